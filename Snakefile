@@ -9,7 +9,6 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
 from stele.artifacts.row import Row
 from stele.claims.needs.wanted import claim_results
-from stele.cluster.resources import job_resources, job_threads
 from stele.driver.fingerprint import code, package_modules
 from stele.plan.params import as_json, assignments, flags, option
 from stele.plan.paths import finetuning_seed
@@ -50,20 +49,9 @@ onerror:
     on_end(plan, workflow)
 
 
-include: "workflow/rules/world.smk"
-include: "workflow/rules/sources.smk"
-include: "workflow/rules/corpora.smk"
-include: "workflow/rules/pairs.smk"
-include: "workflow/rules/pretraining.smk"
-include: "workflow/rules/finetuning.smk"
-include: "workflow/rules/retrieval.smk"
-include: "workflow/rules/transfer.smk"
-include: "workflow/rules/reranking.smk"
-include: "workflow/rules/answering.smk"
-include: "workflow/rules/scoring.smk"
-include: "workflow/rules/tables.smk"
-include: "workflow/rules/claims.smk"
-include: "workflow/rules/cluster.smk"
+for rule_file in sorted(Path(workflow.basedir).glob("workflow/rules/*.smk")):
+
+    include: rule_file
 
 
-finish_rules(workflow)
+finish_rules(plan, workflow)

@@ -5,6 +5,7 @@ import re
 import sys
 from pathlib import Path
 
+from stele.catalogue.rules import facts
 from stele.driver import fingerprint
 
 NOT_CHOSEN = {"tables.render"}  # named for its templates; none of its modules is chosen by name
@@ -31,10 +32,10 @@ def command(body: str) -> str | None:
     return match and f"{match[1]}.{match[2]}"
 
 
-def environments(body: str) -> list[str]:
+def environments(rule: str) -> list[str]:
     """The names of the environments that a rule may run in: at generated scales, and at the papers' sizes."""
-    (named,) = re.findall(r"    conda:\n\s+(.*)\n", body) or [""]
-    return ["cpu", "gpu"] if named == "plan.sources.torch_environment" else re.findall(r"envs/(\w+)\.yaml", named)
+    name = facts(rule).environment
+    return ["cpu", "gpu"] if name == "torch" else [name]
 
 
 def _trees(modules):

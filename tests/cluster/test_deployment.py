@@ -10,7 +10,7 @@ def test_every_rule_with_a_command_names_an_environment_that_there_is(root):
     assert {"pretrain", "mine", "retrieve", "score"} <= set(actual)
     for name, body in actual.items():
         if "    shell:" in body:
-            files = [root / f"envs/{environment}.yaml" for environment in environments(body)]
+            files = [root / f"envs/{environment}.yaml" for environment in environments(name)]
             assert files and all(file.is_file() for file in files), name
 
 

@@ -27,7 +27,7 @@ def test_a_checkout_whose_path_no_search_path_can_hold_is_refused():
 
 def rules(**more):
     settings = types.SimpleNamespace(deployment_method=more.pop("methods", ()))
-    known = [types.SimpleNamespace(name=name, conda_env="../../envs/data.yaml") for name in ("score", "dataset")]
+    known = [types.SimpleNamespace(name=name) for name in ("score", "dataset")]
     return types.SimpleNamespace(deployment_settings=settings, rules=known, _localrules={"dataset"})
 
 
@@ -39,12 +39,12 @@ def test_only_a_run_in_containers_gives_its_rules_an_image(tmp_path, monkeypatch
         monkeypatch.setenv("STELE_CLUSTER", f"names-{number}.yaml")
         (tmp_path / f"names-{number}.yaml").write_text(f"software: container\ncontainer: '{folder}/stele.sif'\n")
         without, within = rules(), rules(methods=[software.CONTAINER])
-        software.finish_rules(without, tmp_path)
+        software.finish_rules(without)
         assert not any(hasattr(rule, "container_img") for rule in without.rules)
         if folder == "a b":
             with pytest.raises(software.SteleError, match="blank"):
-                software.finish_rules(within, tmp_path)
+                software.finish_rules(within)
             continue
-        software.finish_rules(within, tmp_path)
+        software.finish_rules(within)
         assert within.rules[0].container_img(None) == str(tmp_path / folder / "stele.sif")
         assert not hasattr(within.rules[1], "container_img"), "it runs where the workflow was started"

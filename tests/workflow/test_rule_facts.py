@@ -1,7 +1,6 @@
 """What rules.yaml says of rules and what the rule files say agree."""
 
 import doctest
-import re
 
 import pytest
 
@@ -15,7 +14,6 @@ from tests.rule_files import command, rules
 
 RULES = rules(ROOT)
 FACTS = catalogue.entries(RuleFacts)
-CALL = re.compile(r"job_(resources|threads)\(\s*\"(\w+)\"")
 
 
 @pytest.fixture
@@ -49,16 +47,6 @@ def test_a_rule_that_requests_gpus_has_an_entry_and_a_command_of_its_name(rule):
 
 def test_all_rules_on_gpus_request_them():
     assert {rule for rule, body in RULES.items() if "{resources.gpus}" in body} == set(rule_facts.on_gpus())
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_a_rule_requests_what_its_own_entry_says(rule):
-    """All of it: sizes and threads that a rule file does not ask for would be said in vain."""
-    known, used = rule_facts.facts(rule), dict(CALL.findall(RULES[rule]))
-    assert set(used.values()) <= {rule}
-    sizes = (known.gpus, known.mem_mb, known.minutes, known.disk_mb)
-    assert ("resources" in used) == any(size is not None for size in sizes)
-    assert ("threads" in used) == (known.threads == "scale")
 
 
 @pytest.mark.parametrize(

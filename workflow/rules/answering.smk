@@ -3,34 +3,27 @@
 
 rule answer:
     input:
-        unpack(lambda w: plan.rows.inputs(row_of(w), w.seeds)),
+        unpack(lambda wildcards: plan.rows.inputs(row_of(wildcards), wildcards.seeds)),
     output:
         record=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/answers.json"),
         epochs=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/epochs.csv"),
-    log:
-        plan.paths.log("answer/{benchmark}.{model}.{setting}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file("answer/{benchmark}.{model}.{setting}.{seeds}")
     wildcard_constraints:
         benchmark=plan.protocols.constraint("answered"),
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("answer", plan)
-    resources:
-        **job_resources("answer", plan),
     params:
-        code=lambda w: code(
+        code=lambda wildcards: code(
             "answering.answer",
-            benchmark_code(w.benchmark),
-            *plan.rows.kinds.get("answered").modules(row_of(w)),
+            benchmark_code(wildcards.benchmark),
+            *plan.rows.kinds.get("answered").modules(row_of(wildcards)),
         ),
-        recipe=lambda w: plan.rows.kinds.get("answered").as_json(row_of(w)),
-        languages=lambda w: plan.rows.languages(row_of(w)),
-        data=lambda w: assignments(plan.retrieval.data(w)),
-        training_data=lambda w: assignments(
-            plan.rows.kinds.get("answered").training_data(row_of(w))
+        recipe=lambda wildcards: plan.rows.kinds.get("answered").as_json(
+            row_of(wildcards)
         ),
-        seed=lambda w: finetuning_seed(w.seeds),
+        languages=lambda wildcards: plan.rows.languages(row_of(wildcards)),
+        data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
+        training_data=lambda wildcards: assignments(
+            plan.rows.kinds.get("answered").training_data(row_of(wildcards))
+        ),
+        seed=lambda wildcards: finetuning_seed(wildcards.seeds),
         state=plan.paths.state("answer/{benchmark}/{model}/{setting}/{seeds}"),
     message:
         "Answer the questions of {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"

@@ -4,7 +4,7 @@
 rule claim_results:
     input:
         context=plan.paths.results("tables/context.json"),
-        results=lambda w: claim_results(plan, main=False),
+        results=lambda wildcards: claim_results(plan, main=False),
     message:
         "The results that the claims of the papers are judged by are here"
 
@@ -12,19 +12,15 @@ rule claim_results:
 rule main_claim_results:
     input:
         context=plan.paths.results("tables/context.json"),
-        results=lambda w: claim_results(plan, main=True),
+        results=lambda wildcards: claim_results(plan, main=True),
     message:
         "The results that the main claims of the papers are judged by are here"
 
 
 # judges what is there, whatever that is; no output, so that it can be asked for at any time
 rule claims:
-    log:
-        plan.paths.log("claims"),
-    conda:
-        "../../envs/data.yaml"
     params:
-        results=lambda w: plan.settings.config.results_dir,
+        results=lambda wildcards: plan.settings.config.results_dir,
         papers=plan.settings.config.papers,
         into=plan.paths.results("claims"),
     message:

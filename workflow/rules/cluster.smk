@@ -3,10 +3,6 @@
 
 # its own plan of the same command line, so that it is up to date whenever it is asked for: no output
 rule cost:
-    log:
-        plan.paths.log("cost"),
-    conda:
-        "../../envs/snakemake.yaml"
     resources:
         # how this run was started is no param
         arguments=command_line(),
@@ -18,10 +14,6 @@ rule cost:
 
 # times are no result: no output, so that nothing can be made from them, and every run of the rule writes them anew
 rule usage:
-    log:
-        plan.paths.log("usage"),
-    conda:
-        "../../envs/data.yaml"
     params:
         logs=plan.paths.logs,
         csv=plan.paths.results("usage.csv"),

@@ -6,14 +6,6 @@ rule cc100:
         dataset=plan.paths.dataset("cc100", "{part}"),
     output:
         record=plan.paths.work("documents/cc100/{part}/record.json"),
-    log:
-        plan.paths.log("cc100/{part}"),
-    benchmark:
-        plan.paths.benchmark_file("cc100/{part}")
-    conda:
-        "../../envs/data.yaml"
-    resources:
-        **job_resources("cc100", plan),
     params:
         code=code("corpora.cc100"),
     message:
@@ -27,16 +19,8 @@ rule wikitext103:
         dataset=plan.paths.dataset("wikitext103", "{part}"),
     output:
         record=plan.paths.work("documents/wikitext103/{part}/record.json"),
-    log:
-        plan.paths.log("wikitext103/{part}"),
-    benchmark:
-        plan.paths.benchmark_file("wikitext103/{part}")
     wildcard_constraints:
         part="en",
-    conda:
-        "../../envs/data.yaml"
-    resources:
-        **job_resources("wikitext103", plan),
     params:
         code=code("corpora.wikitext103"),
     message:
@@ -50,23 +34,11 @@ rule wikipedia:
         dataset=plan.paths.dataset("wikipedia", "{part}"),
     output:
         record=plan.paths.work("documents/wikipedia/{part}/{shard}/record.json"),
-    log:
-        plan.paths.log("wikipedia/{part}.{shard}"),
-    benchmark:
-        plan.paths.benchmark_file("wikipedia/{part}.{shard}")
     wildcard_constraints:
         shard=r"\d+",
-    conda:
-        "../../envs/data.yaml"
-    resources:
-        **job_resources(
-            "wikipedia",
-            plan,
-            lambda w: plan.corpora.dump_mb(w.part) // plan.corpora.shards(w.part),
-        ),
     params:
         code=code("corpora.wikipedia"),
-        shards=lambda w: plan.corpora.shards(w.part),
+        shards=lambda wildcards: plan.corpora.shards(wildcards.part),
     message:
         "Extract the Wikipedia of {wildcards.part}, shard {wildcards.shard} of {params.shards}"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
@@ -80,15 +52,9 @@ rule page_entities:
         dataset=plan.paths.dataset("wikidata_items", "all"),
     output:
         record=plan.paths.work("page_entities/record.json"),
-    log:
-        plan.paths.log("page_entities"),
-    conda:
-        "../../envs/data.yaml"
-    resources:
-        **job_resources("page_entities", plan),
     params:
         code=code("corpora.page_entities"),
-        wikis=lambda w: plan.corpora.knowledge_wikis,
+        wikis=lambda wildcards: plan.corpora.knowledge_wikis,
     message:
         "Read which page of which Wikipedia is about which item of Wikidata"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
@@ -99,22 +65,13 @@ rule page_entities:
 
 rule knowledge_base:
     input:
-        documents=lambda w: plan.corpora.documents("wikipedia", w.part),
+        documents=lambda wildcards: plan.corpora.documents("wikipedia", wildcards.part),
         page_entities=plan.paths.page_entities,
     output:
         record=plan.paths.knowledge_base("{part}"),
-    log:
-        plan.paths.log("knowledge_base/{part}"),
-    benchmark:
-        plan.paths.benchmark_file("knowledge_base/{part}")
-    conda:
-        "../../envs/data.yaml"
-    threads: job_threads("knowledge_base", plan)
-    resources:
-        **job_resources("knowledge_base", plan, lambda w: plan.corpora.dump_mb(w.part)),
     params:
         code=code("corpora.knowledge_base"),
-        wiki=lambda w: plan.corpora.wiki(w.part),
+        wiki=lambda wildcards: plan.corpora.wiki(wildcards.part),
     message:
         "Resolve the links and entities of the Wikipedia of {wildcards.part}"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"

@@ -6,21 +6,20 @@ rule finetune:
         unpack(plan.finetuning.inputs),
     output:
         record=plan.paths.finetuned("{model}", "{recipe}", "{seeds}"),
-    log:
-        plan.paths.log("finetune/{model}.{recipe}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file("finetune/{model}.{recipe}.{seeds}")
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("finetune", plan)
-    resources:
-        **job_resources("finetune", plan),
     params:
-        code=lambda w: code("finetuning.finetune", *plan.finetuning.modules(w.recipe)),
-        recipe=lambda w: as_json(plan.finetuning.recipe(w.recipe).given()),
-        training=lambda w: assignments(plan.finetuning.training_data(w.recipe)),
-        negatives=lambda w: option("--negatives", *plan.finetuning.mined_negatives(w)),
-        seed=lambda w: finetuning_seed(w.seeds),
+        code=lambda wildcards: code(
+            "finetuning.finetune", *plan.finetuning.modules(wildcards.recipe)
+        ),
+        recipe=lambda wildcards: as_json(
+            plan.finetuning.recipe(wildcards.recipe).given()
+        ),
+        training=lambda wildcards: assignments(
+            plan.finetuning.training_data(wildcards.recipe)
+        ),
+        negatives=lambda wildcards: option(
+            "--negatives", *plan.finetuning.mined_negatives(wildcards)
+        ),
+        seed=lambda wildcards: finetuning_seed(wildcards.seeds),
         state=plan.paths.state("finetune/{model}/{recipe}/{seeds}"),
     message:
         "Fine-tune {wildcards.model} with {wildcards.recipe} ({wildcards.seeds})"

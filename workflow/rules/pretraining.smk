@@ -6,22 +6,17 @@ rule pretrain:
         unpack(plan.pretraining.inputs),
     output:
         record=plan.paths.work("encoders/{model}/pt{pt}/record.json"),
-    log:
-        plan.paths.log("pretrain/{model}.pt{pt}"),
-    benchmark:
-        plan.paths.benchmark_file("pretrain/{model}.pt{pt}")
     wildcard_constraints:
         model=f"(?!(?:{plan.models.snapshot_constraint})/)[^/]+",
         pt=r"\d+",
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("pretrain", plan)
-    resources:
-        **job_resources("pretrain", plan),
     params:
-        code=lambda w: code("pretraining.pretrain", *plan.pretraining.modules(w.model)),
-        recipe=lambda w: as_json(plan.pretraining.recipe(w.model).given()),
-        pairs=lambda w: assignments(plan.pretraining.pairs(w)),
+        code=lambda wildcards: code(
+            "pretraining.pretrain", *plan.pretraining.modules(wildcards.model)
+        ),
+        recipe=lambda wildcards: as_json(
+            plan.pretraining.recipe(wildcards.model).given()
+        ),
+        pairs=lambda wildcards: assignments(plan.pretraining.pairs(wildcards)),
         state=plan.paths.state("pretrain/{model}/pt{pt}"),
     message:
         "Pretrain {wildcards.model} (seed {wildcards.pt})"
@@ -38,18 +33,12 @@ rule snapshot:
         unpack(plan.models.snapshot_inputs),
     output:
         record=plan.paths.work("encoders/{model}/pt{pt}/record.json"),
-    log:
-        plan.paths.log("snapshot/{model}.pt{pt}"),
-    benchmark:
-        plan.paths.benchmark_file("snapshot/{model}.pt{pt}")
     wildcard_constraints:
         model=plan.models.snapshot_constraint,
         pt=r"\d+",
-    conda:
-        "../../envs/data.yaml"
     params:
         code=code("pretraining.snapshot"),
-        step=lambda w: plan.models.snapshot_step(w.model),
+        step=lambda wildcards: plan.models.snapshot_step(wildcards.model),
     message:
         "Take {wildcards.model} (seed {wildcards.pt}) out of its pretraining"
     shell:

@@ -4,8 +4,8 @@
 rule rerank:
     input:
         unpack(
-            lambda w: plan.rows.kinds.get("reranked").pair_inputs(
-                row_of(w), w.seeds, w.part
+            lambda wildcards: plan.rows.kinds.get("reranked").pair_inputs(
+                row_of(wildcards), wildcards.seeds, wildcards.part
             )
         ),
     output:
@@ -15,30 +15,23 @@ rule rerank:
         epochs=plan.paths.results(
             "{benchmark}/{model}/{setting}/{seeds}/pairs/{part}/epochs.csv"
         ),
-    log:
-        plan.paths.log("rerank/{benchmark}.{model}.{setting}.{seeds}.{part}"),
-    benchmark:
-        plan.paths.benchmark_file("rerank/{benchmark}.{model}.{setting}.{seeds}.{part}")
     wildcard_constraints:
         benchmark=plan.protocols.constraint("reranked"),
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("rerank", plan)
-    resources:
-        **job_resources("rerank", plan),
     params:
-        code=lambda w: code(
+        code=lambda wildcards: code(
             "reranking.rerank",
-            benchmark_code(w.benchmark),
-            f"reranking.scorers.{plan.rows.kinds.get('reranked').recipe(row_of(w)).scorer}",
-            data=plan.rows.kinds.get("reranked").code_data(row_of(w)),
+            benchmark_code(wildcards.benchmark),
+            f"reranking.scorers.{plan.rows.kinds.get('reranked').recipe(row_of(wildcards)).scorer}",
+            data=plan.rows.kinds.get("reranked").code_data(row_of(wildcards)),
         ),
-        recipe=lambda w: plan.rows.kinds.get("reranked").as_json(row_of(w)),
-        start=lambda w: plan.rows.kinds.get("reranked").start(
-            row_of(w), w.seeds, w.part
+        recipe=lambda wildcards: plan.rows.kinds.get("reranked").as_json(
+            row_of(wildcards)
         ),
-        data=lambda w: assignments(plan.retrieval.data(w)),
-        seed=lambda w: finetuning_seed(w.seeds),
+        start=lambda wildcards: plan.rows.kinds.get("reranked").start(
+            row_of(wildcards), wildcards.seeds, wildcards.part
+        ),
+        data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
+        seed=lambda wildcards: finetuning_seed(wildcards.seeds),
         state=plan.paths.state("rerank/{benchmark}/{model}/{setting}/{seeds}/{part}"),
     message:
         "Re-rank {wildcards.benchmark}, {wildcards.part}, with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
@@ -52,19 +45,13 @@ rule rerank:
 # the pairs of languages of a row, each re-ranked by a job of its own
 rule join_pairs:
     input:
-        unpack(lambda w: plan.rows.inputs(row_of(w), w.seeds)),
+        unpack(lambda wildcards: plan.rows.inputs(row_of(wildcards), wildcards.seeds)),
     output:
         record=plan.paths.results(
             "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"
         ),
-    log:
-        plan.paths.log("join_pairs/{benchmark}.{model}.{setting}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file("join_pairs/{benchmark}.{model}.{setting}.{seeds}")
     wildcard_constraints:
         benchmark=plan.protocols.constraint("reranked"),
-    conda:
-        "../../envs/data.yaml"
     params:
         code=code("reranking.join_pairs"),
     message:

@@ -12,24 +12,15 @@ rule encode_collection:
         record=until_searched(plan.paths.vectors("record.json")),
         vectors=until_searched(plan.paths.vectors("vectors.npy")),
         ids=until_searched(plan.paths.vectors("ids.npy")),
-    log:
-        plan.paths.log(
-            "encode_collection/{benchmark}.{model}.{setting}.{seeds}.{collection}"
-        ),
-    benchmark:
-        plan.paths.benchmark_file(
-            "encode_collection/{benchmark}.{model}.{setting}.{seeds}.{collection}"
-        )
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("encode_collection", plan)
-    resources:
-        **job_resources("encode_collection", plan),
     params:
-        code=lambda w: code("retrieval.encode_collection", benchmark_code(w.benchmark)),
-        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
-        data=lambda w: assignments(plan.retrieval.collection_data(w)),
-        windows=lambda w: plan.retrieval.windows(row_of(w)),
+        code=lambda wildcards: code(
+            "retrieval.encode_collection", benchmark_code(wildcards.benchmark)
+        ),
+        encoding=lambda wildcards: plan.retrieval.encoding_json(
+            wildcards.benchmark, wildcards.model
+        ),
+        data=lambda wildcards: assignments(plan.retrieval.collection_data(wildcards)),
+        windows=lambda wildcards: plan.retrieval.windows(row_of(wildcards)),
         threads=plan.settings.sizes.threads,
         state=plan.paths.state(
             "encode_collection/{benchmark}/{model}/{setting}/{seeds}/{collection}"
@@ -50,31 +41,30 @@ rule retrieve:
         record=plan.paths.results(
             "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"
         ),
-    log:
-        plan.paths.log("retrieve/{benchmark}.{model}.{setting}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file("retrieve/{benchmark}.{model}.{setting}.{seeds}")
     wildcard_constraints:
         benchmark=plan.protocols.default_of(
             "dense", "calibrated", "vectors", "parameters"
         ),
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("retrieve", plan)
-    resources:
-        **job_resources("retrieve", plan),
     params:
-        code=lambda w: code("retrieval.retrieve", benchmark_code(w.benchmark)),
-        languages=lambda w: plan.retrieval.languages(w),
-        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
-        calibration=lambda w: plan.retrieval.calibration(row_of(w), w.seeds),
-        windows=lambda w: plan.retrieval.windows(row_of(w)),
-        field=lambda w: plan.retrieval.field(row_of(w)),
-        depth=lambda w: plan.data.benchmark(w.benchmark).depth,
-        data=lambda w: assignments(plan.retrieval.data(w)),
+        code=lambda wildcards: code(
+            "retrieval.retrieve", benchmark_code(wildcards.benchmark)
+        ),
+        languages=lambda wildcards: plan.retrieval.languages(wildcards),
+        encoding=lambda wildcards: plan.retrieval.encoding_json(
+            wildcards.benchmark, wildcards.model
+        ),
+        calibration=lambda wildcards: plan.retrieval.calibration(
+            row_of(wildcards), wildcards.seeds
+        ),
+        windows=lambda wildcards: plan.retrieval.windows(row_of(wildcards)),
+        field=lambda wildcards: plan.retrieval.field(row_of(wildcards)),
+        depth=lambda wildcards: plan.data.benchmark(wildcards.benchmark).depth,
+        data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
         threads=plan.settings.sizes.threads,
-        vectors=lambda w: flags({"vectors": plan.retrieval.vectors(w)}),
-        keep=lambda w: option("--keep-index", plan.retrieval.kept_index(w)),
+        vectors=lambda wildcards: flags({"vectors": plan.retrieval.vectors(wildcards)}),
+        keep=lambda wildcards: option(
+            "--keep-index", plan.retrieval.kept_index(wildcards)
+        ),
         state=plan.paths.state("retrieve/{benchmark}/{model}/{setting}/{seeds}"),
     message:
         "Retrieve {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
@@ -89,30 +79,25 @@ rule retrieve:
 # a lexical model: index and search in one job, k1 and b given or chosen in each language
 rule bm25:
     input:
-        unpack(lambda w: plan.rows.inputs(row_of(w))),
+        unpack(lambda wildcards: plan.rows.inputs(row_of(wildcards))),
     output:
         record=plan.paths.results(
             "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"
         ),
-    log:
-        plan.paths.log("bm25/{benchmark}.{model}.{setting}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file("bm25/{benchmark}.{model}.{setting}.{seeds}")
     wildcard_constraints:
         benchmark=plan.protocols.constraint("lexical", "tuned"),
-    conda:
-        "../../envs/data.yaml"
-    threads: job_threads("bm25", plan)
     params:
-        code=lambda w: code(
+        code=lambda wildcards: code(
             "retrieval.bm25",
-            benchmark_code(w.benchmark),
+            benchmark_code(wildcards.benchmark),
             data=("catalogue/analyzers.yaml",),
         ),
-        languages=lambda w: plan.data.languages(w.benchmark),
-        recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w))),
-        depth=lambda w: plan.data.benchmark(w.benchmark).depth,
-        data=lambda w: assignments(plan.retrieval.data(w)),
+        languages=lambda wildcards: plan.data.languages(wildcards.benchmark),
+        recipe=lambda wildcards: as_json(
+            plan.rows.kind(row_of(wildcards)).recipe(row_of(wildcards))
+        ),
+        depth=lambda wildcards: plan.data.benchmark(wildcards.benchmark).depth,
+        data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
         engine=option("--anserini", plan.rows.kinds.get("lexical").anserini),
         threads=plan.settings.sizes.threads,
         state=plan.paths.state("bm25/{benchmark}/{model}/{setting}/{seeds}"),
@@ -127,26 +112,26 @@ rule bm25:
 # the ranking of term matching and that of an encoder, a weight for each fold of topics chosen on the others
 rule fuse:
     input:
-        unpack(lambda w: plan.rows.inputs(row_of(w), w.seeds)),
+        unpack(lambda wildcards: plan.rows.inputs(row_of(wildcards), wildcards.seeds)),
     output:
         record=plan.paths.results(
             "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"
         ),
         weights=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/alpha.csv"),
-    log:
-        plan.paths.log("fuse/{benchmark}.{model}.{setting}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file("fuse/{benchmark}.{model}.{setting}.{seeds}")
     wildcard_constraints:
         benchmark=plan.protocols.constraint("fused"),
-    conda:
-        "../../envs/data.yaml"
     params:
-        code=lambda w: code("retrieval.fuse", benchmark_code(w.benchmark)),
-        languages=lambda w: plan.rows.languages(row_of(w)),
-        recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w))),
-        depth=lambda w: plan.data.benchmark(w.benchmark).depth,
-        data=lambda w: assignments(plan.rows.kind(row_of(w)).data(row_of(w))),
+        code=lambda wildcards: code(
+            "retrieval.fuse", benchmark_code(wildcards.benchmark)
+        ),
+        languages=lambda wildcards: plan.rows.languages(row_of(wildcards)),
+        recipe=lambda wildcards: as_json(
+            plan.rows.kind(row_of(wildcards)).recipe(row_of(wildcards))
+        ),
+        depth=lambda wildcards: plan.data.benchmark(wildcards.benchmark).depth,
+        data=lambda wildcards: assignments(
+            plan.rows.kind(row_of(wildcards)).data(row_of(wildcards))
+        ),
         folds=option("--folds", plan.rows.kinds.get("fused").folds),
     message:
         "Fuse {wildcards.benchmark} of {wildcards.model} with term matching, {wildcards.setting} ({wildcards.seeds})"
@@ -167,22 +152,17 @@ rule project:
         record=plan.paths.results(
             "tatoeba/{model}/{setting}/{seeds}/projection_{language}.json"
         ),
-    log:
-        plan.paths.log("project/{model}.{setting}.{seeds}.{language}"),
-    benchmark:
-        plan.paths.benchmark_file("project/{model}.{setting}.{seeds}.{language}")
     wildcard_constraints:
         language="[A-Za-z0-9_-]+",
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("project", plan)
-    resources:
-        **job_resources("project", plan),
     params:
         code=code("retrieval.project"),
-        encoding=lambda w: plan.retrieval.encoding_json("tatoeba", w.model),
-        calibration=lambda w: plan.retrieval.calibration(projected(w), w.seeds),
-        data=lambda w: assignments(plan.retrieval.projection_data(w)),
+        encoding=lambda wildcards: plan.retrieval.encoding_json(
+            "tatoeba", wildcards.model
+        ),
+        calibration=lambda wildcards: plan.retrieval.calibration(
+            projected(wildcards), wildcards.seeds
+        ),
+        data=lambda wildcards: assignments(plan.retrieval.projection_data(wildcards)),
         threads=plan.settings.sizes.threads,
     message:
         "Project Tatoeba's pairs of {wildcards.language} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
@@ -210,22 +190,17 @@ rule accuracy_by_layer:
         record=plan.paths.results(
             "{benchmark}/{model}/direct/{seeds}/accuracy_by_layer.json"
         ),
-    log:
-        plan.paths.log("accuracy_by_layer/{benchmark}.{model}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file("accuracy_by_layer/{benchmark}.{model}.{seeds}")
     wildcard_constraints:
         benchmark="tatoeba(_pairs)?",
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("accuracy_by_layer", plan)
-    resources:
-        **job_resources("accuracy_by_layer", plan),
     params:
-        code=lambda w: code("retrieval.accuracy_by_layer", benchmark_code(w.benchmark)),
-        languages=lambda w: plan.retrieval.languages(direct(w)),
-        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
-        data=lambda w: assignments(plan.retrieval.data(direct(w))),
+        code=lambda wildcards: code(
+            "retrieval.accuracy_by_layer", benchmark_code(wildcards.benchmark)
+        ),
+        languages=lambda wildcards: plan.retrieval.languages(direct(wildcards)),
+        encoding=lambda wildcards: plan.retrieval.encoding_json(
+            wildcards.benchmark, wildcards.model
+        ),
+        data=lambda wildcards: assignments(plan.retrieval.data(direct(wildcards))),
         threads=plan.settings.sizes.threads,
     message:
         "Accuracy of {wildcards.benchmark} by layer of {wildcards.model} ({wildcards.seeds})"
@@ -242,24 +217,19 @@ rule calibrate:
         unpack(plan.calibration.inputs),
     output:
         record=plan.paths.calibration("{model}", "{recipe}", "{seeds}"),
-    log:
-        plan.paths.log("calibrate/{model}.{recipe}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file("calibrate/{model}.{recipe}.{seeds}")
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("calibrate", plan)
-    resources:
-        **job_resources("calibrate", plan),
     params:
         code=code("retrieval.calibrate"),
-        recipe=lambda w: as_json(plan.calibration.recipe(w.recipe).given()),
-        encoding=lambda w: plan.retrieval.encoding_json(
-            plan.retrieval.calibrated_benchmark(w.recipe), w.model
+        recipe=lambda wildcards: as_json(
+            plan.calibration.recipe(wildcards.recipe).given()
         ),
-        documents=lambda w: assignments(plan.calibration.documents(w.recipe)),
-        pairs=lambda w: plan.calibration.pairs(w.recipe),
-        seed=lambda w: finetuning_seed(w.seeds),
+        encoding=lambda wildcards: plan.retrieval.encoding_json(
+            plan.retrieval.calibrated_benchmark(wildcards.recipe), wildcards.model
+        ),
+        documents=lambda wildcards: assignments(
+            plan.calibration.documents(wildcards.recipe)
+        ),
+        pairs=lambda wildcards: plan.calibration.pairs(wildcards.recipe),
+        seed=lambda wildcards: finetuning_seed(wildcards.seeds),
         state=plan.paths.state("calibrate/{model}/{recipe}/{seeds}"),
     message:
         "Calibrate the vectors of {wildcards.model} across languages, {wildcards.recipe} ({wildcards.seeds})"
@@ -278,27 +248,20 @@ rule hard_negatives:
         record=plan.paths.hard_negatives(
             "{model}", "{recipe}", "{training_set}", "{seeds}"
         ),
-    log:
-        plan.paths.log("hard_negatives/{model}.{recipe}.{training_set}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file(
-            "hard_negatives/{model}.{recipe}.{training_set}.{seeds}"
-        )
     wildcard_constraints:
         training_set="[a-z0-9_]+",
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("hard_negatives", plan)
-    resources:
-        **job_resources("hard_negatives", plan),
     params:
-        code=lambda w: code(
+        code=lambda wildcards: code(
             "retrieval.hard_negatives",
-            f"benchmarks.{plan.data.training_set(w.training_set).module}",
+            f"benchmarks.{plan.data.training_set(wildcards.training_set).module}",
         ),
-        module=lambda w: plan.data.training_set(w.training_set).module,
-        depth=lambda w: plan.data.training_set(w.training_set).mined.depth,
-        data=lambda w: assignments(plan.finetuning.mining_data(w.training_set)),
+        module=lambda wildcards: plan.data.training_set(wildcards.training_set).module,
+        depth=lambda wildcards: plan.data.training_set(
+            wildcards.training_set
+        ).mined.depth,
+        data=lambda wildcards: assignments(
+            plan.finetuning.mining_data(wildcards.training_set)
+        ),
         threads=plan.settings.sizes.threads,
         state=plan.paths.state("hard_negatives/{model}/{recipe}/{training_set}/{seeds}"),
     message:
@@ -316,20 +279,15 @@ rule encode_pairs:
         unpack(plan.retrieval.pair_inputs),
     output:
         record=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/vectors.json"),
-    log:
-        plan.paths.log("encode_pairs/{benchmark}.{model}.{setting}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file("encode_pairs/{benchmark}.{model}.{setting}.{seeds}")
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("encode_pairs", plan)
-    resources:
-        **job_resources("encode_pairs", plan),
     params:
-        code=lambda w: code("retrieval.encode_pairs", benchmark_code(w.benchmark)),
-        languages=lambda w: plan.data.languages(w.benchmark),
-        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
-        data=lambda w: assignments(plan.retrieval.data(w)),
+        code=lambda wildcards: code(
+            "retrieval.encode_pairs", benchmark_code(wildcards.benchmark)
+        ),
+        languages=lambda wildcards: plan.data.languages(wildcards.benchmark),
+        encoding=lambda wildcards: plan.retrieval.encoding_json(
+            wildcards.benchmark, wildcards.model
+        ),
+        data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
         threads=plan.settings.sizes.threads,
     message:
         "Encode the pairs of {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"

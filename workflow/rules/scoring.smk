@@ -9,22 +9,16 @@ rule score:
         queries=plan.paths.results(
             "{benchmark}/{model}/{setting}/{seeds}/queries.parquet"
         ),
-    log:
-        plan.paths.log("score/{benchmark}.{model}.{setting}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file("score/{benchmark}.{model}.{setting}.{seeds}")
     wildcard_constraints:
         benchmark=plan.protocols.other_than("parameters", "statistics"),
-    conda:
-        "../../envs/data.yaml"
     params:
-        code=lambda w: code("scoring.score", *plan.scoring.modules(w)),
-        metrics=lambda w: plan.scoring.metrics(w),
+        code=lambda wildcards: code("scoring.score", *plan.scoring.modules(wildcards)),
+        metrics=lambda wildcards: plan.scoring.metrics(wildcards),
         # read by the command itself
-        ignore_identical_ids=lambda w: plan.data.benchmark(
-            w.benchmark
+        ignore_identical_ids=lambda wildcards: plan.data.benchmark(
+            wildcards.benchmark
         ).ignore_identical_ids,
-        data=lambda w: assignments(plan.scoring.data(w)),
+        data=lambda wildcards: assignments(plan.scoring.data(wildcards)),
     message:
         "Score {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
@@ -35,17 +29,11 @@ rule score:
 
 rule count_parameters:
     input:
-        lambda w: plan.rows.inputs(Row("parameters", w.model, "direct"), w.seeds)[
-            "encoder"
-        ],
+        lambda wildcards: plan.rows.inputs(
+            Row("parameters", wildcards.model, "direct"), wildcards.seeds
+        )["encoder"],
     output:
         result=plan.paths.results("parameters/{model}/direct/{seeds}.json"),
-    log:
-        plan.paths.log("count_parameters/{model}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file("count_parameters/{model}.{seeds}")
-    conda:
-        "../../envs/data.yaml"
     params:
         code=code("scoring.count_parameters"),
     message:
@@ -57,25 +45,23 @@ rule count_parameters:
 
 rule count_lengths:
     input:
-        unpack(lambda w: plan.rows.kinds.get("statistics").length_inputs(w.dataset)),
+        unpack(
+            lambda wildcards: plan.rows.kinds.get("statistics").length_inputs(
+                wildcards.dataset
+            )
+        ),
     output:
         lengths=plan.paths.results("statistics/{dataset}/count/lengths_{language}.csv"),
         record=plan.paths.results("statistics/{dataset}/count/lengths_{language}.json"),
-    log:
-        plan.paths.log("count_lengths/{dataset}.{language}"),
-    benchmark:
-        plan.paths.benchmark_file("count_lengths/{dataset}.{language}")
     wildcard_constraints:
         language="[A-Za-z0-9]+",
-    conda:
-        plan.sources.torch_environment
-    resources:
-        **job_resources("count_lengths", plan),
     params:
-        code=lambda w: code(
-            "scoring.count_lengths", *plan.scoring.counting_modules(w.dataset)
+        code=lambda wildcards: code(
+            "scoring.count_lengths", *plan.scoring.counting_modules(wildcards.dataset)
         ),
-        data=lambda w: assignments(plan.rows.kinds.get("statistics").records(w.dataset)),
+        data=lambda wildcards: assignments(
+            plan.rows.kinds.get("statistics").records(wildcards.dataset)
+        ),
     message:
         "Count the tokens of the documents of {wildcards.dataset}, {wildcards.language}"
     shell:
@@ -85,22 +71,22 @@ rule count_lengths:
 
 rule count_dataset:
     input:
-        unpack(lambda w: plan.rows.inputs(Row("statistics", w.dataset, "count"))),
+        unpack(
+            lambda wildcards: plan.rows.inputs(
+                Row("statistics", wildcards.dataset, "count")
+            )
+        ),
     output:
         result=plan.paths.results("statistics/{dataset}/count.json"),
-    log:
-        plan.paths.log("count_dataset/{dataset}"),
-    benchmark:
-        plan.paths.benchmark_file("count_dataset/{dataset}")
-    conda:
-        "../../envs/data.yaml"
     params:
-        code=lambda w: code(
-            "scoring.count_dataset", *plan.scoring.counting_modules(w.dataset)
+        code=lambda wildcards: code(
+            "scoring.count_dataset", *plan.scoring.counting_modules(wildcards.dataset)
         ),
-        data=lambda w: assignments(plan.rows.kinds.get("statistics").records(w.dataset)),
-        lengths=lambda w: flags(
-            {"lengths": plan.rows.kinds.get("statistics").lengths(w.dataset)}
+        data=lambda wildcards: assignments(
+            plan.rows.kinds.get("statistics").records(wildcards.dataset)
+        ),
+        lengths=lambda wildcards: flags(
+            {"lengths": plan.rows.kinds.get("statistics").lengths(wildcards.dataset)}
         ),
     message:
         "Count what {wildcards.dataset} holds"
@@ -111,17 +97,11 @@ rule count_dataset:
 
 rule average:
     input:
-        lambda w: plan.scoring.seed_results(w),
+        lambda wildcards: plan.scoring.seed_results(wildcards),
     output:
         result=plan.paths.results("{benchmark}/{model}/{setting}.json"),
-    log:
-        plan.paths.log("average/{benchmark}.{model}.{setting}"),
-    benchmark:
-        plan.paths.benchmark_file("average/{benchmark}.{model}.{setting}")
     wildcard_constraints:
         benchmark=plan.protocols.canonical_benchmark,
-    conda:
-        "../../envs/data.yaml"
     params:
         code=code("scoring.average"),
     message:
@@ -132,20 +112,18 @@ rule average:
 
 rule alias:
     input:
-        result=lambda w: plan.paths.result(
-            Row(w.benchmark, w.model, plan.protocols.canonical(w.benchmark, w.alias))
+        result=lambda wildcards: plan.paths.result(
+            Row(
+                wildcards.benchmark,
+                wildcards.model,
+                plan.protocols.canonical(wildcards.benchmark, wildcards.alias),
+            )
         ),
     output:
         result=plan.paths.results("{benchmark}/{model}/{alias}.json"),
-    log:
-        plan.paths.log("alias/{benchmark}.{model}.{alias}"),
-    benchmark:
-        plan.paths.benchmark_file("alias/{benchmark}.{model}.{alias}")
     wildcard_constraints:
         benchmark=plan.protocols.alias_benchmark,
         alias="[a-z0-9_]+",
-    conda:
-        "../../envs/data.yaml"
     message:
         "{output.result} is {input.result}"
     shell:

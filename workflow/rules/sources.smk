@@ -6,24 +6,28 @@ rule dataset:
         unpack(plan.sources.dataset_inputs),
     output:
         record=plan.paths.dataset("{dataset}", "{part}"),
-    log:
-        plan.paths.log("dataset/{dataset}.{part}"),
-    benchmark:
-        plan.paths.benchmark_file("dataset/{dataset}.{part}")
     retries: 2 if not plan.settings.generated else 0
-    conda:
-        "../../envs/data.yaml"
     resources:
         # where the bytes come from is no param: a moved mirror reruns nothing
-        locations=lambda w: flags(plan.sources.dataset_locations(w.dataset)),
+        locations=lambda wildcards: flags(
+            plan.sources.dataset_locations(wildcards.dataset)
+        ),
     params:
         code=code("sources.dataset"),
-        entry=lambda w: plan.sources.dataset_entry(w.dataset, w.part),
-        languages=lambda w: plan.sources.part_languages(w.dataset, w.part),
-        date=lambda w: plan.sources.dump_date(w.dataset) or "",
-        first=lambda w: option("--first", plan.corpora.first(w.dataset)),
-        content=lambda w: plan.sources.user_content(w.dataset, w.part),
-        source=lambda w: flags({"source": plan.sources.added_source(w.dataset, w.part)}),
+        entry=lambda wildcards: plan.sources.dataset_entry(
+            wildcards.dataset, wildcards.part
+        ),
+        languages=lambda wildcards: plan.sources.part_languages(
+            wildcards.dataset, wildcards.part
+        ),
+        date=lambda wildcards: plan.sources.dump_date(wildcards.dataset) or "",
+        first=lambda wildcards: option("--first", plan.corpora.first(wildcards.dataset)),
+        content=lambda wildcards: plan.sources.user_content(
+            wildcards.dataset, wildcards.part
+        ),
+        source=lambda wildcards: flags(
+            {"source": plan.sources.added_source(wildcards.dataset, wildcards.part)}
+        ),
         state=plan.paths.state("dataset/{dataset}/{part}"),
     message:
         "Fetch and verify {wildcards.dataset} ({wildcards.part})"
@@ -37,21 +41,19 @@ rule checkpoint:
         unpack(plan.sources.checkpoint_inputs),
     output:
         record=plan.paths.checkpoint("{model}"),
-    log:
-        plan.paths.log("checkpoint/{model}"),
-    benchmark:
-        plan.paths.benchmark_file("checkpoint/{model}")
     retries: 2 if not plan.settings.generated else 0
-    conda:
-        plan.sources.torch_environment
     resources:
-        locations=lambda w: flags(plan.sources.checkpoint_locations(w.model)),
+        locations=lambda wildcards: flags(
+            plan.sources.checkpoint_locations(wildcards.model)
+        ),
         # what it is for refuses one that cannot be it, and changes nothing of another: no param either
-        use=lambda w: flags(plan.sources.checkpoint_use(w.model)),
+        use=lambda wildcards: flags(plan.sources.checkpoint_use(wildcards.model)),
     params:
         code=code("sources.checkpoint"),
-        source=lambda w: as_json(plan.sources.checkpoint_params(w.model)),
-        content=lambda w: plan.sources.checkpoint_content(w.model),
+        source=lambda wildcards: as_json(
+            plan.sources.checkpoint_params(wildcards.model)
+        ),
+        content=lambda wildcards: plan.sources.checkpoint_content(wildcards.model),
         state=plan.paths.state("checkpoint/{model}"),
     message:
         "Fetch and convert the checkpoint of {wildcards.model}"
@@ -62,7 +64,7 @@ rule checkpoint:
 
 rule downloads:
     input:
-        lambda w: plan.chosen.downloads(),
+        lambda wildcards: plan.chosen.downloads(),
     message:
         "Everything that the chosen tables need from outside is here"
 

@@ -4,12 +4,8 @@
 rule context:
     output:
         context=plan.paths.results("tables/context.json"),
-    log:
-        plan.paths.log("context"),
-    conda:
-        "../../envs/data.yaml"
     params:
-        digest=lambda w: context_digest(plan),
+        digest=lambda wildcards: context_digest(plan),
         written=context_file(plan),  # by the driver, before the first job
     message:
         "Write down which rows can be built and why the others cannot"
@@ -31,12 +27,6 @@ rule table:
             labels={"table": "{number}"},
         ),
         record=plan.paths.results("tables/{paper}/table_{number}.json"),
-    log:
-        plan.paths.log("table/{paper}.{number}"),
-    benchmark:
-        plan.paths.benchmark_file("table/{paper}.{number}")
-    conda:
-        "../../envs/data.yaml"
     params:
         code=code(
             "tables.table",
@@ -44,7 +34,7 @@ rule table:
             "significance.t_test",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
-        results=lambda w: plan.settings.config.results_dir,
+        results=lambda wildcards: plan.settings.config.results_dir,
     message:
         "Render table {wildcards.number} of {wildcards.paper}"
     shell:
@@ -63,15 +53,9 @@ rule figure:
             labels={"figure": "{number}"},
         ),
         pdf=plan.paths.results("tables/{paper}/figure_{number}.pdf"),
-    log:
-        plan.paths.log("figure/{paper}.{number}"),
-    benchmark:
-        plan.paths.benchmark_file("figure/{paper}.{number}")
-    conda:
-        "../../envs/data.yaml"
     params:
         code=code("tables.figure"),
-        results=lambda w: plan.settings.config.results_dir,
+        results=lambda wildcards: plan.settings.config.results_dir,
     message:
         "Draw figure {wildcards.number} of {wildcards.paper}"
     shell:
@@ -90,15 +74,11 @@ rule card:
             labels={"model": "{model}"},
         ),
         record=plan.paths.results("cards/{model}.json"),
-    log:
-        plan.paths.log("card/{model}"),
-    benchmark:
-        plan.paths.benchmark_file("card/{model}")
-    conda:
-        "../../envs/data.yaml"
     params:
         code=code("tables.card", data=("tables/render/templates",)),
-        user_data=lambda w: flags({"user_data": plan.cards.user_data(w.model)}),
+        user_data=lambda wildcards: flags(
+            {"user_data": plan.cards.user_data(wildcards.model)}
+        ),
     message:
         "Write the result card of {wildcards.model}"
     shell:
@@ -119,14 +99,10 @@ rule cell_map:
             labels={"figure": "all cells by state"},
         ),
         pdf=plan.paths.results("tables/cell_map.pdf"),
-    log:
-        plan.paths.log("cell_map"),
-    conda:
-        "../../envs/data.yaml"
     params:
         code=code("tables.cell_map"),
         papers=[f"paper_tables/{paper}" for paper in plan.settings.config.papers],
-        results=lambda w: plan.settings.config.results_dir,
+        results=lambda wildcards: plan.settings.config.results_dir,
     message:
         "Draw the map of all cells by state"
     shell:
@@ -141,7 +117,7 @@ rule all_tables:
         context=plan.paths.results("tables/context.json"),
         tables=plan.tables.files(),
         figures=plan.figures.files(),
-        statistics=lambda w: plan.chosen.statistics(),
+        statistics=lambda wildcards: plan.chosen.statistics(),
         claims=plan.tables.claims,
     output:
         md=plan.paths.results("tables/all_tables.md"),
@@ -151,10 +127,6 @@ rule all_tables:
         pages=[
             plan.paths.results(f"tables/{paper}.html") for paper in plan.tables.papers
         ],
-    log:
-        plan.paths.log("all_tables"),
-    conda:
-        "../../envs/data.yaml"
     params:
         code=code(
             "tables.all_tables",
@@ -162,7 +134,7 @@ rule all_tables:
             "significance.t_test",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
-        results=lambda w: plan.settings.config.results_dir,
+        results=lambda wildcards: plan.settings.config.results_dir,
     message:
         "Set all tables together"
     shell:
@@ -183,10 +155,6 @@ rule today_tables:
         bib=plan.paths.results("tables/today_tables.bib"),
         html=plan.paths.results("tables/today_tables.html"),
         page=plan.paths.results("tables/today.html"),
-    log:
-        plan.paths.log("today_tables"),
-    conda:
-        "../../envs/data.yaml"
     params:
         code=code(
             "tables.all_tables",
@@ -194,7 +162,7 @@ rule today_tables:
             "significance.t_test",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
-        results=lambda w: plan.settings.config.results_dir,
+        results=lambda wildcards: plan.settings.config.results_dir,
     message:
         "Set the tables of today's encoders together"
     shell:
@@ -214,10 +182,6 @@ rule all_tables_pdf:
             subcategory="all papers",
             labels={"table": "all"},
         ),
-    log:
-        plan.paths.log("all_tables_pdf"),
-    conda:
-        "../../envs/data.yaml"
     params:
         code=code("tables.all_tables_pdf"),
     message:
@@ -228,12 +192,8 @@ rule all_tables_pdf:
 
 # reads all that is there, whole; no output, so that it can be asked for at any time
 rule verify:
-    log:
-        plan.paths.log("verify"),
-    conda:
-        "../../envs/data.yaml"
     params:
-        results=lambda w: plan.settings.config.results_dir,
+        results=lambda wildcards: plan.settings.config.results_dir,
         built=[plan.paths.work(""), plan.paths.resources("")],
     message:
         "Check every file that was built against the record that was written with it"

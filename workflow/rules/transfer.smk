@@ -4,21 +4,12 @@
 # a Wikipedia as a transfer set: titles, their articles, and what BM25 finds beside them
 rule title_queries:
     input:
-        documents=lambda w: plan.corpora.documents("wikipedia", w.part),
+        documents=lambda wildcards: plan.corpora.documents("wikipedia", wildcards.part),
     output:
         record=plan.paths.transfer_set("title_queries", "{recipe}", "{part}"),
-    log:
-        plan.paths.log("title_queries/{recipe}.{part}"),
-    benchmark:
-        plan.paths.benchmark_file("title_queries/{recipe}.{part}")
-    conda:
-        "../../envs/data.yaml"
-    threads: job_threads("title_queries", plan)
-    resources:
-        **job_resources("title_queries", plan),
     params:
         code=code("retrieval.title_queries", data=("catalogue/analyzers.yaml",)),
-        recipe=lambda w: as_json(plan.transfer.titles(w.recipe).given()),
+        recipe=lambda wildcards: as_json(plan.transfer.titles(wildcards.recipe).given()),
         seed=plan.settings.sizes.seed,
         state=plan.paths.state("title_queries/{recipe}/{part}"),
     message:
@@ -35,23 +26,18 @@ rule finetune_generator:
         unpack(plan.transfer.generator_inputs),
     output:
         record=plan.paths.generator("{recipe}", "{part}"),
-    log:
-        plan.paths.log("finetune_generator/{recipe}.{part}"),
-    benchmark:
-        plan.paths.benchmark_file("finetune_generator/{recipe}.{part}")
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("finetune_generator", plan)
-    resources:
-        **job_resources("finetune_generator", plan),
     params:
-        code=lambda w: code(
+        code=lambda wildcards: code(
             "finetuning.finetune_generator",
-            f"benchmarks.{plan.transfer.generator(w.recipe, w.part).training_set.module}",
+            f"benchmarks.{plan.transfer.generator(wildcards.recipe, wildcards.part).training_set.module}",
         ),
-        model=lambda w: plan.transfer.model(w.recipe, w.part),
-        recipe=lambda w: as_json(plan.transfer.generator(w.recipe, w.part).given()),
-        training=lambda w: assignments(plan.transfer.translations(w.recipe, w.part)),
+        model=lambda wildcards: plan.transfer.model(wildcards.recipe, wildcards.part),
+        recipe=lambda wildcards: as_json(
+            plan.transfer.generator(wildcards.recipe, wildcards.part).given()
+        ),
+        training=lambda wildcards: assignments(
+            plan.transfer.translations(wildcards.recipe, wildcards.part)
+        ),
         seed=plan.settings.sizes.seed,
         state=plan.paths.state("finetune_generator/{recipe}/{part}"),
     message:
@@ -69,24 +55,23 @@ rule generate_queries:
         unpack(plan.transfer.generated_inputs),
     output:
         record=plan.paths.transfer_set("generate_queries", "{recipe}", "{part}"),
-    log:
-        plan.paths.log("generate_queries/{recipe}.{part}"),
-    benchmark:
-        plan.paths.benchmark_file("generate_queries/{recipe}.{part}")
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("generate_queries", plan)
-    resources:
-        **job_resources("generate_queries", plan),
     params:
-        code=lambda w: code(
+        code=lambda wildcards: code(
             "retrieval.generate_queries",
-            benchmark_code(plan.transfer.benchmark(w.recipe, w.part)),
+            benchmark_code(plan.transfer.benchmark(wildcards.recipe, wildcards.part)),
         ),
-        benchmark=lambda w: plan.transfer.benchmark(w.recipe, w.part),
-        windows=lambda w: plan.transfer.windows(w.recipe, w.part),
-        recipe=lambda w: as_json(plan.transfer.generated(w.recipe).given()),
-        data=lambda w: assignments(plan.transfer.documents(w.recipe, w.part)),
+        benchmark=lambda wildcards: plan.transfer.benchmark(
+            wildcards.recipe, wildcards.part
+        ),
+        windows=lambda wildcards: plan.transfer.windows(
+            wildcards.recipe, wildcards.part
+        ),
+        recipe=lambda wildcards: as_json(
+            plan.transfer.generated(wildcards.recipe).given()
+        ),
+        data=lambda wildcards: assignments(
+            plan.transfer.documents(wildcards.recipe, wildcards.part)
+        ),
         seed=plan.settings.sizes.seed,
         state=plan.paths.state("generate_queries/{recipe}/{part}"),
     message:

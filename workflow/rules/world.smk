@@ -5,20 +5,16 @@ rule mirror:
     output:
         manifest=plan.paths.manifest,
         user_data=directory(plan.paths.resources("user_data")),
-    log:
-        plan.paths.log("mirror"),
-    conda:
-        "../../envs/data.yaml"
     params:
         code=code(
             "world.mirror",
             *package_modules("world.writers"),
             data=("world/content/concepts.yaml", "world/language/scripts.yaml"),
         ),
-        world=lambda w: as_json(plan.settings.sizes.world.given()),
-        languages=lambda w: plan.settings.sizes.languages,
-        facts=lambda w: plan.world.language_facts(),
-        seed=lambda w: plan.settings.sizes.seed,
+        world=lambda wildcards: as_json(plan.settings.sizes.world.given()),
+        languages=lambda wildcards: plan.settings.sizes.languages,
+        facts=lambda wildcards: plan.world.language_facts(),
+        seed=lambda wildcards: plan.settings.sizes.seed,
     message:
         "Generate the small internet: {params.languages}"
     shell:
@@ -32,21 +28,14 @@ rule standin:
         base=plan.world.bases,
     output:
         record=plan.paths.standin("{key}"),
-    log:
-        plan.paths.log("standin/{key}"),
-    benchmark:
-        plan.paths.benchmark_file("standin/{key}")
     wildcard_constraints:
         key="[a-z0-9_]+",
-    conda:
-        "../../envs/cpu.yaml"
-    threads: job_threads("standin", plan)
     params:
-        code=lambda w: code("world.standin", *plan.world.modules(w.key)),
-        recipe=lambda w: as_json(plan.world.recipe(w.key).given()),
-        languages=lambda w: plan.settings.sizes.languages,
-        facts=lambda w: plan.world.language_facts(),
-        seed=lambda w: plan.settings.sizes.seed,
+        code=lambda wildcards: code("world.standin", *plan.world.modules(wildcards.key)),
+        recipe=lambda wildcards: as_json(plan.world.recipe(wildcards.key).given()),
+        languages=lambda wildcards: plan.settings.sizes.languages,
+        facts=lambda wildcards: plan.world.language_facts(),
+        seed=lambda wildcards: plan.settings.sizes.seed,
         state=plan.paths.state("standin/{key}"),
     message:
         "Train the stand-in for {wildcards.key}"

@@ -142,31 +142,31 @@ def disk_mb(rule: str, plan: Plan) -> OfWildcards:
     return megabytes
 
 
-def job_resources(rule: str, plan: Plan, dump_mb: OfWildcards | None = None) -> Resources:
-    """What the jobs of a rule request, for its `resources:`; `dump_mb`: of the wildcards, MB of dump that a job reads.
+def job_resources(rule: str, plan: Plan) -> Resources:
+    """What the jobs of a rule request, for its `resources:`.
 
     Of a rule that trains or encodes, `gpus` is for the command line (GPUs on each node), the others are the SLURM
     plugin's.
     """
     known, number = _facts(rule, plan), gpus(rule, plan)
     nodes, kind = _named("nodes", rule, plan.settings.generated) or 1, "gpu" if number else "cpu"
-    disk = disk_mb(rule, plan) if known.disk_mb == "estimated" else _size(known.disk_mb, dump_mb)
+    disk = disk_mb(rule, plan) if known.disk_mb == "estimated" else _size(known.disk_mb, plan)
     requested = _placed(number, nodes, kind) if facts(rule).gpus else {}
-    memory = _size(known.mem_mb, dump_mb, known.each_mb * max(number, 1))
+    memory = _size(known.mem_mb, plan, known.each_mb * max(number, 1))
     if memory is not None:
         requested["mem_mb"] = growing(memory, 1000 * settings.read().most("gigabytes", kind))
     if disk is not None:
         requested["disk_mb"] = disk
     estimated = known.minutes == "estimated"
-    minutes = runtime_minutes(rule, plan, number * nodes) if estimated else _size(known.minutes, dump_mb)
+    minutes = runtime_minutes(rule, plan, number * nodes) if estimated else _size(known.minutes, plan)
     if minutes is not None:
         requested["runtime"] = growing(minutes, 60 * settings.read().most("hours", kind))
     return requested
 
 
-def _size(size: Size | None, dump_mb: OfWildcards | None, more: int = 0) -> int | OfWildcards | None:
+def _size(size: Size | None, plan: Plan, more: int = 0) -> int | OfWildcards | None:
     if isinstance(size, Growing):
-        return lambda wildcards: int(size.base + size.per_mb * dump_mb(wildcards)) + more
+        return lambda wildcards: int(size.base + size.per_mb * plan.dump_mb(dict(wildcards.items()))) + more
     return None if size is None else size + more
 
 

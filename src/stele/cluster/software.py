@@ -53,14 +53,8 @@ def lines(root: Path, deployed: set[str]) -> list[str]:
     return [" ".join(["export", *words])] if deployed else []
 
 
-def finish_rules(workflow: Any, root: Path) -> None:
-    """Gives every rule that runs on nodes the container image; one that is wanted and not there is an error.
-
-    Snakemake takes braces in the path of an environment's file for wildcards, so those of the checkout are doubled.
-    """
-    for rule in workflow.rules if "{" in str(root) else ():
-        if rule.conda_env:
-            rule.conda_env = str(root / "envs" / Path(rule.conda_env).name).replace("{", "{{").replace("}", "}}")
+def finish_rules(workflow: Any) -> None:
+    """Gives every rule that runs on nodes the container image; one that is wanted and not there is an error."""
     if CONTAINER not in methods(workflow):
         return
     path = settings.read().image

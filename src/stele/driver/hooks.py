@@ -17,7 +17,7 @@ from stele.command.parent_watch import hear_interrupts, identity
 from stele.config.model import parse_config
 from stele.config.scale import check_stamp
 from stele.config.sources import read_sources
-from stele.driver import locks, partial_tables, progress, summary, table_context, targets
+from stele.driver import locks, partial_tables, progress, rule_directives, summary, table_context, targets
 from stele.driver.facts_check import check_all
 from stele.errors import SteleError
 from stele.files.strict import Values
@@ -95,14 +95,15 @@ def command_line() -> str:
     return shlex.join(sys.argv[1:])
 
 
-def finish_rules(workflow) -> None:
-    """What holds for all rules, once all are read: container, options of sbatch, the log of a job beside its message.
+def finish_rules(plan: Plan, workflow) -> None:
+    """Completes all rules once they are read: directives by name, container, sbatch options, the log in a message.
 
     The profile of a cluster has no messages: they would hide what a job requests, reads and writes, and the one core of
     a dry run its threads.
     """
     try:
-        software.finish_rules(workflow, Path(workflow.basedir))
+        rule_directives.complete_rules(workflow, plan)
+        software.finish_rules(workflow)
         resources.add_extra(workflow)
     except SteleError as error:
         raise _workflow_error(error) from None

@@ -5,6 +5,7 @@ The rules of the workflow ask its parts, one a stage; each part is given only th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stele.config.model import Config
@@ -63,6 +64,14 @@ class Plan:
     figures: Figures
     today: Today
     chosen: Chosen
+
+    def dump_mb(self, wildcards: Mapping[str, str]) -> int:
+        """About how many MB of Wikipedia dumps a job reads, whose rule's sizes grow with them."""
+        part = wildcards["part"]
+        if "method" in wildcards:
+            return self.corpora.dump_mb(*self.mining.part_codes(wildcards["method"], part))
+        shards = self.corpora.shards(part) if "shard" in wildcards else 1
+        return self.corpora.dump_mb(part) // shards
 
 
 def make_plan(config: Config) -> Plan:

@@ -131,11 +131,6 @@ class Sources:
         direct = self.models[model].is_complete or "config" in said or model in self.settings.config.cards
         return {"encoding": as_json(said)} if direct else {}
 
-    @property
-    def torch_environment(self) -> str:
-        """The environment of the rules that load torch, as a rule file names it."""
-        return f"../../envs/{'cpu' if self.settings.generated else 'gpu'}.yaml"
-
     # --- downloads ----------------------------------------------------------------------------------------------------
     @once
     def of_model(self, model: str) -> set[str]:

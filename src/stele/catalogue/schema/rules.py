@@ -24,6 +24,7 @@ Size = Whole | Growing
 class RuleFacts(Strict):
     """One rule. Sizes are of a job's first attempt, on each of its nodes; None: the profile's default.
 
+    environment the software that its jobs run in, envs/{environment}.yaml; "torch": cpu.yaml or gpu.yaml, by scale
     gpus        GPUs at the papers' sizes where cluster.yaml names none, one process each; None: it never uses one
     parallel    whether several processes can share a job, on several nodes too; otherwise it uses one GPU at most
     mem_mb      memory in MB, and `each_mb` more for each process
@@ -38,6 +39,7 @@ class RuleFacts(Strict):
 
     FILE: ClassVar = "rules"
 
+    environment: Literal["data", "torch", "snakemake"] = "data"
     gpus: Annotated[int, Field(ge=1)] | None = None
     parallel: bool = False
     mem_mb: Size | None = None

@@ -1,0 +1,64 @@
+"""What each rule has by its name, so that its rule file says only what it reads, writes and runs.
+
+logs/{scale}/{rule}/{wildcards}.log, Snakemake's measurements of the job beside it, the environment, threads and
+resources that rules.yaml gives the rule. What a rule file says itself stays, and what the command line sets
+(`--set-threads`, `--set-resources`) wins.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from stele.catalogue.rules import facts
+from stele.cluster.resources import job_resources, job_threads
+from stele.plan.plan import Plan
+
+
+def complete_rules(workflow: Any, plan: Plan) -> None:
+    """Adds log, benchmark file, environment, threads and resources to all rules that run a command."""
+    for rule in workflow.rules:
+        if not rule.is_shell:
+            continue
+        name = job_name(rule.name, str(rule.output[0]) if rule.output else "")
+        rule.log_modifier = rule.benchmark_modifier = workflow.modifier.path_modifier
+        if not rule.log:
+            rule.set_log(plan.paths.log(name))
+        # without wildcards a rule can be asked for by name, and would run anew where its measurements are gone
+        if not rule.benchmark and rule.wildcard_names:
+            rule.benchmark = plan.paths.benchmark_file(name)
+        if rule.conda_env is None:
+            rule.conda_env = environment_file(Path(workflow.basedir), rule.name, plan.settings.generated)
+        _request(workflow, rule, plan)
+
+
+def job_name(rule: str, output: str) -> str:
+    """The name of a rule's log without its ending: what in the path of its first output has a wildcard.
+
+    >>> job_name("pretrain", "work/encoders/{model}/pt{pt}/record.json")
+    'pretrain/{model}.pt{pt}'
+    >>> job_name("table", "results/tables/{paper}/table_{number}.md"), job_name("context", "results/context.json")
+    ('table/{paper}.{number}', 'context')
+    """
+    *folders, file = re.sub(r",[^{}]*\}", "}", output).split("/")  # without the constraints of wildcards
+    parts = [folder for folder in folders if "{" in folder] + re.findall(r"\{\w+\}", file)
+    return f"{rule}/{'.'.join(parts)}" if parts else rule
+
+
+def environment_file(root: Path, rule: str, generated: bool) -> str:
+    """The file of a rule's environment; braces in its path are doubled, since Snakemake takes them for wildcards."""
+    name = facts(rule).environment
+    if name == "torch":
+        name = "cpu" if generated else "gpu"
+    return str(root / "envs" / f"{name}.yaml").replace("{", "{{").replace("}", "}}")
+
+
+def _request(workflow: Any, rule: Any, plan: Plan) -> None:
+    settings, written = workflow.resource_settings, rule.ruleinfo
+    if written.threads is None and rule.name not in settings.overwrite_threads:
+        rule.resources["_cores"] = job_threads(rule.name, plan)
+    own = written.resources[1] if written.resources else {}
+    requested = {name: value for name, value in job_resources(rule.name, plan).items() if name not in own}
+    rule.resources.update(requested)
+    rule.resources.update(settings._parsed_overwrite_resources.get(rule.name, {}))
