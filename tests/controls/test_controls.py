@@ -152,7 +152,7 @@ def questions_of_the_test(root, folder, pairs):
 def candidates(plan, name, case):
     """The ids among which each query's ranking chooses: judged documents, parallel texts, or a whole collection."""
     module = benchmark_module(name)
-    if plan.protocols.of_kind("reranked", name):
+    if any(entry["kind"] == "reranked" for entry in plan.protocols.settings[name].values()):
         return [sorted(judged) for judged in case.relevant]
     if hasattr(module, "parallel_texts"):
         return [case.runs[query_set.name].queries for query_set in case.query_sets]

@@ -9,13 +9,13 @@ from stele import catalogue
 SETTINGS = [
     (b, s, entry["kind"]) for b, own in catalogue.load("settings")["settings"].items() for s, entry in own.items()
 ]
-OF_ENCODERS = ("dense", "calibrated", "vectors", "parameters")
+RULES = {"lexical": "bm25", "tuned": "bm25", "reranked": "rerank", "answered": "answer", "fused": "fuse"}
 ALIASES = [(b, alias) for b, names in catalogue.load("settings")["aliases"].items() for alias in names]
 
 
 @pytest.fixture(scope="module")
-def protocols(jobs):
-    return jobs(scale="miniature").protocols
+def rows(jobs):
+    return jobs(scale="miniature").rows
 
 
 def may_be(constraint: str, path: str) -> bool:
@@ -27,34 +27,34 @@ def may_be(constraint: str, path: str) -> bool:
 
 
 @pytest.mark.parametrize(("benchmark", "setting", "kind"), SETTINGS)
-def test_a_ranking_is_made_by_the_one_rule_of_its_kind(protocols, benchmark, setting, kind):
+def test_a_ranking_is_made_by_the_one_rule_of_its_kind(rows, benchmark, setting, kind):
     path = f"{benchmark}/m.1/{setting}/pt0-ft0/retrieval.json"
-    assert may_be(protocols.constraint("lexical"), path) == (kind == "lexical")
-    assert may_be(protocols.constraint("tuned"), path) == (kind == "tuned")
-    assert may_be(protocols.constraint("reranked"), path) == (kind == "reranked")
-    assert may_be(protocols.constraint("answered"), path) == (kind == "answered")
-    assert may_be(protocols.default_of(*OF_ENCODERS), path) == (kind in OF_ENCODERS)
+    for rule in ("bm25", "rerank", "answer", "fuse"):
+        assert may_be(rows.benchmarks_of(rule), path) == (RULES.get(kind) == rule)
+    of_encoders = kind in ("dense", "calibrated", "vectors", "parameters")
+    assert may_be(rows.benchmarks_of_no_other("retrieve"), path) == of_encoders
+    assert may_be(rows.scored_benchmarks, path) == (kind not in ("parameters", "statistics"))
 
 
-def test_names_that_nothing_knows_are_explained_by_the_rule_of_encoders(protocols):
+def test_names_that_nothing_knows_are_explained_by_the_rule_of_encoders(rows):
     for path in ("mrtydi/msm/direkt/pt0-ft0/retrieval.json", "mrtidy/msm/direct/pt0-ft0/retrieval.json"):
-        assert may_be(protocols.default_of(*OF_ENCODERS), path)
-        assert not may_be(protocols.constraint("lexical"), path)
+        assert may_be(rows.benchmarks_of_no_other("retrieve"), path)
+        assert not may_be(rows.benchmarks_of("bm25"), path)
 
 
 @pytest.mark.parametrize(("benchmark", "setting", "kind"), SETTINGS)
-def test_the_mean_of_a_row_is_under_its_setting_s_own_name(protocols, benchmark, setting, kind):
+def test_the_mean_of_a_row_is_under_its_setting_s_own_name(rows, benchmark, setting, kind):
     path = f"{benchmark}/m/{setting}.json"
-    assert may_be(protocols.canonical_benchmark, path) == (kind != "statistics")
-    assert not may_be(protocols.alias_benchmark, path)
+    assert may_be(rows.averaged_benchmarks, path) == (kind != "statistics")
+    assert not may_be(rows.alias_benchmarks, path)
 
 
 @pytest.mark.parametrize(("benchmark", "alias"), ALIASES)
-def test_a_short_name_is_a_copy_where_it_is_one(protocols, benchmark, alias):
+def test_a_short_name_is_a_copy_where_it_is_one(rows, benchmark, alias):
     path = f"{benchmark}/m/{alias}.json"
-    assert may_be(protocols.alias_benchmark, path) and not may_be(protocols.canonical_benchmark, path)
+    assert may_be(rows.alias_benchmarks, path) and not may_be(rows.averaged_benchmarks, path)
 
 
-def test_a_setting_that_begins_like_another_is_another(protocols):
-    assert not may_be(protocols.constraint("tuned"), "mrtydi/m/tuned_more/pt0-ft0/retrieval.json")
-    assert may_be(protocols.canonical_benchmark, "mrtydi/m/zero_shot_nq.json"), "zero_shot is a short name there"
+def test_a_setting_that_begins_like_another_is_another(rows):
+    assert not may_be(rows.benchmarks_of("bm25"), "mrtydi/m/tuned_more/pt0-ft0/retrieval.json")
+    assert may_be(rows.averaged_benchmarks, "mrtydi/m/zero_shot_nq.json"), "zero_shot is a short name there"

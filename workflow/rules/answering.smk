@@ -8,20 +8,20 @@ rule answer:
         record=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/answers.json"),
         epochs=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/epochs.csv"),
     wildcard_constraints:
-        benchmark=plan.protocols.constraint("answered"),
+        benchmark=plan.rows.benchmarks_of("answer"),
     params:
         code=lambda wildcards: code(
             "answering.answer",
             benchmark_code(wildcards.benchmark),
-            *plan.rows.kinds.get("answered").modules(row_of(wildcards)),
+            *plan.rows.kind(row_of(wildcards)).modules(row_of(wildcards)),
         ),
-        recipe=lambda wildcards: plan.rows.kinds.get("answered").as_json(
+        recipe=lambda wildcards: plan.rows.kind(row_of(wildcards)).as_json(
             row_of(wildcards)
         ),
         languages=lambda wildcards: plan.rows.languages(row_of(wildcards)),
         data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
         training_data=lambda wildcards: assignments(
-            plan.rows.kinds.get("answered").training_data(row_of(wildcards))
+            plan.rows.kind(row_of(wildcards)).training_data(row_of(wildcards))
         ),
         seed=lambda wildcards: finetuning_seed(wildcards.seeds),
         state=plan.paths.state("answer/{benchmark}/{model}/{setting}/{seeds}"),

@@ -4,7 +4,7 @@
 rule rerank:
     input:
         unpack(
-            lambda wildcards: plan.rows.kinds.get("reranked").pair_inputs(
+            lambda wildcards: plan.rows.kind(row_of(wildcards)).pair_inputs(
                 row_of(wildcards), wildcards.seeds, wildcards.part
             )
         ),
@@ -16,18 +16,18 @@ rule rerank:
             "{benchmark}/{model}/{setting}/{seeds}/pairs/{part}/epochs.csv"
         ),
     wildcard_constraints:
-        benchmark=plan.protocols.constraint("reranked"),
+        benchmark=plan.rows.benchmarks_of("rerank"),
     params:
         code=lambda wildcards: code(
             "reranking.rerank",
             benchmark_code(wildcards.benchmark),
-            f"reranking.scorers.{plan.rows.kinds.get('reranked').recipe(row_of(wildcards)).scorer}",
-            data=plan.rows.kinds.get("reranked").code_data(row_of(wildcards)),
+            f"reranking.scorers.{plan.rows.kind(row_of(wildcards)).recipe(row_of(wildcards)).scorer}",
+            data=plan.rows.kind(row_of(wildcards)).code_data(row_of(wildcards)),
         ),
-        recipe=lambda wildcards: plan.rows.kinds.get("reranked").as_json(
+        recipe=lambda wildcards: plan.rows.kind(row_of(wildcards)).as_json(
             row_of(wildcards)
         ),
-        start=lambda wildcards: plan.rows.kinds.get("reranked").start(
+        start=lambda wildcards: plan.rows.kind(row_of(wildcards)).start(
             row_of(wildcards), wildcards.seeds, wildcards.part
         ),
         data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
@@ -51,7 +51,7 @@ rule join_pairs:
             "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"
         ),
     wildcard_constraints:
-        benchmark=plan.protocols.constraint("reranked"),
+        benchmark=plan.rows.benchmarks_of("rerank"),
     params:
         code=code("reranking.join_pairs"),
     message:

@@ -42,9 +42,7 @@ rule retrieve:
             "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"
         ),
     wildcard_constraints:
-        benchmark=plan.protocols.default_of(
-            "dense", "calibrated", "vectors", "parameters"
-        ),
+        benchmark=plan.rows.benchmarks_of_no_other("retrieve"),
     params:
         code=lambda wildcards: code(
             "retrieval.retrieve", benchmark_code(wildcards.benchmark)
@@ -85,7 +83,7 @@ rule bm25:
             "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"
         ),
     wildcard_constraints:
-        benchmark=plan.protocols.constraint("lexical", "tuned"),
+        benchmark=plan.rows.benchmarks_of("bm25"),
     params:
         code=lambda wildcards: code(
             "retrieval.bm25",
@@ -98,7 +96,9 @@ rule bm25:
         ),
         depth=lambda wildcards: plan.data.benchmark(wildcards.benchmark).depth,
         data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
-        engine=option("--anserini", plan.rows.kinds.get("lexical").anserini),
+        engine=lambda wildcards: option(
+            "--anserini", plan.rows.kind(row_of(wildcards)).anserini
+        ),
         threads=plan.settings.sizes.threads,
         state=plan.paths.state("bm25/{benchmark}/{model}/{setting}/{seeds}"),
     message:
@@ -119,7 +119,7 @@ rule fuse:
         ),
         weights=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/alpha.csv"),
     wildcard_constraints:
-        benchmark=plan.protocols.constraint("fused"),
+        benchmark=plan.rows.benchmarks_of("fuse"),
     params:
         code=lambda wildcards: code(
             "retrieval.fuse", benchmark_code(wildcards.benchmark)
@@ -132,7 +132,9 @@ rule fuse:
         data=lambda wildcards: assignments(
             plan.rows.kind(row_of(wildcards)).data(row_of(wildcards))
         ),
-        folds=option("--folds", plan.rows.kinds.get("fused").folds),
+        folds=lambda wildcards: option(
+            "--folds", plan.rows.kind(row_of(wildcards)).folds
+        ),
     message:
         "Fuse {wildcards.benchmark} of {wildcards.model} with term matching, {wildcards.setting} ({wildcards.seeds})"
     shell:

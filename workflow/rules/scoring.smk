@@ -1,6 +1,11 @@
 # Run + judgments -> results/{benchmark}/{model}/{setting}.json, per-query scores beside it.
 
 
+def counting(wildcards):
+    """The kind of the row that counts a dataset."""
+    return plan.rows.kind(Row("statistics", wildcards.dataset, "count"))
+
+
 rule score:
     input:
         unpack(plan.scoring.inputs),
@@ -10,7 +15,7 @@ rule score:
             "{benchmark}/{model}/{setting}/{seeds}/queries.parquet"
         ),
     wildcard_constraints:
-        benchmark=plan.protocols.other_than("parameters", "statistics"),
+        benchmark=plan.rows.scored_benchmarks,
     params:
         code=lambda wildcards: code("scoring.score", *plan.scoring.modules(wildcards)),
         metrics=lambda wildcards: plan.scoring.metrics(wildcards),
@@ -45,11 +50,7 @@ rule count_parameters:
 
 rule count_lengths:
     input:
-        unpack(
-            lambda wildcards: plan.rows.kinds.get("statistics").length_inputs(
-                wildcards.dataset
-            )
-        ),
+        unpack(lambda wildcards: counting(wildcards).length_inputs(wildcards.dataset)),
     output:
         lengths=plan.paths.results("statistics/{dataset}/count/lengths_{language}.csv"),
         record=plan.paths.results("statistics/{dataset}/count/lengths_{language}.json"),
@@ -60,7 +61,7 @@ rule count_lengths:
             "scoring.count_lengths", *plan.scoring.counting_modules(wildcards.dataset)
         ),
         data=lambda wildcards: assignments(
-            plan.rows.kinds.get("statistics").records(wildcards.dataset)
+            counting(wildcards).records(wildcards.dataset)
         ),
     message:
         "Count the tokens of the documents of {wildcards.dataset}, {wildcards.language}"
@@ -83,10 +84,10 @@ rule count_dataset:
             "scoring.count_dataset", *plan.scoring.counting_modules(wildcards.dataset)
         ),
         data=lambda wildcards: assignments(
-            plan.rows.kinds.get("statistics").records(wildcards.dataset)
+            counting(wildcards).records(wildcards.dataset)
         ),
         lengths=lambda wildcards: flags(
-            {"lengths": plan.rows.kinds.get("statistics").lengths(wildcards.dataset)}
+            {"lengths": counting(wildcards).lengths(wildcards.dataset)}
         ),
     message:
         "Count what {wildcards.dataset} holds"
@@ -101,7 +102,7 @@ rule average:
     output:
         result=plan.paths.results("{benchmark}/{model}/{setting}.json"),
     wildcard_constraints:
-        benchmark=plan.protocols.canonical_benchmark,
+        benchmark=plan.rows.averaged_benchmarks,
     params:
         code=code("scoring.average"),
     message:
@@ -122,7 +123,7 @@ rule alias:
     output:
         result=plan.paths.results("{benchmark}/{model}/{alias}.json"),
     wildcard_constraints:
-        benchmark=plan.protocols.alias_benchmark,
+        benchmark=plan.rows.alias_benchmarks,
         alias="[a-z0-9_]+",
     message:
         "{output.result} is {input.result}"

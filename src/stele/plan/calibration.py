@@ -18,7 +18,6 @@ from stele.plan.protocols import Protocols
 from stele.recipes.calibration import CalibrationRecipe
 
 CORPUS = "cc100"  # what it is learnt from; CCP, section 3.2: CommonCrawl. No other corpus stands in for it
-KIND = "calibrated"  # of the settings
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +75,7 @@ class Calibration:
         return [
             benchmark
             for benchmark in self.protocols.settings
-            if any(entry["calibration"] == recipe for entry in self.protocols.of_kind(KIND, benchmark).values())
+            if any(entry.get("calibration") == recipe for entry in self.protocols.settings[benchmark].values())
         ]
 
     @once

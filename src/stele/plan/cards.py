@@ -14,7 +14,6 @@ from stele.plan.rows import Rows
 from stele.plan.scoring import Scoring
 
 SETTINGS = ("direct", "direct_dense")  # of an encoder as it is; the second where the first is of BM25
-ENCODED = ("dense", "vectors")  # kinds of rows
 DEFAULT = ("belebele", "miracl_hard_negatives")
 
 
@@ -52,8 +51,9 @@ class Cards:
         raise SteleError(f"{benchmark}: its models are trained for it; encoders as they are are evaluated on {known}")
 
     def _as_they_are(self, benchmark: str) -> str | None:
-        own = {name for kind in ENCODED for name in self.rows.protocols.of_kind(kind, benchmark)}
-        return next((name for name in SETTINGS if name in own), None)
+        entries = self.rows.protocols.settings.get(benchmark, {})
+        encoded = [name for name in SETTINGS if name in entries and self.rows.kinds.get(entries[name]["kind"]).encodes]
+        return encoded[0] if encoded else None
 
     def inputs(self, w) -> Inputs:
         """The results of one seed (a model as it is has no other), and the records of what was scored."""

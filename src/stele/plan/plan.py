@@ -24,7 +24,7 @@ from stele.plan.paths import Paths
 from stele.plan.pretraining import Pretraining
 from stele.plan.protocols import Protocols
 from stele.plan.retrieval import Retrieval
-from stele.plan.rows import Below, Rows
+from stele.plan.rows import Rows, UpstreamParts
 from stele.plan.scoring import Scoring
 from stele.plan.settings import Settings, make_settings
 from stele.plan.shown import Shown
@@ -87,7 +87,7 @@ def make_plan(config: Config) -> Plan:
     sources = Sources(settings, paths, models, data, world, pretraining, finetuning)
     calibration = Calibration(paths, data, protocols, finetuning)
     shown = Shown(settings, models)
-    rows = Rows(Below(paths, models, data, protocols, finetuning, availability, sources, calibration, shown))
+    rows = Rows(UpstreamParts(paths, models, data, protocols, finetuning, availability, sources, calibration, shown))
     scoring = Scoring(paths, protocols, rows)
     papers = tuple(config.papers)
     tables, figures = Tables(paths, models, protocols, rows, papers), Figures(paths, protocols, rows, papers)

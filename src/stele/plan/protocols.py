@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,11 +33,6 @@ class Protocols:
         if setting not in self.settings[benchmark]:
             raise unknown("setting", setting, catalogue.setting_names(benchmark), f"results/{benchmark}")
         return self.settings[benchmark][setting]
-
-    def of_kind(self, kind: str, benchmark: str) -> dict[str, Values]:
-        """The settings of a benchmark whose rows are of a kind."""
-        own = self.settings.get(benchmark, {})
-        return {name: entry for name, entry in own.items() if entry["kind"] == kind}
 
     def recipe(self, benchmark: str, setting: str) -> str | None:
         """The fine-tuning recipe that a model goes through last; None: it is evaluated as it is."""
@@ -82,42 +75,7 @@ class Protocols:
             raise unknown("setting", alias, catalogue.setting_names(benchmark), f"results/{benchmark}")
         return names[alias]
 
-    def constraint(self, *kinds: str) -> str:
-        """What the wildcard `benchmark` may be in rules of some kinds of row: it looks ahead to the setting."""
-        return _one_of((b, s) for b, own in self.settings.items() for s in own if own[s]["kind"] in kinds)
-
-    def other_than(self, *kinds: str) -> str:
-        """What it may be in rules of all other kinds; names that nothing knows are theirs, to be explained there."""
-        return f"(?!{self.constraint(*kinds)})[a-z0-9_]+"
-
-    def default_of(self, *kinds: str) -> str:
-        """What it may be in the rule of some kinds which explains names that nothing knows."""
-        others = {entry["kind"] for own in self.settings.values() for entry in own.values()} - {*kinds}
-        return self.other_than(*sorted(others))
-
-    @property
-    def alias_benchmark(self) -> str:
-        """What it may be where a setting goes by its short name."""
-        return _one_of((b, alias) for b, names in self.aliases.items() for alias in names)
-
-    @property
-    def canonical_benchmark(self) -> str:
-        """What it may be where a setting goes by its own name, and its rows have seeds."""
-        return f"(?!{self.alias_benchmark}|{self.constraint('statistics')})[a-z0-9_]+"
-
 
 def benchmark_code(name: str) -> str:
     """The module that reads a benchmark, as the fingerprints of code name it."""
     return f"benchmarks.{module_of(name)}"
-
-
-def _one_of(pairs: Iterable[tuple[str, str]]) -> str:
-    """A regular expression for the benchmark in `benchmark/model/setting`, followed by "/" or a suffix.
-
-    >>> re.fullmatch(_one_of([("nq", "direct")]) + "/.*", "nq/msm/direct/pt0-ft0") is not None
-    True
-    """
-    settings: dict[str, list[str]] = {}
-    for benchmark, setting in pairs:
-        settings.setdefault(benchmark, []).append(re.escape(setting))
-    return "|".join(f"{b}(?=/[^/]+/(?:{'|'.join(sorted(names))})[/.])" for b, names in sorted(settings.items()))

@@ -119,7 +119,7 @@ class Retrieval:
         return flags({"calibration": learnt, "operation": own["operation"]})
 
     def inputs(self, w) -> Inputs:
-        if w.setting in self.protocols.of_kind("vectors", w.benchmark):
+        if self._gives_vectors(row_of(w)):
             raise SteleError(f"results/{row_of(w).path}: its texts are encoded in pairs; ask for vectors.json")
         # all files are named, since the workflow removes those that no job is going to read
         before = {name: self.encoded_before(w, file) for name, file in ENCODED.items()}
@@ -148,10 +148,15 @@ class Retrieval:
 
     def pair_inputs(self, w) -> Inputs:
         """Of a row whose vectors count, not its rankings."""
-        settings = self.protocols.of_kind("vectors", w.benchmark)
-        if w.setting not in settings:
-            raise unknown("setting of vectors", w.setting, settings, f"results/{w.benchmark}")
+        if not self._gives_vectors(row_of(w)):
+            rows = [row_of(w)._replace(setting=name) for name in self.protocols.settings.get(w.benchmark, {})]
+            valid = [row.setting for row in rows if self._gives_vectors(row)]
+            raise unknown("setting of vectors", w.setting, valid, f"results/{w.benchmark}")
         return self.rows.inputs(row_of(w), w.seeds)
+
+    def _gives_vectors(self, row: Row) -> bool:
+        """Whether what a row's job gives is vectors of pairs and no ranking."""
+        return self.protocols.is_known(row.benchmark, row.setting) and self.rows.kind(row).scored == "vectors"
 
     def layer_inputs(self, w) -> Inputs:
         """Of the accuracy by layer: as of the search with the model as it is."""

@@ -12,8 +12,6 @@ from stele.plan.protocols import Protocols, benchmark_code
 from stele.plan.retrieval import row_of
 from stele.plan.rows import Rows
 
-MADE = {"vectors": "vectors", "answered": "answers"}  # kind of row -> what its job gives, where that is no ranking
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scoring:
@@ -43,8 +41,7 @@ class Scoring:
 
     def scored(self, row: Row, seeds: str) -> str:
         """The record of what a row's job gives, which is scored."""
-        made = MADE.get(self.protocols.setting(row.benchmark, row.setting)["kind"], "retrieval")
-        return self.paths.results(f"{row.path}/{seeds}/{made}.json")
+        return self.paths.results(f"{row.path}/{seeds}/{self.rows.kind(row).scored}.json")
 
     def seed_results(self, w) -> list[str]:
         """The results of the single seeds of a row, whose mean is its result."""

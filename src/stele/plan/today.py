@@ -28,7 +28,7 @@ class RowsOfToday(Rows):
         return super().problem(row) or self._without_standin(row.model)
 
     def _without_standin(self, model: str) -> Problem | None:
-        settings, root = self.below.paths.settings, self.models.root(model)
+        settings, root = self.upstream.paths.settings, self.models.root(model)
         own = settings.config.models.get(root)
         if not settings.generated or self.world.standin(root) or (own and own.checkpoint):
             return None
@@ -46,6 +46,6 @@ class Today(NamedTuple):
 
 def make_today(rows: Rows, world: World) -> Today:
     """The plan of these tables, beside the rows of all others."""
-    own, below = RowsOfToday(rows.below, world), rows.below
-    tables = Tables(below.paths, below.models, below.protocols, own, (TODAY,))
-    return Today(tables, Figures(below.paths, below.protocols, own, (TODAY,)))
+    own, upstream = RowsOfToday(rows.upstream, world), rows.upstream
+    tables = Tables(upstream.paths, upstream.models, upstream.protocols, own, (TODAY,))
+    return Today(tables, Figures(upstream.paths, upstream.protocols, own, (TODAY,)))

@@ -7,9 +7,12 @@ kind of a row's setting.
 from __future__ import annotations
 
 import importlib
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 from stele.artifacts.row import Row
 from stele.catalogue.schema.names import choice
@@ -28,7 +31,7 @@ from stele.plan.sources import Sources
 from stele.registry import Registry, module_names
 
 
-class Below(NamedTuple):
+class UpstreamParts(NamedTuple):
     """The parts of the plan that a kind of row may use."""
 
     paths: Paths
@@ -42,23 +45,42 @@ class Below(NamedTuple):
     shown: Shown
 
 
-class Kind(Protocol):
-    """What a kind of row answers; it is made of the parts below it. `Setting` types its entries of settings.yaml."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Kind(ABC):
+    """A kind of row: the rule that makes its run, and what it answers about a row.
 
-    Setting: type[Strict]
+    Setting   types its entries of settings.yaml
+    rule      the rule that makes its run, and explains why it cannot
+    scored    the record that is scored, without its ending; None: the job of `rule` counts, and gives the result
+    encodes   whether its rows evaluate the vectors of an encoder, as a result card shows them
+    counts    whether its rows count datasets, which stand where others have models
+    """
 
+    upstream: UpstreamParts
+
+    Setting: ClassVar[type[Strict]]
+    rule: ClassVar[str]
+    scored: ClassVar[str | None] = "retrieval"
+    encodes: ClassVar[bool] = False
+    counts: ClassVar[bool] = False
+
+    @abstractmethod
     def problem(self, row: Row) -> Problem | None:
         """(state, reason) when a row cannot be built: `not built`, `unavailable` or `not in scale`."""
 
     def left_out(self, row: Row) -> dict[str, str]:
         """language of the benchmark that a row is not evaluated in, though it is in scale -> why."""
+        return {}
 
+    @abstractmethod
     def inputs(self, row: Row, seeds: str) -> Inputs:
         """What the job reads that makes the row's run, vectors or count."""
 
+    @abstractmethod
     def seeds(self, row: Row) -> list[str]:
         """The seeds of its results, as in the names of their files."""
 
+    @abstractmethod
     def downloads(self, row: Row) -> set[str]:
         """The records of all datasets and checkpoints that it needs."""
 
@@ -73,9 +95,9 @@ def _kinds() -> Registry[type[Kind]]:
     return kinds
 
 
-def kind_of(below: Below, row: Row) -> Kind:
+def kind_of(upstream: UpstreamParts, row: Row) -> Kind:
     """The kind of a row's setting, for kinds that are made of others."""
-    return _kinds().get(below.protocols.setting(row.benchmark, row.setting)["kind"])(below)
+    return _kinds().get(upstream.protocols.setting(row.benchmark, row.setting)["kind"])(upstream)
 
 
 class Settings(Strict):
@@ -102,22 +124,22 @@ def check_settings(values: Values, where: str) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
-    below: Below
+    upstream: UpstreamParts
 
     @cached_property
     def kinds(self) -> Registry[Kind]:
         kinds: Registry[Kind] = Registry("kind of row")
         for name in _kinds().names():
-            kinds.register(name)(_kinds().get(name)(self.below))
+            kinds.register(name)(_kinds().get(name)(self.upstream))
         return kinds
 
     @property
     def protocols(self) -> Protocols:
-        return self.below.protocols
+        return self.upstream.protocols
 
     @property
     def models(self) -> Models:
-        return self.below.models
+        return self.upstream.models
 
     def kind(self, row: Row) -> Kind:
         """The kind of a row's setting."""
@@ -140,7 +162,8 @@ class Rows:
 
     def counts(self, row: Row) -> bool:
         """Whether a row's benchmark counts datasets, which stand where others have models."""
-        return bool(self.protocols.of_kind("statistics", row.benchmark))
+        entries = self.protocols.settings.get(row.benchmark, {}).values()
+        return any(self.kinds.get(entry["kind"]).counts for entry in entries)
 
     def inputs(self, row: Row, seeds: str = "") -> Inputs:
         """What the row's first job reads; a row that cannot be built is an error with the reason."""
@@ -158,10 +181,68 @@ class Rows:
     def languages(self, row: Row) -> list[str]:
         """The languages that a row is evaluated in."""
         left_out = self.left_out(row)
-        return [code for code in self.below.data.languages(row.benchmark) if code not in left_out]
+        return [code for code in self.upstream.data.languages(row.benchmark) if code not in left_out]
 
     def seeds(self, row: Row) -> list[str]:
         return self.kind(row).seeds(row)
 
     def downloads(self, row: Row) -> set[str]:
         return self.kind(row).downloads(row)
+
+    # --- wildcards ----------------------------------------------------------------------------------------------------
+    def benchmarks_of(self, rule: str) -> str:
+        """The wildcard `benchmark` of a rule that makes the runs of its kinds; it looks ahead to the setting."""
+        return _one_of(self._settings(kind for kind in self._all_kinds if kind.rule == rule))
+
+    def benchmarks_of_no_other(self, rule: str) -> str:
+        """The wildcard of the rule that explains unknown names too: all that no other rule makes."""
+        return _excluding(self._settings(kind for kind in self._all_kinds if kind.rule != rule))
+
+    @property
+    def scored_benchmarks(self) -> str:
+        """The wildcard of the rule that scores, unknown names included."""
+        return _excluding(self._settings(kind for kind in self._all_kinds if kind.scored is None))
+
+    @property
+    def alias_benchmarks(self) -> str:
+        """The wildcard where a setting goes by its short name."""
+        return _one_of(self._aliases)
+
+    @property
+    def averaged_benchmarks(self) -> str:
+        """The wildcard where a setting goes by its own name, and its rows have seeds; unknown names included."""
+        return _excluding([*self._aliases, *self._settings(kind for kind in self._all_kinds if kind.counts)])
+
+    @property
+    def _aliases(self) -> list[tuple[str, str]]:
+        return [(benchmark, alias) for benchmark, names in self.protocols.aliases.items() for alias in names]
+
+    @property
+    def _all_kinds(self) -> list[Kind]:
+        return [self.kinds.get(name) for name in self.kinds.names()]
+
+    def _settings(self, kinds: Iterable[Kind]) -> list[tuple[str, str]]:
+        """(benchmark, setting) of all settings of some kinds."""
+        wanted = set(kinds)
+        return [
+            (benchmark, name)
+            for benchmark, settings in self.protocols.settings.items()
+            for name, entry in settings.items()
+            if self.kinds.get(entry["kind"]) in wanted
+        ]
+
+
+def _excluding(settings: Iterable[tuple[str, str]]) -> str:
+    return f"(?!{_one_of(settings)})[a-z0-9_]+"
+
+
+def _one_of(settings: Iterable[tuple[str, str]]) -> str:
+    """A regular expression for the benchmark in `benchmark/model/setting`, followed by "/" or a suffix.
+
+    >>> re.fullmatch(_one_of([("nq", "direct")]) + "/.*", "nq/msm/direct/pt0-ft0") is not None
+    True
+    """
+    names: dict[str, list[str]] = {}
+    for benchmark, setting in settings:
+        names.setdefault(benchmark, []).append(re.escape(setting))
+    return "|".join(f"{b}(?=/[^/]+/(?:{'|'.join(sorted(set(own)))})[/.])" for b, own in sorted(names.items()))

@@ -18,12 +18,16 @@ from stele.recipes.answering import AnsweringRecipe
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answered(Dense):
+    rule = "answer"
+    scored = "answers"
+    encodes = False
+
     class Setting(Strict):
         answering: str = Field(description="the recipe by which a model learns to find answers")
 
     def _both(self, row: Row) -> tuple[AnsweringReads, AnsweringRecipe]:
-        name = self.below.protocols.setting(row.benchmark, row.setting)["answering"]
-        return recipes.answering(name, self.below.paths.settings.sizes)
+        name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
+        return recipes.answering(name, self.upstream.paths.settings.sizes)
 
     def recipe(self, row: Row) -> AnsweringRecipe:
         """How a model learns: what the command is given."""
@@ -39,17 +43,17 @@ class Answered(Dense):
     def training_data(self, row: Row) -> dict[str, str]:
         """`dataset:part` -> record of that."""
         name = self.training_set(row)
-        return self.below.data.records(
-            self.below.data.training_set(name).data, self.below.data.training_languages(name)
+        return self.upstream.data.records(
+            self.upstream.data.training_set(name).data, self.upstream.data.training_languages(name)
         )
 
     def modules(self, row: Row) -> list[str]:
         """The module that reads it."""
-        return [f"benchmarks.{self.below.data.training_set(self.training_set(row)).module}"]
+        return [f"benchmarks.{self.upstream.data.training_set(self.training_set(row)).module}"]
 
     def datasets(self, row: Row) -> dict[str, list[str]]:
         name = self.training_set(row)
-        return {**super().datasets(row), f"training set {name}": self.below.data.training_set(name).data}
+        return {**super().datasets(row), f"training set {name}": self.upstream.data.training_set(name).data}
 
     def inputs(self, row: Row, seeds: str) -> Inputs:
         """Besides the encoder and the questions what it learns from."""

@@ -22,29 +22,29 @@ class Calibrated(Dense):
         operation: Literal["shifted", "scaled", "calibrated"] = Field(description="each does what those before it do")
 
     def _calibration(self, row: Row) -> str:
-        return self.below.protocols.setting(row.benchmark, row.setting)["calibration"]
+        return self.upstream.protocols.setting(row.benchmark, row.setting)["calibration"]
 
     def problem(self, row: Row) -> Problem | None:
         """As of other encoders; `unavailable` where no language has a text to calibrate on."""
         problem = super().problem(row)
-        if problem is None and not self.below.calibration.languages(row.benchmark):
+        if problem is None and not self.upstream.calibration.languages(row.benchmark):
             problem = "unavailable", next(iter(self.left_out(row).values()))
         return problem
 
     def left_out(self, row: Row) -> dict[str, str]:
-        return self.below.calibration.left_out(row.benchmark)
+        return self.upstream.calibration.left_out(row.benchmark)
 
     def datasets(self, row: Row) -> dict[str, list[str]]:
         """Those of other encoders' rows; what is calibrated and what that is learnt from must be of one world."""
-        return {**super().datasets(row), "calibration": [CORPUS, *self.below.protocols.datasets(row)]}
+        return {**super().datasets(row), "calibration": [CORPUS, *self.upstream.protocols.datasets(row)]}
 
     def inputs(self, row: Row, seeds: str) -> Inputs:
         """Besides the encoder and the texts what was learnt of it."""
-        learnt = self.below.paths.calibration(row.model, self._calibration(row), seeds)
+        learnt = self.upstream.paths.calibration(row.model, self._calibration(row), seeds)
         return {**super().inputs(row, seeds), "calibration": learnt}
 
     def downloads(self, row: Row) -> set[str]:
-        return super().downloads(row) | self.below.calibration.downloads(self._calibration(row))
+        return super().downloads(row) | self.upstream.calibration.downloads(self._calibration(row))
 
 
 KINDS = {"calibrated": Calibrated}

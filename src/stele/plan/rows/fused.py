@@ -11,7 +11,7 @@ from stele.artifacts.row import Row
 from stele.catalogue import datasets
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
-from stele.plan.rows import Below, Kind, kind_of
+from stele.plan.rows import Kind, kind_of
 from stele.recipes.fusion import Fusion
 
 TERM_SETTING = "direct"  # in which term matching searches
@@ -19,8 +19,8 @@ FOLDS = "fusion_folds"  # the dataset that says the folds of topics; named by th
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fused:
-    below: Below
+class Fused(Kind):
+    rule = "fuse"
 
     class Setting(Fusion):
         """Which rankings."""
@@ -30,48 +30,48 @@ class Fused:
 
     def parts(self, row: Row) -> tuple[Row, Row]:
         """The rows of term matching and of dense retrieval."""
-        own = self.below.protocols.setting(row.benchmark, row.setting)
+        own = self.upstream.protocols.setting(row.benchmark, row.setting)
         return Row(row.benchmark, own["term"], TERM_SETTING), row._replace(setting=own["dense"])
 
     def _kinds(self, row: Row) -> list[tuple[Row, Kind]]:
-        return [(part, kind_of(self.below, part)) for part in self.parts(row)]
+        return [(part, kind_of(self.upstream, part)) for part in self.parts(row)]
 
     def problem(self, row: Row) -> Problem | None:
         """That of dense retrieval, else that of term matching."""
         for part in reversed(self.parts(row)):
-            if not self.below.protocols.is_known(part.benchmark, part.setting):
+            if not self.upstream.protocols.is_known(part.benchmark, part.setting):
                 return "not built", f"no rule builds {part.benchmark}/{part.setting} yet"
-            if problem := kind_of(self.below, part).problem(part):
+            if problem := kind_of(self.upstream, part).problem(part):
                 return problem
-        reason = self.below.data.problem([FOLDS] if self.folds else [])
+        reason = self.upstream.data.problem([FOLDS] if self.folds else [])
         return ("unavailable", reason) if reason else None
 
     def left_out(self, row: Row) -> dict[str, str]:
-        known = [part for part in self.parts(row) if self.below.protocols.is_known(part.benchmark, part.setting)]
-        return {code: why for part in known for code, why in kind_of(self.below, part).left_out(part).items()}
+        known = [part for part in self.parts(row) if self.upstream.protocols.is_known(part.benchmark, part.setting)]
+        return {code: why for part in known for code, why in kind_of(self.upstream, part).left_out(part).items()}
 
     def inputs(self, row: Row, seeds: str) -> Inputs:
         """The records of both rankings, and the topics and judgments that the weight is chosen on."""
         (term, of_terms), (dense, _) = self._kinds(row)
         paths = {"term": f"{term.path}/{of_terms.seeds(term)[0]}", "dense": f"{dense.path}/{seeds}"}
-        records = {name: self.below.paths.results(f"{path}/retrieval.json") for name, path in paths.items()}
+        records = {name: self.upstream.paths.results(f"{path}/retrieval.json") for name, path in paths.items()}
         own = {"folds": self.folds} if self.folds else {}
         return {**records, "data": list(self.data(row).values()), **own}
 
     def data(self, row: Row) -> dict[str, str]:
         """`dataset:part` -> record of the topics and judgments."""
-        names = self.below.protocols.datasets(row)
-        return self.below.data.records(names, self.below.data.languages(row.benchmark))
+        names = self.upstream.protocols.datasets(row)
+        return self.upstream.data.records(names, self.upstream.data.languages(row.benchmark))
 
     @property
     def folds(self) -> str | None:
         """The record of the user's own folds, None where there are none."""
-        paths = self.below.paths
+        paths = self.upstream.paths
         return paths.dataset(FOLDS, datasets.ALL) if FOLDS in paths.settings.config.user_data else None
 
     def recipe(self, row: Row) -> dict[str, Any]:
         """How scores are made comparable."""
-        own = self.below.protocols.setting(row.benchmark, row.setting)
+        own = self.upstream.protocols.setting(row.benchmark, row.setting)
         return {key: own[key] for key in Fusion.model_fields if key in own}
 
     def seeds(self, row: Row) -> list[str]:

@@ -9,15 +9,15 @@ from stele.catalogue import datasets
 from stele.files.strict import Values
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, seed_names
-from stele.plan.rows import Below
+from stele.plan.rows import Kind
 from stele.recipes.lexical import Bm25, Tuning
 
 ANSERINI = "anserini"  # the dataset that is Anserini; named by the user, it searches in bm25s's place
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Lexical:
-    below: Below
+class Lexical(Kind):
+    rule = "bm25"
 
     class Setting(Bm25):
         """k1 and b."""
@@ -25,14 +25,14 @@ class Lexical:
     @property
     def anserini(self) -> str | None:
         """The record of the user's Anserini, None where there is none."""
-        paths = self.below.paths
+        paths = self.upstream.paths
         return paths.dataset(ANSERINI, datasets.ALL) if ANSERINI in paths.settings.config.user_data else None
 
     def problem(self, row: Row) -> Problem | None:
-        data = self.below.data
-        if not self.below.models.is_lexical(row.model):
+        data = self.upstream.data
+        if not self.upstream.models.is_lexical(row.model):
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
-        names = self.below.protocols.datasets(row)
+        names = self.upstream.protocols.datasets(row)
         reason = data.problem([ANSERINI] if self.anserini else []) or data.problem(names)
         if reason := reason or data.mixture_problem(row.benchmark, names):
             return "unavailable", reason
@@ -40,17 +40,14 @@ class Lexical:
             return "not in scale", f"no language of {row.benchmark} is built"
         return None
 
-    def left_out(self, row: Row) -> dict[str, str]:
-        return {}
-
     def inputs(self, row: Row, seeds: str) -> Inputs:
         engine = {"anserini": self.anserini} if self.anserini else {}
-        return {"data": list(self.below.protocols.searched(row).values()), **engine}
+        return {"data": list(self.upstream.protocols.searched(row).values()), **engine}
 
     def recipe(self, row: Row) -> Values:
         """How the setting searches, and the model's expansion where it has one."""
-        own = self.below.protocols.setting(row.benchmark, row.setting)
-        expansion = self.below.models[row.model].rm3
+        own = self.upstream.protocols.setting(row.benchmark, row.setting)
+        expansion = self.upstream.models[row.model].rm3
         recipe = {key: own[key] for key in self.Setting.model_fields if key in own}
         return recipe | ({"rm3": expansion.given()} if expansion else {})
 
@@ -59,7 +56,7 @@ class Lexical:
         return seed_names([0], [0])
 
     def downloads(self, row: Row) -> set[str]:
-        return self.below.protocols.records(row) | ({self.anserini} if self.anserini else set())
+        return self.upstream.protocols.records(row) | ({self.anserini} if self.anserini else set())
 
 
 class Tuned(Lexical):
@@ -69,7 +66,7 @@ class Tuned(Lexical):
         """What k1 and b are chosen from, and on which questions."""
 
     def problem(self, row: Row) -> Problem | None:
-        if self.below.models.is_lexical(row.model) and self.below.models[row.model].rm3:
+        if self.upstream.models.is_lexical(row.model) and self.upstream.models[row.model].rm3:
             return "not built", f"no rule tunes {row.model}, which expands queries"
         return super().problem(row)
 

@@ -28,6 +28,9 @@ ANALYZERS = "catalogue/analyzers.yaml"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reranked(Dense):
+    rule = "rerank"
+    encodes = False
+
     class Setting(Strict):
         reranking: str | None = Field(None, description="the recipe of a scorer that starts from a transformer")
         word_scorers: Literal["trained", "untrained"] | None = Field(
@@ -36,15 +39,15 @@ class Reranked(Dense):
 
     def _scorer(self, row: Row) -> WordScorer | None:
         """The scorer over vectors of words that a row's model is; None of a model that is encoded with."""
-        return self.below.models[row.model].word_scorer
+        return self.upstream.models[row.model].word_scorer
 
     def recipe(self, row: Row) -> RerankingRecipe:
         """What the scorer is and how it learns."""
-        sizes = self.below.paths.settings.sizes
+        sizes = self.upstream.paths.settings.sizes
         if scorer := self._scorer(row):
             return recipes.reranking(scorer.reranking, sizes)
-        name = self.below.protocols.setting(row.benchmark, row.setting)["reranking"]
-        windows = self.below.availability.pretraining.attention_window(row.model) is not None
+        name = self.upstream.protocols.setting(row.benchmark, row.setting)["reranking"]
+        windows = self.upstream.availability.pretraining.attention_window(row.model) is not None
         return recipes.reranking(name, sizes, windows)
 
     def as_json(self, row: Row) -> str:
@@ -66,44 +69,44 @@ class Reranked(Dense):
 
     def _problem(self, row: Row) -> Problem | None:
         """Why no pair of languages can be built."""
-        own, scorer = self.below.protocols.setting(row.benchmark, row.setting), self._scorer(row)
+        own, scorer = self.upstream.protocols.setting(row.benchmark, row.setting), self._scorer(row)
         if scorer is None:
             fits = own.get("reranking") is not None
         else:
             fits = own.get("word_scorers") == ("trained" if self.learns(row) else "untrained")
         if not fits:
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model}"
-        return super().problem(row) if scorer is None else self.below.availability.data_problem(self.datasets(row))
+        return super().problem(row) if scorer is None else self.upstream.availability.data_problem(self.datasets(row))
 
     def _lacking(self, row: Row) -> dict[str, str]:
         """The pairs of languages that a scorer's vectors do not have."""
         if (scorer := self._scorer(row)) is None:
             return {}
-        data = self.below.data
+        data = self.upstream.data
         lacking = (p for p in data.languages(row.benchmark) if not vector_parts(data, scorer.vectors, p))
         return {pair: f"{scorer.vectors} has no vectors of {pair}" for pair in lacking}
 
     def left_out(self, row: Row) -> dict[str, str]:
         """The pairs without vectors, and those that nothing shows of a row that is shown: each would be a training."""
-        pairs = self.below.data.languages(row.benchmark)
-        shown = self.below.shown.languages(row) or pairs
+        pairs = self.upstream.data.languages(row.benchmark)
+        shown = self.upstream.shown.languages(row) or pairs
         unseen = {pair: "no table or figure shows this pair of the row" for pair in pairs if pair not in shown}
         return unseen | self._lacking(row)
 
     def pairs(self, row: Row) -> list[str]:
         """The row's pairs that are built."""
         left_out = self.left_out(row)
-        return [pair for pair in self.below.data.languages(row.benchmark) if pair not in left_out]
+        return [pair for pair in self.upstream.data.languages(row.benchmark) if pair not in left_out]
 
     def datasets(self, row: Row) -> dict[str, list[str]]:
         """The vectors of words tell of the world that the documents tell of."""
         if (scorer := self._scorer(row)) is None:
             return super().datasets(row)
-        return {row.benchmark: [*self.below.protocols.datasets(row), scorer.vectors]}
+        return {row.benchmark: [*self.upstream.protocols.datasets(row), scorer.vectors]}
 
     def pair(self, row: Row, seeds: str, pair: str) -> str:
         """The record of the job of one pair of languages."""
-        return self.below.paths.results(f"{row.path}/{seeds}/pairs/{pair}/retrieval.json")
+        return self.upstream.paths.results(f"{row.path}/{seeds}/pairs/{pair}/retrieval.json")
 
     def inputs(self, row: Row, seeds: str) -> Inputs:
         """The runs of the row's pairs."""
@@ -118,18 +121,18 @@ class Reranked(Dense):
             raise SteleError(f"results/{row.path}: {problem[0]}: {problem[1]}")
         if reason := self._lacking(row).get(pair):
             raise SteleError(f"results/{row.path}: unavailable: {reason}")
-        if pair not in (languages := self.below.data.languages(row.benchmark)):
+        if pair not in (languages := self.upstream.data.languages(row.benchmark)):
             raise SteleError(f"results/{row.path}: not in scale: {pair} is not among {', '.join(languages)}")
         if self._scorer(row) is None:
             return super().inputs(row, seeds)
-        searched = self.below.protocols.searched(row)
+        searched = self.upstream.protocols.searched(row)
         return {"vectors": list(self.vectors(row, pair).values()), "data": list(searched.values())}
 
     def vectors(self, row: Row, pair: str) -> dict[str, str]:
         """`dataset:part` -> record of the vectors of words of a pair of languages; none where a transformer scores."""
         if (scorer := self._scorer(row)) is None:
             return {}
-        return self.below.data.records([scorer.vectors], vector_parts(self.below.data, scorer.vectors, pair))
+        return self.upstream.data.records([scorer.vectors], vector_parts(self.upstream.data, scorer.vectors, pair))
 
     def start(self, row: Row, seeds: str, pair: str) -> str:
         """The option that names what the scorer starts from."""
@@ -145,12 +148,15 @@ class Reranked(Dense):
         """As of rows of encoders; of vectors of words those of fine-tuning, or one where nothing is drawn."""
         if self._scorer(row) is None:
             return super().seeds(row)
-        return seed_names([0], self.below.paths.settings.config.seeds.finetuning if self.learns(row) else [0])
+        return seed_names([0], self.upstream.paths.settings.config.seeds.finetuning if self.learns(row) else [0])
 
     def downloads(self, row: Row) -> set[str]:
         if self._scorer(row) is None:
             return super().downloads(row)
-        return self.below.protocols.records(row).union(*(self.vectors(row, pair).values() for pair in self.pairs(row)))
+        records = self.upstream.protocols.records(row)
+        for pair in self.pairs(row):
+            records.update(self.vectors(row, pair).values())
+        return records
 
 
 def vector_parts(data: Data, dataset: str, pair: str) -> list[str]:

@@ -13,20 +13,22 @@ from stele.files.strict import Strict
 from stele.plan.mining import Mining
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
-from stele.plan.rows import Below
+from stele.plan.rows import Kind
 from stele.registry import module_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Statistics:
-    below: Below
+class Statistics(Kind):
+    rule = "count_dataset"
+    scored = None
+    counts = True
 
     class Setting(Strict):
         pass
 
     @property
     def _mining(self) -> Mining:
-        return self.below.availability.pretraining.mining
+        return self.upstream.availability.pretraining.mining
 
     def problem(self, row: Row) -> Problem | None:
         if row.model in recipes.names("pairs"):
@@ -38,14 +40,14 @@ class Statistics:
             return self._collection_problem(row.model, what.datasets)
         if what.lengths_in:
             problem = self._collection_problem(row.model, what.datasets)
-            return problem or self.below.availability.model_problem(what.lengths_in)
-        if datasets.dataset(row.model).parts != datasets.ALL and self.below.paths.settings.config.languages:
+            return problem or self.upstream.availability.model_problem(what.lengths_in)
+        if datasets.dataset(row.model).parts != datasets.ALL and self.upstream.paths.settings.config.languages:
             return "not in scale", f"{row.model} is counted in all its languages; this run has only some (`languages`)"
-        reason = self.below.data.problem([row.model])
+        reason = self.upstream.data.problem([row.model])
         return ("unavailable", reason) if reason else None
 
     def _collection_problem(self, benchmark: str, read: list[str]) -> Problem | None:
-        data = self.below.data
+        data = self.upstream.data
         if not data.languages(benchmark):
             return "not in scale", f"no language of {benchmark} is built"
         reason = data.problem(read) or data.mixture_problem(benchmark, read)
@@ -56,13 +58,13 @@ class Statistics:
             return "not built", f"nothing counts {mining} yet"
         if not (parts := self._parts(mining)):
             return "not in scale", f"no two languages of {self._mining.reads(mining).vectors} are built"
-        data, read = self.below.data, sorted({name for name, _ in self._datasets(mining, parts)})
+        data, read = self.upstream.data, sorted({name for name, _ in self._datasets(mining, parts)})
         reason = data.problem(read) or data.mixture_problem(mining, read)
         return ("unavailable", reason) if reason else None
 
     def _parts(self, mining: str) -> list[str]:
         """The pairs of languages of a mining recipe that are counted: of those that its vectors have."""
-        data = self.below.data
+        data = self.upstream.data
         built = data.languages("statistics")
         return [
             part
@@ -75,14 +77,14 @@ class Statistics:
         codes = {code for part in parts for code in self._mining.part_codes(mining, part)}
         return self._mining.datasets(mining, codes)
 
-    def left_out(self, row: Row) -> dict[str, str]:
-        return {}
-
     def records(self, name: str) -> dict[str, str]:
         """`dataset:part` -> record of all that is counted: all parts in scale; the same of a mining recipe."""
         if name in recipes.names("pairs"):
-            return {f"{name}:{part}": self.below.paths.knowledge_pairs(name, part) for part in self._parts(name)}
-        return {key: path for read in counted(name).datasets for key, path in self.below.data.all_records(read).items()}
+            return {f"{name}:{part}": self.upstream.paths.knowledge_pairs(name, part) for part in self._parts(name)}
+        records = {}
+        for dataset in counted(name).datasets:
+            records |= self.upstream.data.all_records(dataset)
+        return records
 
     def inputs(self, row: Row, seeds: str) -> Inputs:
         lengths = self.lengths(row.model)
@@ -92,8 +94,8 @@ class Statistics:
         """The records of the lengths of a dataset's documents, one a language; none where they are not counted."""
         if name in recipes.names("pairs") or counted(name).lengths_in is None:
             return []
-        codes = {code for pair in self.below.data.languages(name) for code in pair.split("-")}
-        return [self.below.paths.results(f"statistics/{name}/count/lengths_{code}.json") for code in sorted(codes)]
+        codes = {code for pair in self.upstream.data.languages(name) for code in pair.split("-")}
+        return [self.upstream.paths.results(f"statistics/{name}/count/lengths_{code}.json") for code in sorted(codes)]
 
     def length_inputs(self, name: str) -> Inputs:
         """What is measured, and the tokenizer."""
@@ -105,7 +107,7 @@ class Statistics:
 
     def _tokenizer(self, name: str) -> str:
         """The record of the checkpoint in whose tokens documents are measured."""
-        return self.below.paths.checkpoint(self.below.models.tokenizer(counted(name).lengths_in))
+        return self.upstream.paths.checkpoint(self.upstream.models.tokenizer(counted(name).lengths_in))
 
     def seeds(self, row: Row) -> list[str]:
         """None: a count is the result, not a mean of some."""
@@ -113,7 +115,7 @@ class Statistics:
 
     def downloads(self, row: Row) -> set[str]:
         if row.model in recipes.names("pairs"):
-            return {self.below.paths.dataset(*read) for read in self._datasets(row.model, self._parts(row.model))}
+            return {self.upstream.paths.dataset(*read) for read in self._datasets(row.model, self._parts(row.model))}
         own = {self._tokenizer(row.model)} if self.lengths(row.model) else set()
         return own.union(self.records(row.model).values())
 
