@@ -40,7 +40,7 @@ class Graph:
 def plan():
     files = {"results/tatoeba/one/direct/pt0-ft0/projection_ar.csv": "one/direct/tatoeba/projection_ar"}
     results = {f"results/{row.path}.json": row.name for row in map(Row._make, ROWS)} | files
-    return SimpleNamespace(chosen=SimpleNamespace(results=lambda: results))
+    return SimpleNamespace(requested=SimpleNamespace(results=lambda: results))
 
 
 def average(model):
@@ -72,7 +72,7 @@ def test_a_row_fails_with_the_job_it_waits_for_and_others_are_not_run(plan, tmp_
 
 
 def test_a_file_that_a_figure_draws_fails_by_its_own_name(plan):
-    path, name = next(item for item in plan.chosen.results().items() if item[0].endswith("csv"))
+    path, name = next(item for item in plan.requested.results().items() if item[0].endswith("csv"))
     project = Job("project", [path, path.replace("csv", "json")], ["logs/project.log"])
     message = partial_tables._rows(plan, Graph({project: []}, failed={project}))
     assert message == {"failed": {name: "logs/project.log"}, "outdated": []}
@@ -82,7 +82,7 @@ def test_a_file_that_a_figure_draws_fails_by_its_own_name(plan):
 def test_a_failed_run_without_tables_renders_none(plan):
     failed = average("one")
     # it would ask the plan for a context, which this plan does not have
-    assert not hasattr(plan.chosen, "context")
+    assert not hasattr(plan.requested, "context")
     assert partial_tables.finish(plan, Graph({failed: []}, failed={failed})) is None
 
 

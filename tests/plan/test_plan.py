@@ -91,7 +91,7 @@ def test_a_table_with_seeds_of_its_own_uses_the_configured_ones_of_the_other_kin
         assert own == {f"pt{p}-ft{f}.json" for p in (4, 5) for f in (0, 1, 2)}
         public = {path.rpartition("/")[2] for path in results if path.startswith(f"{benchmark}/mcontriever/")}
         assert public == {f"pt0-ft{f}.json" for f in (0, 1, 2)}
-        rows = plan.chosen.context()["table_seeds"][table.replace("/0", "/")]
+        rows = plan.requested.context()["table_seeds"][table.replace("/0", "/")]
         assert {name for names in rows.values() for name in names} == {
             path.removesuffix(".json") for path in own | public
         }
@@ -198,8 +198,8 @@ def test_every_shard_of_a_corpus_is_mined(jobs, tmp_path):
     scale.write_text("title: mine\ngenerated: false\nshards: {wikipedia: 3}\n")
     plan = jobs(scale=str(scale))
     folder = "work/shards/documents"
-    assert plan.pairs.documents("msm", "als") == [f"{folder}/wikipedia/als/{n}/record.json" for n in (1, 2, 3)]
-    assert plan.pairs.documents("msm", "sw") == [f"{folder}/cc100/sw/record.json"]
+    assert plan.mining.documents("msm", "als") == [f"{folder}/wikipedia/als/{n}/record.json" for n in (1, 2, 3)]
+    assert plan.mining.documents("msm", "sw") == [f"{folder}/cc100/sw/record.json"]
     for wrong in ("shards: {cc100: 3}", "shards: {wikipedia: 0}"):
         scale.write_text(f"title: mine\ngenerated: false\n{wrong}\n")
         with pytest.raises(SteleError, match="shards"):

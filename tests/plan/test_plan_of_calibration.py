@@ -78,7 +78,7 @@ def test_a_language_without_a_text_is_left_out_with_the_reason(jobs):
     assert "als" in left_out, "a Wikipedia that stands in elsewhere is no CommonCrawl"
     assert set(catalogue.load("benchmarks")["tatoeba"]["languages"]) <= set(languages)
     assert plan.rows.left_out(CALIBRATED._replace(setting="direct")) == {}
-    assert plan.chosen.context()["left_out"][CALIBRATED.name] == left_out
+    assert plan.requested.context()["left_out"][CALIBRATED.name] == left_out
 
 
 def test_one_s_own_text_is_in_the_languages_that_are_there(jobs, tmp_path):

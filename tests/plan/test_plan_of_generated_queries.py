@@ -104,7 +104,7 @@ def test_a_users_collection_in_a_language_that_the_scale_lacks_stops_nothing(job
     plan = jobs(scale="miniature", user_data={"fire2012_bn": "."})
     state, reason = plan.rows.problem(Row("fire2012_bn", "mbert", setting))
     assert state == "not in scale" and "is not built in bn" in reason
-    assert plan.chosen.downloads()
+    assert plan.requested.downloads()
 
 
 def test_a_users_collection_is_not_asked_of_by_a_generator_of_another_world(jobs):

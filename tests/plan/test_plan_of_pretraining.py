@@ -100,12 +100,12 @@ def test_pairs_are_mined_from_the_knowledge_bases_and_all_shards_of_their_langua
     plan, w = jobs(scale="miniature"), SimpleNamespace(method="clk", part="en-ru")
     bases = {code: f"work/miniature/knowledge_base/{code}/record.json" for code in ("en", "ru")}
     shards = {c: [f"work/miniature/documents/wikipedia/{c}/{n}/record.json" for n in (1, 2)] for c in ("en", "ru")}
-    assert plan.pairs.knowledge_inputs(w) == {
+    assert plan.mining.knowledge_inputs(w) == {
         "knowledge_base": [*bases.values()],
         "documents": [*shards["en"], *shards["ru"]],
     }
-    assert assignments(plan.pairs.knowledge_bases(w)) == [f"{code}={path}" for code, path in bases.items()]
-    assert assignments(plan.pairs.knowledge_documents(w)) == [
+    assert assignments(plan.mining.knowledge_bases(w)) == [f"{code}={path}" for code, path in bases.items()]
+    assert assignments(plan.mining.knowledge_documents(w)) == [
         f"{code}={','.join(paths)}" for code, paths in shards.items()
     ]
 
@@ -126,17 +126,17 @@ def test_a_row_of_kept_needs_wikipedia_and_wikidata(jobs):
     assert plan.availability.pretraining_data("mcontriever_continued") == {
         "pretraining of mcontriever_continued": ["wikipedia"]
     }
-    downloads = jobs(**PAPER, papers=["kept"]).chosen.downloads()
+    downloads = jobs(**PAPER, papers=["kept"]).requested.downloads()
     assert {plan.paths.dataset("wikidata_items", "all"), plan.paths.dataset("wikipedia", "sw")} <= {*downloads}
 
 
 def test_crops_come_from_wikipedia_or_from_web_text(jobs, tmp_path):
     plan = jobs(**PAPER)
-    assert plan.pairs.documents("chunks", "sw") == plan.corpora.documents("wikipedia", "sw")
-    assert plan.pairs.documents("mlm", "sw") == ["work/paper/documents/cc100/sw/record.json"]
-    assert plan.pairs.documents("mlm", "als") == plan.corpora.documents("wikipedia", "als")  # CC-100 lacks it
+    assert plan.mining.documents("chunks", "sw") == plan.corpora.documents("wikipedia", "sw")
+    assert plan.mining.documents("mlm", "sw") == ["work/paper/documents/cc100/sw/record.json"]
+    assert plan.mining.documents("mlm", "als") == plan.corpora.documents("wikipedia", "als")  # CC-100 lacks it
     switched = jobs(scale=scale_file(tmp_path, "generated: false\npairs: {chunks: {corpus: cc100}}"))
-    assert switched.pairs.documents("chunks", "sw") == ["work/own/documents/cc100/sw/record.json"]
+    assert switched.mining.documents("chunks", "sw") == ["work/own/documents/cc100/sw/record.json"]
     assert ("cc100", "sw") in switched.pretraining.texts("kept") and ("wikipedia", "sw") in switched.pretraining.texts(
         "kept"
     )
@@ -198,11 +198,11 @@ def test_another_objective_s_code_is_no_param_of_kept(jobs):
 
 def test_the_pairs_that_are_counted_are_those_of_the_chosen_tables(jobs):
     plan = jobs(scale="miniature", papers=["kept"])
-    counted = plan.chosen.knowledge_pairs()
+    counted = plan.requested.knowledge_pairs()
     assert {recipe for recipe, _ in counted} == {"ilk", "uhs_ilk", "clk", "ds_clk", "clhed"}
     assert len(counted) == len({record for _, record in counted}) == 2 * 10 + 3 * 45
-    assert plan.chosen.statistics() == ["results/statistics/knowledge_pairs.md"]
-    assert jobs(scale="miniature", papers=["msm"]).chosen.statistics() == []
+    assert plan.requested.statistics() == ["results/statistics/knowledge_pairs.md"]
+    assert jobs(scale="miniature", papers=["msm"]).requested.statistics() == []
 
 
 # --- what cannot be --------------------------------------------------------------------------------------------------

@@ -24,14 +24,14 @@ def parts(plan, row=TABLE_2):
 
 def test_a_part_reads_its_languages_alone(jobs):
     plan = jobs(scale="paper")
-    read = plan.pairs.section_inputs(part("de-en"))
+    read = plan.mining.section_inputs(part("de-en"))
     assert read["vectors"] == [f"resources/paper/datasets/fasttext_aligned/{code}/record.json" for code in ("de", "en")]
     assert read["knowledge_base"] == [f"work/paper/knowledge_base/{code}/record.json" for code in ("de", "en")]
     documents = [f"work/paper/documents/wikipedia/{c}/{n}/record.json" for c in ("de", "en")
                  for n in range(1, plan.corpora.shards(c) + 1)]  # fmt: skip
     assert read["documents"] == documents
     with pytest.raises(SteleError, match="pairs/section_pairs/en-de: want de-en"):
-        plan.pairs.section_inputs(part("en-de"))
+        plan.mining.section_inputs(part("en-de"))
 
 
 def test_the_words_vectors_change_no_other_recipe(jobs):

@@ -13,26 +13,26 @@ E5, LABSE = (Row("belebele", model, "direct") for model in ("me5_small", "labse"
 def test_no_paper_s_run_builds_or_downloads_them(jobs):
     plan = jobs(scale="paper")
     assert not [table for table in plan.tables.specs if table.startswith("today/")]
-    assert E5 not in plan.chosen.all_rows and E5 in plan.chosen.rows_of_today
-    assert plan.paths.checkpoint("me5_small") not in plan.chosen.downloads()
+    assert E5 not in plan.requested.all_rows and E5 in plan.requested.rows_of_today
+    assert plan.paths.checkpoint("me5_small") not in plan.requested.downloads()
     with pytest.raises(SteleError, match="unknown table 'today/01'"):
         plan.tables.inputs(SimpleNamespace(paper="today", number="01"))
 
 
 def test_a_table_and_the_figure_wait_for_their_rows_whatever_papers_are_chosen(jobs):
     plan = jobs(scale="paper", papers=["ccp"])
-    waits = plan.chosen.table_inputs(SimpleNamespace(paper="today", number="05"))
+    waits = plan.requested.table_inputs(SimpleNamespace(paper="today", number="05"))
     assert waits["spec"] == "paper_tables/today/table_05.yaml" and plan.paths.result(E5) in waits["results"]
-    drawn = plan.chosen.figure_inputs(SimpleNamespace(paper="today", number="01"))
+    drawn = plan.requested.figure_inputs(SimpleNamespace(paper="today", number="01"))
     assert {plan.paths.result(E5), plan.paths.result(LABSE)} <= {*drawn["results"]}
 
 
 def test_what_has_no_stand_in_is_not_in_scale_there_and_still_built_by_its_name(jobs):
     plan = jobs(scale="miniature")
-    waits = plan.chosen.table_inputs(SimpleNamespace(paper="today", number="05"))["results"]
+    waits = plan.requested.table_inputs(SimpleNamespace(paper="today", number="05"))["results"]
     lacking = Row("belebele", "qwen3_8b", "direct")
     assert plan.paths.result(LABSE) in waits and plan.paths.result(lacking) not in waits
-    known = plan.chosen.context()["rows"]
+    known = plan.requested.context()["rows"]
     assert known[lacking.name]["state"] == "not in scale" and "no stand-in" in known[lacking.name]["reason"]
     assert LABSE.name not in known and plan.rows.problem(lacking) is None
 
@@ -51,5 +51,5 @@ def test_a_model_of_one_s_own_gets_a_row(jobs, tmp_path):
     plan = jobs(scale="miniature", models=own)
     assert plan.today.tables.extra_rows("today/03") == ["mine", "everywhere"]
     assert plan.today.tables.extra_rows("today/05") == ["everywhere"]
-    (mine,) = (row for row in plan.chosen.context()["extra_rows"] if row["model"] == "mine")
+    (mine,) = (row for row in plan.requested.context()["extra_rows"] if row["model"] == "mine")
     assert mine["tables"] == ["today/3"]

@@ -13,7 +13,7 @@ def problems(jobs):
 
     def call(**values):
         plan = jobs(scale="paper", **values)
-        return {row: plan.rows.problem(Row(*row)) for row in plan.chosen.all_rows}
+        return {row: plan.rows.problem(Row(*row)) for row in plan.requested.all_rows}
 
     return call
 
@@ -56,11 +56,11 @@ def test_a_missing_checkpoint_whose_tokenizer_a_larger_model_mines_with(problems
 def test_downloads_hold_the_user_s_models_that_no_table_names(jobs):
     mine = {"checkpoint": "sentence-transformers/all-MiniLM-L6-v2"}
     ablation = {"base": "xlmr", "recipe": "msm", "override": {"languages": ["en", "xh"]}}
-    found = jobs(scale="paper", papers=["msm"], models={"mine": mine, "ablation": ablation}).chosen.downloads()
+    found = jobs(scale="paper", papers=["msm"], models={"mine": mine, "ablation": ablation}).requested.downloads()
     assert "resources/paper/checkpoints/mine/record.json" in found
     assert "resources/paper/datasets/cc100/xh/record.json" in found
     gone = jobs(scale="paper", models={"mine": {"checkpoint": GONE}, "ablation": ablation}, user_data={"cc100": GONE})
-    assert not any("checkpoints/mine" in path or "cc100" in path for path in gone.chosen.downloads())
+    assert not any("checkpoints/mine" in path or "cc100" in path for path in gone.requested.downloads())
 
 
 def test_a_count_reads_the_checkpoint_that_a_model_starts_from_and_nothing_is_trained_for_it(jobs):

@@ -48,7 +48,7 @@ def test_a_curve_waits_for_results_of_models_that_can_be_built(monkeypatch):
 
 def test_the_context_knows_the_figures_rows_and_the_seeds_they_show():
     plan = plan_of(seeds={"pretraining": [3, 4], "finetuning": [7, 8]})
-    context = Context.model_validate(plan.chosen.context())
+    context = Context.model_validate(plan.requested.context())
     assert context.seeds["xlmr_large"] == "pt0-ft7"  # a public checkpoint has no pretraining seed
     assert context.known("clef", "mbert_qlm_15", "cv5").state == "planned"
     assert context.known("tatoeba", "xlmr_large", "calibrated").state == "planned"
@@ -84,7 +84,8 @@ def test_a_calibrated_panel_is_projected_with_its_calibration(tmp_path):
 
 def test_what_a_figure_needs_is_downloaded():
     plan = plan_of()
-    assert {plan.paths.checkpoint("xlmr_large"), plan.paths.dataset("tatoeba", "all")} <= set(plan.chosen.downloads())
+    needed = {plan.paths.checkpoint("xlmr_large"), plan.paths.dataset("tatoeba", "all")}
+    assert needed <= set(plan.requested.downloads())
 
 
 def test_papers_that_are_not_chosen_have_no_figures():

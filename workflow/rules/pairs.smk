@@ -3,7 +3,7 @@
 
 rule mine:
     input:
-        documents=lambda wildcards: plan.pairs.documents(
+        documents=lambda wildcards: plan.mining.documents(
             wildcards.method, wildcards.part
         ),
         tokenizer=plan.paths.checkpoint("{model}"),
@@ -32,7 +32,7 @@ rule mine:
 
 rule knowledge_pairs:
     input:
-        unpack(plan.pairs.knowledge_inputs),
+        unpack(plan.mining.knowledge_inputs),
     output:
         record=plan.paths.work("knowledge_pairs/{method}/{part}/record.json"),
     wildcard_constraints:
@@ -44,10 +44,10 @@ rule knowledge_pairs:
         ),
         recipe=lambda wildcards: as_json(plan.mining.text_recipe(wildcards.method)),
         knowledge_base=lambda wildcards: assignments(
-            plan.pairs.knowledge_bases(wildcards)
+            plan.mining.knowledge_bases(wildcards)
         ),
         documents=lambda wildcards: assignments(
-            plan.pairs.knowledge_documents(wildcards)
+            plan.mining.knowledge_documents(wildcards)
         ),
         seed=lambda wildcards: plan.settings.sizes.seed,
     message:
@@ -80,7 +80,7 @@ rule tokenise:
 
 rule section_pairs:
     input:
-        unpack(plan.pairs.section_inputs),
+        unpack(plan.mining.section_inputs),
     output:
         record=plan.paths.work("knowledge_pairs/{method}/{part}/record.json"),
     wildcard_constraints:
@@ -91,12 +91,12 @@ rule section_pairs:
         ),
         recipe=lambda wildcards: as_json(plan.mining.text_recipe(wildcards.method)),
         knowledge_base=lambda wildcards: assignments(
-            plan.pairs.knowledge_bases(wildcards)
+            plan.mining.knowledge_bases(wildcards)
         ),
         documents=lambda wildcards: assignments(
-            plan.pairs.knowledge_documents(wildcards)
+            plan.mining.knowledge_documents(wildcards)
         ),
-        vectors=lambda wildcards: assignments(plan.pairs.vectors(wildcards)),
+        vectors=lambda wildcards: assignments(plan.mining.vectors(wildcards)),
         seed=lambda wildcards: plan.settings.sizes.seed,
     message:
         "Pair the sections of {wildcards.part} whose headings mean the same, by {wildcards.method}"
@@ -130,7 +130,7 @@ rule tokenise_sections:
 
 rule pair_statistics:
     input:
-        pairs=lambda wildcards: [record for _, record in plan.chosen.knowledge_pairs()],
+        pairs=lambda wildcards: [record for _, record in plan.requested.knowledge_pairs()],
     output:
         csv=plan.paths.results("statistics/knowledge_pairs.csv"),
         md=plan.paths.results("statistics/knowledge_pairs.md"),
@@ -140,7 +140,7 @@ rule pair_statistics:
     params:
         code=code("pairs.pair_statistics"),
         pairs=lambda wildcards: [
-            f"{recipe}={record}" for recipe, record in plan.chosen.knowledge_pairs()
+            f"{recipe}={record}" for recipe, record in plan.requested.knowledge_pairs()
         ],
     message:
         "Count the knowledge pairs of every language and pair of languages"

@@ -64,7 +64,7 @@ rule checkpoint:
 
 rule downloads:
     input:
-        lambda wildcards: plan.chosen.downloads(),
+        lambda wildcards: plan.requested.downloads(),
     message:
         "Everything that the chosen tables need from outside is here"
 

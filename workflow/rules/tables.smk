@@ -15,7 +15,7 @@ rule context:
 
 rule table:
     input:
-        unpack(plan.chosen.table_inputs),
+        unpack(plan.requested.table_inputs),
     output:
         md=plan.paths.results("tables/{paper}/table_{number}.md"),
         tex=plan.paths.results("tables/{paper}/table_{number}.tex"),
@@ -44,7 +44,7 @@ rule table:
 
 rule figure:
     input:
-        unpack(plan.chosen.figure_inputs),
+        unpack(plan.requested.figure_inputs),
     output:
         svg=report(
             plan.paths.results("tables/{paper}/figure_{number}.svg"),
@@ -117,7 +117,7 @@ rule all_tables:
         context=plan.paths.results("tables/context.json"),
         tables=plan.tables.files(),
         figures=plan.figures.files(),
-        statistics=lambda wildcards: plan.chosen.statistics(),
+        statistics=lambda wildcards: plan.requested.statistics(),
         claims=plan.tables.claims,
     output:
         md=plan.paths.results("tables/all_tables.md"),

@@ -37,7 +37,7 @@ def finish(plan: Plan, workflow) -> None:
         return
     context = Path(plan.paths.state("unfinished-context.json"))
     context.parent.mkdir(parents=True, exist_ok=True)
-    context.write_text(json.dumps({**plan.chosen.context(), **_rows(plan, workflow), "unfinished": True}))
+    context.write_text(json.dumps({**plan.requested.context(), **_rows(plan, workflow), "unfinished": True}))
     rendered = [job for job in tables if _render(job, context)]
     for job in rendered:
         if tables[job]:
@@ -77,7 +77,7 @@ def _rows(plan: Plan, workflow) -> dict[str, Any]:
 
     Either may have a result of an earlier run; it is out of date and not shown.
     """
-    rows = plan.chosen.results()
+    rows = plan.requested.results()
     failed, outdated = {}, []
     for job in workflow.dag.jobs:
         names = [rows[path] for path in job.output if path in rows]

@@ -20,7 +20,7 @@ def context_file(plan: Plan) -> str:
 
 
 def _text(plan: Plan) -> str:
-    return as_json(plan.chosen.context()) + "\n"
+    return as_json(plan.requested.context()) + "\n"
 
 
 def context_digest(plan: Plan) -> str:

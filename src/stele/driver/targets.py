@@ -21,7 +21,7 @@ def explain_missing(plan: Plan) -> None:
 def targets(plan: Plan) -> list[str]:
     """The files that a user may name: tables, figures, and the results in them."""
     tables = [path for of in (plan.tables, plan.today.tables) for ending in FORMATS for path in of.files(ending)]
-    rows = [*plan.chosen.all_rows, *plan.chosen.rows_of_today]
+    rows = [*plan.requested.all_rows, *plan.requested.rows_of_today]
     return [*tables, *plan.figures.files(), *plan.today.figures.drawn(), *map(plan.paths.result, rows)]
 
 

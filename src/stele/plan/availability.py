@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
 from stele.plan.models import Models, Problem
-from stele.plan.per_instance import once
 from stele.plan.pretraining import Pretraining
 
 
@@ -18,7 +18,7 @@ class Availability:
     pretraining: Pretraining
     finetuning: Finetuning
 
-    @once
+    @cached_method
     def model_problem(self, key: str) -> Problem | None:
         """(state, reason) when a model cannot be built, else None: `not built`, `unavailable` or `not in scale`."""
         if not (trained := self.models.pretraining_of(key)):
@@ -26,7 +26,7 @@ class Availability:
         of_others = self.model_problem(self.models[trained].base) or self.model_problem(self.models.tokenizer(key))
         return self.pretraining.problem(trained) or of_others
 
-    @once
+    @cached_method
     def finetuning_problem(self, recipe: str | None) -> Problem | None:
         """(state, reason) when a chain of fine-tunings cannot be built, whatever its data: a language, a generator."""
         for name in self.finetuning.chain(recipe):
@@ -37,7 +37,7 @@ class Availability:
                     return problem
         return None
 
-    @once
+    @cached_method
     def pretraining_data(self, model: str) -> dict[str, list[str]]:
         """The corpora that a model and those that it starts from are pretrained on, by what reads them."""
         groups = {}
@@ -46,7 +46,7 @@ class Availability:
             model = self.models[trained].base
         return groups
 
-    @once
+    @cached_method
     def finetuning_data(self, recipe: str | None) -> dict[str, list[str]]:
         """The datasets that a chain of fine-tunings reads, by what reads them."""
         groups = {}

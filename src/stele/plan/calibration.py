@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from stele.catalogue import recipes
 from stele.catalogue.user_data import listing, part_files
+from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
 from stele.plan.paths import Inputs, Paths
-from stele.plan.per_instance import once
 from stele.plan.protocols import Protocols
 from stele.recipes.calibration import CalibrationRecipe
 
@@ -27,7 +27,7 @@ class Calibration:
     protocols: Protocols
     finetuning: Finetuning
 
-    @once
+    @cached_method
     def recipe(self, name: str) -> CalibrationRecipe:
         """How it is learnt: what the command is given."""
         return recipes.calibration(name, self.paths.settings.sizes)
@@ -38,7 +38,7 @@ class Calibration:
         pivot = self.data.benchmark(benchmark).pivot
         return f"{language}-{pivot}" if pivot else language
 
-    @once
+    @cached_method
     def lacking(self, language: str) -> str | None:
         """Why a language cannot be calibrated, None where it can: there is no text of it."""
         if language not in self.data.languages_of(CORPUS):
@@ -50,11 +50,11 @@ class Calibration:
     def _users_files(self, folder: str, language: str) -> list[str]:
         return part_files(self._listing(folder), self.data.resolve(CORPUS, language, [language]))
 
-    @once
+    @cached_method
     def _listing(self, folder: str) -> list[str]:
         return listing(folder)
 
-    @once
+    @cached_method
     def left_out(self, benchmark: str) -> dict[str, str]:
         """language (or pair) of a benchmark that cannot be calibrated -> why."""
         reasons = {}
@@ -69,7 +69,7 @@ class Calibration:
         return [code for code in self.data.languages(benchmark) if code not in self.left_out(benchmark)]
 
     # --- what a recipe learns -----------------------------------------------------------------------------------------
-    @once
+    @cached_method
     def benchmarks(self, recipe: str) -> list[str]:
         """The benchmarks that have settings of a recipe."""
         return [
@@ -78,7 +78,7 @@ class Calibration:
             if any(entry.get("calibration") == recipe for entry in self.protocols.settings[benchmark].values())
         ]
 
-    @once
+    @cached_method
     def pairs(self, recipe: str) -> list[str]:
         """The pairs that are rotated, each in one direction; none of a benchmark about another world than the text."""
         pairs: dict[frozenset[str], str] = {}

@@ -12,9 +12,9 @@ from stele.catalogue.schema.costs import Costs
 from stele.catalogue.user_data import listing, part_files
 from stele.config.scale import shards_of
 from stele.errors import SteleError
+from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.paths import Paths
-from stele.plan.per_instance import once
 from stele.plan.settings import Settings
 
 KNOWLEDGE = ("wikipedia", "wikidata_items")  # the datasets that the knowledge base is made of
@@ -86,7 +86,7 @@ class Corpora:
         first, page = self.first("wikipedia"), catalogue.whole(Costs).dump_page
         return known if first is None else {wiki: min(size, round(first * page)) for wiki, size in known.items()}
 
-    @once
+    @cached_method
     def _own_dump(self, language: str) -> OwnDump | None:
         """The user's own dump of a Wikipedia; None where there is none, which the job will say."""
         if not (folder := self.data.users_folder("wikipedia")):

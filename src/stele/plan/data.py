@@ -9,8 +9,8 @@ from stele import catalogue
 from stele.catalogue import datasets
 from stele.catalogue.schema.benchmarks import Benchmark, TrainingSet
 from stele.catalogue.schema.datasets import Part
+from stele.plan.cached_method import cached_method
 from stele.plan.paths import Paths
-from stele.plan.per_instance import once
 from stele.plan.settings import Settings
 
 
@@ -73,7 +73,7 @@ class Data:
         entry = self.benchmark(name)
         return list(dict.fromkeys([*entry.data, *entry.judgments]))
 
-    @once
+    @cached_method
     def languages(self, benchmark: str) -> list[str]:
         """The languages of a benchmark that are built: in scale (all, when the user gave its data) and chosen."""
         entry, read = self.benchmark(benchmark), self.of_benchmark(benchmark)
@@ -99,7 +99,7 @@ class Data:
             f"{name}:{part}": self.paths.dataset(name, part) for name in names for part in self.parts(name, languages)
         }
 
-    @once
+    @cached_method
     def dataset_languages(self, dataset: str) -> list[str]:
         """The languages whose files a dataset of one part has: those in scale, of the user's own all.
 
@@ -128,7 +128,7 @@ class Data:
     def training_set(self, name: str) -> TrainingSet:
         return catalogue.entry(TrainingSet, name)
 
-    @once
+    @cached_method
     def training_languages(self, name: str) -> list[str]:
         """The languages of a training set's parts; everything in scale, whatever `languages:` evaluates."""
         entry = self.training_set(name)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from stele.catalogue import recipes
 from stele.catalogue.schema.recipes import FinetuningReads
 from stele.errors import SteleError, unknown
+from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.models import Models
 from stele.plan.paths import Inputs, Paths, pretraining_seed
-from stele.plan.per_instance import once
 from stele.plan.settings import Settings
 from stele.plan.transfer import Transfer
 from stele.recipes.finetuning import FinetuningRecipe
@@ -29,7 +29,7 @@ class Finetuning:
     transfer: Transfer
 
     # --- recipes ------------------------------------------------------------------------------------------------------
-    @once
+    @cached_method
     def _both(self, name: str) -> tuple[FinetuningReads, FinetuningRecipe]:
         return recipes.finetuning(name, self.settings.sizes)
 
@@ -45,7 +45,7 @@ class Finetuning:
         """The modules that read its training sets."""
         return sorted({f"benchmarks.{self.data.training_set(name).module}" for name in self.training_sets(recipe)})
 
-    @once
+    @cached_method
     def chain(self, recipe: str | None) -> list[str]:
         """The recipes that a recipe goes through, first to last, those whose models mine for it among them."""
         if recipe is None:
@@ -60,12 +60,12 @@ class Finetuning:
         reads = self.reads(recipe)
         return reads.training_set, reads.dev_set or reads.training_set
 
-    @once
+    @cached_method
     def training_sets(self, recipe: str) -> list[str]:
-        """Both, each once."""
+        """Both, each cached_method."""
         return sorted({*self.train_and_dev(recipe)})
 
-    @once
+    @cached_method
     def languages(self, recipe: str, training_set: str) -> list[str]:
         """The languages of a training set's parts that a recipe reads: all in scale, or the one that it is for."""
         _, dash, language = recipe.partition("-")
@@ -85,7 +85,7 @@ class Finetuning:
                 return f"training set {name} is not built in {language}"
         return None
 
-    @once
+    @cached_method
     def training_data(self, recipe: str) -> dict[str, str]:
         """`dataset:part` -> record of all that a fine-tuning reads (training and selection); `set:language` if made."""
         records: dict[str, str] = {}

@@ -11,7 +11,9 @@ from stele.catalogue import recipes
 from stele.catalogue.schema.recipes import PairsReads
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
-from stele.plan.per_instance import once
+from stele.plan.cached_method import cached_method
+from stele.plan.corpora import Corpora
+from stele.plan.paths import Inputs, Paths
 from stele.plan.settings import Settings
 from stele.recipes.mining import MiningRecipe
 from stele.recipes.pairs._knowledge import OF_TOKENS
@@ -20,8 +22,10 @@ from stele.recipes.pairs._knowledge import OF_TOKENS
 @dataclass(frozen=True, eq=False, repr=False)
 class Mining:
     settings: Settings
+    paths: Paths
+    corpora: Corpora
 
-    @once
+    @cached_method
     def _both(self, mining: str) -> tuple[PairsReads, MiningRecipe]:
         return recipes.pairs(mining, self.settings.sizes)
 
@@ -99,3 +103,31 @@ class Mining:
         if (right := self.parts(mining, codes)) != [part]:
             raise SteleError(f"pairs/{mining}/{part}: want {' or '.join(right) or 'two languages'}")
         return codes
+
+    # --- jobs ---------------------------------------------------------------------------------------------------------
+    def documents(self, mining: str, language: str) -> list[str]:
+        """The records of the documents that a mining recipe reads in a language."""
+        return self.corpora.documents(self.corpus(mining, language), language)
+
+    def knowledge_documents(self, w) -> dict[str, list[str]]:
+        """language -> the records of its Wikipedia's documents, of a part's languages."""
+        return {code: self.corpora.documents("wikipedia", code) for code in self.part_codes(w.method, w.part)}
+
+    def knowledge_bases(self, w) -> dict[str, str]:
+        """language -> the record of its knowledge base, of a part's languages."""
+        return {code: self.paths.knowledge_base(code) for code in self.part_codes(w.method, w.part)}
+
+    def knowledge_inputs(self, w) -> Inputs:
+        documents = self.knowledge_documents(w)
+        return {
+            "knowledge_base": list(self.knowledge_bases(w).values()),
+            "documents": [record for records in documents.values() for record in records],
+        }
+
+    def vectors(self, w) -> dict[str, str]:
+        """language -> the record of its words' vectors, of a part's languages."""
+        dataset = self.reads(w.method).vectors
+        return {code: self.paths.dataset(dataset, code) for code in self.part_codes(w.method, w.part)}
+
+    def section_inputs(self, w) -> Inputs:
+        return {**self.knowledge_inputs(w), "vectors": list(self.vectors(w).values())}

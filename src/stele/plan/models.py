@@ -13,8 +13,8 @@ from stele.catalogue import hub, recipes
 from stele.catalogue.schema.models import Model, ModelKeys
 from stele.errors import SteleError, unknown
 from stele.files.strict import validate
+from stele.plan.cached_method import cached_method
 from stele.plan.paths import Inputs, Paths
-from stele.plan.per_instance import once
 from stele.plan.settings import Settings
 from stele.recipes.pretraining import snapshot_step
 
@@ -57,7 +57,7 @@ class Models:
         origin = model.snapshot_of if model.snapshot_of and model.checkpoint is None else key
         return origin if self.is_trained(origin) else None
 
-    @once
+    @cached_method
     def snapshot_step(self, key: str) -> int | None:
         """The step after which a model is a snapshot; None where it is one of the last step, or none."""
         model = self[key]

@@ -12,17 +12,16 @@ from stele.config.model import Config
 from stele.plan.availability import Availability
 from stele.plan.calibration import Calibration
 from stele.plan.cards import Cards
-from stele.plan.chosen import Chosen
 from stele.plan.corpora import Corpora
 from stele.plan.data import Data
 from stele.plan.figures import Figures
 from stele.plan.finetuning import Finetuning
 from stele.plan.mining import Mining
 from stele.plan.models import Models
-from stele.plan.pairs import Pairs
 from stele.plan.paths import Paths
 from stele.plan.pretraining import Pretraining
 from stele.plan.protocols import Protocols
+from stele.plan.requested import RequestedOutputs, Today, make_today
 from stele.plan.retrieval import Retrieval
 from stele.plan.rows import Rows, UpstreamParts
 from stele.plan.scoring import Scoring
@@ -31,7 +30,6 @@ from stele.plan.shown import Shown
 from stele.plan.sources import Sources
 from stele.plan.tables import Tables
 from stele.plan.text_sizes import TextSizes
-from stele.plan.today import Today, make_today
 from stele.plan.transfer import Transfer
 from stele.plan.world import World
 
@@ -50,7 +48,6 @@ class Plan:
     corpora: Corpora
     pretraining: Pretraining
     text_sizes: TextSizes
-    pairs: Pairs
     transfer: Transfer
     finetuning: Finetuning
     availability: Availability
@@ -63,7 +60,7 @@ class Plan:
     tables: Tables
     figures: Figures
     today: Today
-    chosen: Chosen
+    requested: RequestedOutputs
 
     def dump_mb(self, wildcards: Mapping[str, str]) -> int:
         """About how many MB of Wikipedia dumps a job reads, whose rule's sizes grow with them."""
@@ -78,8 +75,9 @@ def make_plan(config: Config) -> Plan:
     """The plan of a validated configuration."""
     settings = make_settings(config)
     paths = Paths(settings)
-    models, data, mining = Models(settings, paths), Data(settings, paths), Mining(settings)
+    models, data = Models(settings, paths), Data(settings, paths)
     protocols, world, corpora = Protocols(data), World(settings, paths, models), Corpora(settings, paths, data)
+    mining = Mining(settings, paths, corpora)
     pretraining = Pretraining(settings, paths, models, data, mining)
     transfer = Transfer(paths, data)
     finetuning = Finetuning(settings, paths, models, data, transfer)
@@ -103,7 +101,6 @@ def make_plan(config: Config) -> Plan:
         corpora=corpora,
         pretraining=pretraining,
         text_sizes=TextSizes(mining, corpora, pretraining),
-        pairs=Pairs(paths, mining, corpora),
         transfer=transfer,
         finetuning=finetuning,
         availability=availability,
@@ -116,5 +113,5 @@ def make_plan(config: Config) -> Plan:
         tables=tables,
         figures=figures,
         today=today,
-        chosen=Chosen(availability, sources, rows, tables, figures, today),
+        requested=RequestedOutputs(availability, sources, rows, tables, figures, today),
     )

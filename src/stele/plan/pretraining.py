@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from stele.catalogue import recipes
 from stele.catalogue.schema.recipes import PretrainingReads
 from stele.errors import SteleError
+from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.mining import Mining
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
-from stele.plan.per_instance import once
 from stele.plan.settings import Settings
 from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
 
@@ -25,7 +25,7 @@ class Pretraining:
     mining: Mining
 
     # --- recipes ------------------------------------------------------------------------------------------------------
-    @once
+    @cached_method
     def _both(self, model: str) -> tuple[PretrainingReads, recipes.Values]:
         return recipes.pretraining(model, self.models[model], self.settings.sizes)
 
@@ -33,7 +33,7 @@ class Pretraining:
         """What a model's recipe reads, as it says: in all its languages."""
         return self._both(model)[0]
 
-    @once
+    @cached_method
     def languages(self, model: str) -> list[str]:
         """The languages of a model's recipe that are built."""
         entry, chosen = self.models[model], recipes.languages(self.reads(model).languages)
@@ -42,7 +42,7 @@ class Pretraining:
             in_scale = self.settings.sizes.pretraining_languages.get(entry.recipe, in_scale)
         return [code for code in chosen if in_scale is None or code in in_scale]
 
-    @once
+    @cached_method
     def stores(self, model: str) -> dict[str, str]:
         """store -> the mining recipe that fills it."""
         return recipes.stores(*self._both(model))
@@ -54,7 +54,7 @@ class Pretraining:
         same_compute = {} if other is None else {"equal_compute_to": self.recipe(other).given()}
         return {**does, **same_compute, "languages": self.languages(model)}
 
-    @once
+    @cached_method
     def recipe(self, model: str) -> PretrainingRecipe:
         """How a model learns: what the pretraining command is given."""
         return parse_recipe(self.values(model), f"models.{model}")
@@ -81,7 +81,7 @@ class Pretraining:
             texts |= self.mining.datasets(mining, languages)
         return texts
 
-    @once
+    @cached_method
     def texts(self, model: str) -> list[tuple[str, str]]:
         """(dataset, part) of all texts that a model's own pretraining is mined from."""
         return sorted(self._texts(model, self.languages(model)))

@@ -13,12 +13,12 @@ from stele.catalogue.schema.models import Model
 from stele.catalogue.user_data import content_digest, listing, part_files
 from stele.errors import SteleError
 from stele.files.atomic import digest
+from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
 from stele.plan.models import Models
 from stele.plan.params import as_json
 from stele.plan.paths import Inputs, Paths
-from stele.plan.per_instance import once
 from stele.plan.pretraining import Pretraining
 from stele.plan.settings import Settings
 from stele.plan.world import World
@@ -71,7 +71,7 @@ class Sources:
     def part_languages(self, dataset: str, part: str) -> list[str]:
         return self.data.dataset_languages(dataset) if part == "all" else [part]
 
-    @once
+    @cached_method
     def user_content(self, dataset: str, part: str) -> str:
         """A digest of the user's files that a part of a dataset is taken from, never of where they lie."""
         folder = self.data.users_folder(dataset)
@@ -108,7 +108,7 @@ class Sources:
         known = catalogue.entries(Model).values()
         return next((model.checkpoint for model in known if checkpoint and model.same_weights_as == checkpoint), None)
 
-    @once
+    @cached_method
     def checkpoint_content(self, model: str) -> str:
         """A digest of the user's folder of a checkpoint, never of where it lies."""
         folder = self.models.checkpoint_source(model).get("path")
@@ -132,7 +132,7 @@ class Sources:
         return {"encoding": as_json(said)} if direct else {}
 
     # --- downloads ----------------------------------------------------------------------------------------------------
-    @once
+    @cached_method
     def of_model(self, model: str) -> set[str]:
         """The records of the checkpoints that a model comes from, and of the text that it is pretrained on."""
         records = set()
@@ -142,7 +142,7 @@ class Sources:
             model = self.models[trained].base
         return records | {self.paths.checkpoint(model)}
 
-    @once
+    @cached_method
     def of_recipe(self, recipe: str | None) -> set[str]:
         """The records of the datasets that a chain of fine-tunings reads."""
         records: set[str] = set()

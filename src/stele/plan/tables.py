@@ -9,9 +9,9 @@ from pathlib import Path
 
 from stele.artifacts.row import Row
 from stele.errors import SteleError, unknown
+from stele.plan.cached_method import cached_method
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
-from stele.plan.per_instance import once
 from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
 from stele.plan.shown import added_models
@@ -58,14 +58,14 @@ class Tables:
         return [str(path) for path in files if path.is_file()]
 
     # --- rows ---------------------------------------------------------------------------------------------------------
-    @once
+    @cached_method
     def rows_of(self, table: str) -> list[Row]:
         """The rows of a table, those of models of one's own among them."""
         from stele.papers.targets import table_rows
 
         return table_rows(self.specs[table], self.paths.settings.config.recompute, self.extra_rows(table))
 
-    @once
+    @cached_method
     def extra_rows(self, table: str) -> list[str]:
         """The models that get a row of their own in a table without standing in its spec."""
         return added_models(self.models, self.specs[table])
@@ -91,7 +91,7 @@ class Tables:
         """The files of single seeds of a row."""
         return [self.paths.seed_result(row, name) for name in seeds]
 
-    @once
+    @cached_method
     def seeds(self, table: str) -> dict[Row, list[str]]:
         """The rows of a table with seeds of its own that it reads by seed -> those seeds.
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from stele.catalogue import recipes
 from stele.catalogue.schema.recipes import GeneratedQueriesReads, GeneratorOfLanguage
+from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.params import as_json
 from stele.plan.paths import Inputs, Paths
-from stele.plan.per_instance import once
 from stele.recipes.generated_queries import GeneratedQueriesRecipe
 from stele.recipes.generator import GeneratorRecipe
 from stele.recipes.title_queries import TitleQueriesRecipe
@@ -23,12 +23,12 @@ class Transfer:
     data: Data
 
     # --- recipes ------------------------------------------------------------------------------------------------------
-    @once
+    @cached_method
     def titles(self, recipe: str) -> TitleQueriesRecipe:
         """How a set is made of a Wikipedia's titles: what the command is given."""
         return recipes.title_queries(recipe, self.paths.settings.sizes)
 
-    @once
+    @cached_method
     def _generated(self, recipe: str) -> tuple[GeneratedQueriesReads, GeneratedQueriesRecipe]:
         return recipes.generated_queries(recipe, self.paths.settings.sizes)
 
@@ -44,7 +44,7 @@ class Transfer:
         """The recipe of the generators that write the queries of a set."""
         return self._generated(recipe)[0].generator
 
-    @once
+    @cached_method
     def _generator(self, name: str, language: str) -> tuple[GeneratorOfLanguage, GeneratorRecipe]:
         return recipes.generator(name, language, self.paths.settings.sizes)
 

@@ -9,9 +9,9 @@ from stele.catalogue.datasets import dataset, languages_of
 from stele.catalogue.schema.languages import Language
 from stele.errors import unknown
 from stele.files.atomic import digest
+from stele.plan.cached_method import cached_method
 from stele.plan.models import Models
 from stele.plan.paths import Paths
-from stele.plan.per_instance import once
 from stele.plan.settings import Settings
 from stele.recipes.standin import Recipe, parse_recipe
 
@@ -35,7 +35,7 @@ class World:
         """The records of the stand-ins that one is trained from."""
         return [self.paths.standin(base) for base in self.recipe(w.key).bases]
 
-    @once
+    @cached_method
     def recipe(self, key: str) -> Recipe:
         """How a stand-in is made, with what the scale forces: what the command is given."""
         standins, sizes = catalogue.load("standins"), self.settings.sizes

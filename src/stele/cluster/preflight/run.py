@@ -108,7 +108,7 @@ def unavailable(plan: Plan, jobs: list[JobRequest]) -> list[str]:
     tables = {f"{job.wildcards['paper']}/{job.wildcards['number']}" for job in jobs if job.rule == "table"}
     reasons: dict[str, set[str]] = {}
     for table in sorted(tables):
-        for row, (state, reason) in plan.chosen.tables_with(table).problems(table).items():
+        for row, (state, reason) in plan.requested.tables_with(table).problems(table).items():
             if state == "unavailable":
                 reasons.setdefault(reason, set()).add("/".join(row))
     return [

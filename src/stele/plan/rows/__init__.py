@@ -19,12 +19,12 @@ from stele.catalogue.schema.names import choice
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, Values, validate
 from stele.plan.availability import Availability
+from stele.plan.cached_method import cached_method
 from stele.plan.calibration import Calibration
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
-from stele.plan.per_instance import once
 from stele.plan.protocols import Protocols
 from stele.plan.shown import Shown
 from stele.plan.sources import Sources
@@ -145,7 +145,7 @@ class Rows:
         """The kind of a row's setting."""
         return self.kinds.get(self.protocols.setting(row.benchmark, row.setting)["kind"])
 
-    @once
+    @cached_method
     def problem(self, row: Row) -> Problem | None:
         """(state, reason) when a row of a table cannot be built: `not built`, `unavailable` or `not in scale`."""
         if not (self.counts(row) or row.model in self.models.all):

@@ -9,9 +9,9 @@ from typing import TypeVar
 Method = TypeVar("Method", bound=Callable)
 
 
-def once(method: Method) -> Method:
+def cached_method(method: Method) -> Method:
     """A method whose result for some arguments is kept with its object; what it returns must not be changed."""
-    name = f"_once_{method.__name__}"
+    name = f"_cached_{method.__name__}"
 
     @wraps(method)
     def call(self, *arguments):

@@ -1,25 +1,64 @@
-"""What a run is for: the rows of the chosen tables and figures, their downloads, and the tables' context."""
+"""The outputs that a run is asked for: tables and figures of papers and of today's encoders, and their downloads."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from stele import catalogue
 from stele.artifacts.row import Row
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.plan.availability import Availability
 from stele.plan.figures import Figures
+from stele.plan.models import Problem
 from stele.plan.paths import Inputs
 from stele.plan.rows import Rows
 from stele.plan.sources import Sources
 from stele.plan.tables import Tables, short_name
-from stele.plan.today import TODAY, Today
+from stele.plan.world import World
+
+TODAY = "today"  # the folder of their specs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Chosen:
+class RowsOfToday(Rows):
+    """Rows that these tables build: at a generated scale none of a public checkpoint that has no stand-in.
+
+    Such a result is still built when it is asked for by name, from the hub.
+    """
+
+    world: World
+
+    def problem(self, row: Row) -> Problem | None:
+        return super().problem(row) or self._without_standin(row.model)
+
+    def _without_standin(self, model: str) -> Problem | None:
+        settings, root = self.upstream.paths.settings, self.models.root(model)
+        own = settings.config.models.get(root)
+        if not settings.generated or self.world.standin(root) or (own and own.checkpoint):
+            return None
+        if "checkpoint" not in self.models.checkpoint_source(root):
+            return None
+        return "not in scale", f"no stand-in for its checkpoint at the scale {settings.scale_folder}"
+
+
+class Today(NamedTuple):
+    """The parts of the plan for them, like those for the papers."""
+
+    tables: Tables
+    figures: Figures
+
+
+def make_today(rows: Rows, world: World) -> Today:
+    """The plan of these tables, beside the rows of all others."""
+    own, upstream = RowsOfToday(rows.upstream, world), rows.upstream
+    tables = Tables(upstream.paths, upstream.models, upstream.protocols, own, (TODAY,))
+    return Today(tables, Figures(upstream.paths, upstream.protocols, own, (TODAY,)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RequestedOutputs:
     availability: Availability
     sources: Sources
     rows: Rows
