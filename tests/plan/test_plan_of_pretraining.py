@@ -223,7 +223,7 @@ def test_the_pairs_that_are_counted_are_those_of_the_chosen_tables(jobs):
             {"mining": {"mlm": "chunks", "ilk": "uhs_ilk", "clk": "clk"}},
             "ilk: want a recipe of the method ilk, found uhs_",
         ),
-        ({"languages": ["ltg"]}, r"unknown language 'ltg'; .*\(CONTRIBUTING\.md, A language\)"),
+        ({"languages": ["ltg"]}, r"unknown language 'ltg'; .*\(docs/adding/language\.md\)"),
         ({"languages": ["en"]}, r"override\.languages: clk wants two \(found en\); give more, or `tasks` without it"),
         ({"languages": None}, r"override\.languages: want codes, as \[en, sw\], or the name of a set \(found None\)"),
         ({"languages": []}, r"override\.languages: chunks wants one at least \(found none\)"),

@@ -60,7 +60,7 @@ def _check_texts(plan: Plan, key: str, place: str) -> None:
 def _check_languages(plan: Plan, codes: Iterable[str], place: str) -> None:
     for code in codes:
         if code not in (known := plan.settings.languages):
-            more = "Another language is an entry of `add_languages` (CONTRIBUTING.md, A language)"
+            more = "Another language is an entry of `add_languages` (docs/adding/language.md)"
             raise SteleError(f"{unknown('language', str(code), known, place)}. {more}")
 
 
