@@ -5,7 +5,7 @@ BIN := .venv/bin
 .DEFAULT_GOAL := help
 # on a terminal, an overview of a run in place of Snakemake's lines, and at its end a summary
 OVERVIEW := STELE_PROGRESS=1
-# the study that evidence/study holds: of which papers, and its seeds of pretraining
+# the study that evidence/study.tar.gz holds: of which papers, and its seeds of pretraining
 STUDY := msm,kept
 SEEDS := 0 1 2 3 4
 # MTEB's own tasks score the same data in an environment of their own
@@ -17,8 +17,8 @@ help:
 	@echo "make first    one whole table in miniature, in about two minutes: MSM's Table 16 (results/tables/msm/table_16.html)"
 	@echo "make tables   every table in miniature: no network, no GPU, 2 cores (results/tables/)"
 	@echo "make pdf      the same, and all of them as one PDF; needs TeX and fonts (apt-get install texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei)"
-	@echo "make study    what the claims of MSM and KEPT are judged by, over five seeds, kept in evidence/study; hours, goes on where it was stopped"
-	@echo "make site     a static site of evidence/study: tables, figures, claims, models (site/index.html); builds nothing"
+	@echo "make study    what the claims of MSM and KEPT are judged by, over five seeds, kept in evidence/study.tar.gz; hours, goes on where it was stopped"
+	@echo "make site     a static site of evidence/study.tar.gz: tables, figures, claims, models (site/index.html); builds nothing"
 	@echo "make test     the tests"
 	@echo "make controls a row far above a guess for each benchmark, in miniature, and a mistake that is seen there"
 	@echo "make oracle   MTEB's own tasks and ir_measures on the generated data, in an environment of their own: shared scores are equal"
@@ -46,7 +46,11 @@ pdf: setup
 	@echo "== setting all tables as results/tables/all_tables.pdf"
 	$(BIN)/snakemake all_tables all_tables_pdf
 
-study: setup
+evidence/.unpacked: evidence/study.tar.gz
+	tar -xzf $< -C evidence
+	@touch $@
+
+study: setup evidence/.unpacked
 	@echo "== building what the claims of $(STUDY) are judged by, a seed after another: main claims first, then all"
 	@set -e; for target in main_claim_results claim_results; do for seed in $(SEEDS); do \
 	  $(OVERVIEW) $(BIN)/snakemake $$target --config scale=study results_dir=results_study "papers=[$(STUDY)]" \
@@ -54,8 +58,11 @@ study: setup
 	  $(BIN)/stele claims pack results_study evidence/study; \
 	  $(BIN)/stele tables sample evidence/study --to evidence/tables; \
 	done; done
+	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C evidence -c study | gzip -9n >evidence/study.tar.gz.part
+	mv evidence/study.tar.gz.part evidence/study.tar.gz
+	@touch evidence/.unpacked
 
-site: setup
+site: setup evidence/.unpacked
 	@echo "== writing site/ from evidence/study"
 	$(BIN)/stele tables site evidence/study --to site
 

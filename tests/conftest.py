@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,15 @@ def pytest_configure() -> None:
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def kept_study(tmp_path_factory) -> Path:
+    """The results of the kept study, out of their archive."""
+    folder = tmp_path_factory.mktemp("evidence")
+    with tarfile.open(ROOT / "evidence/study.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "study"
 
 
 @pytest.fixture(scope="session")

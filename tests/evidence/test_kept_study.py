@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import re
 import subprocess
+import tarfile
 
 import pytest
 
@@ -16,31 +18,31 @@ from stele.files.paths import STUDY
 from stele.papers.claims import FILE
 from tests.conftest import ROOT
 
-KEPT = ROOT / "evidence/study"
-PAPERS = sorted(path.stem for path in KEPT.glob("claims/*.json"))
+with tarfile.open(ROOT / "evidence/study.tar.gz") as archive:
+    PAPERS = sorted(re.findall(r"^study/claims/(\w+)\.json$", "\n".join(archive.getnames()), re.MULTILINE))
 
 
-def test_the_kept_files_are_those_of_the_manifest():
-    assert cli.main(["tables", "verify", "--results-dir", str(KEPT)]) == 0
+def test_the_kept_files_are_those_of_the_manifest(kept_study):
+    assert cli.main(["tables", "verify", "--results-dir", str(kept_study)]) == 0
 
 
 @pytest.fixture(scope="module")
-def begun():
+def begun(kept_study):
     """What was written down when the study was begun."""
-    return json.loads((KEPT / STUDY).read_text(encoding="utf-8"))
+    return json.loads((kept_study / STUDY).read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def results():
+def results(kept_study):
     """The records of all results of single seeds."""
-    return [records.read_record(path) for path in result_files(KEPT, each_seed=True)]
+    return [records.read_record(path) for path in result_files(kept_study, each_seed=True)]
 
 
-def test_it_was_begun_under_the_claims_and_the_looks_of_today(begun):
+def test_it_was_begun_under_the_claims_and_the_looks_of_today(begun, kept_study):
     assert begun["scale"] == "study" and {"kept", "msm"} <= begun["claims_sha256"].keys()
     for paper, digest in begun["claims_sha256"].items():
         assert sha256(ROOT / "paper_tables" / paper / FILE) == digest, f"the claims of {paper} have changed since"
-    assert sha256(KEPT / LOOKS) == begun["looks_sha256"], "the seeds of the first look have changed since"
+    assert sha256(kept_study / LOOKS) == begun["looks_sha256"], "the seeds of the first look have changed since"
 
 
 def test_it_was_begun_before_its_first_result(begun, results):
@@ -67,16 +69,16 @@ def _git(*arguments):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_the_verdicts_are_those_that_the_kept_scores_give(paper, capsys):
+def test_the_verdicts_are_those_that_the_kept_scores_give(paper, capsys, kept_study):
     specs = ["--specs", str(ROOT / "paper_tables")]
-    assert cli.main(["claims", "judge", str(KEPT), "--paper", paper, "--format", "json", *specs]) == 0
+    assert cli.main(["claims", "judge", str(kept_study), "--paper", paper, "--format", "json", *specs]) == 0
     judged = json.loads(capsys.readouterr().out)
-    assert judged == json.loads((KEPT / f"claims/{paper}.json").read_text(encoding="utf-8"))
+    assert judged == json.loads((kept_study / f"claims/{paper}.json").read_text(encoding="utf-8"))
 
 
-def test_it_is_small_and_its_pretrainings_learnt():
-    assert sum(path.stat().st_size for path in KEPT.rglob("*") if path.is_file()) < 20e6
-    kept = json.loads((KEPT / TRAININGS).read_text(encoding="utf-8"))
+def test_it_is_small_and_its_pretrainings_learnt(kept_study):
+    assert sum(path.stat().st_size for path in kept_study.rglob("*") if path.is_file()) < 20e6
+    kept = json.loads((kept_study / TRAININGS).read_text(encoding="utf-8"))
     assert kept, "no pretraining is kept"
     for one in kept.values():
         for task, chance in one["chance"].items():

@@ -240,9 +240,9 @@ SIGNS = {  # how a note on a mark begins -> the mark in a table's lines
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory, root):
+def study(tmp_path_factory, root, kept_study):
     """The tables of the kept results, which have values per query, deviations and added rows."""
-    folder, kept = tmp_path_factory.mktemp("study"), root / "evidence/study"
+    folder, kept = tmp_path_factory.mktemp("study"), kept_study
     specs = [str(path) for path in sorted((root / "paper_tables").glob("*/table_*.yaml"))]
     given = ["--results-dir", str(kept), "--context", str(kept / "tables/context.json"), "--output-dir", str(folder)]
     assert cli.main(["tables", "table", "--spec", *specs, *given]) == 0
@@ -278,7 +278,7 @@ def test_notes_explain_the_marks_that_stand_in_the_table_and_no_others(results, 
     assert explained_in_all >= {"- ±: ", *(("- ◆: ", "- k/n: ", "- +: ") if results == "the study" else ())}
 
 
-def test_a_table_has_one_count_of_its_cells_everywhere(study, root, capsys):
+def test_a_table_has_one_count_of_its_cells_everywhere(study, kept_study, root, capsys):
     """Below the table in each format, in the list of all and in the coverage: rows of added models count nowhere."""
     tables = load_specs(root / "paper_tables")
     for table in tables:
@@ -288,7 +288,7 @@ def test_a_table_has_one_count_of_its_cells_everywhere(study, root, capsys):
             (states,) = re.findall(rf"The {size} cells(?: \([^)]*\))?:(?:\*\*|</b>)? ([^.]*)\.", text)
             assert sum(int(state.split(" ")[0]) for state in states.split(", ")) == size, f"{table.file}.{suffix}"
     assert "The 192 cells (without 24 in added rows):" in (study / "msm/table_02.md").read_text(encoding="utf-8")
-    kept = ["--results-dir", str(root / "evidence/study"), "--specs", str(root / "paper_tables/msm")]
+    kept = ["--results-dir", str(kept_study), "--specs", str(root / "paper_tables/msm")]
     assert cli.main(["tables", "coverage", *kept, "--format", "csv"]) == 0
     msm = sum(len(table.addresses()) for table in tables if table.paper == "msm")
     assert f"msm,16,{msm}," in capsys.readouterr().out

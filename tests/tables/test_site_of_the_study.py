@@ -16,10 +16,10 @@ VISIBLE = "(e => { const r = e.getBoundingClientRect(); return r.height > 0 && r
 
 
 @pytest.fixture(scope="module")
-def study(root, tmp_path_factory):
+def study(root, kept_study, tmp_path_factory):
     """The site of the kept study."""
     to = tmp_path_factory.mktemp("study") / "site"
-    command = ["tables", "site", str(root / "evidence/study"), "--to", str(to), "--specs", str(root / "paper_tables")]
+    command = ["tables", "site", str(kept_study), "--to", str(to), "--specs", str(root / "paper_tables")]
     assert cli.main(command) == 0
     return to
 
