@@ -10,7 +10,7 @@ STUDY := msm,kept
 SEEDS := 0 1 2 3 4
 # MTEB's own tasks score the same data in an environment of their own
 ORACLE := .venv-oracle
-.PHONY: help setup first tables pdf study site test controls oracle lint clean
+.PHONY: help setup first tables pdf study site test test-all controls oracle lint clean
 
 help:
 	@echo "make setup    .venv with the exact packages of $(LOCK), and the command stele"
@@ -19,7 +19,8 @@ help:
 	@echo "make pdf      the same, and all of them as one PDF; needs TeX and fonts (apt-get install texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei)"
 	@echo "make study    what the claims of MSM and KEPT are judged by, over five seeds, kept in evidence/study.tar.gz; hours, goes on where it was stopped"
 	@echo "make site     a static site of evidence/study.tar.gz: tables, figures, claims, models (site/index.html); builds nothing"
-	@echo "make test     the tests"
+	@echo "make test     the quick tests, in ten minutes: all but whole builds, clusters, browsers and speed"
+	@echo "make test-all every test"
 	@echo "make controls a row far above a guess for each benchmark, in miniature, and a mistake that is seen there"
 	@echo "make oracle   MTEB's own tasks and ir_measures on the generated data, in an environment of their own: shared scores are equal"
 	@echo "make lint     ruff, snakefmt and snakemake --lint"
@@ -67,8 +68,12 @@ site: setup evidence/.unpacked
 	$(BIN)/stele tables site evidence/study --to site
 
 test: setup
-	@echo "== running the tests"
-	tests/run.sh $(BIN)/python
+	@echo "== running the quick tests"
+	tests/run.sh $(BIN)/python quick
+
+test-all: setup
+	@echo "== running all tests"
+	tests/run.sh $(BIN)/python all
 
 controls: setup
 	@echo "== building a row for each benchmark that is far above a guess, and scoring it with its candidates exchanged"

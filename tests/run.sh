@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# All tests, in two groups beside each other: those on a private SLURM cluster, of which nearly all is waiting, and the
-# others, on two cores, those of the whole workflow first, since they take longest. Speed is measured last, on a machine
-# that does nothing else. The exit code is 0 only if all passed.
+# The quick tests, or all: those on a private SLURM cluster, of which nearly all is waiting, beside the others on two
+# cores, those of the whole workflow first, since they take longest. Speed is measured last, on a machine that does
+# nothing else. The exit code is 0 only if all passed.
 #
-#     tests/run.sh [PYTHON]
+#     tests/run.sh PYTHON quick|all
 set -uo pipefail
 # In the background (nohup, CI) a shell has SIGINT ignored, which no trap undoes: start anew, as on a terminal
 [ -z "$(trap -p INT)" ] || exec env --default-signal=INT "$0" "$@"
 cd "$(dirname "$0")/.."
-pytest=("${1:-python}" -m pytest --durations=10)
+pytest=("$1" -m pytest --durations=10)
 files=(--dist loadfile --no-loadscope-reorder)
+if [ "$2" = quick ]; then
+  exec "${pytest[@]}" tests --ignore=tests/cluster --ignore=tests/speed -m "not slow" -n 2 "${files[@]}"
+fi
 folder=$(mktemp -d)
 export STELE_TEST_CHAIN=$folder # the short chain, built once for all processes
 

@@ -18,6 +18,17 @@ from stele.cluster.trial_run import SCALE
 from tests.waiting import PATIENCE
 
 
+QUICK = "test_the_chain_is_built"  # the one whole build among the quick tests
+
+
+def pytest_collection_modifyitems(items) -> None:
+    """Tests that run Snakemake are slow, but for the one that builds the short chain."""
+    for item in items:
+        runs = {"snakemake", "planned", "copy_project"} & {*vars(item.module)}
+        if runs and Path(__file__).parent in item.path.parents and item.name != QUICK:
+            item.add_marker(pytest.mark.slow)
+
+
 def copy_project(root: Path, to: Path) -> Path:
     """What git holds of the project, with what is remembered of its code: compiled files, fingerprints."""
     trial_run.copy_project(root, to)
