@@ -17,7 +17,6 @@ from stele.cluster import trial_run
 from stele.cluster.trial_run import SCALE
 from tests.waiting import PATIENCE
 
-
 QUICK = "test_the_chain_is_built"  # the one whole build among the quick tests
 
 
