@@ -16,7 +16,7 @@ from stele.scoring import count_parameters
 from stele.sources.datasets import counts
 from stele.sources.download import first_digests, partial_download, unpack, verify
 from stele.sources.weights import convert, load_check
-from stele.world.content import manifest
+from stele_world.content import manifest
 from tests.readers.benchmark_files import MENTIONS, SQUAD, W100
 from tests.readers.files import Reader, safetensors, tarred, torch_file, zipped
 

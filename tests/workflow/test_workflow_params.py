@@ -70,5 +70,5 @@ def test_a_lender_of_words_counts_with_those_it_lends_to(jobs, changed):
 
 def test_a_stand_in_depends_on_the_module_of_its_own_kind(jobs):
     plan = jobs(scale="miniature")
-    assert plan.world.modules("xlmr") == ["world.standins.trained"]
+    assert plan.world.modules("xlmr") == ["stele_world.standins.trained"]
     assert plan.world.modules("xlmr") != plan.world.modules("xlmr_large")

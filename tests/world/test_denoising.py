@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from stele.recipes import standin
-from stele.world.standins import denoising
-from stele.world.standins._tokenizers import make_tokenizer
+from stele_world.standins import denoising
+from stele_world.standins._tokenizers import make_tokenizer
 from tests.world.standin_runs import recipe
 
 TEXTS = ["the town stands by the river", "a river runs by the old town"] * 5

@@ -12,9 +12,9 @@ from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.ours import MARK
-from stele.world import mirror
-from stele.world.content import manifest
-from stele.world.mirror import _remove_empty
+from stele_world import mirror
+from stele_world.content import manifest
+from stele_world.mirror import _remove_empty
 
 MSM = ("mrtydi", "xor_retrieve", "mewsli_x", "lareqa", "nq", "tatoeba")
 
@@ -110,7 +110,7 @@ SMALL = {"entities": 30, "web_documents": 2}
 def test_a_run_that_fails_leaves_the_old_mirror_as_it_was(tmp_path, write_mirror, monkeypatch):
     write_mirror(tmp_path, 0, ["en"], SMALL)
     before = digests(tmp_path)
-    monkeypatch.setattr("stele.world.writers.tatoeba.write", lambda site, library: 1 / 0)
+    monkeypatch.setattr("stele_world.writers.tatoeba.write", lambda site, library: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_mirror(tmp_path, 1, ["en"], SMALL)
     assert digests(tmp_path) == before
@@ -130,7 +130,7 @@ def test_a_run_killed_while_files_are_swapped_leaves_no_manifest_and_the_next_ru
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(f"stele.world.mirror.{when}", killed)
+        patched.setattr(f"stele_world.mirror.{when}", killed)
         write_mirror(tmp_path, 1, ["en"], SMALL)
     assert len(calls) == 2 and not (tmp_path / "mirror/manifest.json").exists()
     (tmp_path / "mirror" / f"{mirror.PART}left").mkdir()  # as kill -9 leaves it
@@ -214,7 +214,7 @@ def test_wrong_flags_get_one_clear_error_and_leave_nothing(tmp_path, changes, me
 
 
 def test_a_second_file_at_a_mirror_s_address_is_refused(tmp_path):
-    from stele.world.writers.site import Site
+    from stele_world.writers.site import Site
 
     site = Site(tmp_path / "m", tmp_path / "u")
     site.put("https://host/a.txt.gz", b"text")

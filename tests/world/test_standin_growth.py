@@ -9,11 +9,11 @@ import torch
 from stele.errors import SteleError
 from stele.recipes import standin
 from stele.training.masking import read_vocabulary
-from stele.world.standins import _models, _pairs, _tokenizers
-from stele.world.standins.distilled import as_distilbert
-from stele.world.standins.ranking import with_pooler
-from stele.world.standins.retokenised import composition, retokenise
-from stele.world.standins.spans import as_ernie, hide_spans
+from stele_world.standins import _models, _pairs, _tokenizers
+from stele_world.standins.distilled import as_distilbert
+from stele_world.standins.ranking import with_pooler
+from stele_world.standins.retokenised import composition, retokenise
+from stele_world.standins.spans import as_ernie, hide_spans
 
 TEXTS = [
     "the old town stands by the long river and the bridge",

@@ -7,8 +7,8 @@ import pytest
 from stele import catalogue
 from stele.recipes import standin
 from stele.recipes.world import world_sizes
-from stele.world.content.generate import generate
-from stele.world.standins import _tokenizers
+from stele_world.content.generate import generate
+from stele_world.standins import _tokenizers
 
 
 @pytest.mark.parametrize("scale", ["miniature", "small"])

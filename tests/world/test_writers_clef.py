@@ -5,10 +5,10 @@ import pytest
 from stele.benchmarks import clef as reader
 from stele.recipes.world import world_sizes
 from stele.reranking.inputs.candidates import read_candidates
-from stele.world.content.generate import generate
-from stele.world.writers import clef
-from stele.world.writers.library import Library
-from stele.world.writers.site import Site
+from stele_world.content.generate import generate
+from stele_world.writers import clef
+from stele_world.writers.library import Library
+from stele_world.writers.site import Site
 
 NEWS = 60
 PAIRS = ["en-de", "fr-es", "de-fr", "es-en"]

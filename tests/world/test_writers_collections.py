@@ -8,12 +8,12 @@ import pytest
 from stele.benchmarks import collection
 from stele.benchmarks.types import QuerySet
 from stele.recipes.world import world_sizes
-from stele.world.content.generate import generate
-from stele.world.content.manifest import path_of
-from stele.world.writers import collections
-from stele.world.writers.collections import COLLECTIONS, NIST, TOPICS, UNASKED
-from stele.world.writers.library import Library
-from stele.world.writers.site import Site
+from stele_world.content.generate import generate
+from stele_world.content.manifest import path_of
+from stele_world.writers import collections
+from stele_world.writers.collections import COLLECTIONS, NIST, TOPICS, UNASKED
+from stele_world.writers.library import Library
+from stele_world.writers.site import Site
 
 NEWS = 60
 FREE = {

@@ -4,12 +4,12 @@ import pytest
 
 from stele.benchmarks import jsonl, mmarco
 from stele.recipes.world import world_sizes
-from stele.world.content.generate import generate
-from stele.world.content.manifest import path_of
-from stele.world.writers import mmarco as writer
-from stele.world.writers.library import Library
-from stele.world.writers.marco import answered
-from stele.world.writers.site import Site
+from stele_world.content.generate import generate
+from stele_world.content.manifest import path_of
+from stele_world.writers import mmarco as writer
+from stele_world.writers.library import Library
+from stele_world.writers.marco import answered
+from stele_world.writers.site import Site
 
 
 @pytest.fixture(scope="module")

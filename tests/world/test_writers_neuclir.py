@@ -4,11 +4,11 @@ import pytest
 
 from stele.benchmarks import neuclir_clir, neuclir_mlir, neuclir_mono
 from stele.recipes.world import world_sizes
-from stele.world.content.generate import generate
-from stele.world.content.manifest import path_of
-from stele.world.writers import neuclir
-from stele.world.writers.library import Library
-from stele.world.writers.site import Site
+from stele_world.content.generate import generate
+from stele_world.content.manifest import path_of
+from stele_world.writers import neuclir
+from stele_world.writers.library import Library
+from stele_world.writers.site import Site
 
 SIZES = world_sizes({"entities": 120})
 

@@ -8,10 +8,10 @@ import pytest
 
 from stele.benchmarks import _tei, xda, xsa
 from stele.recipes.world import world_sizes
-from stele.world.content.generate import generate
-from stele.world.writers import uncorpus, xnli
-from stele.world.writers.library import Library
-from stele.world.writers.site import Site
+from stele_world.content.generate import generate
+from stele_world.writers import uncorpus, xnli
+from stele_world.writers.library import Library
+from stele_world.writers.site import Site
 
 LANGUAGES = ["en", "de", "es", "fi", "fr"]
 SIZES = {"entities": 80, "parallel": {"xnli": 60, "uncorpus": 40, "training": 200}}

@@ -5,7 +5,7 @@ import io
 import zipfile
 
 from stele.corpora.wikitext103 import documents
-from stele.world.writers import wikitext103
+from stele_world.writers import wikitext103
 
 
 def read(generated, name):

@@ -1,4 +1,7 @@
 # The generated internet (miniature and small only): a mirror of upstream files and stand-ins for public checkpoints.
+from stele_world.schema import check_files
+
+check_files()
 
 
 rule mirror:
@@ -11,9 +14,12 @@ rule mirror:
         "../../envs/data.yaml"
     params:
         code=code(
-            "world.mirror",
-            *package_modules("world.writers"),
-            data=("world/content/concepts.yaml", "world/language/scripts.yaml"),
+            "stele_world.mirror",
+            *package_modules("stele_world.writers"),
+            data=(
+                "stele_world/content/concepts.yaml",
+                "stele_world/language/scripts.yaml",
+            ),
         ),
         world=lambda w: as_json(plan.settings.sizes.world.given()),
         languages=lambda w: plan.settings.sizes.languages,
@@ -22,7 +28,7 @@ rule mirror:
     message:
         "Generate the small internet: {params.languages}"
     shell:
-        "python -m stele world mirror --world {params.world:q} --languages {params.languages} --seed {params.seed}"
+        "python -m stele_world mirror --world {params.world:q} --languages {params.languages} --seed {params.seed}"
         " --user-data {output.user_data} --output {output.manifest} > {log} 2>&1"
 
 
@@ -42,7 +48,7 @@ rule standin:
         "../../envs/cpu.yaml"
     threads: job_threads("standin", plan)
     params:
-        code=lambda w: code("world.standin", *plan.world.modules(w.key)),
+        code=lambda w: code("stele_world.standin", *plan.world.modules(w.key)),
         recipe=lambda w: as_json(plan.world.recipe(w.key).given()),
         languages=lambda w: plan.settings.sizes.languages,
         facts=lambda w: plan.world.language_facts(),
@@ -51,6 +57,6 @@ rule standin:
     message:
         "Train the stand-in for {wildcards.key}"
     shell:
-        "python -m stele world standin --checkpoint {wildcards.key} --recipe {params.recipe:q} --mirror $(dirname {input.manifest})"
+        "python -m stele_world standin --checkpoint {wildcards.key} --recipe {params.recipe:q} --mirror $(dirname {input.manifest})"
         " --languages {params.languages} --base {input.base} --seed {params.seed} --state {params.state}"
         " --code {params.code} --output {output.record} > {log} 2>&1"

@@ -46,7 +46,7 @@ class World:
 
     def modules(self, key: str) -> list[str]:
         """The module that makes stand-ins of a kind."""
-        return [f"world.standins.{self.recipe(key).kind}"]
+        return [f"stele_world.standins.{self.recipe(key).kind}"]
 
     def language_facts(self) -> str:
         """A digest of the facts about the generated languages and those that lend them words; of no other language.

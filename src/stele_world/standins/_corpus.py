@@ -1,0 +1,81 @@
+"""Texts as tokens, and windows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stele.errors import SteleError
+from stele.training.sampling import language_probabilities
+from stele_world.standins import _texts
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The text of some languages.
+
+    tokens   int64, every language's text one after another, without special tokens
+    begins   language -> where its sentences begin, far enough from its end for a window
+    """
+
+    tokens: np.ndarray
+    begins: Mapping[str, np.ndarray]
+
+    def windows(self, rng: np.random.Generator, number: int, length: int, alpha: float) -> np.ndarray:
+        """Windows of `length` tokens [number, length], each from a sentence's beginning on, over sentences' ends."""
+        return self.drawn(rng, number, length, alpha)[0]
+
+    def drawn(self, rng: np.random.Generator, number: int, length: int, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """`windows`, and the language of each [number], as its place among `begins`.
+
+        A window's language is drawn as XLM-R's batches are (section 3.1); windows of one batch differ in language.
+        """
+        languages = list(self.begins)
+        shares = language_probabilities({name: len(self.begins[name]) for name in languages}, alpha)
+        drawn = rng.choice(len(languages), number, p=[shares[name] for name in languages])
+        sizes = np.array([len(self.begins[name]) for name in languages])
+        before = np.cumsum(sizes) - sizes
+        chosen = before[drawn] + (rng.random(number) * sizes[drawn]).astype(np.int64)
+        return self.tokens[self._all_begins[chosen][:, None] + np.arange(length)], drawn
+
+    @cached_property
+    def _all_begins(self) -> np.ndarray:
+        return np.concatenate(list(self.begins.values()))
+
+
+def read_sentences(mirror: Path, languages: Sequence[str]) -> dict[str, list[str]]:
+    """language -> its sentences in order, for those of the languages that CC-100 has."""
+    return {
+        language: [s for document in _texts.documents(mirror, language) for p in document for s in p]
+        for language in _texts.readable(languages)
+    }
+
+
+def corpus(sentences: Mapping[str, Sequence[str]], tokenizer: PreTrainedTokenizerBase, length: int) -> Corpus:
+    """Sentences as tokens, for windows of `length` tokens."""
+    flat, begins, before = [], {}, 0
+    for language, texts in sentences.items():
+        tokens, lengths = tokenize(tokenizer, texts)
+        starts = np.cumsum(lengths) - lengths
+        starts = starts[(lengths > 0) & (starts <= len(tokens) - length)]
+        if not len(starts):
+            raise SteleError(f"{language}: its text has {len(tokens)} tokens, less than a window of {length}")
+        begins[language] = before + starts
+        before += len(tokens)
+        flat.append(tokens)
+    return Corpus(np.concatenate(flat), begins)
+
+
+def tokenize(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Texts without special tokens: tokens int64 [sum of lengths], lengths int64 [texts]."""
+    ids = [e.ids for e in tokenizer.backend_tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+    lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+    return np.fromiter((token for one in ids for token in one), np.int64, int(lengths.sum())), lengths

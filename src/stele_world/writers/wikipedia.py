@@ -1,0 +1,146 @@
+"""Wikipedia dumps of the world, and the Wikidata table that says which page is about which item.
+
+Every wiki has articles, redirects (with the localised magic word), a disambiguation page where two titles ask for one,
+and pages of other namespaces, in the order of their page ids. Formats: see dump.py and wikitext.py.
+"""
+
+from __future__ import annotations
+
+from stele_world.content.draws import stream
+from stele_world.writers.dump import Page, checksums, dumpstatus, items_per_site, multistream, siteinfo_json
+from stele_world.writers.library import PAGE_STEP, Library
+from stele_world.writers.namespaces import Names, names
+from stele_world.writers.site import Site, compress
+from stele_world.writers.wikitext import MAINTENANCE, Titles, article_text
+
+DATE = "20220801"
+FOLDER = "https://dumps.wikimedia.org/{wiki}/" + DATE
+REDIRECTS = 0.35  # share of the articles that a redirect leads to
+DISAMBIGUATION = "Disambig"  # the template of disambiguation pages; most wikis know it by this name, too
+
+
+def _redirects(library: Library, language: str, titles: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    """Entity -> titles of redirects to its page: the last word of its name, its English name, or both with the type."""
+    taken = {t[:1].upper() + t[1:] for t in titles.values()}
+    titles_of = {}
+    for entity, title in titles.items():
+        if not stream(library.world.seed, "redirect", language, entity).chance(REDIRECTS):
+            continue
+        about = library.world.entities[entity]
+        names_ = (title.rpartition(" ")[2], about.names["en"], f"{title} ({about.type})")
+        name = next((n for n in (n[:1].upper() + n[1:] for n in names_) if n not in taken), None)
+        if name:
+            taken.add(name)
+            titles_of[entity] = (name,)
+    return titles_of
+
+
+def _disambiguation(library: Library, titles: dict[str, str], taken: set[str]) -> list[tuple[int, str, str]]:
+    """(namespace, title, text) of a page about the first English name that two entities share and no page is called.
+
+    Only its template tells it from an article, as in real dumps.
+    """
+    sharing: dict[str, list[str]] = {}
+    for entity in titles:
+        first, blank, _ = library.world.entities[entity].names["en"].partition(" ")
+        if blank and first not in taken:
+            sharing.setdefault(first, []).append(entity)
+    for name, entities in sharing.items():
+        if len(entities) > 1:
+            rows = "".join(f"* [[{titles[entity]}]]\n" for entity in entities)
+            return [(0, name, f"'''{name}''':\n{rows}\n{{{{{DISAMBIGUATION}}}}}\n")]
+    return []
+
+
+def _other_pages(local: Names, first: int, disambiguation: list[tuple[int, str, str]]) -> list[Page]:
+    """Pages that are no articles: a disambiguation page, and those outside the article namespace."""
+    texts = [
+        *disambiguation,
+        (1, f"{local.talk}:Main Page", "== Question ==\nIs this [[right]]? --~~~~\n"),
+        (4, "Wikipedia:Lead", "A page about '''pages'''. See [[Help:Contents]].\n"),
+        (8, "MediaWiki:Sidebar", "* navigation\n** mainpage|mainpage-description\n"),
+        (
+            10,
+            f"{local.template}:Infobox item",
+            '<includeonly>{| class="infobox"\n! {{{name|}}}\n|}</includeonly><noinclude>{{documentation}}</noinclude>',
+        ),
+        (10, f"{local.template}:{DISAMBIGUATION}", "<includeonly>__DISAMBIG__</includeonly>"),
+        (10, f"{local.template}:Reflist", '<div class="reflist">{{#tag:references}}</div>'),
+        (14, f"{local.category}:{MAINTENANCE}", f"Pages to look after.\n[[{local.category}:Hidden]]\n"),
+    ]
+    pages = [Page(first + n, namespace, title, text) for n, (namespace, title, text) in enumerate(texts)]
+    last = first + len(pages)
+    return [
+        *pages,
+        Page(
+            last,
+            828,
+            "Module:Date",
+            "local p = {}\nfunction p.year(frame)\n\treturn frame.args[1] < 0 and 'BC' or ''\nend\nreturn p\n",
+            model="Scribunto",
+        ),
+    ]
+
+
+def pages_of(library: Library, language: str) -> list[Page]:
+    """All pages of a Wikipedia, by page id."""
+    local, numbers = names(language), library.pages(language)
+    titles = library.titles(language)
+    redirects = _redirects(library, language, titles)
+    linked = Titles(titles, redirects)
+    pages = []
+    for article in library.articles(language):
+        number = numbers[article.entity]
+        draws = stream(library.world.seed, "wikitext", language, article.entity)
+        text = article_text(article, linked, local, draws, library.between(language))
+        pages.append(Page(number, 0, article.title, text))
+        for name in redirects.get(article.entity, ()):
+            target = f"{article.title}#1" if draws.chance(0.1) else article.title
+            word = draws.pick((local.redirect, "#REDIRECT", "#redirect"))
+            text = f"{word} [[{target}]]" + draws.pick(("", "\n\n{{R from other name}}"))
+            pages.append(Page(number + 1, 0, name, text, redirect=article.title))
+    taken = {page.title for page in pages}
+    first = max(numbers.values(), default=1) + PAGE_STEP
+    return pages + _other_pages(local, first, _disambiguation(library, titles, taken))
+
+
+def write(site: Site, library: Library) -> None:
+    for language, subdomain in library.languages_with("wikipedia").items():
+        wiki = subdomain.replace("-", "_") + "wiki"
+        folder, stem = FOLDER.format(wiki=wiki), f"{wiki}-{DATE}"
+        pages = pages_of(library, language)
+        dump, raw, index = multistream(language, wiki, pages)
+        names_of = [f"{stem}-pages-articles-multistream.xml.bz2", f"{stem}-pages-articles-multistream-index.txt.bz2"]
+        files = dict(zip(names_of, (dump, compress(names_of[1], index)), strict=True))
+        site.put_as_is(f"{folder}/{names_of[0]}", dump, raw)
+        site.put_as_is(f"{folder}/{names_of[1]}", files[names_of[1]], index)
+        about = f"{stem}-siteinfo-namespaces.json.gz"
+        raw_about = siteinfo_json(language, wiki)
+        packed = compress(about, raw_about)
+        site.put_as_is(f"{folder}/{about}", packed, raw_about)
+        _put_sums(site, wiki, {"articlesmultistreamdump": files, "namespaces": {about: packed}})
+        articles = len(library.articles(language))
+        redirects = sum(bool(page.redirect) for page in pages)
+        site.count("wikipedia", language, pages=len(pages), articles=articles, redirects=redirects)
+    _write_items(site, library)
+
+
+def _write_items(site: Site, library: Library) -> None:
+    """wb_items_per_site: rows by item, then by site; Commons has links of its own that no wiki reader wants."""
+    sites = {code: sub.replace("-", "_") + "wiki" for code, sub in library.languages_with("wikipedia").items()}
+    rows = [(int(a.entity[1:]), sites[code], a.title) for code in sites for a in library.articles(code)]
+    commons = [(item, "commonswiki", f"Category:{title}") for item, name, title in rows if name == "enwiki"][::5]
+    name = f"wikidatawiki-{DATE}-wb_items_per_site.sql.gz"
+    raw = items_per_site(sorted(rows + commons))
+    data = compress(name, raw)
+    site.put_as_is(f"{FOLDER.format(wiki='wikidatawiki')}/{name}", data, raw)
+    _put_sums(site, "wikidatawiki", {"wbitemspersitetable": {name: data}})
+    site.count("wikidata_items", rows=len(rows) + len(commons))
+
+
+def _put_sums(site: Site, wiki: str, jobs: dict[str, dict[str, bytes]]) -> None:
+    """The checksum files and dumpstatus.json of a dump's folder."""
+    folder, files = FOLDER.format(wiki=wiki), {n: data for job in jobs.values() for n, data in job.items()}
+    for algorithm in ("md5", "sha1"):
+        site.put(f"{folder}/{wiki}-{DATE}-{algorithm}sums.txt", checksums(files, algorithm))
+    site.put(f"{folder}/dumpstatus.json", dumpstatus(wiki, DATE, jobs))
