@@ -11,7 +11,6 @@ folder is to be trusted. Generated checkpoints that other jobs have put on the m
 from __future__ import annotations
 
 import argparse
-import importlib
 import logging
 import os
 import shutil
@@ -27,42 +26,12 @@ from stele.files.atomic import atomic_write_json, digest, swap_in
 from stele.files.ours import MARK, check_record, check_replaceable, entries, is_made, mark_of
 from stele.files.reading import parse_object
 from stele.progress import track
-from stele_world.content.manifest import HUB, NAME, path_of
+from stele_world.site import HUB, NAME, Site, path_of
+from stele_world.writers import writers
 from stele_world.writers.library import Library
-from stele_world.writers.site import Site
 
 log = logging.getLogger(__name__)
 
-FAMILIES = (
-    "cc100",
-    "wikipedia",
-    "mrtydi",
-    "xor",
-    "dpr",
-    "marco",
-    "mmarco",
-    "squad",
-    "squad2",
-    "mlqa",
-    "lareqa",
-    "miracl",
-    "belebele",
-    "ciral",
-    "mewsli",
-    "tatoeba",
-    "tatoeba_exports",
-    "punkt",
-    "parallel",
-    "collections",
-    "fasttext",
-    "smart_shuffling",
-    "clef",
-    "wikitext103",
-    "xnli",
-    "uncorpus",
-    "neuclir",
-    "own_code",
-)
 JOB, PUBLISHED = "world mirror", "world standin"
 PART = ".stele-generating."  # prefix of the folders of an unfinished run
 
@@ -92,8 +61,9 @@ def run(args: argparse.Namespace) -> None:
     with unfinished(mirror) as part, unfinished(args.user_data) as licensed:
         site = Site(part, licensed)
         library = Library(generate(sizes, languages, args.seed))
-        for family in track(FAMILIES, len(FAMILIES), "mirror", unit="family"):
-            importlib.import_module(f"stele_world.writers.{family}").write(site, library)
+        families = writers()
+        for write in track(families, len(families), "mirror", unit="family"):
+            write(site, library)
         for dataset in site.licensed:
             check_replaceable(args.user_data / dataset, JOB)
         move_in(part, mirror, stays(mirror))

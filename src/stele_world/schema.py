@@ -158,7 +158,8 @@ class Wiki(Strict):
     template: str
     talk: str
     redirect: str
-    aliases: dict[int, Words] = Field({}, description="number of a namespace -> further names of it")
+    file_aliases: Words | None = Field(None, description="further names that the wiki accepts")
+    category_aliases: Words | None = None
 
 
 def check_namespaces(values: Facts, where: str) -> None:

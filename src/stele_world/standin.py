@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     from stele.training.callbacks import AfterStep
     from stele.training.processes import process_context
     from stele.training.sampling import derive
-    from stele_world.content.manifest import NAME, read_manifest
+    from stele_world.site import NAME, read_manifest
     from stele_world.standins import _publish
     from stele_world.standins._recipe import Given, parse
 

@@ -43,7 +43,7 @@ def generated(tmp_path_factory, write_mirror) -> SimpleNamespace:
     """The mirror: `folder`, `user_data`, `manifest`, `world`, and `open(url)` -> uncompressed bytes."""
     from stele.recipes.world import world_sizes
     from stele_world.content.generate import generate
-    from stele_world.content.manifest import path_of
+    from stele_world.site import path_of
 
     folder = tmp_path_factory.mktemp("generated")
     manifest = write_mirror(folder)

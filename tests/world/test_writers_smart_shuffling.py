@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from stele.encoders.word_vectors import read_word_vectors
-from stele_world.writers.fasttext import words
 from stele_world.writers.library import Library
+from stele_world.writers.models import words
 
 
 @pytest.fixture(scope="module")

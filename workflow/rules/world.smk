@@ -1,5 +1,5 @@
 # The generated internet (miniature and small only): a mirror of upstream files and stand-ins for public checkpoints.
-from stele_world.schema import check_files
+from stele_world.schema import FILES, check_files
 
 check_files()
 
@@ -16,10 +16,7 @@ rule mirror:
         code=code(
             "stele_world.mirror",
             *package_modules("stele_world.writers"),
-            data=(
-                "stele_world/content/concepts.yaml",
-                "stele_world/language/scripts.yaml",
-            ),
+            data=tuple(FILES),
         ),
         world=lambda w: as_json(plan.settings.sizes.world.given()),
         languages=lambda w: plan.settings.sizes.languages,

@@ -15,7 +15,7 @@ from stele.catalogue.hub import address
 from stele.encoders.tokenizer import quiet
 from stele.files.atomic import atomic_directory, atomic_write_json, files_digest, sha256
 from stele.files.reading import read_object
-from stele_world.content.manifest import HUB, NAME
+from stele_world.site import HUB, NAME
 from stele_world.standins._recipe import Made
 
 JOB = "world standin"

@@ -11,8 +11,8 @@ from pathlib import Path
 from stele.catalogue import entries
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
-from stele_world.content.manifest import path_of
-from stele_world.writers import cc100, parallel
+from stele_world.site import path_of
+from stele_world.writers import texts
 
 STOPS = ".!?।؟۔。！？።"
 SENTENCE = re.compile(rf"(?<=[{STOPS}])\s*(?=\S)")
@@ -31,14 +31,14 @@ def readable(languages: Iterable[str]) -> list[str]:
 def documents(mirror: Path, language: str) -> list[list[list[str]]]:
     """The CC-100 documents of a language: paragraphs of sentences."""
     entry = entries(Language)[language]
-    text = _read(path_of(mirror, cc100.URL.format(code=entry.cc100)), lzma.open, language)
+    text = _read(path_of(mirror, texts.URL.format(code=entry.cc100)), lzma.open, language)
     split = (SENTENCE if entry.spaces else PHRASE).split
     return [[split(line) for line in document.split("\n") if line] for document in text.split("\n\n") if document]
 
 
 def translations(mirror: Path, language: str) -> list[tuple[str, str]]:
     """(English, translation) pairs of a language other than English."""
-    path = path_of(mirror, parallel.URL.format(language=language))
+    path = path_of(mirror, texts.URL.format(language=language))
     pairs = [tuple(line.split("\t")) for line in _read(path, gzip.open, language).splitlines()]
     if any(len(pair) != 2 for pair in pairs):
         raise SteleError(f"{path}: want lines of English, a tab, the translation; generate the mirror again")

@@ -1,5 +1,28 @@
-"""Writers of the generated mirror, one dataset family a file.
+"""Writers of the generated mirror, by families of data sets.
 
-Each has `write(site, world)`: it puts the family's files at their upstream addresses, in upstream's formats, and counts
-what is in them. Sources of the formats stand in each file's docstring.
+A writer is a function `write_NAME(site, library)` of a module here: it puts a data set's files at their upstream
+addresses, in upstream's formats, and counts what is in them. Sources of a format stand in its docstring.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from stele.registry import module_names
+
+if TYPE_CHECKING:
+    from stele_world.site import Site
+    from stele_world.writers.library import Library
+
+Writer = Callable[["Site", "Library"], None]
+
+
+def writers() -> list[Writer]:
+    """The writers of all modules."""
+    functions = []
+    for name in module_names(__name__):
+        module = import_module(f"{__name__}.{name}")
+        functions += [value for key, value in vars(module).items() if key.startswith("write_")]
+    return functions

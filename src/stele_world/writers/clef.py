@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from stele_world.content.draws import stream
 from stele_world.content.model import Fact
+from stele_world.site import Site
 from stele_world.writers.collections import Document, legacy, newswire
 from stele_world.writers.library import Library
-from stele_world.writers.site import Site
 
 DATASET, ENCODING = "clef", "iso-8859-1"
 TOPICS, YEARS = 40, ("2000", "2001")
@@ -51,7 +51,7 @@ PAPERS = {
 }
 
 
-def write(site: Site, library: Library) -> None:
+def write_clef(site: Site, library: Library) -> None:
     """Writes the languages that the world has, where they make a pair."""
     languages = [code for code in PAPERS if code in library.world.languages]
     if len(languages) < 2:

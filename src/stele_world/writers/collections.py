@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from stele_world.content.draws import stream
 from stele_world.content.model import Fact, Sentence
+from stele_world.site import Site
 from stele_world.writers.library import Library
-from stele_world.writers.site import Site
 
 TOPICS, UNASKED = 40, 8  # topics of a collection, and further ones that are judged only
 NOT_RELEVANT = 6  # documents a topic that are judged not to be
@@ -46,7 +46,7 @@ class Topic(NamedTuple):
 Files = dict[str, bytes]  # name in the licensed folder, or address -> uncompressed bytes
 
 
-def write(site: Site, library: Library) -> None:
+def write_collections(site: Site, library: Library) -> None:
     for language, (dataset, put) in COLLECTIONS.items():
         if language in library.world.languages:
             writer = Writer(library, language, newswire(library, language))

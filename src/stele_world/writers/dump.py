@@ -11,10 +11,12 @@ import bz2
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from stele_world.writers.namespaces import aliases, names, namespaces
+from stele.catalogue import read_yaml
 
 BLOCK = 100  # pages of one bzip2 stream
 XML = (
@@ -22,6 +24,58 @@ XML = (
     ' xsi:schemaLocation="http://www.mediawiki.org/xml/export-0.10/ http://www.mediawiki.org/xml/export-0.10.xsd"'
     ' version="0.10" xml:lang="{language}">\n'
 )
+
+
+class Names(NamedTuple):
+    """What a Wikipedia calls namespaces 6, 14, 10, 1, and its magic word of a redirect (namespaces.yaml)."""
+
+    file: str = "File"
+    category: str = "Category"
+    template: str = "Template"
+    talk: str = "Talk"
+    redirect: str = "#REDIRECT"
+    file_aliases: Sequence[str] = ()
+    category_aliases: Sequence[str] = ()
+
+
+@cache
+def names(language: str) -> Names:
+    """Those of the Wikipedia of a language; the English ones where it has none of its own."""
+    return Names(**read_yaml(Path(__file__).with_name("namespaces.yaml")).get(language, {}))
+
+
+def namespaces(language: str) -> list[tuple[int, str]]:
+    """(key, name) of the namespaces of a Wikipedia, in the order in which dumps list them."""
+    local = names(language)
+    return [
+        (-2, "Media"),
+        (-1, "Special"),
+        (0, ""),
+        (1, local.talk),
+        (2, "User"),
+        (3, "User talk"),
+        (4, "Wikipedia"),
+        (5, "Wikipedia talk"),
+        (6, local.file),
+        (7, f"{local.file} talk"),
+        (8, "MediaWiki"),
+        (9, "MediaWiki talk"),
+        (10, local.template),
+        (11, f"{local.template} talk"),
+        (12, "Help"),
+        (13, "Help talk"),
+        (14, local.category),
+        (15, f"{local.category} talk"),
+        (828, "Module"),
+        (829, "Module talk"),
+    ]
+
+
+def aliases(language: str) -> list[tuple[int, str]]:
+    """(key, name) of the namespaces' further names, by key."""
+    local = names(language)
+    further = {4: ["WP"], 5: ["WT"], 6: ["Image", *local.file_aliases], 7: ["Image talk"], 14: local.category_aliases}
+    return [(key, name) for key, of_key in further.items() for name in of_key]
 
 
 class Page(NamedTuple):

@@ -19,9 +19,9 @@ from stele.files.reading import JsonObject
 from stele_world.content.draws import stream
 from stele_world.content.model import Mention
 from stele_world.content.questions import mentions
+from stele_world.site import Site, jsonl, zip_of
 from stele_world.writers.dpr import tsv
 from stele_world.writers.library import Library
-from stele_world.writers.site import Site, jsonl, zip_of
 
 URL = "https://storage.googleapis.com/gresearch/mewsli/mewsli-x_20220518_6.zip"
 NEWS = "mewsli_x_news"
@@ -144,7 +144,7 @@ def pair(mention: Mention, entity: JsonObject, between: str, page: JsonObject) -
     return {"contextual_mention": {"context": context, "mention": fields}, "entity": entity}
 
 
-def write(site: Site, library: Library) -> None:
+def write_mewsli(site: Site, library: Library) -> None:
     world = library.world
     described = descriptions(library, world.languages)
     chosen = {

@@ -17,9 +17,9 @@ from itertools import islice
 from stele_world.content.draws import stream
 from stele_world.content.generate import World, generate
 from stele_world.content.model import Fact
+from stele_world.site import Site, jsonl
 from stele_world.writers.collections import Document, newswire
 from stele_world.writers.library import Library
-from stele_world.writers.site import Site, jsonl
 
 CORPUS = (
     "https://huggingface.co/datasets/neuclir/neuclir1/resolve/cefdd2300894bf2329428d0262f60e2dd9e59a25/data/"
@@ -37,7 +37,7 @@ TELLS, MENTIONS, OTHER = 3, 1, 0  # gains
 Gains = dict[str, dict[str, int]]
 
 
-def write(site: Site, library: Library) -> None:
+def write_neuclir(site: Site, library: Library) -> None:
     world = generate(library.world.sizes, LANGUAGES, library.world.seed)
     own = Library(world)
     news = {language: newswire(own, language, DOCUMENTS) for language in NAMES}

@@ -1,4 +1,4 @@
-"""Where the writers put their files: a folder of hosts, a folder of licensed data, and the manifest's entries."""
+"""The mirror: where its files lie, what its manifest says, and the folder that writers fill."""
 
 from __future__ import annotations
 
@@ -14,10 +14,37 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from stele.artifacts.record_shape import check_seal
+from stele.catalogue.datasets import mirror_path
 from stele.errors import SteleError
 from stele.files.atomic import FileFacts
-from stele.files.reading import JsonObject
-from stele_world.content.manifest import path_of
+from stele.files.reading import JsonObject, read_object
+
+NAME = "manifest.json"
+HUB = "huggingface.co"
+
+
+def path_of(mirror: Path | str, url: str) -> Path:
+    """Where the file of `url` lies in a mirror folder: {mirror}/{host}/{path}.
+
+    >>> path_of("m", "https://dumps.wikimedia.org/swwiki/20220801/a.txt").as_posix()
+    'm/dumps.wikimedia.org/swwiki/20220801/a.txt'
+    """
+    return Path(mirror, mirror_path(url))
+
+
+def read_manifest(path: Path | str) -> JsonObject:
+    """Reads a manifest; a missing or damaged one is an error that says how to make it again."""
+    path = Path(path)
+    again = "delete the folder and run the rule that writes it again"
+    if not path.exists():
+        raise SteleError(f"{path}: no manifest, so this generated mirror is not finished; {again}")
+    manifest = read_object(path, "manifest", again)
+    if not isinstance(manifest.get("files"), dict):
+        raise SteleError(f"{path}: not a manifest (no 'files' in it); {again}")
+    check_seal(manifest, path)
+    return manifest
+
 
 XZ_PRESET = 1  # speed: the sixth preset takes four times as long for a tenth less
 
@@ -59,6 +86,11 @@ def tar_of(members: Mapping[str, bytes]) -> bytes:
 def jsonl(rows: Iterable[JsonObject]) -> bytes:
     """One JSON object a line, in UTF-8."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def lines(texts: Iterable[str]) -> bytes:
+    """One text a line, in UTF-8."""
+    return "".join(f"{text}\n" for text in texts).encode()
 
 
 @dataclass
