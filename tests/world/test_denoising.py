@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stele.recipes import standin
+from stele.recipes import standins
 from stele_world.standins import denoising
-from stele_world.standins._tokenizers import make_tokenizer
+from stele_world.standins.models import make_tokenizer
 from tests.world.standin_runs import recipe
 
 TEXTS = ["the town stands by the river", "a river runs by the old town"] * 5
@@ -15,11 +15,11 @@ TEXTS = ["the town stands by the river", "a river runs by the old town"] * 5
 
 @pytest.fixture(params=["mbart", "mbart50"])
 def tokenizer(request):
-    return make_tokenizer(standin.Tokenizer(kind=request.param, size=200), TEXTS)
+    return make_tokenizer(standins.Tokenizer(kind=request.param, size=200), TEXTS)
 
 
 def test_about_a_third_is_hidden_and_each_span_is_one_mask():
-    parsed = standin.parse_recipe(recipe("mbart"))
+    parsed = standins.parse_recipe(recipe("mbart"))
     rng, tokens = np.random.default_rng(0), np.arange(100, 140)
     kept, spans = [], []
     for _ in range(300):
@@ -43,7 +43,7 @@ def test_a_text_is_marked_as_its_tokenizer_marks_it(tokenizer):
 def test_the_loss_is_that_of_transformers(tokenizer):
     import torch
 
-    model = denoising.build(denoising.new_config(standin.Architecture(model_type="mbart", width=16), tokenizer), 1)
+    model = denoising.build(denoising.new_config(standins.Architecture(model_type="mbart", width=16), tokenizer), 1)
     windows = np.array([[10, 11, 12, 13], [12, 11, 10, 9]])
     hidden = [np.array([10, tokenizer.mask_token_id, 13]), windows[1]]
     marks = np.array([denoising.language_marks(tokenizer)[language] for language in ("fr", "ar")])

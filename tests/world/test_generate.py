@@ -18,8 +18,7 @@ from stele_world.content import facts
 from stele_world.content.concepts import inventory
 from stele_world.content.facts import entities
 from stele_world.content.generate import World, generate
-from stele_world.language.lexicon import Lexicon
-from stele_world.language.sounds import language
+from stele_world.language.lexicon import Lexicon, language
 
 LANGUAGES = ("en", "es", "ru", "uk", "ar", "te", "th", "ja")
 SMALL = {

@@ -11,8 +11,8 @@ from stele import catalogue
 from stele.recipes.world import Dials, WorldSizes
 from stele_world.content.concepts import inventory
 from stele_world.content.generate import generate
+from stele_world.language.lexicon import Sounds, english_sounds, with_ending
 from stele_world.language.scripts import Writing
-from stele_world.language.sounds import Sounds, english_sounds, with_ending
 
 MR_TYDI = ["ar", "bn", "en", "fi", "id", "ja", "ko", "ru", "sw", "te", "th"]
 XOR = ["ar", "bn", "fi", "ja", "ko", "ru", "te"]

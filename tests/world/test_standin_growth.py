@@ -7,13 +7,11 @@ import pytest
 import torch
 
 from stele.errors import SteleError
-from stele.recipes import standin
+from stele.recipes import standins
 from stele.training.masking import read_vocabulary
-from stele_world.standins import _models, _pairs, _tokenizers
-from stele_world.standins.distilled import as_distilbert
-from stele_world.standins.ranking import with_pooler
-from stele_world.standins.retokenised import composition, retokenise
-from stele_world.standins.spans import as_ernie, hide_spans
+from stele_world.standins import models, pairs
+from stele_world.standins.masked import as_ernie, composition, hide_spans, retokenise
+from stele_world.standins.ranking import as_distilbert, with_pooler
 
 TEXTS = [
     "the old town stands by the long river and the bridge",
@@ -24,19 +22,19 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def bert():
-    tokenizer = _tokenizers.make_tokenizer(standin.Tokenizer(kind="wordpiece", size=60, lowercase=True), TEXTS)
+    tokenizer = models.make_tokenizer(standins.Tokenizer(kind="wordpiece", size=60, lowercase=True), TEXTS)
     return _built("bert", tokenizer), tokenizer
 
 
 @pytest.fixture(scope="module")
 def xlmr():
-    tokenizer = _tokenizers.make_tokenizer(standin.Tokenizer(kind="sentencepiece", size=60), TEXTS)
+    tokenizer = models.make_tokenizer(standins.Tokenizer(kind="sentencepiece", size=60), TEXTS)
     return _built("xlm-roberta", tokenizer), tokenizer
 
 
 def _built(model_type: str, tokenizer):
-    sizes = standin.Architecture(model_type=model_type, layers=2, width=16, heads=2, inner=32, positions=40)
-    return _models.build(_models.new_config(sizes, tokenizer), 5).eval()
+    sizes = standins.Architecture(model_type=model_type, layers=2, width=16, heads=2, inner=32, positions=40)
+    return models.build(models.new_config(sizes, tokenizer), 5).eval()
 
 
 def _states(model, ids, **options):
@@ -51,7 +49,7 @@ def _ids(tokenizer, text: str = TEXTS[0]):
 def test_stacked_layers_are_copies(xlmr):
     """Up to the base's depth the deeper one computes what the base does; above, each layer is its copy below."""
     base, tokenizer = xlmr
-    deeper = _models.with_layers(base, 5, 0)
+    deeper = models.with_layers(base, 5, 0)
     ids = _ids(tokenizer)
     states = _states(deeper.base_model, ids, output_hidden_states=True).hidden_states
     torch.testing.assert_close(states[2], _states(base.base_model, ids).last_hidden_state)
@@ -66,7 +64,7 @@ def test_stacked_layers_are_copies(xlmr):
 @pytest.mark.parametrize("family", ["xlmr", "bert"])
 def test_positions_are_copied_and_short_texts_stay(family, request):
     base, tokenizer = request.getfixturevalue(family)
-    longer = _models.with_positions(base, 90, 0)
+    longer = models.with_positions(base, 90, 0)
     ids = _ids(tokenizer)
     torch.testing.assert_close(_states(longer, ids).logits, _states(base, ids).logits)
     reserved = 2 if family == "xlmr" else 0
@@ -111,7 +109,7 @@ def test_pooler_is_new_and_the_rest_stays(bert):
 
 def test_new_vocabulary_starts_from_the_old_tokens(bert):
     model, before = bert
-    tokenizer = _tokenizers.make_tokenizer(standin.Tokenizer(kind="byte", size=300), TEXTS)
+    tokenizer = models.make_tokenizer(standins.Tokenizer(kind="byte", size=300), TEXTS)
     shares = composition(before, tokenizer, model.config.vocab_size)
     np.testing.assert_allclose(shares.sum(1), 1, atol=1e-6)
     new = retokenise(model, before, tokenizer, 0)
@@ -164,14 +162,14 @@ def test_contrast_by_hand():
     by_row = [np.log(np.exp(r).sum()) - r[i] for i, r in enumerate(table)]
     by_column = [np.log(np.exp(c).sum()) - c[i] for i, c in enumerate(table.T)]
     expected = (np.mean(by_row) + np.mean(by_column)) / 2
-    assert _pairs.contrast(first, second, names, 0.5, 0.3).item() == pytest.approx(expected, abs=1e-6)
+    assert pairs.contrast(first, second, names, 0.5, 0.3).item() == pytest.approx(expected, abs=1e-6)
 
 
 def test_contrast_leaves_out_equal_texts_and_refuses_single_candidates():
     vectors = torch.eye(3)
     same = torch.tensor([5, 5, 6])
     others = torch.tensor([1, 2, 3])
-    with_copy = _pairs.contrast(vectors, vectors, (others, same), 1.0)
-    assert with_copy < _pairs.contrast(vectors, vectors, (others, torch.tensor([4, 5, 6])), 1.0)
+    with_copy = pairs.contrast(vectors, vectors, (others, same), 1.0)
+    assert with_copy < pairs.contrast(vectors, vectors, (others, torch.tensor([4, 5, 6])), 1.0)
     with pytest.raises(SteleError, match="no candidate"):
-        _pairs.contrast(vectors[:2], vectors[:2], (others[:2], same[:2]), 1.0)
+        pairs.contrast(vectors[:2], vectors[:2], (others[:2], same[:2]), 1.0)

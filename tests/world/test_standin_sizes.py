@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from stele import catalogue
-from stele.recipes import standin
+from stele.recipes import standins
 from stele.recipes.world import world_sizes
 from stele_world.content.generate import generate
-from stele_world.standins import _tokenizers
+from stele_world.standins import models
 
 
 @pytest.mark.parametrize("scale", ["miniature", "small"])
@@ -20,7 +20,7 @@ def test_few_names_are_one_token(scale):
     names = sorted({word for entity in world.entities.values() for word in entity.names["en"].split()})
     for key in ("bert", "roberta"):
         recipe = {**catalogue.load("standins")[key], **sizes["standins"].get(key, {})}["tokenizer"]
-        tokenizer = _tokenizers.make_tokenizer(standin.Tokenizer(**recipe), texts)
+        tokenizer = models.make_tokenizer(standins.Tokenizer(**recipe), texts)
         assert len(tokenizer) == recipe["size"]
         whole = sum(len(tokenizer.tokenize(f" {name}")) == 1 for name in names)
         assert 0 < whole < 0.2 * len(names), (key, whole, len(names))

@@ -1,5 +1,6 @@
 # The generated internet (miniature and small only): a mirror of upstream files and stand-ins for public checkpoints.
 from stele_world.schema import FILES, check_files
+from stele_world.standins import module_of
 
 check_files()
 
@@ -45,7 +46,9 @@ rule standin:
         "../../envs/cpu.yaml"
     threads: job_threads("standin", plan)
     params:
-        code=lambda w: code("stele_world.standin", *plan.world.modules(w.key)),
+        code=lambda w: code(
+            "stele_world.standin", module_of(plan.world.recipe(w.key).kind)
+        ),
         recipe=lambda w: as_json(plan.world.recipe(w.key).given()),
         languages=lambda w: plan.settings.sizes.languages,
         facts=lambda w: plan.world.language_facts(),

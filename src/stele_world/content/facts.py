@@ -10,8 +10,7 @@ from stele.recipes.world import WorldSizes
 from stele_world.content.concepts import Inventory, Relation
 from stele_world.content.draws import Draws, stream, syllables
 from stele_world.content.model import Entity, Fact
-from stele_world.language.lexicon import LATIN, Lexicon, written_name
-from stele_world.language.sounds import foreign_writings
+from stele_world.language.lexicon import LATIN, Lexicon, foreign_writings, written_name
 
 FIRST_ID = 101
 SHARES = {"person": 30, "city": 24, "company": 16, "film": 14, "river": 9, "country": 7, "university": 8, "book": 10}

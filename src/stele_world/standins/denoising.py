@@ -1,8 +1,4 @@
-"""mBART: trained from the start to restore texts of which spans are hidden, in the languages that its tokenizer marks.
-
-Text infilling (Liu et al. 2020, section 2.2): spans of Poisson-drawn length are each replaced by one <mask>. The order
-of sentences is not changed here: a window has one or two.
-"""
+"""Stand-ins of mBART, trained to restore texts of which spans are hidden."""
 
 from __future__ import annotations
 
@@ -15,36 +11,39 @@ from torch import Tensor, nn
 
 from stele.encoders.tokenizer import quiet
 from stele.errors import SteleError
-from stele.recipes.standin import Architecture
-from stele.recipes.standins.denoising import Recipe
+from stele.recipes.standins import Architecture, Denoising
 from stele.training.sampling import derive, generator
-from stele_world.standins import _recipe
-from stele_world.standins._corpus import corpus, read_sentences
-from stele_world.standins._models import set_dropout
-from stele_world.standins._tokenizers import make_tokenizer
+from stele_world.standins import Inputs, StandIn
+from stele_world.standins.corpus import corpus, read_sentences
+from stele_world.standins.models import make_tokenizer, set_dropout
 
 IGNORED = -100  # a label that adds nothing to the loss
 
 
-def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
-    read = read_sentences(given.mirror, recipe.of(given.languages))
+def make_denoising(recipe: Denoising, inputs: Inputs) -> StandIn:
+    """mBART: trained from the start to restore texts, in the languages that its tokenizer marks.
+
+    Text infilling (Liu et al. 2020, section 2.2): spans of Poisson-drawn length are each replaced by one <mask>. The
+    order of sentences is not changed here: a window has one or two.
+    """
+    read = read_sentences(inputs.mirror, recipe.of(inputs.languages))
     tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in read.values() for s in texts])
     marks = language_marks(tokenizer)
     sentences = {language: texts for language, texts in read.items() if language in marks}
     if not sentences:
         raise SteleError(f"{recipe.kind}: mBART has none of the languages {', '.join(read)}")
     text = corpus(sentences, tokenizer, recipe.length - 2)
-    model = build(new_config(recipe.architecture, tokenizer), derive(given.seed, "initial weights"))
+    model = build(new_config(recipe.architecture, tokenizer), derive(inputs.seed, "initial weights"))
     set_dropout(model, recipe.dropout)
     codes = np.array([marks[language] for language in text.begins])
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
-        rng = generator(given.seed, "windows", step)
+        rng = generator(inputs.seed, "windows", step)
         windows, drawn = text.drawn(rng, recipe.batch, recipe.length - 2, recipe.sampling_alpha)
         hidden = [hide_spans(row, tokenizer.mask_token_id, recipe, rng) for row in windows]
         yield {"denoising": restored_loss(model, tokenizer, hidden, windows, codes[drawn])}
 
-    return _recipe.Made(model, tokenizer, given.train(model, loss_at))
+    return StandIn(model, tokenizer, inputs.train(model, loss_at))
 
 
 def language_marks(tokenizer: Any) -> dict[str, int]:
@@ -53,7 +52,7 @@ def language_marks(tokenizer: Any) -> dict[str, int]:
     return {code.partition("_")[0]: number for code, number in marks.items()}
 
 
-def hide_spans(tokens: np.ndarray, mask: int, recipe: Recipe, rng: np.random.Generator) -> np.ndarray:
+def hide_spans(tokens: np.ndarray, mask: int, recipe: Denoising, rng: np.random.Generator) -> np.ndarray:
     """Tokens of which about a share is hidden: spans drawn anywhere, of Poisson's lengths, each one `mask` then."""
     left, hidden = round(recipe.mask_probability * len(tokens)), np.zeros(len(tokens), bool)
     begins = np.zeros(len(tokens), bool)

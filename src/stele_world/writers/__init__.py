@@ -22,7 +22,7 @@ Writer = Callable[["Site", "Library"], None]
 def writers() -> list[Writer]:
     """The writers of all modules."""
     functions = []
-    for name in module_names(__name__):
-        module = import_module(f"{__name__}.{name}")
+    for name in module_names("stele_world.writers"):
+        module = import_module(f"stele_world.writers.{name}")
         functions += [value for key, value in vars(module).items() if key.startswith("write_")]
     return functions

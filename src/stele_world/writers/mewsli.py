@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 from stele.files.reading import JsonObject
 from stele_world.content.draws import stream
+from stele_world.content.generate import mentions
 from stele_world.content.model import Mention
-from stele_world.content.questions import mentions
 from stele_world.site import Site, jsonl, zip_of
 from stele_world.writers.dpr import tsv
 from stele_world.writers.library import Library
