@@ -119,11 +119,11 @@ class Teller:
         """The frames that are told of an entity: those of the lead (definition first), and the later ones."""
         definition, *facts = self._facts.of[entity]
         dials, lead = self._sizes.dials, self._concepts.lead
-        kept = [(i < lead, fact) for i, fact in enumerate(facts) if draws.chance(dials.keep)]
-        for i in range(len(kept) - 1):
-            if kept[i][0] == kept[i + 1][0] and draws.chance(dials.swap):
-                kept[i], kept[i + 1] = kept[i + 1], kept[i]
-        frames = [(True, definition), *kept]
+        told = [(i < lead, fact) for i, fact in enumerate(facts) if draws.chance(dials.keep)]
+        for i in range(len(told) - 1):
+            if told[i][0] == told[i + 1][0] and draws.chance(dials.swap):
+                told[i], told[i + 1] = told[i + 1], told[i]
+        frames = [(True, definition), *told]
         made = [(early, self.frame(fact)) for early, fact in frames]
         return [f for early, f in made if early], [f for early, f in made if not early]
 
@@ -226,7 +226,7 @@ def translations(
         if _of_the_test_set(concepts_drawn, seed):
             yielded += 1
             draws = {code: stream(seed, purpose, number, code) for code in tellers}
-            chosen = [code for code, own in draws.items() if own.chance(share)]
+            chosen = [code for code in tellers if draws[code].chance(share)]
             grammars = {code: tellers[code].grammar for code in chosen}
             yield {c: g.plain(*concepts_drawn, draws[c], native=native).text for c, g in grammars.items()}
 

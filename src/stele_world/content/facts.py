@@ -69,7 +69,7 @@ def _split(sizes: WorldSizes, draws: Draws) -> str:
 def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]:
     """A name for each type: words as sounds, no two confused by ear or written alike in any language."""
     draws = stream(seed, "names")
-    given = [_name_word("given", draws, 0) for _ in range(GIVEN_NAMES)]
+    given_names = [_name_word("given", draws, 0) for _ in range(GIVEN_NAMES)]
     taken: set[tuple[str, ...]] = set()
     result = []
     for type_ in types:
@@ -77,7 +77,7 @@ def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]
             longer = attempt // 20
             words = (_name_word(type_, draws, longer),)
             if type_ == "person":
-                words = (draws.pick(given), *words)
+                words = (draws.pick(given_names), *words)
             titles = {("sounds", "".join(map(_alike, words))), *_titles(words)}
             if taken.isdisjoint(titles):
                 taken |= titles

@@ -144,10 +144,10 @@ def _han(writing: Writing, sounds: str, full: bool) -> str:
 def _merged(sounds: str, merged: Mapping[str, str]) -> list[tuple[list[str], str, list[str]]]:
     """Syllables with the sounds that a script does not tell apart made one; sounds that it does not write are gone."""
 
-    def kept(consonants: tuple[str, ...]) -> list[str]:
-        return [m for c in consonants if (m := merged.get(c, c))]
+    def written(consonants: tuple[str, ...]) -> list[str]:
+        return [merged.get(c, c) for c in consonants if merged.get(c, c)]
 
-    return [(kept(onset), merged.get(vowel, vowel), kept(coda)) for onset, vowel, coda in syllables(sounds)]
+    return [(written(onset), merged.get(vowel, vowel), written(coda)) for onset, vowel, coda in syllables(sounds)]
 
 
 def syllables(sounds: str) -> list[tuple[tuple[str, ...], str, tuple[str, ...]]]:

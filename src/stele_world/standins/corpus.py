@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,4 +129,4 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> tuple[
     """Texts without special tokens: tokens int64 [sum of lengths], lengths int64 [texts]."""
     ids = [e.ids for e in tokenizer.backend_tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
-    return np.fromiter((token for one in ids for token in one), np.int64, int(lengths.sum())), lengths
+    return np.fromiter(chain.from_iterable(ids), np.int64, int(lengths.sum())), lengths

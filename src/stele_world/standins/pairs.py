@@ -112,16 +112,15 @@ def make_translation(recipe: Translation, inputs: Inputs) -> StandIn:
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "translation", step)
         first, second = draw(pairs, rng, recipe.pairs)
-        one, other = (
-            to_device(side_batch(side, vocabulary, recipe.pair_length), model.device) for side in (first, second)
-        )
-        vectors = [first_states(model.base_model, side["ids"], side["mask"]) for side in (one, other)]
+        sides = [to_device(side_batch(side, vocabulary, recipe.pair_length), model.device) for side in (first, second)]
+        vectors = [first_states(model.base_model, side["ids"], side["mask"]) for side in sides]
+        keys = tuple(side["duplicate_keys"] for side in sides)
         both = to_device(joined_batch(first, second, vocabulary, recipe, rng), model.device)
         mixed = to_device(masked_batch(text, vocabulary, recipe, rng), model.device)
         yield {
             "mlm": module(mixed),
             "tlm": module(both),
-            "contrast": contrast(*vectors, (one["duplicate_keys"], other["duplicate_keys"]), recipe.temperature),
+            "contrast": contrast(*vectors, keys, recipe.temperature),
         }
 
     return StandIn(model, tokenizer, inputs.train(module, loss_at))

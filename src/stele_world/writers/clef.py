@@ -13,7 +13,7 @@ from typing import NamedTuple
 from stele_world.content.draws import stream
 from stele_world.content.model import Fact
 from stele_world.site import Site
-from stele_world.writers.collections import Document, legacy, newswire
+from stele_world.writers.collections import Document, askable, judged, keywords_and_question, legacy, newswire, telling
 from stele_world.writers.library import Library
 
 DATASET, ENCODING = "clef", "iso-8859-1"
@@ -57,13 +57,14 @@ def write_clef(site: Site, library: Library) -> None:
     if len(languages) < 2:
         return
     documents = {code: newswire(library, code) for code in languages}
-    telling = {code: _telling(own) for code, own in documents.items()}
-    facts = _facts(library, set().union(*telling.values()))
+    places = {code: telling(documents[code]) for code in languages}
+    told = set().union(*places.values())
+    facts = stream(library.world.seed, "clef").shuffled(askable(library.world, told))[:TOPICS]
     for code in languages:
         for file, text in {
             **_papers(library, code, documents[code]),
             **_topics(library, code, facts),
-            **_judgments(library, code, facts, telling[code], len(documents[code])),
+            **_judgments(library, code, facts, places[code], len(documents[code])),
         }.items():
             site.put_licensed(DATASET, f"{code}/{file}", legacy(text, ENCODING))
 
@@ -71,23 +72,6 @@ def write_clef(site: Site, library: Library) -> None:
 def name_of(language: str, place: int) -> str:
     """The id of a document; even ones are of the first newspaper."""
     return PAPERS[language][place % 2].name.format(101, place)
-
-
-def _telling(documents: list[Document]) -> dict[Fact, list[int]]:
-    """Fact -> the places of the documents that tell it."""
-    telling: dict[Fact, list[int]] = {}
-    for document in documents:
-        for fact in document.facts():
-            telling.setdefault(fact, []).append(document.place)
-    return telling
-
-
-def _facts(library: Library, told: set[Fact]) -> list[Fact]:
-    """What is asked: facts about entities of the test split that a document of some language tells."""
-    world = library.world
-    tested = [id_ for id_, entity in world.entities.items() if entity.split == "test"]
-    asked = [fact for id_ in tested for fact in world.facts.of[id_][1:] if fact in told]
-    return stream(world.seed, "clef").shuffled(asked)[:TOPICS]
 
 
 def _papers(library: Library, language: str, documents: list[Document]) -> dict[str, str]:
@@ -114,13 +98,12 @@ def _year(number: int, topics: int) -> str:
 
 def _topics(library: Library, language: str, facts: list[Fact]) -> dict[str, str]:
     """Title (a name and a verb), description (a question) and narrative, in tags that say the language."""
-    world, grammar, code = library.world, library.world.grammars[language], language.upper()
+    world, code = library.world, language.upper()
     files = {year: "" for year in YEARS}
     for number, fact in enumerate(facts, start=1):
         draws = stream(world.seed, "clef topic", language, fact.subject, fact.relation)
-        word = grammar.lexicon.word(world.concepts.relation(fact.relation).name, draws)
-        title = html.escape(f"{world.entities[fact.subject].names[language]} {word}", quote=False)
-        question = html.escape(grammar.question(fact, draws), quote=False)
+        texts = keywords_and_question(world, language, fact, draws)
+        title, question = (html.escape(text, quote=False) for text in texts)
         files[_year(number, len(facts))] += (
             f"<top>\n<num> C{number:03} </num>\n<{code}-title> {title} </{code}-title>\n"
             f"<{code}-desc> {question} </{code}-desc>\n<{code}-narr> {question} </{code}-narr>\n</top>\n\n"
@@ -129,15 +112,13 @@ def _topics(library: Library, language: str, facts: list[Fact]) -> dict[str, str
 
 
 def _judgments(
-    library: Library, language: str, facts: list[Fact], telling: dict[Fact, list[int]], size: int
+    library: Library, language: str, facts: list[Fact], places: dict[Fact, list[int]], size: int
 ) -> dict[str, str]:
     """All that is relevant, some that is not, and, of each campaign's first topic, a document that is not there."""
     files = {year: "" for year in YEARS}
     for number, fact in enumerate(facts, start=1):
         draws, year = stream(library.world.seed, "clef judged", language, number), _year(number, len(facts))
-        relevant = telling.get(fact, [])
-        others = {draws.integer(size) for _ in range(JUDGED)} - {*relevant}
-        absent = {} if files[year] else {size + 7: 0}
-        judged = {**dict.fromkeys(relevant, 1), **dict.fromkeys(others, 0), **absent}
-        files[year] += "".join(f"{number} 0 {name_of(language, n)} {value}\n" for n, value in sorted(judged.items()))
+        absent = None if files[year] else size + 7
+        for place, value in judged(places.get(fact, []), size, JUDGED, draws, absent):
+            files[year] += f"{number} 0 {name_of(language, place)} {value}\n"
     return {f"qrels_{language}_{year}.txt": text for year, text in files.items()}

@@ -61,9 +61,9 @@ def words(library: Library, language: str) -> dict[str, str]:
     return words
 
 
-def _vector(seed: int, own: float, concept: str, word: tuple[str, ...]) -> np.ndarray:
-    """The vector of a word, float64 [WIDTH] of length 1: its concept's, and `own` times one drawn by its own key."""
-    mixed = _drawn(seed, concept) + own * _drawn(seed, *word)
+def _vector(seed: int, share: float, concept: str, word: tuple[str, ...]) -> np.ndarray:
+    """The vector of a word, float64 [WIDTH] of length 1: its concept's, and `share` times one drawn by its own key."""
+    mixed = _drawn(seed, concept) + share * _drawn(seed, *word)
     return mixed / np.linalg.norm(mixed)
 
 

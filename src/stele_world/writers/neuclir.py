@@ -18,7 +18,7 @@ from stele_world.content.draws import stream
 from stele_world.content.generate import World, generate
 from stele_world.content.model import Fact
 from stele_world.site import Site, jsonl
-from stele_world.writers.collections import Document, newswire
+from stele_world.writers.collections import Document, keywords_and_question, newswire
 from stele_world.writers.library import Library
 
 CORPUS = (
@@ -39,10 +39,10 @@ Gains = dict[str, dict[str, int]]
 
 def write_neuclir(site: Site, library: Library) -> None:
     world = generate(library.world.sizes, LANGUAGES, library.world.seed)
-    own = Library(world)
-    news = {language: newswire(own, language, DOCUMENTS) for language in NAMES}
+    news_library = Library(world)
+    news = {language: newswire(news_library, language, DOCUMENTS) for language in NAMES}
     for language, name in NAMES.items():
-        site.put(CORPUS.format(name=name), jsonl(_row(own, language, document) for document in news[language]))
+        site.put(CORPUS.format(name=name), jsonl(_row(news_library, language, document) for document in news[language]))
         site.count("neuclir_corpus", language, passages=len(news[language]))
     numbers = {str(100 + n): fact for n, fact in enumerate(islice(_told(world, news), QUERIES + UNASKED))}
     for language in LANGUAGES:
@@ -85,10 +85,8 @@ def _told(world: World, news: Mapping[str, Sequence[Document]]) -> Iterator[Fact
 
 def _query(world: World, language: str, fact: Fact) -> str:
     """Keywords and a question, joined, as the bench joins title and description."""
-    grammar = world.grammars[language]
     draws = stream(world.seed, "neuclir query", language, fact.subject, fact.relation)
-    word = grammar.lexicon.word(world.concepts.relation(fact.relation).name, draws)
-    return f"{world.entities[fact.subject].names[language]} {word} {grammar.question(fact, draws)}"
+    return " ".join(keywords_and_question(world, language, fact, draws))
 
 
 def _gains(world: World, language: str, documents: Sequence[Document], judged: Mapping[str, Fact]) -> Gains:

@@ -255,7 +255,7 @@ def write_wikipedia(site: Site, library: Library) -> None:
     """Wikipedia dumps of the world, and the Wikidata table that says which page is about which item.
 
     Every wiki has articles, redirects (with the localised magic word), a disambiguation page where two titles ask for
-    one, and pages of other namespaces, in the order of their page ids. Formats: see dump.py and wikitext.py.
+    one, and pages of other namespaces, in the order of their page ids. Formats: see dump.py.
     """
     for language, subdomain in library.languages_with("wikipedia").items():
         wiki = subdomain.replace("-", "_") + "wiki"
