@@ -31,7 +31,7 @@ class Definition(Strict):
 
 
 class Relation(Strict):
-    """What can be told of an entity."""
+    """A relation between an entity and a value."""
 
     value: str = Field(description="a type, `year`, `number`, or a class of nouns")
     role: Role = Field(description="how other languages mark the value")

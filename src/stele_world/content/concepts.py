@@ -1,4 +1,4 @@
-"""What the world is about: types, relations and plain words, read from concepts.yaml and cut to a scale's sizes."""
+"""Types of entities, relations and plain words of the world, read from concepts.yaml and cut to a scale's sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is true in the world: entities with names, and the facts that hold between them."""
+"""The facts of the world: entities with names, and relations between them."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]
 
 
 def _titles(words: Sequence[str]) -> set[tuple[str, ...]]:
-    """What a name is called in every way of writing, whichever languages are built."""
+    """A name as every script writes it, whichever languages are built."""
     writings = {"Latin": LATIN, **foreign_writings()}
     return {(language, written_name(writing, words)) for language, writing in writings.items()}
 

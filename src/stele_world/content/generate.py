@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from itertools import islice
 
 from stele.errors import SteleError, unknown
 from stele.recipes.world import WorldSizes
@@ -246,8 +245,13 @@ class World:
         tellers, count = {code: self._teller(code) for code in languages}, self.sizes.parallel.get("xnli", TRANSLATED)
         told = translations(tellers, 2 * count, self.concepts, self.seed, "xnli", share=1.0, native=False)
         seen: set[tuple[str, str]] = set()
-        fresh = (texts for texts in told if seen.isdisjoint(texts.items()) and not seen.update(texts.items()))
-        return islice(fresh, count)
+        for texts in told:
+            if not count:
+                return
+            if seen.isdisjoint(texts.items()):
+                seen.update(texts.items())
+                count -= 1
+                yield texts
 
     def translated_documents(self, language: str) -> list[Article]:
         """Documents that are sentence by sentence the same in every language, each about another entity."""

@@ -54,7 +54,7 @@ class English(Grammar):
         return [*name, Piece("is"), *self.described(frame, draws), Piece(relation.tell[0]), *value]
 
     def _titled(self, pieces: list[Piece], entity: str, draws: Draws) -> list[Piece]:
-        """What English writes around some names."""
+        """A name with a title before it or an abbreviation after it, in some sentences."""
         type_ = self.concepts.types[self.entities[entity].type]
         if type_.titles and draws.chance(TITLED):
             return [Piece(draws.pick(type_.titles)), *pieces]

@@ -40,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a sentence says, the same in every language: the fact, an adjective, and a year beside the fact.
+    """The content of a sentence, the same in every language: a fact, an adjective, and a year beside the fact.
 
     `inverse`: the fact is told of its value (Y was founded by X), as a passive with the subject as its agent.
     """

@@ -20,7 +20,7 @@ Losses = Callable[[int], "Iterator[Named]"]
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a stand-in is made from.
+    """The data, bases and training loop of a stand-in.
 
     `train(module, loss_at)` runs the training loop and returns its outcome; a third argument is its `after_step`.
     """
@@ -34,7 +34,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class FolderSettings:
-    """What a sentence-transformers folder has of its original: prompts (None: no file of them), form of weights."""
+    """Settings of a sentence-transformers folder: prompts (None: no file of them), form of weights."""
 
     prompts: Mapping[str, str] | None
     weights: str = "float32"

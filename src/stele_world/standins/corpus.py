@@ -30,7 +30,7 @@ PHRASE = re.compile(rf"(?<=[{STOPS}])\s*(?=\S)|\s+")  # without spaces between w
 
 
 def readable(languages: Iterable[str]) -> list[str]:
-    """Those of the languages that CC-100 has."""
+    """The languages of which CC-100 has text. Raises SteleError where there is none."""
     known = entries(Language)
     codes = [language for language in languages if language in known and known[language].cc100]
     if not codes:

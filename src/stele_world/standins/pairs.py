@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from stele.errors import SteleError
-from stele.recipes.standins import Moco, Translation, Windows
+from stele.recipes.standins import Moco, PairsRecipe, Translation, Windows
 from stele.training.contrastive_loss import check_candidates, duplicate_mask
 from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, fingerprints, mask_tokens, pad, read_vocabulary
@@ -75,6 +75,14 @@ def side_batch(texts: Sequence[np.ndarray], vocabulary: Vocabulary, longest: int
     tokens = np.concatenate([text if len(text) else [vocabulary.mask] for text in texts]).astype(np.int64)
     ids, whole = pad(tokens, lengths, vocabulary, longest)
     return {"ids": ids, "mask": attention(whole, ids.shape[1]), "duplicate_keys": fingerprints(ids).view(np.int64)}
+
+
+def drawn_batches(
+    pairs: Pairs, rng: np.random.Generator, recipe: PairsRecipe, vocabulary: Vocabulary, device: torch.device
+) -> list[Batch]:
+    """The batches (`side_batch`) of both sides of pairs that are drawn."""
+    sides = draw(pairs, rng, recipe.pairs)
+    return [to_device(side_batch(side, vocabulary, recipe.pair_length), device) for side in sides]
 
 
 def contrast(
@@ -166,10 +174,7 @@ def make_windows(recipe: Windows, inputs: Inputs) -> StandIn:
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "windows", step)
-        sides = [
-            to_device(side_batch(s, vocabulary, recipe.pair_length), model.device)
-            for s in draw(pairs, rng, recipe.pairs)
-        ]
+        sides = drawn_batches(pairs, rng, recipe, vocabulary, model.device)
         vectors = [first_states(model.base_model, side["ids"], side["mask"]) for side in sides]
         mixed = to_device(masked_batch(text, vocabulary, recipe, rng), model.device)
         keys = tuple(side["duplicate_keys"] for side in sides)

@@ -18,10 +18,9 @@ from stele.recipes.standins import Distilled, Ranking
 from stele.training.hidden_states import token_states
 from stele.training.masking import read_vocabulary
 from stele.training.sampling import Batch, generator
-from stele.training.tasks import to_device
 from stele_world.standins import Inputs, StandIn
 from stele_world.standins.models import filled, load, set_dropout
-from stele_world.standins.pairs import contrast, draw, side_batch, translation_pairs
+from stele_world.standins.pairs import contrast, drawn_batches, translation_pairs
 
 
 class Pooled(nn.Module):
@@ -51,10 +50,7 @@ def make_ranking(recipe: Ranking, inputs: Inputs) -> StandIn:
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "translations", step)
-        sides = [
-            to_device(side_batch(s, vocabulary, recipe.pair_length), model.device)
-            for s in draw(pairs, rng, recipe.pairs)
-        ]
+        sides = drawn_batches(pairs, rng, recipe, vocabulary, model.device)
         keys = tuple(side["duplicate_keys"] for side in sides)
         yield {"ranking": contrast(module(sides[0]), module(sides[1]), keys, recipe.temperature, recipe.margin)}
 
@@ -122,8 +118,8 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
         raise SteleError(f"{inputs.bases[1]}: the teacher's tokenizer is another one; give a teacher of the same base")
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
-        sides = draw(pairs, generator(inputs.seed, "translations", step), recipe.pairs)
-        english, other = (to_device(side_batch(s, vocabulary, recipe.pair_length), model.device) for s in sides)
+        rng = generator(inputs.seed, "translations", step)
+        english, other = drawn_batches(pairs, rng, recipe, vocabulary, model.device)
         with torch.no_grad():
             target = functional.normalize(teacher.to(model.device)(english), dim=-1)
         yield {

@@ -114,7 +114,7 @@ def _topics(library: Library, language: str, facts: list[Fact]) -> dict[str, str
 def _judgments(
     library: Library, language: str, facts: list[Fact], places: dict[Fact, list[int]], size: int
 ) -> dict[str, str]:
-    """All that is relevant, some that is not, and, of each campaign's first topic, a document that is not there."""
+    """Judgments of all relevant documents, some others, and for each campaign's first topic a missing document."""
     files = {year: "" for year in YEARS}
     for number, fact in enumerate(facts, start=1):
         draws, year = stream(library.world.seed, "clef judged", language, number), _year(number, len(facts))

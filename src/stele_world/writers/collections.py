@@ -74,7 +74,7 @@ def askable(world: World, told: Iterable[Fact]) -> list[Fact]:
 
 
 def keywords_and_question(world: World, language: str, fact: Fact, draws: Draws) -> tuple[str, str]:
-    """How a topic asks for a fact: its subject's name and its verb; a question."""
+    """A topic's keywords (the name of the fact's subject, its verb), and its question."""
     grammar = world.grammars[language]
     word = grammar.lexicon.word(world.concepts.relation(fact.relation).name, draws)
     return f"{world.entities[fact.subject].names[language]} {word}", grammar.question(fact, draws)
@@ -123,7 +123,7 @@ class Collection:
         raise NotImplementedError
 
     def number(self, topic: Topic) -> str:
-        """What the judgments call a topic."""
+        """The number of a topic in the judgments."""
         return str(topic.number)
 
     def files(self) -> Files:

@@ -95,7 +95,7 @@ YES_NO = 0.08  # share of questions that ask for yes or no, in train and dev
 
 
 def _xor_answers(question: Question, split: str, draws: Draws) -> list[str]:
-    """What the release gives as answers: one in train; in dev one annotator's or two, who say the same."""
+    """A question's answers: one in train, one or two equal annotations in dev, sometimes yes or no."""
     if draws.chance(YES_NO):
         return [draws.pick(("yes", "no"))]
     if split == "train":

@@ -27,7 +27,7 @@ XML = (
 
 
 class Names(NamedTuple):
-    """What a Wikipedia calls namespaces 6, 14, 10, 1, and its magic word of a redirect (namespaces.yaml)."""
+    """A Wikipedia's names of namespaces 6, 14, 10, 1, and its magic word of a redirect (namespaces.yaml)."""
 
     file: str = "File"
     category: str = "Category"
@@ -40,7 +40,7 @@ class Names(NamedTuple):
 
 @cache
 def names(language: str) -> Names:
-    """Those of the Wikipedia of a language; the English ones where it has none of its own."""
+    """The names in the Wikipedia of a language; English ones where namespaces.yaml lacks it."""
     return Names(**read_yaml(Path(__file__).with_name("namespaces.yaml")).get(language, {}))
 
 

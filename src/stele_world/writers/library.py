@@ -1,4 +1,4 @@
-"""What several writers need of a world, made once: titles, page numbers, passages, and their hard negatives."""
+"""The world as several writers share it: titles, page numbers, passages and their hard negatives, made once."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ class Library:
         return {code: name for code in self.world.languages if (name := getattr(known[code], field))}
 
     def between(self, language: str) -> str:
-        """What stands between two sentences of running text: nothing in Chinese and Japanese, else a blank."""
+        """The separator of sentences in running text: nothing in Chinese and Japanese, else a blank."""
         return "" if entries(Language)[language].script in ("Han", "Japanese") else " "
 
     def _paragraphs(self, language: str) -> Collection:

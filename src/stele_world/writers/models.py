@@ -1,4 +1,4 @@
-"""What upstream publishes as learnt: vectors of words, a splitter of sentences, a model's settings."""
+"""Learnt things that upstream publishes: vectors of words, a sentence splitter, a model's settings."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ NAMES = {"fa": "fas", "ru": "rus", "zh": "zho"}
 LANGUAGES = ("en", *NAMES)
 DOCUMENTS = 140  # a language, at most: more than the 100 of which recall is measured
 QUERIES, UNASKED, LEFT_OUT = 20, 3, 6  # judged; in the files and judged nowhere; judged, but not on all languages
-UNTITLED = 7  # of so many documents one has no title
+UNTITLED = 7  # every seventh document has no title
 NOT_RELEVANT = 6  # documents a query that are judged not to be
 TELLS, MENTIONS, OTHER = 3, 1, 0  # gains
 

@@ -70,7 +70,7 @@ def write_squad(site: Site, library: Library) -> None:
 
 
 SQUAD2 = "https://raw.githubusercontent.com/rajpurkar/SQuAD-explorer/master/dataset/{split}-v2.0.json"
-UNANSWERED = 3  # one more question for so many: a third of the real ones has no answer
+UNANSWERED = 3  # every third question has one without an answer added, as in the real set
 
 
 def write_squad2(site: Site, library: Library) -> None:
@@ -116,7 +116,7 @@ def _names(paragraph: tuple[Sentence, ...], subject: str, entity: str) -> bool:
 
 MLQA = "https://dl.fbaipublicfiles.com/MLQA/MLQA_V1.zip"
 MLQA_LANGUAGES = ("ar", "de", "en", "es", "hi", "vi", "zh")
-MLQA_DEV = 3  # one of so many articles is dev's
+MLQA_DEV = 3  # every third article is dev's
 
 
 def write_mlqa(site: Site, library: Library) -> None:

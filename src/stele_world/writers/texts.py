@@ -35,7 +35,7 @@ def write_cc100(site: Site, library: Library) -> None:
 
 
 WIKITEXT103 = "https://wikitext.smerity.com/wikitext-103-raw-v1.zip"
-HELD_OUT = 20  # one article in so many is of the validation part, another of the test part
+HELD_OUT = 20  # of 20 articles one is in the validation part, another in the test part
 PUNCTUATION = re.compile(r"([^\w\s])")
 
 
@@ -117,7 +117,7 @@ def write_tatoeba(site: Site, library: Library) -> None:
 EXPORTS = "https://downloads.tatoeba.org/exports/{name}.tar.bz2"
 UNKNOWN = r"\N"
 DIRECT = 0.7  # of the translations
-EACH = {"again": 15, "unknown": 25, "dead": 40}  # one sentence in so many
+EACH = {"again": 15, "unknown": 25, "dead": 40}  # one sentence in 15, 25, 40
 STEP = 3  # between two ids: those left out are of sentences that are not exported
 
 

@@ -147,7 +147,7 @@ def article_text(article: Article, titles: Titles, names: Names, draws: Draws, b
 
 
 def _furniture(article: Article, titles: Titles, names: Names, draws: Draws) -> list[str]:
-    """What stands before the lead."""
+    """The templates, infobox, thumbnail and comment before the lead."""
     parts = []
     if draws.chance(0.3):
         parts.append(f"{{{{Use dmy dates|date=July {draws.between(2010, 2022)}}}}}\n")

@@ -1,4 +1,4 @@
-"""How stand-ins continue from others: what is copied keeps giving the same vectors, what is new is as it should be."""
+"""Parts of stand-ins: copied layers keep their vectors, new ones are as they should be; vocabularies, mBART's texts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 import torch
 
+from stele import catalogue
 from stele.errors import SteleError
 from stele.recipes import standins
+from stele.recipes.world import world_sizes
 from stele.training.masking import read_vocabulary
-from stele_world.standins import models, pairs
+from stele_world.content.generate import generate
+from stele_world.standins import denoising, models, pairs
 from stele_world.standins.masked import as_ernie, composition, hide_spans, retokenise
 from stele_world.standins.ranking import as_distilbert, with_pooler
+from tests.world.standin_runs import recipe
 
 TEXTS = [
     "the old town stands by the long river and the bridge",
@@ -173,3 +177,66 @@ def test_contrast_leaves_out_equal_texts_and_refuses_single_candidates():
     assert with_copy < pairs.contrast(vectors, vectors, (others, torch.tensor([4, 5, 6])), 1.0)
     with pytest.raises(SteleError, match="no candidate"):
         pairs.contrast(vectors[:2], vectors[:2], (others[:2], same[:2]), 1.0)
+
+
+# --- vocabularies
+@pytest.mark.parametrize("scale", ["miniature", "small"])
+def test_few_names_are_one_token(scale):
+    """A piece that is a whole name is learnt for itself: BERT ranks far worse where most names are (standins.yaml)."""
+    sizes = catalogue.load(f"scales/{scale}")
+    world = generate(world_sizes(sizes["world"]), ["en"], sizes["seed"])
+    texts = [sentence for d in world.web_documents("en") for p in d for sentence in p]
+    names = sorted({word for entity in world.entities.values() for word in entity.names["en"].split()})
+    for key in ("bert", "roberta"):
+        settings = {**catalogue.load("standins")[key], **sizes["standins"].get(key, {})}["tokenizer"]
+        tokenizer = models.make_tokenizer(standins.Tokenizer(**settings), texts)
+        assert len(tokenizer) == settings["size"]
+        whole = sum(len(tokenizer.tokenize(f" {name}")) == 1 for name in names)
+        assert 0 < whole < 0.2 * len(names), (key, whole, len(names))
+
+
+# --- mBART: the spans hidden of a text, the marks of both tokenizers, the loss
+@pytest.fixture(params=["mbart", "mbart50"])
+def tokenizer(request):
+    return models.make_tokenizer(standins.Tokenizer(kind=request.param, size=200), TEXTS)
+
+
+def test_about_a_third_is_hidden_and_each_span_is_one_mask():
+    parsed = standins.parse_recipe(recipe("mbart"))
+    rng, tokens = np.random.default_rng(0), np.arange(100, 140)
+    kept, spans = [], []
+    for _ in range(300):
+        hidden = denoising.hide_spans(tokens, 7, parsed, rng)
+        left = hidden[hidden != 7]
+        assert np.all(np.diff(left) > 0) and set(left) <= set(tokens), "the order stays, nothing is new"
+        kept.append(len(left) / len(tokens))
+        spans.append((hidden == 7).sum())
+    assert 0.65 <= np.mean(kept) < 0.75, "spans overlap now and then"
+    assert 3 < np.mean(spans) < 6
+
+
+def test_a_text_is_marked_as_its_tokenizer_marks_it(tokenizer):
+    text = tokenizer("the river", add_special_tokens=False)["input_ids"]
+    for language, code in (("fr", "fr_XX"), ("ar", "ar_AR")):
+        tokenizer.src_lang = code
+        mark = denoising.language_marks(tokenizer)[language]
+        assert list(denoising.marked(np.array(text), mark, tokenizer)) == tokenizer("the river")["input_ids"]
+
+
+def test_the_loss_is_that_of_transformers(tokenizer):
+    import torch
+
+    model = denoising.build(denoising.new_config(standins.Architecture(model_type="mbart", width=16), tokenizer), 1)
+    windows = np.array([[10, 11, 12, 13], [12, 11, 10, 9]])
+    hidden = [np.array([10, tokenizer.mask_token_id, 13]), windows[1]]
+    marks = np.array([denoising.language_marks(tokenizer)[language] for language in ("fr", "ar")])
+    model.eval()
+    ours = denoising.restored_loss(model, tokenizer, hidden, windows, marks)
+    losses = [
+        model(
+            input_ids=torch.from_numpy(denoising.marked(h, m, tokenizer))[None],
+            labels=torch.from_numpy(denoising.marked(w, m, tokenizer))[None],
+        ).loss
+        for h, w, m in zip(hidden, windows, marks, strict=True)
+    ]
+    assert float(ours.detach()) == pytest.approx(float(torch.stack(losses).mean().detach()), abs=1e-5)
