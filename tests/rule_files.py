@@ -28,6 +28,8 @@ def local_rules(root: Path) -> set[str]:
 
 def command(body: str) -> str | None:
     """The module of a rule's command ("retrieval.retrieve"), None where its shell line calls none."""
+    if match := re.search(r"python -m stele_world (\w+)", body):
+        return f"stele_world.{match[1]}"
     match = re.search(r"python -m stele(?: --\w+ \S+)*\"?\s*\"? ([a-z_]+) ([a-z0-9_]+)", body)
     return match and f"{match[1]}.{match[2]}"
 
@@ -48,9 +50,11 @@ def _chosen(modules) -> set[str]:
         node.value.removeprefix("stele.").rstrip(".")
         for tree in _trees(modules)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("stele.")
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.value.startswith(("stele.", "stele_world."))
     }
-    packages = {name for name in texts if (fingerprint.ROOT / name.replace(".", "/")).is_dir()} - NOT_CHOSEN
+    packages = {name for name in texts if (fingerprint._root(name) / name.replace(".", "/")).is_dir()} - NOT_CHOSEN
     return {module for package in packages for module in fingerprint.package_modules(package)}
 
 
@@ -72,6 +76,6 @@ def foreign(modules) -> dict[str, str]:
             else:
                 names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
             for name in (name.partition(".")[0] for name in names):
-                if name not in sys.stdlib_module_names and name != "stele":
+                if name not in sys.stdlib_module_names and name not in ("stele", "stele_world"):
                     collected.setdefault(name, module)
     return collected

@@ -14,7 +14,6 @@ import pytest
 from tests.conftest import ROOT
 
 STAGES = {
-    "world",
     "sources",
     "corpora",
     "pairs",
@@ -79,6 +78,19 @@ def test_the_packages_are_those_whose_layer_is_known():
     folder = ROOT / "src/stele"
     there = {path.parent.name for path in folder.glob("*/__init__.py")}
     assert there | LOOSE == ALLOWED.keys()
+
+
+def test_the_generated_internet_stands_beside_the_product_which_does_not_know_it():
+    graph = grimp.build_graph("stele", "stele_world", cache_dir=None)
+    product = {module for module in graph.modules if not module.startswith("stele_world")}
+    users = {module for module in product for other in graph.find_modules_directly_imported_by(module) - product}
+    assert not users and len(graph.modules - product) > 30
+    below = {
+        package(other)
+        for module in graph.modules - product
+        for other in graph.find_modules_directly_imported_by(module) & product
+    }
+    assert below - {"__main__"} <= SHARED | COMMAND
 
 
 def test_no_other_module_lies_loose_in_the_package():

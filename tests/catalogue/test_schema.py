@@ -13,11 +13,14 @@ from fnmatch import fnmatchcase
 import pytest
 
 from stele import catalogue
-from stele.driver.facts_check import FILES, check_all
+from stele.driver.facts_check import FILES as PRODUCT
+from stele.driver.facts_check import check_all
 from stele.errors import SteleError
+from stele_world import schema as world
 
+FILES = {**PRODUCT, **world.FILES}
 FEW = 2  # entries of a shape
-CONCEPTS = "world/content/concepts.yaml"
+CONCEPTS = "stele_world/content/concepts.yaml"
 # maps whose keys are names that whoever adds an entry chooses, or which another place gives: any name is valid there
 NAMES = {
     "catalogue/languages.yaml": ["", "*.world.cognates", "*.world.changes", "*.world.spelling"],
@@ -44,12 +47,13 @@ NAMES = {
     "catalogue/checkpoint_sizes.yaml": [""],
     "catalogue/cc100_sizes.yaml": [""],
     "catalogue/dump_sizes.yaml": [""],
-    "world/content/concepts.yaml": ["types", "types.*.relations", "classes"],
-    "world/language/scripts.yaml": ["", "*.letters", "*.signs", "*.vowels", "*.initial", "*.final", "*.stops"],
+    "stele_world/content/concepts.yaml": ["types", "types.*.relations", "classes"],
+    "stele_world/language/scripts.yaml": ["", "*.letters", "*.signs", "*.vowels", "*.initial", "*.final", "*.stops"],
     "tables/render/bibliography.yaml": ["papers", "benchmarks", "entries"],
 }
+NAMES["stele_world/writers/dump.yaml"] = [""]
 NAMES["catalogue/settings.yaml"] += [f"{key}.*" for key in NAMES["catalogue/settings.yaml"]]
-NAMES["world/language/scripts.yaml"] += ["*.initials", "*.medials", "*.finals", "*.rows", "*.merged"]
+NAMES["stele_world/language/scripts.yaml"] += ["*.initials", "*.medials", "*.finals", "*.rows", "*.merged"]
 OF_A_SCALE = [
     *("benchmarks", "standins", "pairs", "pretraining", "pretraining_languages", "finetuning", "calibration", "models"),
     *("title_queries", "generators", "generated_queries", "reranking", "answering"),
@@ -73,8 +77,8 @@ REQUIRED = {
     "catalogue/costs.yaml": ["*", "rates.*", "fill.*", "seconds.*", "texts.*.mean", "shares.*", "benchmarks.*.queries"],
     "catalogue/devices.yaml": ["*.*"],
     "catalogue/checkpoint_sizes.yaml": ["*.*"],
-    "world/content/concepts.yaml": ["*", "types.*.words", "types.*.relations.*.ask", "types.*.definition.noun"],
-    "world/language/scripts.yaml": ["*.kind"],
+    "stele_world/content/concepts.yaml": ["*", "types.*.words", "types.*.relations.*.ask", "types.*.definition.noun"],
+    "stele_world/language/scripts.yaml": ["*.kind"],
     "tables/render/bibliography.yaml": ["papers", "benchmarks", "entries", "entries.*.title", "entries.*.year"],
 }
 
@@ -127,6 +131,10 @@ def wrong_type(value):
     return [[]] if isinstance(value, str | bool | None) else "a text" if isinstance(value, int | float) else 7
 
 
+def contents(file: str):
+    return unshared(world.read(file) if file in world.FILES else catalogue.shipped(file))
+
+
 def refusal(file: str, values) -> str | None:
     try:
         FILES[file](values, file)
@@ -160,15 +168,17 @@ def none_of(faults: list[str]) -> None:
 
 def test_every_file_is_as_its_model_has_it(root):
     check_all()
+    world.check_files()
     folder = root / "src/stele"
     shipped = {path.relative_to(folder).as_posix() for path in folder.rglob("*.yaml")}
+    shipped |= {path.relative_to(root / "src").as_posix() for path in (root / "src/stele_world").rglob("*.yaml")}
     assert shipped == set(FILES)
     assert {*NAMES, *REQUIRED} <= shipped
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_misspelt_key_and_one_too_many_are_named_with_the_nearest(file):
-    faults, values = [], unshared(catalogue.shipped(file))
+    faults, values = [], contents(file)
     holders = set()
     for keys, _, named in list(places(file, values)):
         key = keys[-1]
@@ -191,7 +201,7 @@ def test_a_misspelt_key_and_one_too_many_are_named_with_the_nearest(file):
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_key_that_is_missing_is_named(file):
-    faults, values, required = [], unshared(catalogue.shipped(file)), REQUIRED.get(file, ["title", "generated"])
+    faults, values, required = [], contents(file), REQUIRED.get(file, ["title", "generated"])
     for keys, shape, named in list(places(file, values)):
         key = keys[-1]
         if named or keys == ("like",):  # without the other scale what that held is missing, and named
@@ -205,7 +215,7 @@ def test_a_key_that_is_missing_is_named(file):
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_value_of_another_type_is_named(file):
-    faults, values = [], unshared(catalogue.shipped(file))
+    faults, values = [], contents(file)
     for keys, _, _ in list(places(file, values)):
         key, wrong = keys[-1], wrong_type(parent(values, keys)[keys[-1]])
         for _ in changed(values, keys, lambda holder, key=key, wrong=wrong: holder.__setitem__(key, wrong)):
@@ -220,7 +230,7 @@ def test_a_value_of_another_type_is_named(file):
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_number_out_of_range_is_named(file):
-    faults, values = [], unshared(catalogue.shipped(file))
+    faults, values = [], contents(file)
     for keys, _, _ in list(places(file, values)):
         key, value = keys[-1], parent(values, keys)[keys[-1]]
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -257,7 +267,7 @@ def test_a_number_out_of_range_is_named(file):
     ],
 )
 def test_a_wrong_name_or_share_is_said_with_the_nearest(file, keys, value, parts):
-    values = unshared(catalogue.shipped(file))
+    values = contents(file)
     parent(values, keys)[keys[-1]] = value
     assert not fault(said := refusal(file, values), file, *parts), said
 

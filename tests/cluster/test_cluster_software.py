@@ -133,5 +133,5 @@ def test_a_job_on_a_node_runs_in_what_is_declared(kind, cluster, drive, root, tm
         assert Path(prefix).is_relative_to(project / ".snakemake/conda")
     else:
         (call,) = calls(tmp_path / "apptainer")
-        assert "--nv" in call["given"] and "stele world mirror" in call["given"][-1]
+        assert "--nv" in call["given"] and "stele_world mirror" in call["given"][-1]
         assert call["kind"] == job["id"]  # of `setup`, which ran outside

@@ -28,10 +28,11 @@ def run(args):
 
 @pytest.fixture
 def tree(tmp_path, root):
-    """A copy of the package with a command `world probe`; its worker has nothing to preload."""
+    """A copy of both packages with a command `probe`; the worker has nothing to preload."""
     source = tmp_path / "src"
     subprocess.run(["cp", "-r", str(root / "src"), str(source)], check=True)
-    (source / "stele/world/probe.py").write_text(PROBE)
+    for folder in ("stele/sources", "stele_world"):
+        (source / folder / "probe.py").write_text(PROBE)
     text = (source / "stele/command/worker.py").read_text()
     start, end = text.index("PRELOAD = ("), text.index(")\nREQUEST_TIMEOUT")
     (source / "stele/command/worker.py").write_text(text[:start] + 'PRELOAD = ("json",' + text[end:])
@@ -55,19 +56,19 @@ def environment(tree, request):
     driver.wait()
 
 
-def stele(env, cwd, *arguments, **options):
-    command = [sys.executable, "-m", "stele", "world", "probe", *arguments]
+def stele(env, cwd, *arguments, call=("stele", "sources"), **options):
+    command = [sys.executable, "-m", *call, "probe", *arguments]
     return subprocess.Popen(
         command, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
     )
 
 
-@pytest.mark.parametrize("code", [0, 3])
-def test_the_same_with_and_without(tree, environment, code):
+@pytest.mark.parametrize(("code", "call"), [(0, ["stele", "sources"]), (3, ["stele_world"])])
+def test_the_same_with_and_without(tree, environment, code, call):
     alone = {k: v for k, v in environment.items() if k != "STELE_WORKER"}
     results = []
     for env in (environment, alone):
-        process = stele(env, tree, "--code", str(code))
+        process = stele(env, tree, "--code", str(code), call=call)
         results.append((*process.communicate(timeout=PATIENCE), process.returncode))
     assert results[0] == results[1]
     assert results[0] == (f"False {tree} mine\n", "to stderr\n", code)
@@ -130,7 +131,7 @@ def test_clients_that_die_before_they_have_said_what_they_want_disturb_nobody(tr
 @pytest.mark.parametrize(("prefix", "answer"), [(sys.prefix, "3"), ("/elsewhere", "None")])
 def test_a_client_of_another_python_runs_its_command_itself(tree, environment, prefix, answer):
     """The worker has the packages of its own environment; another one may have others."""
-    asking = "print(hand_over(os.environ['STELE_WORKER'], ['world', 'probe', '--code', '3']))"
+    asking = "print(hand_over(os.environ['STELE_WORKER'], ['sources', 'probe', '--code', '3']))"
     code = f"import os, sys; from stele.command.hand_over import hand_over; sys.prefix = {prefix!r}; {asking}"
     done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tree, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == answer, done.stderr
@@ -156,7 +157,7 @@ def test_a_worker_that_declines_at_once_is_no_broken_pipe(tmp_path, monkeypatch)
 
         monkeypatch.setattr(socket.socket, "sendmsg", send_and_wait)
         monkeypatch.setattr(signal, "signal", lambda *given: None)
-        assert hand_over.hand_over(str(tmp_path / "worker"), ["world", "probe"]) is None
+        assert hand_over.hand_over(str(tmp_path / "worker"), ["sources", "probe"]) is None
 
 
 def test_without_a_worker_the_command_runs_by_itself(tree, environment):

@@ -20,10 +20,10 @@ LANGUAGES = ["en", "ar", "bn", "el", "hi", "ja", "ko", "ru", "te", "th", "zh"]
 def world(tmp_path_factory):
     """For each language: its articles as generated, the Documents and redirects read from its dump."""
     from stele.recipes.world import world_sizes
-    from stele.world.content.generate import generate
-    from stele.world.writers.dump import multistream
-    from stele.world.writers.library import Library
-    from stele.world.writers.wikipedia import pages_of
+    from stele_world.content.generate import generate
+    from stele_world.writers.dump import multistream
+    from stele_world.writers.library import Library
+    from stele_world.writers.wikipedia import pages_of
 
     library = Library(generate(world_sizes({"entities": 60}), LANGUAGES, 1))
     collected = {}

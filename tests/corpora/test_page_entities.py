@@ -11,7 +11,7 @@ import pytest
 from stele.command import cli
 from stele.corpora import page_entities
 from stele.corpora.dumps import sql_dump
-from stele.world.writers.dump import SQL_HEAD, SQL_TAIL, items_per_site
+from stele_world.writers.dump import SQL_HEAD, SQL_TAIL, items_per_site
 from tests.sealed import write_sealed
 
 HEAD = SQL_HEAD.replace("{next}", "9").encode()
@@ -94,7 +94,7 @@ def test_random_tables_come_back(tmp_path, monkeypatch):
         (rng.randrange(1, 2**32), rng.choice([*wikis, "svwiki"]), "".join(rng.choices(letters, k=rng.randint(0, 12))))
         for _ in range(5000)
     ]
-    monkeypatch.setattr("stele.world.writers.dump.ROWS_OF_AN_INSERT", 37)
+    monkeypatch.setattr("stele_world.writers.dump.ROWS_OF_AN_INSERT", 37)
     packed(tmp_path, items_per_site(rows))
     path = page_entities.find_table(tmp_path / "dataset")
     for pending in (1, 400, 1 << 20):

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from stele.command import cli
-from stele.world.writers.dump import items_per_site
+from stele_world.writers.dump import items_per_site
 from tests.sealed import write_sealed
 
 ENGLISH = [

@@ -13,7 +13,7 @@ from stele.corpora import cc100
 from stele.corpora.dumps import decompress, dump_files, siteinfo, sql_dump
 from stele.corpora.dumps import xml_dump as dumps
 from stele.encoders.word_vectors import read_word_vectors
-from stele.world.writers.dump import SQL_HEAD, SQL_TAIL
+from stele_world.writers.dump import SQL_HEAD, SQL_TAIL
 from tests.readers.files import Reader, whole
 
 XML = b"""<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">

@@ -16,7 +16,7 @@ from stele.scoring import count_parameters
 from stele.sources.datasets import counts
 from stele.sources.download import first_digests, partial_download, unpack, verify
 from stele.sources.weights import convert, load_check
-from stele.world.content import manifest
+from stele_world import site
 from tests.readers.benchmark_files import MENTIONS, SQUAD, W100
 from tests.readers.files import Reader, safetensors, tarred, torch_file, zipped
 
@@ -87,7 +87,7 @@ SOURCES: dict[str, Reader] = {
     ),
     "note of a download": ("a.part.json", NOTE, noted),
     "published digest": ("a.published.json", b'{"sha256": "%s", "bytes": 1}' % (b"c" * 64), noted),
-    "manifest": ("manifest.json", MANIFEST, manifest.read_manifest),
+    "manifest": ("manifest.json", MANIFEST, site.read_manifest),
     "first digests": ("pins.json", b'{"https://a.org/b": "abc"}', first_digests.read_pins),
     "checksums": ("sums.txt", b"0" * 40 + b"  a.txt\n" + b"1" * 40 + b" *b.txt\n", verify.read_checksums),
     "zip": ("files.zip", zipped(FILES), unpacked),

@@ -17,7 +17,7 @@ from stele.sources.datasets.cut import split_documents
 from stele.sources.download import beginning
 from stele.sources.download.beginning import Beginning
 from stele.sources.download.fetch import Failed, Policy
-from stele.world import mirror as mirror_command
+from stele_world import mirror as mirror_command
 
 CC100 = "data.statmt.org/cc-100/sw.txt.xz"
 WIKI = "dumps.wikimedia.org/swwiki/20220801/swwiki-20220801-pages-articles-multistream"

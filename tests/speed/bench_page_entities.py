@@ -45,7 +45,7 @@ WORDS = [
 
 def make(path: Path, rows: int, seed: int = 0) -> None:
     """A table of random rows: large wikis often, small ones seldom, statements of a megabyte."""
-    from stele.world.writers.dump import SQL_HEAD, SQL_TAIL, _quoted
+    from stele_world.writers.dump import SQL_HEAD, SQL_TAIL, _quoted
 
     rng, sites = random.Random(seed), WANTED + OTHERS
     weights = [1 / (rank + 1) ** 0.8 for rank in range(len(sites))]

@@ -58,10 +58,10 @@ class Disagreement(NamedTuple):
 def generated_wikis(entities: int, seed: int = 0) -> list[Wiki]:
     """A wiki in every script, read from its dump as a real one."""
     from stele.recipes.world import world_sizes
-    from stele.world.content.generate import generate
-    from stele.world.writers.dump import multistream
-    from stele.world.writers.library import Library
-    from stele.world.writers.wikipedia import pages_of
+    from stele_world.content.generate import generate
+    from stele_world.writers.dump import multistream
+    from stele_world.writers.library import Library
+    from stele_world.writers.wikipedia import pages_of
 
     library = Library(generate(world_sizes({"entities": entities}), list(GENERATED), seed))
     wikis = []

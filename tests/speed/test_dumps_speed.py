@@ -16,7 +16,7 @@ def measure(monkeypatch):
 
 
 def test_the_parts_do_the_work_of_the_whole(measure, tmp_path):
-    from stele.world.writers.dump import Page, multistream
+    from stele_world.writers.dump import Page, multistream
 
     texts = ["'''One''' is [[two]]. It has [[three|3]].\n\n* A [[list]].", "Two. Three."] * 30
     pages = [Page(n, 0, f"Page {n}", text) for n, text in enumerate(texts)]

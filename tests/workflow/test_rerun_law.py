@@ -51,8 +51,8 @@ def test_facts_that_no_job_of_the_chain_reads_rerun_nothing(built):
     edit(catalogue / "datasets.yaml", "title: CC-100, monolingual", "title: CC-100, one-language")
     edit(catalogue / "datasets.yaml", "note: stands in for", "note: is read for")
     edit(catalogue / "datasets.yaml", "licence: no claim by those", "licence: nothing claimed by those")
-    (built / "src/stele/world/standins/stacked.py").open("a").write("\nCHANGED = True\n")
-    (built / "src/stele/world/standins/brand_new.py").write_text("CHANGED = True\n")
+    (built / "src/stele_world/standins/denoising.py").open("a").write("\nCHANGED = True\n")
+    (built / "src/stele_world/standins/brand_new.py").write_text("CHANGED = True\n")
     assert rules(built) == set()
 
 

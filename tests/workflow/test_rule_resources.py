@@ -9,8 +9,9 @@ RULES = {rule: body for rule, body in rules(ROOT).items() if command(body)}
 
 
 def limits_memory(rule):
-    stage, name = command(RULES[rule]).split(".")
-    return '"--memory-mb"' in (ROOT / "src/stele" / stage / f"{name}.py").read_text()
+    module = command(RULES[rule])
+    folder = ROOT / "src" if module.startswith("stele_world.") else ROOT / "src/stele"
+    return '"--memory-mb"' in (folder / f"{module.replace('.', '/')}.py").read_text()
 
 
 @pytest.mark.parametrize("rule", filter(limits_memory, RULES))

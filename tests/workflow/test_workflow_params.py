@@ -5,6 +5,8 @@ import copy
 import pytest
 
 from stele import catalogue
+from stele.recipes.standins import kinds
+from stele_world.standins import module_of
 
 
 @pytest.fixture
@@ -70,5 +72,7 @@ def test_a_lender_of_words_counts_with_those_it_lends_to(jobs, changed):
 
 def test_a_stand_in_depends_on_the_module_of_its_own_kind(jobs):
     plan = jobs(scale="miniature")
-    assert plan.world.modules("xlmr") == ["world.standins.trained"]
-    assert plan.world.modules("xlmr") != plan.world.modules("xlmr_large")
+    modules = {key: module_of(plan.world.recipe(key).kind) for key in ("xlmr", "xlmr_large", "mbart")}
+    assert modules["xlmr"] == modules["xlmr_large"] == "stele_world.standins.masked"
+    assert modules["mbart"] == "stele_world.standins.denoising"
+    assert all(module_of(kind) for kind in kinds())

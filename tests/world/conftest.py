@@ -26,7 +26,7 @@ def write_mirror() -> Callable[..., dict]:
     """Runs the command in this process; returns the manifest."""
 
     def write(folder: Path, seed: int = 0, languages: list[str] = LANGUAGES, world: dict = WORLD) -> dict:
-        from stele.world import mirror
+        from stele_world import mirror
 
         parser = argparse.ArgumentParser()
         mirror.add_arguments(parser)
@@ -42,8 +42,8 @@ def write_mirror() -> Callable[..., dict]:
 def generated(tmp_path_factory, write_mirror) -> SimpleNamespace:
     """The mirror: `folder`, `user_data`, `manifest`, `world`, and `open(url)` -> uncompressed bytes."""
     from stele.recipes.world import world_sizes
-    from stele.world.content.generate import generate
-    from stele.world.content.manifest import path_of
+    from stele_world.content.generate import generate
+    from stele_world.site import path_of
 
     folder = tmp_path_factory.mktemp("generated")
     manifest = write_mirror(folder)

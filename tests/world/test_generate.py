@@ -14,12 +14,11 @@ from stele import catalogue
 from stele.catalogue.alike import whole_scale
 from stele.errors import SteleError
 from stele.recipes.world import WorldSizes, world_sizes
-from stele.world.content import facts
-from stele.world.content.concepts import inventory
-from stele.world.content.facts import entities
-from stele.world.content.generate import World, generate
-from stele.world.language.lexicon import Lexicon
-from stele.world.language.sounds import language
+from stele_world.content import facts
+from stele_world.content.concepts import inventory
+from stele_world.content.facts import entities
+from stele_world.content.generate import World, generate
+from stele_world.language.lexicon import Lexicon, language
 
 LANGUAGES = ("en", "es", "ru", "uk", "ar", "te", "th", "ja")
 SMALL = {
@@ -47,7 +46,7 @@ FINE_TUNING = [("nq", "en"), ("marco", "en"), ("squad", "en")] + [
 ]
 DIGEST = """
 import hashlib
-from stele.world.content.generate import generate
+from stele_world.content.generate import generate
 from stele.recipes.world import world_sizes
 world = generate(world_sizes({"entities": 40, "web_documents": 4}), ["en", "fi", "ar", "ja", "ko", "hi"], 7)
 digest = hashlib.sha256()

@@ -9,10 +9,10 @@ import pytest
 
 from stele import catalogue
 from stele.recipes.world import Dials, WorldSizes
-from stele.world.content.concepts import inventory
-from stele.world.content.generate import generate
-from stele.world.language.scripts import Writing
-from stele.world.language.sounds import Sounds, english_sounds, with_ending
+from stele_world.content.concepts import inventory
+from stele_world.content.generate import generate
+from stele_world.language.lexicon import Sounds, english_sounds, with_ending
+from stele_world.language.scripts import Writing
 
 MR_TYDI = ["ar", "bn", "en", "fi", "id", "ja", "ko", "ru", "sw", "te", "th"]
 XOR = ["ar", "bn", "fi", "ja", "ko", "ru", "te"]
@@ -129,8 +129,8 @@ def test_word_order_is_the_languages(world):
     entity, fact = next(
         (e, f) for e in world.entities for f in world.facts.of[e] if f.relation == "company.makes" and f.kind == "noun"
     )
-    from stele.world.content.draws import stream
-    from stele.world.language.grammar import Frame
+    from stele_world.content.draws import stream
+    from stele_world.language.grammar import Frame
 
     def order(code: str) -> str:
         grammar = world.grammars[code]

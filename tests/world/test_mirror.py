@@ -12,9 +12,8 @@ from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.ours import MARK
-from stele.world import mirror
-from stele.world.content import manifest
-from stele.world.mirror import _remove_empty
+from stele_world import mirror, site
+from stele_world.mirror import _remove_empty
 
 MSM = ("mrtydi", "xor_retrieve", "mewsli_x", "lareqa", "nq", "tatoeba")
 
@@ -110,7 +109,7 @@ SMALL = {"entities": 30, "web_documents": 2}
 def test_a_run_that_fails_leaves_the_old_mirror_as_it_was(tmp_path, write_mirror, monkeypatch):
     write_mirror(tmp_path, 0, ["en"], SMALL)
     before = digests(tmp_path)
-    monkeypatch.setattr("stele.world.writers.tatoeba.write", lambda site, library: 1 / 0)
+    monkeypatch.setattr("stele_world.writers.texts.write_tatoeba", lambda site, library: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_mirror(tmp_path, 1, ["en"], SMALL)
     assert digests(tmp_path) == before
@@ -130,7 +129,7 @@ def test_a_run_killed_while_files_are_swapped_leaves_no_manifest_and_the_next_ru
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(f"stele.world.mirror.{when}", killed)
+        patched.setattr(f"stele_world.mirror.{when}", killed)
         write_mirror(tmp_path, 1, ["en"], SMALL)
     assert len(calls) == 2 and not (tmp_path / "mirror/manifest.json").exists()
     (tmp_path / "mirror" / f"{mirror.PART}left").mkdir()  # as kill -9 leaves it
@@ -182,13 +181,13 @@ def test_files_that_the_mirror_did_not_write_stay(name, tmp_path, write_mirror):
 
 def test_an_address_cannot_leave_the_mirror(generated):
     with pytest.raises(SteleError, match=r"outside its folder"):
-        manifest.path_of(generated.folder, "https://data.statmt.org/../secret")
+        site.path_of(generated.folder, "https://data.statmt.org/../secret")
 
 
 def test_a_damaged_manifest_is_named(tmp_path):
     (tmp_path / "manifest.json").write_text('{"files": ')
     with pytest.raises(SteleError, match=r"manifest.json: not a readable manifest.*run the rule"):
-        manifest.read_manifest(tmp_path / "manifest.json")
+        site.read_manifest(tmp_path / "manifest.json")
 
 
 @pytest.mark.parametrize(
@@ -214,7 +213,7 @@ def test_wrong_flags_get_one_clear_error_and_leave_nothing(tmp_path, changes, me
 
 
 def test_a_second_file_at_a_mirror_s_address_is_refused(tmp_path):
-    from stele.world.writers.site import Site
+    from stele_world.site import Site
 
     site = Site(tmp_path / "m", tmp_path / "u")
     site.put("https://host/a.txt.gz", b"text")

@@ -13,7 +13,7 @@ import pytest
 from stele import catalogue
 from stele.errors import SteleError
 from stele.files.atomic import sha256
-from stele.world.content.manifest import read_manifest
+from stele_world.site import read_manifest
 from tests.world import standin_runs as runs
 
 LANGUAGES = ["en", "de", "th"]
@@ -155,7 +155,7 @@ def load_bert(folder):
 def test_one_vocabulary_covers_all_languages(made):
     from transformers import AutoTokenizer
 
-    from stele.world.standins._corpus import read_sentences
+    from stele_world.standins.corpus import read_sentences
 
     tokenizer = AutoTokenizer.from_pretrained(made.folder("xlmr"))
     for texts in read_sentences(made.mirror, LANGUAGES).values():
@@ -207,11 +207,11 @@ def test_goes_on_after_a_stop(made, tmp_path, monkeypatch, values, steps_done_tw
     import os
     import signal
 
-    from stele.world.standins import _mlm
+    from stele_world.standins import masked
 
     mirror, records = tmp_path / "mirror", tmp_path / "standins"
     shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
-    whole, calls = _mlm.masked_batch, []
+    whole, calls = masked.masked_batch, []
 
     def stopping(*arguments):
         calls.append(1)
@@ -219,7 +219,7 @@ def test_goes_on_after_a_stop(made, tmp_path, monkeypatch, values, steps_done_tw
             os.kill(os.getpid(), signal.SIGTERM)
         return whole(*arguments)
 
-    monkeypatch.setattr(_mlm, "masked_batch", stopping)
+    monkeypatch.setattr(masked, "masked_batch", stopping)
     with pytest.raises(SteleError, match="after step 2 of 3"):
         runs.make("xlmr", mirror, records, LANGUAGES, values)
     assert not (mirror / "huggingface.co").exists() and not (records / "xlmr").exists()
@@ -274,7 +274,7 @@ def test_damaged_text_is_one_clear_error(made, tmp_path):
 
 
 def test_catalogue_agrees_with_the_models():
-    from stele.world.standins._recipe import parse
+    from stele.recipes.standins import parse_recipe
 
     standins, models = catalogue.load("standins"), catalogue.load("models")
     # of today's encoders one a family has one
@@ -284,6 +284,6 @@ def test_catalogue_agrees_with_the_models():
     released = {model["released"]["dataset"] for model in models.values() if "released" in model}
     assert public <= set(standins) <= public | released
     for key, entry in standins.items():
-        parse(entry, key)
+        parse_recipe(entry, key)
         assert entry.get("repo") == models.get(key, {}).get("checkpoint")
         assert set(entry["bases"]) <= set(list(standins)[: list(standins).index(key)]), f"{key} before its bases"

@@ -15,7 +15,7 @@ from stele.catalogue.schema.models import Model
 from stele.encoders.load import load_encoder
 from stele.retrieval import encode_collection
 from stele.sources.weights.settings_check import check_settings
-from stele.world.standins import _texts
+from stele_world.standins import corpus
 from tests.sealed import write_sealed
 from tests.world import standin_runs as runs
 
@@ -122,7 +122,7 @@ def test_the_same_seed_makes_the_same_bytes(made, key, tmp_path):
 @pytest.mark.parametrize("key", ["bge_m3", "embeddinggemma"])
 def test_translations_are_found_after_training_and_not_before(made, key, tmp_path):
     """Of the pairs that it learns from: a law of the training, no claim about an encoder."""
-    english, german = zip(*_texts.translations(made.mirror, "de")[:40], strict=True)
+    english, german = zip(*corpus.translations(made.mirror, "de")[:40], strict=True)
 
     def right(steps, name):
         shutil.copytree(made.mirror, tmp_path / name / "mirror")

@@ -5,10 +5,10 @@ import pytest
 from stele.benchmarks import clef as reader
 from stele.recipes.world import world_sizes
 from stele.reranking.inputs.candidates import read_candidates
-from stele.world.content.generate import generate
-from stele.world.writers import clef
-from stele.world.writers.library import Library
-from stele.world.writers.site import Site
+from stele_world.content.generate import generate
+from stele_world.site import Site
+from stele_world.writers import clef
+from stele_world.writers.library import Library
 
 NEWS = 60
 PAIRS = ["en-de", "fr-es", "de-fr", "es-en"]
@@ -23,7 +23,7 @@ def library():
 def site(tmp_path_factory, library):
     folder = tmp_path_factory.mktemp("clef")
     site = Site(folder / "mirror", folder / "user_data")
-    clef.write(site, library)
+    clef.write_clef(site, library)
     return site
 
 

@@ -8,12 +8,11 @@ import pytest
 from stele.benchmarks import collection
 from stele.benchmarks.types import QuerySet
 from stele.recipes.world import world_sizes
-from stele.world.content.generate import generate
-from stele.world.content.manifest import path_of
-from stele.world.writers import collections
-from stele.world.writers.collections import COLLECTIONS, NIST, TOPICS, UNASKED
-from stele.world.writers.library import Library
-from stele.world.writers.site import Site
+from stele_world.content.generate import generate
+from stele_world.site import Site, path_of
+from stele_world.writers import collections
+from stele_world.writers.collections import COLLECTIONS, NIST, TOPICS, UNASKED
+from stele_world.writers.library import Library
 
 NEWS = 60
 FREE = {
@@ -32,7 +31,7 @@ def library():
 def site(tmp_path_factory, library):
     folder = tmp_path_factory.mktemp("collections")
     site = Site(folder / "mirror", folder / "user_data")
-    collections.write(site, library)
+    collections.write_collections(site, library)
     return site
 
 
@@ -119,5 +118,5 @@ def test_documents_of_other_years_lie_beside_the_collections(site):
 
 def test_the_same_bytes_twice(site, library, tmp_path):
     again = Site(tmp_path / "mirror", tmp_path / "user_data")
-    collections.write(again, library)
+    collections.write_collections(again, library)
     assert (again.files, again.licensed) == (site.files, site.licensed)

@@ -4,12 +4,11 @@ import pytest
 
 from stele.benchmarks import jsonl, mmarco
 from stele.recipes.world import world_sizes
-from stele.world.content.generate import generate
-from stele.world.content.manifest import path_of
-from stele.world.writers import mmarco as writer
-from stele.world.writers.library import Library
-from stele.world.writers.marco import answered
-from stele.world.writers.site import Site
+from stele_world.content.generate import generate
+from stele_world.site import Site, path_of
+from stele_world.writers import marco as writer
+from stele_world.writers.library import Library
+from stele_world.writers.marco import answered
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +21,7 @@ def library():
 def site(tmp_path_factory, library):
     folder = tmp_path_factory.mktemp("mmarco")
     site = Site(folder / "mirror", folder / "user_data")
-    writer.write(site, library)
+    writer.write_mmarco(site, library)
     return site
 
 

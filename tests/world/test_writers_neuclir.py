@@ -4,18 +4,17 @@ import pytest
 
 from stele.benchmarks import neuclir_clir, neuclir_mlir, neuclir_mono
 from stele.recipes.world import world_sizes
-from stele.world.content.generate import generate
-from stele.world.content.manifest import path_of
-from stele.world.writers import neuclir
-from stele.world.writers.library import Library
-from stele.world.writers.site import Site
+from stele_world.content.generate import generate
+from stele_world.site import Site, path_of
+from stele_world.writers import neuclir
+from stele_world.writers.library import Library
 
 SIZES = world_sizes({"entities": 120})
 
 
 def written(folder, languages):
     site = Site(folder / "mirror", folder / "user_data")
-    neuclir.write(site, Library(generate(SIZES, languages, 0)))
+    neuclir.write_neuclir(site, Library(generate(SIZES, languages, 0)))
     return site
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from stele.benchmarks import _tei, xda, xsa
 from stele.recipes.world import world_sizes
-from stele.world.content.generate import generate
-from stele.world.writers import uncorpus, xnli
-from stele.world.writers.library import Library
-from stele.world.writers.site import Site
+from stele_world.content.generate import generate
+from stele_world.site import Site
+from stele_world.writers import texts
+from stele_world.writers.library import Library
 
 LANGUAGES = ["en", "de", "es", "fi", "fr"]
 SIZES = {"entities": 80, "parallel": {"xnli": 60, "uncorpus": 40, "training": 200}}
@@ -26,17 +26,18 @@ def library():
 def site(tmp_path_factory, library):
     folder = tmp_path_factory.mktemp("parallel")
     site = Site(folder / "mirror", folder / "user_data")
-    for writer in (xnli, uncorpus):
+    for writer in texts:
         writer.write(site, library)
     return site
 
 
-def test_the_example_in_the_docstring_holds():
-    assert doctest.testmod(uncorpus).attempted and not doctest.testmod(uncorpus).failed
+def test_the_examples_in_the_docstrings_hold():
+    outcome = doctest.testmod(texts)
+    assert outcome.attempted and not outcome.failed
 
 
 def test_sentences_say_the_same_in_all_of_xnlis_languages(site, library, tmp_path):
-    with zipfile.ZipFile(io.BytesIO((site.mirror / xnli.URL.removeprefix("https://")).read_bytes())) as archive:
+    with zipfile.ZipFile(io.BytesIO((site.mirror / texts.XNLI.removeprefix("https://")).read_bytes())) as archive:
         archive.extractall(tmp_path)
     parallel = xsa.parallel_texts({"xnli_15way": {"all": tmp_path}}, ["de", "fr"])
     assert len(parallel.ids) == site.counts["xnli_15way"]["sentences"] == 60 and parallel.left_out == {"empty": 0}
@@ -63,7 +64,7 @@ def test_documents_are_read_as_the_real_ones(site, library):
     parallel = xda.parallel_texts({"uncorpus": {"all": folder}}, ["en", "fr"])
     assert len(parallel.ids) == site.counts["uncorpus"]["documents"] and 25 < len(parallel.ids) < 40
     assert parallel.left_out == {"without_partner": 0, "empty": 0, "damaged": 0}  # the list has what all have
-    articles = {uncorpus.path_of(n): article for n, article in enumerate(library.world.translated_documents("fr"))}
+    articles = {texts.un_path(n): article for n, article in enumerate(library.world.translated_documents("fr"))}
     for name, text in zip(parallel.ids, parallel.texts["fr"], strict=True):
         assert [s.text for s in articles[name].sentences()] == [
             part for line in text.split("\n") for part in _sentences(line, articles[name])

@@ -1,8 +1,7 @@
 """Cutting articles into passages and choosing hard negatives, on cases worked by hand."""
 
-from stele.world.content.model import Article, Fact, Gold, Question, Section, Sentence
-from stele.world.writers.negatives import Lexical
-from stele.world.writers.passages import Collection, Passage, hundred_words, paragraphs
+from stele_world.content.model import Article, Fact, Gold, Question, Section, Sentence
+from stele_world.writers.library import Collection, Lexical, Passage, hundred_words, paragraphs
 
 
 def article(*groups):

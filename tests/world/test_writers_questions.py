@@ -134,8 +134,8 @@ def test_every_text_of_psgs_w100_stands_in_quotes(generated):
 
 
 def test_quotes_and_tabs_in_passages_survive_the_tsv():
-    from stele.world.writers.dpr import passages_tsv
-    from stele.world.writers.passages import Passage
+    from stele_world.writers.dpr import passages_tsv
+    from stele_world.writers.library import Passage
 
     made = [Passage("1", 'The "Title"', 'He said "no".', "Q1", 0, 0), Passage("2", "B", "plain", "Q2", 0, 0)]
     for quote_all in (True, False):

@@ -1,4 +1,4 @@
-"""CC-100, Tatoeba, translation pairs, Punkt and Mewsli-X, read back."""
+"""CC-100, WikiText-103, Tatoeba, translation pairs, Punkt and Mewsli-X, read back."""
 
 import csv
 import hashlib
@@ -8,6 +8,9 @@ import tarfile
 import zipfile
 
 import pytest
+
+from stele.corpora.wikitext103 import documents
+from stele_world.writers.texts import WIKITEXT103
 
 RAW = "https://raw.githubusercontent.com"
 CODES = {"ar": "ara", "de": "deu", "ja": "jpn", "ru": "rus", "sw": "swh", "th": "tha"}
@@ -235,3 +238,30 @@ def test_mewsli_pairs_are_english_and_train_no_entity_of_dev_or_test(mewsli, gen
         entities[split] = {pair["entity"]["entity_id"] for pair in pairs}
     news = {m["entity_id"] for i in lines(mewsli["wikinews_mentions_no_text-test.jsonl"]) for m in i["mentions"]}
     assert not entities["train"] & (entities["dev"] | news)
+
+
+# --- WikiText-103
+def part(generated, name):
+    with zipfile.ZipFile(io.BytesIO(generated.path(WIKITEXT103).read_bytes())) as archive:
+        assert sorted(archive.namelist()) == [
+            f"wikitext-103-raw/wiki.{name}.raw" for name in ("test", "train", "valid")
+        ]
+        return archive.read(f"wikitext-103-raw/wiki.{name}.raw").decode()
+
+
+def test_every_english_article_is_in_one_part_with_its_sections(generated):
+    parts = {name: list(documents(io.StringIO(part(generated, name)), name)) for name in ("train", "valid", "test")}
+    articles = generated.world.articles("en")
+    assert sum(map(len, parts.values())) == len(articles) and len(parts["train"]) > 0.8 * len(articles)
+    assert generated.manifest["counts"]["wikitext103"]["articles"]["en"] == len(parts["train"])
+    first, article = parts["train"][0], articles[0]
+    assert first.title == article.title
+    assert [section.title for section in first.sections] == [s.title for s in article.sections if s.title]
+    assert len(first.paragraphs) == sum(len(section.paragraphs) for section in article.sections)
+
+
+def test_punctuation_stands_apart_from_words(generated):
+    lines = [line for line in part(generated, "train").split("\n") if line.strip()]
+    assert all(line.startswith(" ") and line.endswith(" ") for line in lines)
+    texts = [line for line in lines if not line.startswith(" =")]
+    assert texts and all(line.endswith((" . ", " ? ", " ! ")) for line in texts)

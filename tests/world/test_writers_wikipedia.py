@@ -86,7 +86,7 @@ def test_each_index_line_leads_to_a_stream_that_holds_the_page(generated, langua
 
 
 def test_blocks_have_a_hundred_pages_and_the_header_is_a_stream_of_its_own():
-    from stele.world.writers.dump import Page, multistream
+    from stele_world.writers.dump import Page, multistream
 
     made = [Page(n, 0, f"Title {n}", f"Text {n} & <b>") for n in range(1, 251)]
     data, raw, index = multistream("en", "enwiki", made)
@@ -215,7 +215,7 @@ def test_the_wikidata_table_names_the_item_of_every_article(generated):
 
 
 def test_sql_literals_are_escaped_as_mysqldump_does():
-    from stele.world.writers.dump import items_per_site
+    from stele_world.writers.dump import items_per_site
 
     titles = ["Rock 'n' roll", 'The "Title"', "back\\slash", "ไทย, (1)"]
     sql = items_per_site((n, "enwiki", title) for n, title in enumerate(titles)).decode()

@@ -130,7 +130,9 @@ rule tokenise_sections:
 
 rule pair_statistics:
     input:
-        pairs=lambda wildcards: [record for _, record in plan.requested.knowledge_pairs()],
+        pairs=lambda wildcards: [
+            record for _, record in plan.requested.knowledge_pairs()
+        ],
     output:
         csv=plan.paths.results("statistics/knowledge_pairs.csv"),
         md=plan.paths.results("statistics/knowledge_pairs.md"),

@@ -1,4 +1,8 @@
 # The generated internet (miniature and small only): a mirror of upstream files and stand-ins for public checkpoints.
+from stele_world.schema import FILES, check_files
+from stele_world.standins import module_of
+
+check_files()
 
 
 rule mirror:
@@ -7,9 +11,9 @@ rule mirror:
         user_data=directory(plan.paths.resources("user_data")),
     params:
         code=code(
-            "world.mirror",
-            *package_modules("world.writers"),
-            data=("world/content/concepts.yaml", "world/language/scripts.yaml"),
+            "stele_world.mirror",
+            *package_modules("stele_world.writers"),
+            data=tuple(FILES),
         ),
         world=lambda wildcards: as_json(plan.settings.sizes.world.given()),
         languages=lambda wildcards: plan.settings.sizes.languages,
@@ -18,7 +22,7 @@ rule mirror:
     message:
         "Generate the small internet: {params.languages}"
     shell:
-        "python -m stele world mirror --world {params.world:q} --languages {params.languages} --seed {params.seed}"
+        "python -m stele_world mirror --world {params.world:q} --languages {params.languages} --seed {params.seed}"
         " --user-data {output.user_data} --output {output.manifest} > {log} 2>&1"
 
 
@@ -31,7 +35,9 @@ rule standin:
     wildcard_constraints:
         key="[a-z0-9_]+",
     params:
-        code=lambda wildcards: code("world.standin", *plan.world.modules(wildcards.key)),
+        code=lambda wildcards: code(
+            "stele_world.standin", module_of(plan.world.recipe(wildcards.key).kind)
+        ),
         recipe=lambda wildcards: as_json(plan.world.recipe(wildcards.key).given()),
         languages=lambda wildcards: plan.settings.sizes.languages,
         facts=lambda wildcards: plan.world.language_facts(),
@@ -40,6 +46,6 @@ rule standin:
     message:
         "Train the stand-in for {wildcards.key}"
     shell:
-        "python -m stele world standin --checkpoint {wildcards.key} --recipe {params.recipe:q} --mirror $(dirname {input.manifest})"
+        "python -m stele_world standin --checkpoint {wildcards.key} --recipe {params.recipe:q} --mirror $(dirname {input.manifest})"
         " --languages {params.languages} --base {input.base} --seed {params.seed} --state {params.state}"
         " --code {params.code} --output {output.record} > {log} 2>&1"

@@ -115,7 +115,7 @@ def by_stage(jobs: Sequence[JobRequest], on: str) -> str:
     """Times, memory and bytes of the jobs of each stage, of GPUs of a kind `on`, and of all together."""
     unit = unit_of(jobs)
     times = [f"{on.upper()}-{unit.name}s", f"CPU-{unit.name}s", f"longest job, {unit.name}s"]
-    groups = {stage: [job for job in jobs if job.stage == stage] for stage in STAGES} | {"together": jobs}
+    groups = {stage: [job for job in jobs if job.stage == stage] for stage in ("world", *STAGES)} | {"together": jobs}
     head = ["stage", "jobs", "with GPUs", *times, "most memory", "download", "kept", "temporary"]
     return table(head, [_row(name, group, unit) for name, group in groups.items() if group])
 

@@ -3,6 +3,8 @@
 Options before the stage say what a job has; with several processes the command is started in each
 (`stele.command.launch`). A command is the module `stele/{stage}/{command}.py`.
 Such a module has a docstring (its first line is the help), `add_arguments(parser)` and `run(args)`.
+Another package may use the same command line for modules at its top: `stele-world COMMAND` runs
+`stele_world/{command}.py`.
 """
 
 from __future__ import annotations
@@ -22,36 +24,47 @@ from stele.command import launch
 from stele.command.stages import ALONE, GROUPS
 from stele.errors import SteleError, exhausted, unknown
 
-USAGE = "usage: stele [--nodes N] [--gpus N] [--cpus N] STAGE COMMAND [--flags]"
+PACKAGE = "stele"  # whose commands are grouped by stages
 WRONG_USAGE = 2
 
 
-def commands(stage: str) -> dict[str, str]:
-    """The commands of a stage and their help lines, read without importing them."""
+def commands(stage: str, package: str = PACKAGE) -> dict[str, str]:
+    """The commands of a stage ("": at the top of a package) and their help lines, read without importing them."""
     helps = {}
-    for path in sorted((Path(__file__).parents[1] / stage).glob("*.py")):
+    for path in sorted((Path(__file__).parents[2] / package / stage).glob("*.py")):
         text = path.read_text(encoding="utf-8")
         if "\ndef add_arguments(" in text and "\ndef run(" in text:  # by the text: syntax trees take 30 times as long
             helps[path.stem] = text.partition('"""')[2].partition("\n")[0].removesuffix('"""')
     return helps
 
 
-def _listing(stages: Sequence[str]) -> str:
-    lines, listed = [USAGE, ""], {stage: commands(stage) for stage in stages}
+def _program(package: str) -> str:
+    """What a user types for a package's command line."""
+    return package.replace("_", "-")
+
+
+def _usage(package: str) -> str:
+    command = "STAGE COMMAND" if package == PACKAGE else "COMMAND"
+    return f"usage: {_program(package)} [--nodes N] [--gpus N] [--cpus N] {command} [--flags]"
+
+
+def _listing(stages: Sequence[str], package: str) -> str:
+    lines, listed = [_usage(package), ""], {stage: commands(stage, package) for stage in stages}
     width = max(len(name) for helps in listed.values() for name in helps)
     for stage, helps in listed.items():
-        lines += [stage, *(f"  {name:<{width}}  {text}" for name, text in helps.items())]
+        lines += [stage] if stage else []
+        lines += [f"  {name:<{width}}  {text}" for name, text in helps.items()]
     return "\n".join(lines)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, package: str = PACKAGE) -> int:
     """Runs one command and returns the exit code: 0 done, 1 an error the user can correct, 2 wrong usage.
 
     A command whose output nobody reads on (`stele ... | head`) ends without a word, with the code of SIGPIPE.
     """
     try:
         try:
-            return _main(list(sys.argv[1:] if argv is None else argv))
+            return _main(list(sys.argv[1:] if argv is None else argv), package)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -68,38 +81,40 @@ def _reader_left() -> bool:
     return bool(poll.poll(0))
 
 
-def _main(argv: list[str]) -> int:
+def _main(argv: list[str], package: str) -> int:
+    groups = GROUPS if package == PACKAGE else ("",)
     try:
         if not argv or argv[0] in ("-h", "--help"):
-            print(_listing(GROUPS))
+            print(_listing(groups, package))
             return 0
         for argument in argv:
             if not _is_text(argument):
-                return _refuse(SteleError(f"the argument {argument!r} is not UTF-8"), WRONG_USAGE)
+                return _refuse(SteleError(f"the argument {argument!r} is not UTF-8"), WRONG_USAGE, package)
         resources, argv = launch.options(argv)
         if not argv:
-            return _refuse(SteleError(f"no stage is named\n{USAGE}"), WRONG_USAGE)
-        stage, rest = argv[0], argv[1:]
-        if stage not in GROUPS:
-            return _refuse(unknown("stage", stage, GROUPS), WRONG_USAGE)
+            missing = "stage" if package == PACKAGE else "command"
+            return _refuse(SteleError(f"no {missing} is named\n{_usage(package)}"), WRONG_USAGE, package)
+        stage, rest = ("", argv) if groups == ("",) else (argv[0], argv[1:])
+        if stage not in groups:
+            return _refuse(unknown("stage", stage, groups), WRONG_USAGE, package)
         if stage in ALONE:
             rest = [stage, *rest]
         if not rest or rest[0] in ("-h", "--help"):
-            print(_listing([stage]))
+            print(_listing([stage], package))
             return 0
         command, rest = rest[0].replace("-", "_"), rest[1:]
-        if command not in (valid := commands(stage)):
-            return _refuse(unknown(f"command of {stage}", command, valid), WRONG_USAGE)
-        return _run(resources, stage, command, rest)
+        if command not in (valid := commands(stage, package)):
+            return _refuse(unknown(f"command of {stage or _program(package)}", command, valid), WRONG_USAGE, package)
+        return _run(resources, package, stage, command, rest)
     except SteleError as error:
-        return _refuse(error, 1)
+        return _refuse(error, 1, package)
     except KeyboardInterrupt:
-        return _refuse(SteleError("interrupted"), 128 + signal.SIGINT)
+        return _refuse(SteleError("interrupted"), 128 + signal.SIGINT, package)
     except Exception as error:
         if full := exhausted(error):
-            return _refuse(full, 1)
+            return _refuse(full, 1, package)
         if isinstance(error, OSError) and error.filename is not None:  # what was named cannot be read or written
-            return _refuse(SteleError(f"{error.filename}: {error.strerror}"), 1)
+            return _refuse(SteleError(f"{error.filename}: {error.strerror}"), 1, package)
         raise
 
 
@@ -112,9 +127,10 @@ def _is_text(argument: str) -> bool:
     return True
 
 
-def _refuse(error: SteleError, code: int) -> int:
-    who = f"stele: process {rank}" if (rank := launch.rank()) else "stele"
-    print(f"{who}: error: {error}", file=sys.stderr)
+def _refuse(error: SteleError, code: int, package: str) -> int:
+    rank = launch.rank()
+    process = f" process {rank}:" if rank else ""
+    print(f"{_program(package)}:{process} error: {error}", file=sys.stderr)
     return code
 
 
@@ -127,7 +143,7 @@ def _speak() -> None:
         os.environ |= {"TQDM_DISABLE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 
 
-def _run(resources: launch.Resources, stage: str, command: str, arguments: Sequence[str]) -> int:
+def _run(resources: launch.Resources, package: str, stage: str, command: str, arguments: Sequence[str]) -> int:
     from stele.command.parent_watch import hear_interrupts, watch_driver
 
     hear_interrupts()
@@ -135,9 +151,10 @@ def _run(resources: launch.Resources, stage: str, command: str, arguments: Seque
     _speak()
     if resources.gpus:  # elsewhere the workflow says how many threads a command has
         os.environ |= launch.thread_environment(resources)
-    module = importlib.import_module(f"stele.{stage}.{command}")
+    module = importlib.import_module(".".join(filter(None, (package, stage, command))))
+    words = [_program(package), stage] if stage in ALONE else [_program(package), stage, command]
     parser = argparse.ArgumentParser(
-        prog=f"stele {stage}" if stage in ALONE else f"stele {stage} {command}",
+        prog=" ".join(filter(None, words)),
         description=module.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

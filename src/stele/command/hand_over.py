@@ -31,14 +31,15 @@ def is_one_process(argv: Sequence[str]) -> bool:
     return True
 
 
-def hand_over(path: str, arguments: Sequence[str]) -> int | None:
-    """Lets the worker at `path` run a command; returns its exit code, or None when no worker does."""
+def hand_over(path: str, arguments: Sequence[str], package: str = "stele") -> int | None:
+    """Lets the worker at `path` run a command of a package; returns its exit code, or None when no worker does."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.connect(path)
     except OSError:
         return None
-    request = {"argv": list(arguments), "cwd": os.getcwd(), "env": dict(os.environ), "prefix": sys.prefix}
+    request = {"package": package, "argv": list(arguments), "cwd": os.getcwd(), "env": dict(os.environ)}
+    request["prefix"] = sys.prefix
     descriptors = array.array("i", [0, 1, 2])
     message = json.dumps(request).encode() + b"\n"
     sent = connection.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])

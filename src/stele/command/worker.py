@@ -5,9 +5,9 @@ The worker loads third-party packages only, never Stele's own modules, so each c
 The command line is the same with and without it: `python -m stele` asks the worker named in `STELE_WORKER` and runs the
 command itself when there is none.
 
-Protocol over a Unix socket: the client (`hand_over.py`) sends one JSON line (argv, cwd, environment, its Python's
-folder) with its three standard file descriptors, then one line per signal it is sent; the worker answers with the exit
-code, or declines a client of another Python. A client that goes away takes its child with it.
+Protocol over a Unix socket: the client (`hand_over.py`) sends one JSON line (package, argv, cwd, environment, its
+Python's folder) with its three standard file descriptors, then one line per signal it is sent; the worker answers with
+the exit code, or declines a client of another Python. A client that goes away takes its child with it.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _fork(request: Mapping, descriptors: Sequence[int], sockets: Sequence[socket
         for target, descriptor in enumerate(descriptors):
             os.dup2(descriptor, target)
             os.close(descriptor)
-        code = _run(request["argv"], request["cwd"], request["env"])
+        code = _run(request["package"], request["argv"], request["cwd"], request["env"])
     except BaseException as error:  # the child must never return into the worker's loop
         code = _exit_code(error)
     finally:
@@ -191,14 +191,14 @@ def _fork(request: Mapping, descriptors: Sequence[int], sockets: Sequence[socket
         os._exit(code)
 
 
-def _run(argv: Sequence[str], cwd: str, environment: Mapping[str, str]) -> int:
+def _run(package: str, argv: Sequence[str], cwd: str, environment: Mapping[str, str]) -> int:
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = ["stele", *argv]
+    sys.argv = [package, *argv]
     from stele.command.cli import main
 
-    return main(argv)
+    return main(argv, package)
 
 
 def _exit_code(error: BaseException) -> int:

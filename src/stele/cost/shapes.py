@@ -10,7 +10,7 @@ from stele.catalogue.schema.sizes import Checkpoint
 from stele.files.reading import read_object
 from stele.plan.plan import Plan
 from stele.recipes.flops import Shape
-from stele.recipes.standins import causal, contrastive, retokenised, trained
+from stele.recipes.standins import Causal, Contrastive, Retokenised, Trained
 
 UNKNOWN = "xlmr"  # assumed for a user's checkpoint
 NUMBER = 4  # bytes of a saved weight, float32
@@ -54,13 +54,13 @@ def folder_shape(folder: Path) -> Shape | None:
 def standin_shape(plan: Plan, key: str) -> Shape:
     """A stand-in's shape: its own keys, the rest from the one that it continues from."""
     recipe = plan.world.recipe(key)
-    if isinstance(recipe, trained.Recipe | causal.Recipe):
+    if isinstance(recipe, Trained | Causal):
         sizes = recipe.architecture
         return Shape(sizes.layers, sizes.width, sizes.inner, recipe.tokenizer.size)
     shape = standin_shape(plan, recipe.bases[0])
-    if isinstance(recipe, contrastive.Recipe) and (sizes := recipe.architecture):
+    if isinstance(recipe, Contrastive) and (sizes := recipe.architecture):
         return Shape(sizes.layers, sizes.width, sizes.inner, shape.vocabulary)
-    if isinstance(recipe, retokenised.Recipe):
+    if isinstance(recipe, Retokenised):
         shape = shape._replace(vocabulary=recipe.tokenizer.size)
     return shape._replace(layers=recipe.own_layers or shape.layers)
 

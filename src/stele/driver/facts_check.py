@@ -21,7 +21,6 @@ from stele.catalogue.schema import (
     rules,
     sizes,
 )
-from stele.catalogue.schema import world as written
 from stele.catalogue.schema.names import Facts
 from stele.files.strict import validate
 from stele.plan.rows import check_settings
@@ -53,8 +52,6 @@ FILES: dict[str, Check] = {  # by path below stele/
     "catalogue/dump_sizes.yaml": _typed(dict[str, sizes.Bytes]),
     **{f"catalogue/scales/{name}.yaml": checks.check_scale for name in catalogue.scale_names()},
     "cluster/tiny.yaml": checks.check_scale,
-    "world/content/concepts.yaml": written.check_concepts,
-    "world/language/scripts.yaml": written.check_scripts,
     "tables/render/bibliography.yaml": bibliography.check_bibliography,
 }
 

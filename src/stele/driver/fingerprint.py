@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
@@ -19,11 +20,25 @@ from stele.files.atomic import digest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT.name
+SIBLING = "stele_world"  # the package beside it; its modules are named in full ("stele_world.mirror")
+
+
+def _root(name: str) -> Path:
+    """The folder below which a module or a file lies, by its name: ROOT, or for the sibling's the folder above."""
+    return ROOT.parent if re.match(rf"{SIBLING}\b", name) else ROOT
+
+
+def _name(module: str) -> str:
+    """What a module is called here: "stele.training.loop" is "training.loop"; "" for one of another project."""
+    package, _, rest = module.partition(".")
+    if package == PACKAGE:
+        return rest
+    return module if package == SIBLING else ""
 
 
 def _path(module: str) -> Path | None:
     """The file of a module given without the package's name ("training.loop"), None when there is none."""
-    base = ROOT.joinpath(*module.split(".")) if module else ROOT
+    base = _root(module) / module.replace(".", "/")
     for candidate in (base / "__init__.py", base.with_suffix(".py")):
         if candidate.is_file():
             return candidate
@@ -71,18 +86,19 @@ def _read(path: Path) -> tuple[str, frozenset[str]]:
 
 def _imported(source: str, path: Path) -> frozenset[str]:
     """The modules of Stele that a file imports."""
-    inside = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+    root = ROOT if path.is_relative_to(ROOT) else ROOT.parent
+    inside = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix("__init__").rstrip(".")
     package = inside if path.name == "__init__.py" else inside.rpartition(".")[0]
     modules: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            modules.update(a.name.removeprefix(f"{PACKAGE}.") for a in node.names if a.name.startswith(f"{PACKAGE}."))
+            modules.update(_name(alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             if node.level:
                 parts = package.split(".") if package else []
                 base = ".".join([*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])])
-            elif node.module == PACKAGE or (node.module or "").startswith(f"{PACKAGE}."):
-                base = (node.module or "")[len(PACKAGE) + 1 :]
+            elif (node.module or "").partition(".")[0] in (PACKAGE, SIBLING):
+                base = _name(node.module or "")
             else:
                 continue
             modules.add(base)
@@ -115,8 +131,8 @@ def _parents(module: str) -> Iterable[str]:
 
 
 def package_modules(package: str) -> list[str]:
-    """All modules of a package, for a command that may choose any of them: `package_modules("world.writers")`."""
-    folder = ROOT.joinpath(*package.split("."))
+    """All modules of a package, for a command that may choose any of them: `package_modules("stele_world.writers")`."""
+    folder = _root(package).joinpath(*package.split("."))
     return [f"{package}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"]
 
 
@@ -138,8 +154,9 @@ def code(command: str, *chosen: str, data: tuple[str, ...] = ()) -> str:
     """
     modules = closure([command, *chosen])
     for name in data:
-        path = ROOT / name
+        root = _root(name)
+        path = root / name
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if file.is_file():
-                modules[file.relative_to(ROOT).as_posix()] = _data_digest(file)
+                modules[file.relative_to(root).as_posix()] = _data_digest(file)
     return digest(modules)

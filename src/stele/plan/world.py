@@ -13,7 +13,7 @@ from stele.plan.cached_method import cached_method
 from stele.plan.models import Models
 from stele.plan.paths import Paths
 from stele.plan.settings import Settings
-from stele.recipes.standin import Recipe, parse_recipe
+from stele.recipes.standins import Recipe, parse_recipe
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,10 +43,6 @@ class World:
             raise unknown("standin", key, standins, "catalogue/standins.yaml")
         forced = {**sizes.standins.get(key, {}), "threads": sizes.threads}
         return parse_recipe({**standins[key], **forced}, f"standins.yaml: {key}")
-
-    def modules(self, key: str) -> list[str]:
-        """The module that makes stand-ins of a kind."""
-        return [f"world.standins.{self.recipe(key).kind}"]
 
     def language_facts(self) -> str:
         """A digest of the facts about the generated languages and those that lend them words; of no other language.

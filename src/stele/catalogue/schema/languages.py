@@ -21,7 +21,7 @@ class Substitute(Strict):
 
 
 class Syllables(Strict):
-    """What syllables are made of, in the notation of world/language/scripts.yaml, blanks between; "-" is nothing."""
+    """What syllables are made of, in the notation of scripts.yaml (stele_world), blanks between; "-" is nothing."""
 
     onsets: str
     nuclei: str

@@ -10,9 +10,7 @@ from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, Values, validate
 from stele.recipes.encoding import SomeEncoding
 from stele.recipes.lexical import Rm3
-from stele.recipes.standin import RECIPES as KINDS
-from stele.recipes.standin import recipe_model
-from stele.registry import module_names
+from stele.recipes.standins import kinds
 
 
 class Released(Strict):
@@ -107,4 +105,5 @@ def check_standins(values: Facts, where: str) -> None:
 
 def check_standin(entry: Facts, where: str, at: list[str]) -> None:
     """One stand-in."""
-    validate(recipe_model(choice(entry, "kind", module_names(KINDS), where, at, required=True)), entry, where, at)
+    kind = choice(entry, "kind", sorted(kinds()), where, at, required=True)
+    validate(kinds()[kind], entry, where, at)

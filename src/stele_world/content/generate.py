@@ -1,0 +1,271 @@
+"""The generated world: `generate(sizes, languages, seed)` -> World, from which all texts are written on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
+
+from stele.errors import SteleError, unknown
+from stele.recipes.world import WorldSizes
+from stele_world.content.articles import Teller, parallel_pairs, translations
+from stele_world.content.concepts import inventory
+from stele_world.content.draws import stream
+from stele_world.content.facts import Facts, entities
+from stele_world.content.model import Article, Entity, Fact, Gold, Mention, Question, Sentence
+from stele_world.language.english import English
+from stele_world.language.grammar import Grammar
+from stele_world.language.lexicon import ENGLISH, Lexicon, language
+
+SPLITS = ("train", "dev", "test")
+HELD_OUT = ("dev", "test")  # splits whose entities no fine-tuning text may name
+# training may ask for a fact again in other words when it wants more questions than there are facts
+WORDINGS = 3
+# what the questions of a purpose end with; where none is given, with the language's own question mark
+MARKS = {"nq": "", "marco": ""}
+
+
+def askable(
+    entities: Mapping[str, Entity], facts: Mapping[str, tuple[Fact, ...]], split: str, seed: int, *key: str
+) -> Iterator[Fact]:
+    """Facts that a split may ask for, in random order.
+
+    The subject is of this split. A fact whose value is an entity that dev or test ask about is left out of
+    training, so that no fine-tuning question or answer names one.
+    """
+    facts_chosen = []
+    for id_, entity in entities.items():
+        if entity.split != split:
+            continue
+        for fact in facts[id_][1:]:  # the definition is never asked
+            held_out = fact.kind == "entity" and entities[fact.value].split in HELD_OUT
+            if not (split == "train" and held_out):
+                facts_chosen.append(fact)
+    return iter(stream(seed, "questions", *key, split).shuffled(facts_chosen))
+
+
+def questions(
+    purpose: str,
+    split: str,
+    count: int,
+    grammar: Grammar,
+    gold_article: Callable[[str], Article | None],
+    facts_asked: Iterator[Fact],
+    collection: str,
+    seed: int,
+) -> list[Question]:
+    """Up to `count` questions in the grammar's language on facts that the gold articles tell."""
+    language, result = grammar.language.code, []
+    prefix = "lareqa" if purpose == "lareqa" else f"{purpose}-{language}"  # LAReQA's ids are shared by the languages
+    seen: set[str] = set()
+    facts = list(facts_asked)
+    turns = WORDINGS if split == "train" else 1
+    for turn, fact in ((turn, fact) for turn in range(turns) for fact in facts):
+        if len(result) == count:
+            break
+        article = gold_article(fact.subject)
+        where = article and find_fact(article, fact)
+        if not where:
+            continue
+        position, sentence = where
+        draws = stream(seed, "ask", purpose, language, fact.subject, fact.relation, turn)
+        text = grammar.question(fact, draws, MARKS.get(purpose))
+        if text in seen:
+            continue
+        seen.add(text)
+        start, end = sentence.value
+        result.append(
+            Question(
+                id=f"{prefix}-{split}-{len(result)}",
+                language=language,
+                text=text,
+                answers=(sentence.text[start:end],),
+                entity=fact.subject,
+                fact=fact,
+                gold=Gold(collection, article.language, fact.subject, position),
+            )
+        )
+    return result
+
+
+def find_fact(article: Article, fact: Fact) -> tuple[int, Sentence] | None:
+    """The sentence of an article that tells a fact, with its number, or None."""
+    for number, sentence in enumerate(article.sentences()):
+        if sentence.fact == fact and sentence.value is not None:
+            return number, sentence
+    return None
+
+
+def mentions(
+    language: str,
+    split: str,
+    count: int,
+    entities: Mapping[str, Entity],
+    paragraphs: Iterator[tuple[Sentence, ...]],
+) -> list[Mention]:
+    """Up to `count` mentions of entities of the split in running text, one a sentence.
+
+    Training passes over sentences that name an entity of dev or test beside its own.
+    """
+    result: list[Mention] = []
+    for paragraph in paragraphs:
+        for i, sentence in enumerate(paragraph):
+            splits = {m.entity: entities[m.entity].split for m in sentence.mentions}
+            wanted = [m for m in sentence.mentions if splits[m.entity] == split]
+            if wanted and not (split == "train" and any(name in HELD_OUT for name in splits.values())):
+                if len(result) == count:
+                    return result
+                mention = wanted[-1]
+                id_ = f"mewsli-{language}-{split}-{len(result)}"
+                context = tuple(s.text for s in paragraph)
+                result.append(Mention(id_, language, context, i, mention.start, mention.end, mention.entity))
+    return result
+
+
+LAREQA_QUESTIONS_A_CONTEXT = 5
+TRANSLATED = 100  # sentences of XNLI, documents of the United Nations, of a scale whose `parallel` has none
+ARTICLES_KEPT = 50_000  # bounds the memory of a large world; a small one is told once
+
+
+def generate(sizes: WorldSizes, languages: Sequence[str], seed: int) -> World:
+    """The world of `seed` in the given languages (English is always one of them).
+
+    The texts of a language do not depend on which others there are.
+    """
+    if len(set(languages)) != len(languages):
+        raise SteleError(f"world: a language is given twice: {', '.join(languages)}")
+    codes = list(languages) if ENGLISH in languages else [ENGLISH, *languages]
+    return World(sizes, tuple(codes), seed)
+
+
+class World:
+    """Entities, facts and everything told about them. All methods are deterministic."""
+
+    def __init__(self, sizes: WorldSizes, languages: tuple[str, ...], seed: int) -> None:
+        self.sizes, self.languages, self.seed = sizes, languages, seed
+        self.concepts = inventory(sizes)
+        self.lexicons = {c: Lexicon(language(c), self.concepts, sizes.dials, seed) for c in languages}
+        self.entities: dict[str, Entity] = entities(self.concepts, sizes, self.lexicons, seed)
+        self.facts = Facts(self.concepts, self.entities, sizes, seed)
+        self.grammars = {
+            code: (English if code == ENGLISH else Grammar)(lexicon, self.concepts, self.entities)
+            for code, lexicon in self.lexicons.items()
+        }
+        self._tellers = {
+            c: Teller(self.grammars[c], self.concepts, self.entities, self.facts, sizes, seed) for c in languages
+        }
+        self._article = lru_cache(ARTICLES_KEPT)(lambda language, entity: self._tellers[language].article(entity))
+
+    def articles(self, language: str) -> list[Article]:
+        """All Wikipedia articles of a language, in the order of the entities' ids."""
+        self._teller(language)
+        return [self._article(language, id_) for id_, entity in self.entities.items() if language in entity.coverage]
+
+    def article(self, language: str, entity: str) -> Article | None:
+        """One article, or None where the language has none about the entity."""
+        self._teller(language)
+        covered = entity in self.entities and language in self.entities[entity].coverage
+        return self._article(language, entity) if covered else None
+
+    def parallel_articles(self, language: str) -> list[Article]:
+        """The contexts of LAReQA: the same articles, sentence by sentence, in every language."""
+        teller = self._teller(language)
+        return [teller.parallel_article(entity) for entity in self._contexts]
+
+    def web_documents(self, language: str) -> Iterator[list[list[str]]]:
+        """The crawl: documents -> paragraphs -> sentences."""
+        teller = self._teller(language)
+        for number in range(self.sizes.web_documents):
+            yield [[s.text for s in paragraph] for paragraph in teller.document("web", number)]
+
+    def questions(self, purpose: str, language: str, split: str) -> list[Question]:
+        """Questions of a purpose (nq, marco, squad, mrtydi, xor, lareqa) in a language, for train, dev or test.
+
+        nq, marco, squad: in English, about English articles. mrtydi: about articles of the language itself. xor: about
+        English articles. lareqa: the same questions in every language about its parallel articles.
+        """
+        if purpose not in self.sizes.questions:
+            raise unknown("purpose", purpose, self.sizes.questions, "world.questions")
+        if split not in SPLITS:
+            raise unknown("split", split, SPLITS)
+        self._teller(language)
+        counts = self.sizes.questions[purpose]
+        key = (purpose,) if purpose == "lareqa" else (purpose, language)
+        facts = askable(self.entities, self.facts.of, split, self.seed, *key)
+        if purpose == "lareqa":
+            articles = {a.entity: a for a in self.parallel_articles(language)}
+            gold, collection = articles.get, "parallel"
+        else:
+            article_language = language if purpose == "mrtydi" else ENGLISH
+            gold, collection = partial(self.article, article_language), "wikipedia"
+        count = getattr(counts, split)
+        return questions(purpose, split, count, self.grammars[language], gold, facts, collection, self.seed)
+
+    def mentions(self, language: str, split: str) -> list[Mention]:
+        """Mentions to be linked by dev or test, in news that no other text repeats."""
+        if split not in HELD_OUT:
+            raise unknown("split", split, HELD_OUT)
+        count = getattr(self.sizes.mentions, split)
+        teller = self._teller(language)
+        paragraphs = (p for number in range(20 * count) for p in teller.document(f"news {split}", number))
+        return mentions(language, split, count, self.entities, paragraphs)
+
+    def parallel(self, language: str, purpose: str) -> list[tuple[str, str]]:
+        """Pairs (English, foreign) that say the same: "tatoeba" (a test set) or "training"."""
+        if purpose not in self.sizes.parallel:
+            raise unknown("purpose", purpose, self.sizes.parallel, "world.parallel")
+        if language == ENGLISH:
+            raise SteleError("world: parallel sentences need a language other than English")
+        pair = self._teller(ENGLISH), self._teller(language)
+        count = self.sizes.parallel[purpose]
+        return list(parallel_pairs(*pair, purpose, count, self.concepts, self.facts, self.seed))
+
+    def told_again(self, language: str, sentences: Sequence[Sentence], *key: str | int) -> list[str]:
+        """Sentences of another language translated: what they tell, in a language's own words; `key` seeds these."""
+        return self._teller(language).told_again(sentences, stream(self.seed, "told again", language, *key))
+
+    def asked_again(self, language: str, question: Question) -> str:
+        """A question of another language translated."""
+        self._teller(language)
+        fact, mark = question.fact, MARKS.get(question.id.partition("-")[0])
+        draws = stream(self.seed, "asked again", language, question.id)
+        return self.grammars[language].question(fact, draws, mark)
+
+    def newswire(self, language: str) -> Iterator[list[tuple[Sentence, ...]]]:
+        """Documents of a test collection, in paragraphs: news that no other text repeats."""
+        teller = self._teller(language)
+        return (teller.document("newswire", number) for number in range(self.sizes.newswire))
+
+    def translations(self) -> Iterator[dict[str, str]]:
+        """Sentences of the test set's kind in most languages each (language -> text): two for one of its pairs."""
+        count = 2 * self.sizes.parallel.get("tatoeba", 0)
+        return translations(self._tellers, count, self.concepts, self.seed)
+
+    def translated_sentences(self, languages: Sequence[str]) -> Iterator[dict[str, str]]:
+        """Sentences in all of some languages (language -> text), as XNLI's: no text of a language comes twice."""
+        tellers, count = {code: self._teller(code) for code in languages}, self.sizes.parallel.get("xnli", TRANSLATED)
+        told = translations(tellers, 2 * count, self.concepts, self.seed, "xnli", share=1.0, native=False)
+        seen: set[tuple[str, str]] = set()
+        for texts in told:
+            if not count:
+                return
+            if seen.isdisjoint(texts.items()):
+                seen.update(texts.items())
+                count -= 1
+                yield texts
+
+    def translated_documents(self, language: str) -> list[Article]:
+        """Documents that are sentence by sentence the same in every language, each about another entity."""
+        teller, count = self._teller(language), self.sizes.parallel.get("uncorpus", TRANSLATED)
+        chosen = stream(self.seed, "uncorpus").shuffled(list(self.entities))[:count]
+        return [teller.parallel_article(entity) for entity in chosen]
+
+    def _teller(self, language: str) -> Teller:
+        if language not in self._tellers:
+            raise unknown("language", language, self.languages, "world")
+        return self._tellers[language]
+
+    @cached_property
+    def _contexts(self) -> list[str]:
+        wanted = self.sizes.questions["lareqa"].test if "lareqa" in self.sizes.questions else 0
+        test = [id_ for id_, entity in self.entities.items() if entity.split == "test"]
+        return test[: -(-wanted // LAREQA_QUESTIONS_A_CONTEXT)]

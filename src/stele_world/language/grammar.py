@@ -1,0 +1,244 @@
+"""Sentences: the same frame told in any language, with the spans of the entities that it names.
+
+`Grammar` puts subject, verb and marked value in the order of a language's facts (languages.yaml). Nothing here knows
+what is true: it is told what to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from stele_world.content.concepts import Inventory, Relation
+from stele_world.content.draws import Draws
+from stele_world.content.model import Entity, Fact, Link
+from stele_world.language.lexicon import Lexicon, capitalised
+
+CASED = ("Latin", "Cyrillic", "Greek")  # scripts with capitals
+QUESTION_MARKS = {"Arabic": "؟", "Greek": ";", "Japanese": "？", "Han": "？"}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some letters of a sentence; `glue` attaches them to the piece before, `hook` the next piece to them."""
+
+    text: str
+    entity: str = ""
+    value: bool = False
+    glue: bool = False
+    hook: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A told sentence: its text, where it names entities, and where the value of its frame stands."""
+
+    text: str
+    mentions: tuple[Link, ...]
+    value: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The content of a sentence, the same in every language: a fact, an adjective, and a year beside the fact.
+
+    `inverse`: the fact is told of its value (Y was founded by X), as a passive with the subject as its agent.
+    """
+
+    fact: Fact
+    adjective: str = ""
+    dated: str = ""
+    inverse: bool = False
+
+    @property
+    def about(self) -> str:
+        """The entity that the sentence is about."""
+        return self.fact.value if self.inverse else self.fact.subject
+
+
+class Grammar:
+    """Tells and asks in one language."""
+
+    def __init__(self, lexicon: Lexicon, concepts: Inventory, entities: Mapping[str, Entity]) -> None:
+        self.lexicon = lexicon
+        self.language = lexicon.language
+        self.concepts = concepts
+        self.entities = entities
+        facts, script = self.language.facts, self.language.writing.script
+        self._order: str = facts.order
+        self._marking: str = facts.role_marking
+        self._article: str = facts.article
+        self._before: bool = facts.adjective == "before"
+        self._copula: bool = facts.copula
+        self._question: str = facts.question
+        self._subject_marker: bool = facts.subject_marker
+        self._particle: bool = facts.question_particle
+        self._space = " " if self.language.spaced else ""
+        self._stop = self.language.writing.stop
+        self._question_mark = QUESTION_MARKS.get(script, "?")
+        self._cased = script in CASED
+
+    # --- whole sentences
+
+    def statement(self, frame: Frame, subject: str, draws: Draws) -> Line:
+        """Tells a frame; `subject` is "name", "noun" (the city) or "pronoun": how what it is about is called."""
+        fact = frame.fact
+        relation = self.concepts.relation(fact.relation)
+        if relation.is_definition:
+            return self.line(self._definition(frame, relation, draws), self._stop)
+        verb = [Piece(self.lexicon.word(relation.name, draws))]
+        if frame.inverse:
+            verb, value = self._passive(verb), self.marked([self.name(fact.subject)], "by")
+        else:
+            value = self.marked(self.value(fact, relation, draws), relation.role)
+        date = self.marked([Piece(frame.dated)], "in") if frame.dated else []
+        return self.line(self._ordered(self.subject(frame.about, subject, draws), verb, value, date), self._stop)
+
+    def question(self, fact: Fact, draws: Draws, mark: str | None = None) -> str:
+        """Asks for the value of a fact, naming its subject; `mark` replaces the language's question mark."""
+        relation = self.concepts.relation(fact.relation)
+        wanted = self._asked(relation, draws)
+        verb = [Piece(self.lexicon.word(relation.name, draws))]
+        name = self.subject(fact.subject, "name", draws)
+        if self._question == "initial":
+            pieces = [*wanted, *verb, *name] if self._order == "VSO" else [*wanted, *name, *verb]
+        elif self._question == "final":
+            pieces = [*name, *verb, *wanted]
+        else:
+            pieces = self._ordered(name, verb, wanted, [])
+        if self._particle:
+            pieces.append(Piece(self.lexicon.function("question")))
+        return self.line(pieces, self._question_mark if mark is None else mark).text
+
+    def plain(self, subject: str, verb: str, thing: str, adjective: str, draws: Draws, native: bool = False) -> Line:
+        """A sentence about nothing in particular: the old woman found a letter."""
+        word = self.lexicon.native if native else self.lexicon.word
+        subject_ = self.noun(word(subject, draws), word(adjective, draws), definite=True)
+        object_ = self.marked(self.noun(word(thing, draws), "", definite=False), "object")
+        verb_ = [Piece(word(verb, draws))]
+        return self.line(self._ordered(self._as_subject(subject_), verb_, object_, []), self._stop)
+
+    # --- parts of sentences
+
+    def name(self, entity: str) -> Piece:
+        """An entity by its name."""
+        return Piece(self.entities[entity].names[self.language.code], entity)
+
+    def value(self, fact: Fact, relation: Relation, draws: Draws) -> list[Piece]:
+        """The value of a fact: a name, digits (with what they count), or a noun."""
+        if fact.kind == "entity":
+            return [replace(self.name(fact.value), value=True)]
+        if fact.kind == "noun":
+            return [Piece(self.lexicon.word(fact.value, draws), value=True)]
+        number = Piece(fact.value, value=True)
+        if relation.unit is None:
+            return [number]
+        unit = Piece(self.lexicon.word(relation.unit, draws))
+        return [number, unit] if self._before else [unit, number]
+
+    def subject(self, entity: str, how: str, draws: Draws) -> list[Piece]:
+        """The subject by its name, its type with an article, or a pronoun."""
+        type_ = self.concepts.types[self.entities[entity].type]
+        if how == "name":
+            pieces = [self.name(entity)]
+        elif how == "noun":
+            pieces = self.noun(self.lexicon.word(type_.name, draws), "", definite=True)
+        else:
+            pieces = [Piece(self.lexicon.function(pronoun(self.entities[entity], type_.pronouns)))]
+        return self._as_subject(pieces)
+
+    def marked(self, pieces: list[Piece], role: str) -> list[Piece]:
+        """A noun phrase with the mark of its role: a word before or after it, or a suffix."""
+        if self._marking == "preposition":
+            return pieces if role == "object" else [Piece(self.lexicon.function(role)), *pieces]
+        foreign = pieces[-1].entity and pieces[-1].text.isascii() and not self.language.latin
+        return [*pieces, Piece(self.lexicon.function(role), glue=self._marking == "suffix" and not foreign)]
+
+    def noun(self, noun: str, adjective: str, definite: bool) -> list[Piece]:
+        """A noun with its article and adjective."""
+        core = [Piece(noun)]
+        if adjective:
+            core = [Piece(adjective), *core] if self._before else [*core, Piece(adjective)]
+        if self._article == "none" or (not definite and self._article != "word"):
+            return core
+        article = self.article(definite, core[0].text)
+        if self._article == "word":
+            return [Piece(article), *core]
+        if self._article == "prefix":
+            return [Piece(article, hook=True), *core]
+        where = len(core) if self._before else 1
+        return [*core[:where], Piece(article, glue=True), *core[where:]]
+
+    def article(self, definite: bool, before: str) -> str:
+        """The article before (or on) a word."""
+        return self.lexicon.function("the" if definite else "a")
+
+    def definition_noun(self, entity: str) -> str:
+        """The concept that a definition uses: the type, or a member of a class (a person's profession)."""
+        type_ = self.concepts.types[self.entities[entity].type]
+        members = self.concepts.classes.get(type_.definition_noun)
+        return members[int(entity[1:]) * 7 % len(members)] if members else type_.name
+
+    def described(self, frame: Frame, draws: Draws) -> list[Piece]:
+        """A famous city: what a definition says its subject is."""
+        noun = self.lexicon.word(self.definition_noun(frame.fact.subject), draws)
+        return self.noun(noun, self.lexicon.word(frame.adjective, draws), definite=False)
+
+    def _definition(self, frame: Frame, relation: Relation, draws: Draws) -> list[Piece]:
+        """X is a famous city in Y."""
+        described = self.described(frame, draws)
+        name = self.subject(frame.fact.subject, "name", draws)
+        where = self.marked(self.value(frame.fact, relation, draws), relation.role)
+        copula = [Piece(self.lexicon.function("is"))] if self._copula else []
+        if self._order == "SOV":
+            return [*name, *where, *described, *copula]
+        return [*copula, *name, *described, *where] if self._order == "VSO" else [*name, *copula, *described, *where]
+
+    def _passive(self, verb: list[Piece]) -> list[Piece]:
+        """A verb in the passive: with a word before it or after it, or a suffix, as the language marks its nouns."""
+        mark = Piece(self.lexicon.function("passive"), glue=self._marking == "suffix")
+        return [mark, *verb] if self._marking == "preposition" else [*verb, mark]
+
+    def _as_subject(self, pieces: list[Piece]) -> list[Piece]:
+        return [*pieces, Piece(self.lexicon.function("subject"), glue=True)] if self._subject_marker else pieces
+
+    def _ordered(self, subject: list[Piece], verb: list[Piece], value: list[Piece], date: list[Piece]) -> list[Piece]:
+        if self._order == "SVO":
+            return [*subject, *verb, *value, *date]
+        return [*subject, *date, *value, *verb] if self._order == "SOV" else [*verb, *subject, *value, *date]
+
+    def _asked(self, relation: Relation, draws: Draws) -> list[Piece]:
+        """Which city, how many inhabitants, which year: with the mark of its role."""
+        if relation.unit is not None:
+            phrase = [Piece(self.lexicon.function("how_many")), Piece(self.lexicon.word(relation.unit, draws))]
+        else:
+            year = relation.kind == "year"
+            noun = self.lexicon.function("year") if year else self.lexicon.word(relation.target, draws)
+            phrase = [Piece(self.lexicon.function("which")), Piece(noun)]
+        return self.marked(phrase, relation.role)
+
+    # --- letters
+
+    def line(self, pieces: list[Piece], stop: str) -> Line:
+        """Joins pieces into text; an initial letter is capital, offsets are those of the joined text."""
+        text, mentions, value, hooked = "", [], None, True
+        for piece in pieces:
+            if not piece.text:
+                continue
+            if not (piece.glue or hooked):
+                text += self._space
+            start = len(text)
+            text += piece.text
+            hooked = piece.hook
+            if piece.entity:
+                mentions.append(Link(start, len(text), piece.entity))
+            if piece.value:
+                value = (start, len(text))
+        if stop == "." and text.endswith("."):  # an abbreviation closes the sentence
+            stop = ""
+        return Line((capitalised(text) if self._cased else text) + stop, tuple(mentions), value)
+
+
+def pronoun(entity: Entity, pronouns: tuple[str, ...]) -> str:
+    """The pronoun of an entity: it keeps one of its type's."""
+    return pronouns[int(entity.id[1:]) % len(pronouns)]

@@ -1,0 +1,142 @@
+r"""Write the generated internet: every dataset at its upstream address and in its upstream format, and the manifest.
+
+    python -m stele_world mirror --world '{"entities": 300}' --languages en sw --seed 0 \
+        --user-data user_data --output mirror/manifest.json
+
+The folder of the manifest becomes the mirror: {folder}/{host}/{path of the address}. What upstream guards behind a
+licence or a web page goes to {user data}/{dataset}/. The manifest is written last: while it is missing, nothing in the
+folder is to be trusted. Generated checkpoints that other jobs have put on the mirror's hub stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePath
+
+from stele.artifacts.records import GENERATED, start, write_record
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.files.atomic import atomic_write_json, digest, swap_in
+from stele.files.ours import MARK, check_record, check_replaceable, entries, is_made, mark_of
+from stele.files.reading import parse_object
+from stele.progress import track
+from stele_world.site import HUB, NAME, Site, path_of
+from stele_world.writers import writers
+from stele_world.writers.library import Library
+
+log = logging.getLogger(__name__)
+
+JOB, PUBLISHED = "world mirror", "world standin"
+PART = ".stele-generating."  # prefix of the folders of an unfinished run
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--world", required=True, help="the scale's `world` block, as JSON")
+    parser.add_argument("--languages", nargs="+", required=True, metavar="L")
+    parser.add_argument("--seed", type=arguments.seed, required=True)
+    parser.add_argument("--output", type=Path, required=True, help="manifest.json in the folder of the mirror")
+    parser.add_argument(
+        "--user-data", type=Path, required=True, help="folder for what upstream does not give out freely"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    if args.output.name != NAME:
+        raise SteleError(f"--output {args.output}: the manifest of a mirror is called {NAME}")
+    from stele.recipes.world import world_sizes
+    from stele_world.content.generate import generate
+
+    clock = start()
+    block, languages = parse_object(args.world, "--world"), args.languages
+    sizes = world_sizes(block)
+    mirror = args.output.parent
+    check_record(args.output, JOB)
+    check_replaceable(mirror, JOB, NAME, stays(mirror))
+    with unfinished(mirror) as part, unfinished(args.user_data) as licensed:
+        site = Site(part, licensed)
+        library = Library(generate(sizes, languages, args.seed))
+        families = writers()
+        for write in track(families, len(families), "mirror", unit="family"):
+            write(site, library)
+        for dataset in site.licensed:
+            check_replaceable(args.user_data / dataset, JOB)
+        move_in(part, mirror, stays(mirror))
+        for dataset in site.licensed:
+            swap_in(licensed / dataset, args.user_data / dataset, JOB)
+    made = {path_of(mirror, url): entry for url, entry in site.files.items()}
+    made |= {
+        args.user_data / name / file: file_facts
+        for name, files in site.licensed.items()
+        for file, file_facts in files.items()
+    }
+    raw = {url: entry["raw_sha256"] for url, entry in site.files.items()}
+    write_record(
+        args.output,
+        job=JOB,
+        inputs={},
+        clock=clock,
+        seed=args.seed,
+        labels=[GENERATED],
+        outputs={os.path.relpath(path, mirror): facts for path, facts in made.items()},
+        content=digest([raw, site.licensed]),
+        world=block,
+        languages=languages,
+        files=site.files,
+        counts=site.counts,
+        licensed=site.licensed,
+    )
+    log.info("%d files, %.1f MB", len(site.files), sum(e["bytes"] for e in site.files.values()) / 1e6)
+
+
+@contextmanager
+def unfinished(folder: Path) -> Iterator[Path]:
+    """A new folder inside `folder` to write to, gone at the end; those of killed runs go first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob(f"{PART}*"):
+        shutil.rmtree(old, ignore_errors=True)
+    part = Path(tempfile.mkdtemp(prefix=PART, dir=folder))
+    try:
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def stays(mirror: Path) -> Callable[[str], bool]:
+    """Tells of a file in a mirror whether it is of an unfinished run, or of a checkpoint that was published there."""
+    marks = (path.parent for path in (mirror / HUB).rglob(MARK))
+    published = {folder.relative_to(mirror) for folder in marks if is_made(folder, PUBLISHED)}
+    return lambda name: name.startswith(PART) or not published.isdisjoint(PurePath(name).parents)
+
+
+def move_in(part: Path, mirror: Path, stays_there: Callable[[str], bool]) -> None:
+    """Replaces the generated hosts of `mirror` by those in `part`; published checkpoints stay.
+
+    Both generations stand in its mark until the second is in place: a killed run can be made again.
+    """
+    (mirror / NAME).unlink(missing_ok=True)
+    before = [name for name in entries(mirror) if not stays_there(name)]
+    mark = mark_of(part, JOB)
+    atomic_write_json(mirror / MARK, mark | {"files": [*before, *mark["files"]]})
+    for name in before:
+        gone = mirror / name
+        gone.rmdir() if gone.is_dir() and not gone.is_symlink() else gone.unlink()
+        _remove_empty(gone.parent, mirror)
+    for file in sorted(p for p in part.rglob("*") if p.is_file()):
+        target = mirror / file.relative_to(part)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(file, target)
+    atomic_write_json(mirror / MARK, mark | {"files": [*mark["files"], NAME]})
+
+
+def _remove_empty(folder: Path, root: Path) -> None:
+    """Removes a folder below `root` and those above it that have become empty."""
+    with suppress(OSError):
+        while folder != root:
+            folder.rmdir()
+            folder = folder.parent

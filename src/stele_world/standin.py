@@ -1,0 +1,207 @@
+r"""Make one stand-in for a public checkpoint: tiny, real, with its own tokenizer, trained on the generated internet.
+
+    python -m stele_world standin --checkpoint xlmr --recipe '{"kind": "trained", ...}' --mirror mirror \
+        --languages en sw --base --seed 0 --state state --output standins/xlmr/record.json
+
+It is published in the mirror under its original's id on the hub (a checkpoint that was released elsewhere: in a folder
+beside the record), from where the checkpoint rule fetches it like a real one. A later stand-in continues from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import logging
+import math
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stele.artifacts import records
+from stele.artifacts.record_shape import seal
+from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.catalogue.hub import address
+from stele.command import arguments
+from stele.encoders.tokenizer import quiet
+from stele.errors import SteleError
+from stele.files.atomic import atomic_directory, atomic_write_json, files_digest, folder_facts, sha256
+from stele.files.ours import check_record, check_replaceable
+from stele.files.reading import parse_object, read_object
+from stele_world.site import HUB, NAME, read_manifest
+
+if TYPE_CHECKING:
+    from stele.training.loop import Outcome
+    from stele_world.standins import StandIn
+
+log = logging.getLogger(__name__)
+
+JOB = "world standin"
+REVISION = "main"
+FILES = Path("resolve", REVISION)  # where the files of a repository lie on the hub, below its id
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--checkpoint", required=True, help="its key in catalogue/standins.yaml")
+    parser.add_argument("--recipe", required=True, metavar="JSON", help="how it is made, with the scale's sizes")
+    parser.add_argument("--mirror", required=True, type=Path, help="of generated text, where it is published")
+    parser.add_argument("--languages", required=True, nargs="+", metavar="L")
+    parser.add_argument("--base", nargs="*", default=[], type=Path, metavar="RECORD", help="those it continues from")
+    parser.add_argument("--seed", required=True, type=arguments.seed)
+    add_state_arguments(parser)
+    parser.add_argument("--output", required=True, type=Path, metavar="RECORD")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    import torch
+
+    from stele.recipes.optimisation import Optimisation
+    from stele.recipes.standins import parse_recipe
+    from stele.training import loop
+    from stele.training.callbacks import AfterStep
+    from stele.training.processes import process_context
+    from stele.training.sampling import derive
+    from stele_world.standins import Inputs, maker
+
+    # what it is made from
+    values = parse_object(args.recipe, "--recipe")
+    recipe = parse_recipe(values)
+    make = maker(recipe.kind)
+    bases = [base_folder(args.mirror, path) for path in args.base]
+    if len(bases) != recipe.BASES:
+        raise SteleError(f"--base: {args.checkpoint} continues from {recipe.BASES} stand-ins, found {len(bases)}")
+    read_manifest(args.mirror / NAME)
+    inputs = {"mirror": args.mirror / NAME, **{path.parent.name: path for path in args.base}}
+
+    # where it goes, and the state of an earlier run
+    whole = args.mirror / HUB / recipe.repo if recipe.repo else args.output.parent / args.checkpoint
+    check_record(args.output, JOB)
+    check_replaceable(whole, JOB)
+    made_by = {**values, "languages": args.languages}
+    state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
+
+    # training
+    torch.set_num_threads(recipe.threads)
+    seed = derive(args.seed, "stand-in", args.checkpoint)
+    optimisation = Optimisation(
+        steps=recipe.steps,
+        learning_rate=recipe.learning_rate,
+        warmup_steps=round(recipe.warmup * recipe.steps),
+        betas=(0.9, 0.98),
+        eps=1e-6,
+        weight_decay=0.01,
+        clip_norm=1.0,
+        threads=recipe.threads,
+    )
+
+    def train(module: Any, loss_at: Any, after_step: Any = None) -> Outcome:
+        options = {"state": state, "seed": seed, "process": process_context(), "label": f"stand-in {args.checkpoint}"}
+        callbacks = {"heads": AfterStep(after_step)} if after_step else {}
+        return loop.train(module, loop.MicroBatches(loss_at, [0]), optimisation, **options, callbacks=callbacks)
+
+    standin = make(recipe, Inputs(args.mirror, args.languages, bases, seed, train))
+
+    # publication
+    with published(whole, recipe.repo) as folder:
+        write(folder, standin, recipe.publish)
+    manifest, below = read_manifest(whole / NAME), os.path.relpath(whole, args.output.parent)
+    records.write_record(
+        args.output,
+        job=JOB,
+        inputs=inputs,
+        clock=clock,
+        seed=args.seed,
+        labels=[records.GENERATED, records.STAND_IN],
+        outputs={f"{below}/{name}": facts for name, facts in folder_facts(whole).items()},
+        content=manifest["content"],
+        checkpoint=args.checkpoint,
+        repository=recipe.repo,
+        folder=None if recipe.repo else whole.name,
+        languages=args.languages,
+        recipe=recipe.model_dump(mode="json", exclude_none=True),
+        parameters=sum(p.numel() for p in standin.model.parameters()),
+        vocabulary=len(standin.tokenizer),
+        losses=standin.outcome["losses"],
+        files=manifest["files"],
+    )
+    drop(state)
+    log.info("%s: %s", args.checkpoint, standin.outcome["losses"])
+
+
+def base_folder(mirror: Path, record: Path) -> Path:
+    """The folder of the stand-in of a record. Raises SteleError where it has gone."""
+    facts = records.read_record(record)
+    repo = facts.get("repository")
+    folder = mirror / HUB / repo / FILES if repo else record.parent / facts["folder"]
+    if not (folder / "config.json").is_file():
+        raise SteleError(f"{folder}: the stand-in of {record} is not there; delete the record and make it again")
+    return folder
+
+
+@contextmanager
+def published(whole: Path, repo: str | None) -> Iterator[Path]:
+    """A new folder for a model's files; it appears in `whole`, with its manifest.
+
+    On the hub, where it has a `repo`, the manifest lies above the files and names addresses; of what was released
+    elsewhere it lies beside them and names them.
+    """
+    with atomic_directory(whole, JOB) as new:
+        folder = new / FILES if repo else new
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+        entries = {}
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            name = path.relative_to(folder).as_posix()
+            digest = sha256(path)
+            entry = {"sha256": digest, "bytes": path.stat().st_size, "raw_sha256": digest}
+            entries[address(repo, REVISION, name) if repo else name] = entry
+        content = files_digest(folder)
+        labels = [records.GENERATED, records.STAND_IN]
+        atomic_write_json(new / NAME, seal({"job": JOB, "files": entries, "labels": labels, "content": content}))
+
+
+def write(folder: Path, standin: StandIn, form: str) -> None:
+    """Writes config, weights (`safetensors` or `pytorch_model.bin`), tokenizer and, with a spec, the modules."""
+    import torch
+
+    settings, model = standin.folder, standin.model
+    if settings and settings.weights == "bfloat16":
+        model.to(torch.bfloat16)
+    with quiet():
+        if form == "safetensors":
+            size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+            sharded = settings is not None and settings.sharded
+            model.save_pretrained(folder, **({"max_shard_size": math.ceil(0.6 * size)} if sharded else {}))
+        else:
+            model.config.architectures = [type(model).__name__]
+            model.config.save_pretrained(folder)
+            weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+            torch.save(weights, folder / "pytorch_model.bin")
+    save_tokenizer(folder, standin.tokenizer)
+    if standin.spec is not None:
+        from stele.encoders.save import write_modules
+        from stele.recipes.encoding import make_spec
+
+        write_modules(folder, model, make_spec(standin.spec), standin.heads)
+        if settings is not None:
+            _state_prompts(folder / "config_sentence_transformers.json", settings.prompts)
+
+
+def _state_prompts(path: Path, prompts: Mapping[str, str] | None) -> None:
+    """Leaves the prompts in a folder's settings that its original names; one that names none has no such file."""
+    if prompts is None:
+        path.unlink()
+    else:
+        atomic_write_json(path, read_object(path, "settings") | {"prompts": dict(prompts)})
+
+
+def save_tokenizer(folder: Path, tokenizer: Any) -> None:
+    """The tokenizer's files, without where it was loaded from."""
+    tokenizer = copy.deepcopy(tokenizer)
+    for circumstance in ("is_local", "local_files_only", "name_or_path"):
+        tokenizer.init_kwargs.pop(circumstance, None)
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.save_pretrained(folder)

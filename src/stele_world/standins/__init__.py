@@ -1,0 +1,69 @@
+"""Stand-ins for public checkpoints: a function `make_KIND(recipe, inputs)` a kind of `stele.recipes.standins`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stele.errors import SteleError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from stele.training.loop import Named, Outcome
+
+Losses = Callable[[int], "Iterator[Named]"]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The data, bases and training loop of a stand-in.
+
+    `train(module, loss_at)` runs the training loop and returns its outcome; a third argument is its `after_step`.
+    """
+
+    mirror: Path
+    languages: Sequence[str]
+    bases: Sequence[Path]
+    seed: int
+    train: Callable[..., Outcome]
+
+
+@dataclass(frozen=True)
+class FolderSettings:
+    """Settings of a sentence-transformers folder: prompts (None: no file of them), form of weights."""
+
+    prompts: Mapping[str, str] | None
+    weights: str = "float32"
+    sharded: bool = False
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A finished stand-in. `spec` (an EncodingSpec's values) and `heads` make it a sentence-transformers folder."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    outcome: Outcome
+    spec: Mapping[str, Any] | None = None
+    heads: Sequence[Any] = ()
+    folder: FolderSettings | None = None
+
+
+def module_of(kind: str) -> str:
+    """The module that makes stand-ins of a kind, found in the text of the modules here; none is imported.
+
+    Raises SteleError where there is none.
+    """
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        if f"\ndef make_{kind}(" in path.read_text(encoding="utf-8"):
+            return f"stele_world.standins.{path.stem}"
+    raise SteleError(f"kind of stand-in {kind!r}: no module of stele_world/standins has a function make_{kind}")
+
+
+def maker(kind: str) -> Callable[[Any, Inputs], StandIn]:
+    """The function that makes stand-ins of a kind from a recipe and inputs."""
+    return getattr(import_module(module_of(kind)), f"make_{kind}")

@@ -1,0 +1,132 @@
+"""The generated texts that stand-ins learn from, read from the mirror; as tokens, and windows of them."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stele.catalogue import entries
+from stele.catalogue.schema.languages import Language
+from stele.errors import SteleError
+from stele.training.sampling import language_probabilities
+from stele_world.site import path_of
+from stele_world.writers.texts import CC100, PARALLEL
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+STOPS = ".!?।؟۔。！？።"
+SENTENCE = re.compile(rf"(?<=[{STOPS}])\s*(?=\S)")
+PHRASE = re.compile(rf"(?<=[{STOPS}])\s*(?=\S)|\s+")  # without spaces between words, a space ends a phrase
+
+
+def readable(languages: Iterable[str]) -> list[str]:
+    """The languages of which CC-100 has text. Raises SteleError where there is none."""
+    known = entries(Language)
+    codes = [language for language in languages if language in known and known[language].cc100]
+    if not codes:
+        raise SteleError(f"--languages: CC-100 has none of {', '.join(languages)}, so there is no text to learn from")
+    return codes
+
+
+def documents_of(mirror: Path, language: str) -> list[list[list[str]]]:
+    """The CC-100 documents of a language: paragraphs of sentences."""
+    entry = entries(Language)[language]
+    text = _read(path_of(mirror, CC100.format(code=entry.cc100)), lzma.open, language)
+    split = (SENTENCE if entry.spaces else PHRASE).split
+    return [[split(line) for line in document.split("\n") if line] for document in text.split("\n\n") if document]
+
+
+def translations(mirror: Path, language: str) -> list[tuple[str, str]]:
+    """(English, translation) pairs of a language other than English."""
+    path = path_of(mirror, PARALLEL.format(language=language))
+    pairs = [tuple(line.split("\t")) for line in _read(path, gzip.open, language).splitlines()]
+    if any(len(pair) != 2 for pair in pairs):
+        raise SteleError(f"{path}: want lines of English, a tab, the translation; generate the mirror again")
+    return pairs
+
+
+def _read(path: Path, opener: Callable, language: str) -> str:
+    again = "remove the mirror's manifest and generate it again"
+    try:
+        with opener(path, "rt", encoding="utf-8", newline="\n") as handle:
+            text = handle.read()
+    except FileNotFoundError:
+        raise SteleError(f"{path}: no text of {language} in this mirror; {again}") from None
+    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
+        raise SteleError(f"{path}: damaged ({error}); {again}") from None
+    if not text.strip():
+        raise SteleError(f"{path}: empty; {again}")
+    return text
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The text of some languages.
+
+    tokens   int64, every language's text one after another, without special tokens
+    begins   language -> where its sentences begin, far enough from its end for a window
+    """
+
+    tokens: np.ndarray
+    begins: Mapping[str, np.ndarray]
+
+    def windows(self, rng: np.random.Generator, number: int, length: int, alpha: float) -> np.ndarray:
+        """Windows of `length` tokens [number, length], each from a sentence's beginning on, over sentences' ends."""
+        return self.drawn(rng, number, length, alpha)[0]
+
+    def drawn(self, rng: np.random.Generator, number: int, length: int, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """`windows`, and the language of each [number], as its place among `begins`.
+
+        A window's language is drawn as XLM-R's batches are (section 3.1); windows of one batch differ in language.
+        """
+        languages = list(self.begins)
+        shares = language_probabilities({name: len(self.begins[name]) for name in languages}, alpha)
+        drawn = rng.choice(len(languages), number, p=[shares[name] for name in languages])
+        sizes = np.array([len(self.begins[name]) for name in languages])
+        before = np.cumsum(sizes) - sizes
+        chosen = before[drawn] + (rng.random(number) * sizes[drawn]).astype(np.int64)
+        return self.tokens[self._all_begins[chosen][:, None] + np.arange(length)], drawn
+
+    @cached_property
+    def _all_begins(self) -> np.ndarray:
+        return np.concatenate(list(self.begins.values()))
+
+
+def read_sentences(mirror: Path, languages: Sequence[str]) -> dict[str, list[str]]:
+    """language -> its sentences in order, for those of the languages that CC-100 has."""
+    return {
+        language: [s for document in documents_of(mirror, language) for p in document for s in p]
+        for language in readable(languages)
+    }
+
+
+def corpus(sentences: Mapping[str, Sequence[str]], tokenizer: PreTrainedTokenizerBase, length: int) -> Corpus:
+    """Sentences as tokens, for windows of `length` tokens."""
+    flat, begins, before = [], {}, 0
+    for language, texts in sentences.items():
+        tokens, lengths = tokenize(tokenizer, texts)
+        starts = np.cumsum(lengths) - lengths
+        starts = starts[(lengths > 0) & (starts <= len(tokens) - length)]
+        if not len(starts):
+            raise SteleError(f"{language}: its text has {len(tokens)} tokens, less than a window of {length}")
+        begins[language] = before + starts
+        before += len(tokens)
+        flat.append(tokens)
+    return Corpus(np.concatenate(flat), begins)
+
+
+def tokenize(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Texts without special tokens: tokens int64 [sum of lengths], lengths int64 [texts]."""
+    ids = [e.ids for e in tokenizer.backend_tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+    lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+    return np.fromiter(chain.from_iterable(ids), np.int64, int(lengths.sum())), lengths

@@ -1,0 +1,211 @@
+"""Stand-ins that learn by masked language modelling alone: from the start, or from another one that is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+
+from stele.recipes.standins import Architecture, Lengthened, Recipe, Retokenised, Spans, Stacked, Trained
+from stele.training.masking import RANDOM, REPLACED, Vocabulary, mask_tokens, read_vocabulary
+from stele.training.objectives.mlm import masked_loss
+from stele.training.sampling import Batch, derive, generator
+from stele.training.tasks import to_device
+from stele_world.standins import Inputs, StandIn
+from stele_world.standins.corpus import Corpus, corpus, read_sentences, tokenize
+from stele_world.standins.models import (
+    build,
+    filled,
+    load,
+    make_tokenizer,
+    new_config,
+    set_dropout,
+    with_layers,
+    with_positions,
+)
+
+Hide = Callable[[np.ndarray, Vocabulary, np.random.Generator, float], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+class MaskedModel(nn.Module):
+    """A masked language model; its loss on a batch of `masked_batch`."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, batch: Batch) -> Tensor:
+        return masked_loss(self.model, batch)
+
+
+def masked_batch(
+    text: Corpus, vocabulary: Vocabulary, recipe: Recipe, rng: np.random.Generator, hide: Hide = mask_tokens
+) -> Batch:
+    """ids int64 [b, t] with tokens hidden, mask None, places and targets int64 [m]: what objectives/mlm.py reads."""
+    inside = text.windows(rng, recipe.batch, recipe.length - 2, recipe.sampling_alpha)
+    ends = np.full((len(inside), 1), vocabulary.cls), np.full((len(inside), 1), vocabulary.sep)
+    ids, places, targets = hide(np.hstack([ends[0], inside, ends[1]]), vocabulary, rng, recipe.mask_probability)
+    return {"ids": ids, "mask": None, "places": places, "targets": targets}
+
+
+def fit(
+    model: Any, tokenizer: Any, recipe: Recipe, inputs: Inputs, sentences: Any = None, hide: Hide = mask_tokens
+) -> Batch:
+    """Trains a masked language model in place; returns the loop's outcome."""
+    module = MaskedModel(model)
+    set_dropout(model, recipe.dropout)
+    vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
+    sentences = sentences or read_sentences(inputs.mirror, recipe.of(inputs.languages))
+    text = corpus(sentences, tokenizer, recipe.length - 2)
+
+    def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
+        made = masked_batch(text, vocabulary, recipe, generator(inputs.seed, "windows", step), hide)
+        yield {"mlm": module(to_device(made, model.device))}
+
+    return inputs.train(module, loss_at)
+
+
+def make_trained(recipe: Trained, inputs: Inputs) -> StandIn:
+    """Trained from the start with masked language modelling, with a tokenizer of its own (BERT, section 3.1; XLM-R)."""
+    sentences = read_sentences(inputs.mirror, recipe.of(inputs.languages))
+    tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in sentences.values() for s in texts])
+    model = build(new_config(recipe.architecture, tokenizer), derive(inputs.seed, "initial weights"))
+    return StandIn(model, tokenizer, fit(model, tokenizer, recipe, inputs, sentences))
+
+
+def make_stacked(recipe: Stacked, inputs: Inputs) -> StandIn:
+    """A deeper one: the layers of a base stacked, then masked language modelling (as XLM-R large is to base)."""
+    base, tokenizer = load(inputs.bases[0])
+    model = with_layers(base, recipe.layers, inputs.seed)
+    return StandIn(model, tokenizer, fit(model, tokenizer, recipe, inputs))
+
+
+def make_lengthened(recipe: Lengthened, inputs: Inputs) -> StandIn:
+    """For longer texts: position embeddings copied over and over, then masked language modelling on long windows."""
+    base, tokenizer = load(inputs.bases[0])
+    model = with_positions(base, recipe.positions, inputs.seed)
+    tokenizer.model_max_length = recipe.positions
+    return StandIn(model, tokenizer, fit(model, tokenizer, recipe, inputs))
+
+
+HEAD = {  # where BERT's vocabulary head keeps what RoBERTa's has
+    "lm_head.dense": "cls.predictions.transform.dense",
+    "lm_head.layer_norm": "cls.predictions.transform.LayerNorm",
+}
+
+
+def make_retokenised(recipe: Retokenised, inputs: Inputs) -> StandIn:
+    """RoBERTa from BERT: the body stays, the vocabulary is new (byte-level BPE), then masked language modelling.
+
+    A new token starts as the mean of the old tokens that its text is made of.
+    """
+    sentences = read_sentences(inputs.mirror, recipe.of(inputs.languages))
+    base, before = load(inputs.bases[0])
+    tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in sentences.values() for s in texts])
+    model = retokenise(base, before, tokenizer, inputs.seed)
+    return StandIn(model, tokenizer, fit(model, tokenizer, recipe, inputs, sentences))
+
+
+def retokenise(base: Any, before: Any, tokenizer: Any, seed: int) -> Any:
+    """A RoBERTa with the layers of the BERT `base` and embeddings for `tokenizer`."""
+    import torch
+
+    old = base.config
+    sizes = Architecture(
+        model_type="roberta",
+        layers=old.num_hidden_layers,
+        width=old.hidden_size,
+        heads=old.num_attention_heads,
+        inner=old.intermediate_size,
+        positions=old.max_position_embeddings,
+    )
+    model = build(new_config(sizes, tokenizer), seed)
+    weights, new_weights = base.state_dict(), model.state_dict()
+    shares = torch.from_numpy(composition(before, tokenizer, old.vocab_size))
+    for name in new_weights:
+        source = name.replace("roberta.", "bert.", 1)
+        for new, where in HEAD.items():
+            source = source.replace(new, where)
+        if source in weights and weights[source].shape == new_weights[name].shape:
+            new_weights[name] = weights[source]
+    reserved = tokenizer.pad_token_id + 1
+    embeddings = "roberta.embeddings."
+    words = shares @ weights["bert.embeddings.word_embeddings.weight"]
+    bias = shares @ weights["cls.predictions.bias"]
+    new_weights[f"{embeddings}word_embeddings.weight"] = new_weights["lm_head.decoder.weight"] = words
+    new_weights["lm_head.bias"] = new_weights["lm_head.decoder.bias"] = bias
+    new_weights[f"{embeddings}position_embeddings.weight"][reserved:] = weights[
+        "bert.embeddings.position_embeddings.weight"
+    ]
+    new_weights[f"{embeddings}token_type_embeddings.weight"] = weights["bert.embeddings.token_type_embeddings.weight"][
+        :1
+    ]
+    return filled(model, new_weights)
+
+
+def composition(before: Any, tokenizer: Any, size: int) -> np.ndarray:
+    """float32 [new tokens, old tokens]: the share that each old token has in a new one's text; rows sum to 1."""
+    special = {getattr(tokenizer, f"{n}_token_id"): getattr(before, f"{n}_token_id") for n in ("cls", "sep", "pad")}
+    special |= {getattr(tokenizer, f"{n}_token_id"): getattr(before, f"{n}_token_id") for n in ("mask", "unk")}
+    texts = [tokenizer.convert_tokens_to_string([t]) for t in tokenizer.convert_ids_to_tokens(range(len(tokenizer)))]
+    tokens, lengths = tokenize(before, texts)
+    shares = np.zeros((len(tokenizer), size), np.float32)
+    np.add.at(shares, (np.repeat(np.arange(len(lengths)), lengths), tokens), 1)
+    shares[shares.sum(1) == 0] = 1  # bytes that are no text: the mean of all
+    for new, old in special.items():
+        shares[new] = np.arange(size) == old
+    return shares / shares.sum(1, keepdims=True)
+
+
+LONGEST = 3  # words of a span
+
+
+def make_spans(recipe: Spans, inputs: Inputs) -> StandIn:
+    """ERNIE 2.0 from BERT: same vocabulary, continued with whole words and spans masked at once (Sun et al.)."""
+    base, tokenizer = load(inputs.bases[0])
+    model = as_ernie(base, inputs.seed)
+    inside = np.array([t.startswith("##") for t in tokenizer.convert_ids_to_tokens(range(len(tokenizer)))])
+    return StandIn(model, tokenizer, fit(model, tokenizer, recipe, inputs, hide=hide_spans(inside)))
+
+
+def as_ernie(base: Any, seed: int) -> Any:
+    """The BERT `base` as a model of type `ernie`, which names its parts alike."""
+    from transformers import AutoConfig
+
+    values = {k: v for k, v in base.config.to_dict().items() if k not in ("model_type", "architectures")}
+    model = build(AutoConfig.for_model("ernie", **values), seed)
+    weights = {name.replace("bert.", "ernie.", 1): value for name, value in base.state_dict().items()}
+    return filled(model, weights)
+
+
+def hide_spans(inside: np.ndarray) -> Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """`mask_tokens` for spans of 1 to 3 whole words sharing their fate; inside bool [vocabulary]: not its start."""
+
+    def hide(
+        ids: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator, probability: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        flat = ids.ravel()
+        special = np.isin(flat, vocabulary.special)
+        word = np.cumsum(special | ~inside[flat])  # the number of the word each token belongs to
+        number = int(word[-1]) + 1
+        begins = np.flatnonzero(rng.random(number) < probability / ((1 + LONGEST) / 2))
+        if not len(begins):
+            begins = rng.choice(number, 1)
+        fate = np.full(number + LONGEST, 2.0)  # 2: left alone
+        for begin, length, drawn in zip(
+            begins, rng.integers(1, LONGEST + 1, len(begins)), rng.random(len(begins)), strict=True
+        ):
+            fate[begin : begin + length] = drawn
+        of_token = np.where(special, 2.0, fate[word])
+        chosen = np.flatnonzero(of_token < 1)
+        if not len(chosen):
+            chosen = rng.choice(np.flatnonzero(~special), 1)
+        hidden = flat.copy()
+        hidden[chosen[of_token[chosen] < REPLACED]] = vocabulary.mask
+        other = chosen[(of_token[chosen] >= REPLACED) & (of_token[chosen] < REPLACED + RANDOM)]
+        hidden[other] = rng.choice(vocabulary.ordinary, len(other))
+        return hidden.reshape(ids.shape), chosen, flat[chosen].copy()
+
+    return hide

@@ -1,0 +1,255 @@
+"""New tokenizers and models of stand-ins, and models that continue from others."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stele.encoders.tokenizer import load_tokenizer, quiet
+from stele.errors import SteleError
+from stele.files.reading import reading
+from stele.recipes.standins import Architecture, Tokenizer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+LONGEST = 16  # characters of a piece; SentencePiece's default
+START = "▁"  # how SentencePiece writes the space before a word
+MAX_LENGTH = 512
+
+
+def make_tokenizer(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
+    """A fast tokenizer of `recipe.size` tokens at most."""
+    if recipe.lowercase:
+        texts = _uncased(texts)
+    made_by = {"sentencepiece": _xlmr, "wordpiece": _bert, "byte": _roberta, "mbart": _mbart, "mbart50": _mbart50}
+    made_by["ending"] = _ending
+    return made_by[recipe.kind](recipe, texts)
+
+
+def _uncased(texts: Sequence[str]) -> list[str]:
+    """Texts as an uncased BERT reads them: in lower case, without accents and vowel signs, Hangul taken apart."""
+    from tokenizers.normalizers import BertNormalizer
+
+    normalizer = BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=True)
+    return [normalizer.normalize_str(text) for text in texts]
+
+
+def _xlmr(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
+    """<s> 0, <pad> 1, </s> 2, <unk> 3, then pieces, <mask> last, as XLM-R has them."""
+    from transformers import XLMRobertaTokenizer
+
+    return XLMRobertaTokenizer(vocab=_unigrams(recipe, texts, []), model_max_length=MAX_LENGTH)
+
+
+def _mbart(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
+    """As XLM-R's; mBART's 25 languages before <mask>."""
+    from transformers.models.mbart.tokenization_mbart import FAIRSEQ_LANGUAGE_CODES, MBartTokenizer
+
+    return MBartTokenizer(vocab=_unigrams(recipe, texts, FAIRSEQ_LANGUAGE_CODES), model_max_length=MAX_LENGTH)
+
+
+def _mbart50(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
+    """As XLM-R's; mBART-50's 52 languages before <mask>."""
+    from transformers.models.mbart50.tokenization_mbart50 import FAIRSEQ_LANGUAGE_CODES, MBart50Tokenizer
+
+    return MBart50Tokenizer(vocab=_unigrams(recipe, texts, FAIRSEQ_LANGUAGE_CODES), model_max_length=MAX_LENGTH)
+
+
+def _unigrams(recipe: Tokenizer, texts: Sequence[str], marks: Sequence[str]) -> list[tuple[str, float]]:
+    """A Unigram model's tokens with their scores: special ones, pieces, marks of languages, <mask>."""
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    pieces = _pieces(texts, recipe.size - len(special) - len(marks) - 1)
+    whole = sum(pieces.values())
+    scored = [(piece, math.log((count + 0.5) / whole)) for piece, count in pieces.items()]
+    return [*((token, 0.0) for token in special), *scored, *((mark, 0.0) for mark in marks), ("<mask>", 0.0)]
+
+
+def _bert(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
+    """[PAD] 0, [UNK], [CLS], [SEP], [MASK], then pieces that begin a word, then those within."""
+    from transformers import BertTokenizer
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    pieces = [p for p in _pieces(texts, recipe.size - len(special)) if p != START]
+    begin = [p.removeprefix(START) for p in pieces if p.startswith(START) or len(p) == 1]
+    inside = [f"##{p}" for p in pieces if not p.startswith(START)]
+    room = recipe.size - len(special)
+    # single characters must stay; of longer pieces the trainer's first ones are the most frequent
+    ordered = sorted(dict.fromkeys([*begin, *inside]), key=lambda p: len(p.removeprefix("##")) > 1)[:room]
+    vocabulary = {token: i for i, token in enumerate([*special, *ordered])}
+    return BertTokenizer(vocab=vocabulary, do_lower_case=recipe.lowercase, model_max_length=MAX_LENGTH)
+
+
+def _roberta(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
+    """<s> 0, <pad> 1, </s> 2, <unk> 3, then bytes and merged bytes, <mask> last, as RoBERTa has them."""
+    from tokenizers import pre_tokenizers
+    from transformers import RobertaTokenizer
+
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    if recipe.size < len(special) + len(alphabet) + 1:
+        raise SteleError(f"tokenizer: size: {recipe.size} is too small for all bytes ({len(alphabet)})")
+    trained = _train(texts, recipe.size - 1, pre_tokenizers.ByteLevel(), special, alphabet)
+    vocabulary = {**trained["vocab"], "<mask>": len(trained["vocab"])}
+    merges = [tuple(merge) for merge in trained["merges"]]
+    return RobertaTokenizer(vocab=vocabulary, merges=merges, model_max_length=MAX_LENGTH)
+
+
+def _ending(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
+    """<pad> 0, <eos> 1, <unk> 2, then bytes and merged bytes; a text ends in <eos>, and padding is on the left."""
+    from tokenizers import AddedToken, decoders, models, pre_tokenizers, processors
+    from tokenizers import Tokenizer as Fast
+    from transformers import PreTrainedTokenizerFast
+
+    special, bytes_of = ["<pad>", "<eos>", "<unk>"], pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    if recipe.size < len(special) + len(alphabet):
+        raise SteleError(f"tokenizer: size: {recipe.size} is too small for all bytes ({len(alphabet)})")
+    trained = _train(texts, recipe.size, bytes_of, special, alphabet)
+    tokenizer = Fast(models.BPE(trained["vocab"], [tuple(merge) for merge in trained["merges"]], unk_token="<unk>"))
+    tokenizer.pre_tokenizer, tokenizer.decoder = bytes_of, decoders.ByteLevel()
+    tokenizer.add_special_tokens([AddedToken(token, special=True) for token in special])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A <eos>", pair="$A $B <eos>", special_tokens=[("<eos>", 1)]
+    )
+    named = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>", "padding_side": "left"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=MAX_LENGTH, **named)
+
+
+def _pieces(texts: Sequence[str], size: int) -> dict[str, int]:
+    """At most `size` pieces, single characters first, then in order of their making: piece -> how often it occurs."""
+    from tokenizers import Tokenizer, pre_tokenizers
+
+    splitter = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(START), pre_tokenizers.Punctuation()]
+    )
+    trained = _train(texts, size, splitter, [], [START])
+    model = Tokenizer.from_str(json.dumps({"version": "1.0", "added_tokens": [], "model": {"type": "BPE", **trained}}))
+    model.pre_tokenizer = splitter
+    counts = Counter(token for encoded in model.encode_batch(list(texts)) for token in encoded.tokens)
+    return {piece: counts[piece] for piece in sorted(trained["vocab"], key=trained["vocab"].get)}
+
+
+def _train(texts: Sequence[str], size: int, splitter, special: list[str], alphabet: Iterable[str]) -> dict:
+    """Byte-pair encoding: {"vocab": piece -> id, "merges": pairs}."""
+    from tokenizers import Tokenizer, models, trainers
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = splitter
+    trainer = trainers.BpeTrainer(
+        vocab_size=size,
+        special_tokens=special,
+        initial_alphabet=list(alphabet),
+        max_token_length=LONGEST,
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    model = json.loads(tokenizer.to_str())["model"]
+    return {"vocab": model["vocab"], "merges": model["merges"]}
+
+
+LAYER = re.compile(r"\.layer\.(\d+)\.")
+ROBERTA = ("xlm-roberta", "roberta")  # these count positions from the padding id on
+
+
+def new_config(sizes: Architecture, tokenizer: PreTrainedTokenizerBase) -> PreTrainedConfig:
+    """The configuration of a new encoder, with its original's other values.
+
+    New weights have BERT's standard deviation .02, scaled from BERT's width to this one.
+    """
+    from transformers import AutoConfig
+
+    roberta = sizes.model_type in ROBERTA
+    ids: dict[str, Any] = {"pad_token_id": tokenizer.pad_token_id}
+    if roberta:
+        ids |= {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+    return AutoConfig.for_model(
+        sizes.model_type,
+        vocab_size=len(tokenizer),
+        hidden_size=sizes.width,
+        num_hidden_layers=sizes.layers,
+        num_attention_heads=sizes.heads,
+        intermediate_size=sizes.inner,
+        max_position_embeddings=sizes.positions + (tokenizer.pad_token_id + 1 if roberta else 0),
+        type_vocab_size=1 if roberta else 2,
+        layer_norm_eps=1e-5 if roberta else 1e-12,
+        initializer_range=round(0.02 * math.sqrt(768 / sizes.width), 6),
+        **ids,
+    )
+
+
+def build(config: PreTrainedConfig, seed: int) -> PreTrainedModel:
+    """A masked language model with new weights, a function of the seed."""
+    import torch
+    from transformers import AutoModelForMaskedLM
+
+    with quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return AutoModelForMaskedLM.from_config(config, dtype=torch.float32, attn_implementation="sdpa")
+
+
+def load(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """The masked language model and tokenizer of a published stand-in."""
+    import torch
+    from transformers import AutoModelForMaskedLM
+
+    with reading(folder, "stand-in to continue from", "make it again"), quiet():
+        model = AutoModelForMaskedLM.from_pretrained(
+            folder, dtype=torch.float32, attn_implementation="sdpa", local_files_only=True
+        )
+    return model, load_tokenizer(folder)
+
+
+def set_dropout(model: PreTrainedModel, rate: float) -> None:
+    """The rate of every dropout of a model; its config, which says what a later training uses, stays as it is."""
+    import torch
+
+    for part in model.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = rate
+
+
+def with_layers(model: PreTrainedModel, layers: int, seed: int) -> PreTrainedModel:
+    """The model stacked to `layers` layers: layer i is a copy of layer i modulo their number (Gong et al. 2019)."""
+    config = copy.deepcopy(model.config)
+    number, config.num_hidden_layers = config.num_hidden_layers, layers
+    deeper = build(config, seed)
+    weights = model.state_dict()
+    for name in deeper.state_dict():
+        match = LAYER.search(name)
+        if match and int(match[1]) >= number:
+            weights[name] = weights[f"{name[: match.start(1)]}{int(match[1]) % number}{name[match.end(1) :]}"]
+    return filled(deeper, weights)
+
+
+def with_positions(model: PreTrainedModel, positions: int, seed: int) -> PreTrainedModel:
+    """The model for longer texts: its position embeddings, over and over (Beltagy et al. 2020, section 5)."""
+    name = f"{model.base_model_prefix}.embeddings.position_embeddings.weight"
+    weights = model.state_dict()
+    reserved = model.config.pad_token_id + 1 if model.config.model_type in ROBERTA else 0
+    old = weights[name][reserved:]
+    copies = old.repeat(-(-positions // len(old)), 1)[:positions]
+    config = copy.deepcopy(model.config)
+    config.max_position_embeddings = positions + reserved
+    return filled(build(config, seed), {**weights, name: _concatenate([weights[name][:reserved], copies])})
+
+
+def filled(model: PreTrainedModel, weights: Mapping[str, Any], new: str = "") -> PreTrainedModel:
+    """The model with given weights; only those whose name begins with `new` may be missing."""
+    lacking, unexpected = model.load_state_dict(dict(weights), strict=False)
+    wrong = [name for name in lacking if not (new and name.startswith(new))] + list(unexpected)
+    if wrong:
+        raise SteleError(f"a stand-in's weights do not fit the one that continues from it: {', '.join(wrong[:3])}")
+    return model
+
+
+def _concatenate(parts: list[Any]) -> Any:
+    import torch
+
+    return torch.cat(parts)

@@ -1,0 +1,181 @@
+"""Stand-ins that embed sentences: LaBSE, and a smaller one that imitates a teacher such as that."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from stele.encoders.tokenizer import load_tokenizer, quiet
+from stele.errors import SteleError
+from stele.files.reading import reading
+from stele.recipes.standins import Distilled, Ranking
+from stele.training.hidden_states import token_states
+from stele.training.masking import read_vocabulary
+from stele.training.sampling import Batch, generator
+from stele_world.standins import Inputs, StandIn
+from stele_world.standins.models import filled, load, set_dropout
+from stele_world.standins.pairs import contrast, drawn_batches, translation_pairs
+
+
+class Pooled(nn.Module):
+    """The model's pooled vectors [n, d] of a batch of texts."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, batch: Batch) -> Tensor:
+        mask = batch["mask"]
+        return self.model(input_ids=batch["ids"], attention_mask=None if mask is None else mask.long()).pooler_output
+
+
+def make_ranking(recipe: Ranking, inputs: Inputs) -> StandIn:
+    """LaBSE from mBERT: translation ranking with additive margin, in both directions (Feng et al. 2022, section 2).
+
+    The vector is the first token's state through a dense layer with tanh (BERT's pooler), normalised; published, as
+    upstream, as a sentence-transformers folder whose Dense module is that layer.
+    """
+    base, tokenizer = load(inputs.bases[0])
+    model = with_pooler(base, inputs.seed)
+    set_dropout(model, recipe.dropout)
+    vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
+    pairs = translation_pairs(inputs.mirror, inputs.languages, tokenizer)
+    module = Pooled(model)
+
+    def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
+        rng = generator(inputs.seed, "translations", step)
+        sides = drawn_batches(pairs, rng, recipe, vocabulary, model.device)
+        keys = tuple(side["duplicate_keys"] for side in sides)
+        yield {"ranking": contrast(module(sides[0]), module(sides[1]), keys, recipe.temperature, recipe.margin)}
+
+    outcome = inputs.train(module, loss_at)
+    spec = {"pooling": "cls", "normalize": True, "query_length": recipe.max_length, "passage_length": recipe.max_length}
+    head = nn.Sequential(copy.deepcopy(model.pooler.dense), nn.Tanh())
+    return StandIn(model, tokenizer, outcome, spec, [head])
+
+
+def with_pooler(base: Any, seed: int) -> Any:
+    """The encoder of a masked language model with a pooler, whose weights are a function of the seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = type(base.base_model)._from_config(copy.deepcopy(base.config), attn_implementation="sdpa")
+    return filled(model, base.base_model.state_dict(), new="pooler.")
+
+
+NAMES = {  # where DistilBERT keeps the parts of a BERT layer
+    "attention.self.query": "attention.q_lin",
+    "attention.self.key": "attention.k_lin",
+    "attention.self.value": "attention.v_lin",
+    "attention.output.dense": "attention.out_lin",
+    "attention.output.LayerNorm": "sa_layer_norm",
+    "intermediate.dense": "ffn.lin1",
+    "output.dense": "ffn.lin2",
+    "output.LayerNorm": "output_layer_norm",
+}
+
+
+class Student(nn.Module):
+    """Mean of the states, a dense layer, tanh."""
+
+    def __init__(self, model: nn.Module, width: int) -> None:
+        super().__init__()
+        self.model = model
+        self.head = nn.Sequential(nn.Linear(model.config.hidden_size, width), nn.Tanh())
+
+    def forward(self, batch: Batch) -> Tensor:
+        states = token_states(self.model, batch["ids"], batch["mask"])
+        if batch["mask"] is None:
+            return self.head(states.mean(1))
+        there = batch["mask"][..., None].to(states.dtype)
+        return self.head((states * there).sum(1) / there.sum(1))
+
+
+def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
+    """A smaller one that imitates a teacher: every other layer of a base, then distillation on translation pairs.
+
+    The student's vectors of a sentence and of its translation both approach the teacher's vector of the sentence
+    (Reimers and Gurevych 2020, equation 1). Its vector is the mean of its states through a dense layer with tanh;
+    published, as upstream, as a sentence-transformers folder.
+    """
+    from transformers import DistilBertTokenizer
+
+    base, tokenizer = load(inputs.bases[0])
+    teacher, teachers_words = load_teacher(inputs.bases[1])
+    model = as_distilbert(base, recipe.layers, inputs.seed)
+    set_dropout(model, recipe.dropout)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(inputs.seed)
+        module = Student(model, teacher.model.config.hidden_size)
+    vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
+    pairs = translation_pairs(inputs.mirror, inputs.languages, tokenizer)
+    if tokenizer.get_vocab() != teachers_words.get_vocab():
+        raise SteleError(f"{inputs.bases[1]}: the teacher's tokenizer is another one; give a teacher of the same base")
+
+    def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
+        rng = generator(inputs.seed, "translations", step)
+        english, other = drawn_batches(pairs, rng, recipe, vocabulary, model.device)
+        with torch.no_grad():
+            target = functional.normalize(teacher.to(model.device)(english), dim=-1)
+        yield {
+            "english": (module(english) - target).square().sum(1).mean(),
+            "translation": (module(other) - target).square().sum(1).mean(),
+        }
+
+    outcome = inputs.train(module, loss_at)
+    spec = {"pooling": "mean", "query_length": recipe.max_length, "passage_length": recipe.max_length}
+    lowercase = bool(getattr(tokenizer, "do_lower_case", False))
+    student_tokenizer = DistilBertTokenizer(
+        vocab=tokenizer.get_vocab(), do_lower_case=lowercase, model_max_length=tokenizer.model_max_length
+    )
+    return StandIn(model, student_tokenizer, outcome, spec, [module.head])
+
+
+def load_teacher(folder: Path) -> tuple[Pooled, Any]:
+    """A published encoder with a pooler, and its tokenizer."""
+    from transformers import AutoModel
+
+    with reading(folder, "teacher", "make it again"), quiet():
+        model = AutoModel.from_pretrained(folder, local_files_only=True, attn_implementation="sdpa")
+    return Pooled(model).eval(), load_tokenizer(folder)
+
+
+def as_distilbert(base: Any, layers: int, seed: int) -> Any:
+    """A DistilBERT from every other layer of a BERT (Sanh et al. 2019, section 3).
+
+    It has no token types, so those of a first text are added to the positions.
+    """
+    from transformers import DistilBertConfig, DistilBertModel
+
+    old = base.config
+    every = max(1, old.num_hidden_layers // layers)
+    if layers * every > old.num_hidden_layers:
+        raise SteleError(f"--recipe: layers: {layers} are requested, the base has {old.num_hidden_layers}")
+    config = DistilBertConfig(
+        vocab_size=old.vocab_size,
+        max_position_embeddings=old.max_position_embeddings,
+        n_layers=layers,
+        n_heads=old.num_attention_heads,
+        dim=old.hidden_size,
+        hidden_dim=old.intermediate_size,
+        initializer_range=old.initializer_range,
+        pad_token_id=old.pad_token_id,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = DistilBertModel._from_config(config, attn_implementation="sdpa")
+    source = base.base_model.state_dict()
+    weights = {name: source[name] for name in model.state_dict() if name.startswith("embeddings.")}
+    weights["embeddings.position_embeddings.weight"] = (
+        source["embeddings.position_embeddings.weight"] + source["embeddings.token_type_embeddings.weight"][:1]
+    )
+    for layer in range(layers):
+        for bert, distil in NAMES.items():
+            old_name, new_name = f"encoder.layer.{layer * every}.{bert}", f"transformer.layer.{layer}.{distil}"
+            weights |= {f"{new_name}.{kind}": source[f"{old_name}.{kind}"] for kind in ("weight", "bias")}
+    return filled(model, weights)

@@ -1,0 +1,28 @@
+"""Writers of the generated mirror, by families of data sets.
+
+A writer is a function `write_NAME(site, library)` of a module here: it puts a data set's files at their upstream
+addresses, in upstream's formats, and counts what is in them. Sources of a format stand in its docstring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from stele.registry import module_names
+
+if TYPE_CHECKING:
+    from stele_world.site import Site
+    from stele_world.writers.library import Library
+
+Writer = Callable[["Site", "Library"], None]
+
+
+def writers() -> list[Writer]:
+    """The writers of all modules."""
+    functions = []
+    for name in module_names("stele_world.writers"):
+        module = import_module(f"stele_world.writers.{name}")
+        functions += [value for key, value in vars(module).items() if key.startswith("write_")]
+    return functions

@@ -1,0 +1,254 @@
+"""Wikimedia's dump files: multistream XML with its index, checksum files, dumpstatus.json, mysqldump.
+
+Formats: https://www.mediawiki.org/xml/export-0.10.xsd; the multistream layout (header, blocks of 100 pages, footer,
+each a bzip2 stream of its own; index lines `offset:page id:title`); `sha1` of a revision is the base-36 number of the
+text's SHA-1, 31 digits.
+"""
+
+from __future__ import annotations
+
+import bz2
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+from stele.catalogue import read_yaml
+
+BLOCK = 100  # pages of one bzip2 stream
+XML = (
+    '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+    ' xsi:schemaLocation="http://www.mediawiki.org/xml/export-0.10/ http://www.mediawiki.org/xml/export-0.10.xsd"'
+    ' version="0.10" xml:lang="{language}">\n'
+)
+
+
+class Names(NamedTuple):
+    """A Wikipedia's names of namespaces 6, 14, 10, 1, and its magic word of a redirect (namespaces.yaml)."""
+
+    file: str = "File"
+    category: str = "Category"
+    template: str = "Template"
+    talk: str = "Talk"
+    redirect: str = "#REDIRECT"
+    file_aliases: Sequence[str] = ()
+    category_aliases: Sequence[str] = ()
+
+
+@cache
+def names(language: str) -> Names:
+    """The names in the Wikipedia of a language; English ones where namespaces.yaml lacks it."""
+    return Names(**read_yaml(Path(__file__).with_name("namespaces.yaml")).get(language, {}))
+
+
+def namespaces(language: str) -> list[tuple[int, str]]:
+    """(key, name) of the namespaces of a Wikipedia, in the order in which dumps list them."""
+    local = names(language)
+    return [
+        (-2, "Media"),
+        (-1, "Special"),
+        (0, ""),
+        (1, local.talk),
+        (2, "User"),
+        (3, "User talk"),
+        (4, "Wikipedia"),
+        (5, "Wikipedia talk"),
+        (6, local.file),
+        (7, f"{local.file} talk"),
+        (8, "MediaWiki"),
+        (9, "MediaWiki talk"),
+        (10, local.template),
+        (11, f"{local.template} talk"),
+        (12, "Help"),
+        (13, "Help talk"),
+        (14, local.category),
+        (15, f"{local.category} talk"),
+        (828, "Module"),
+        (829, "Module talk"),
+    ]
+
+
+def aliases(language: str) -> list[tuple[int, str]]:
+    """(key, name) of the namespaces' further names, by key."""
+    local = names(language)
+    further = {4: ["WP"], 5: ["WT"], 6: ["Image", *local.file_aliases], 7: ["Image talk"], 14: local.category_aliases}
+    return [(key, name) for key, of_key in further.items() for name in of_key]
+
+
+class Page(NamedTuple):
+    """A page of a wiki; `redirect` is the title that it leads to, "" for a page that is none."""
+
+    id: int
+    namespace: int
+    title: str
+    text: str
+    redirect: str = ""
+    model: str = "wikitext"
+
+
+def siteinfo(language: str, wiki: str) -> str:
+    """The <siteinfo> of a Wikipedia."""
+    rows = "".join(
+        f'      <namespace key="{key}" case="first-letter" />\n'
+        if not name
+        else f'      <namespace key="{key}" case="first-letter">{escape(name)}</namespace>\n'
+        for key, name in namespaces(language)
+    )
+    return (
+        "  <siteinfo>\n    <sitename>Wikipedia</sitename>\n"
+        f"    <dbname>{wiki}</dbname>\n    <base>https://{language}.wikipedia.org/wiki/Main_Page</base>\n"
+        "    <generator>MediaWiki 1.39.0-wmf.22</generator>\n    <case>first-letter</case>\n"
+        f"    <namespaces>\n{rows}    </namespaces>\n  </siteinfo>\n"
+    )
+
+
+def siteinfo_json(language: str, wiki: str) -> bytes:
+    """siteinfo-namespaces.json: the answer of api.php?action=query&meta=siteinfo, in its first format."""
+    canonical = dict(namespaces("en"))
+    spaces = {
+        str(key): {"id": key, "case": "first-letter", "*": name, **({"canonical": canonical[key]} if name else {})}
+        for key, name in namespaces(language)
+    }
+    redirect = list(dict.fromkeys([names(language).redirect, "#REDIRECT"]))
+    answer = {
+        "general": {"sitename": "Wikipedia", "dbname": wiki, "lang": language, "case": "first-letter"},
+        "namespaces": spaces,
+        "namespacealiases": [{"id": key, "*": name} for key, name in aliases(language)],
+        "magicwords": [{"name": "redirect", "aliases": redirect}, {"name": "notoc", "aliases": ["__NOTOC__"]}],
+    }
+    return json.dumps({"batchcomplete": "", "query": answer}, ensure_ascii=False).encode()
+
+
+def _base36(number: int) -> str:
+    digits = ""
+    while number:
+        number, rest = divmod(number, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[rest] + digits
+    return digits
+
+
+def page_xml(page: Page) -> str:
+    """One <page>, with one revision."""
+    data = page.text.encode()
+    sha1 = _base36(int(hashlib.sha1(data, usedforsecurity=False).hexdigest(), 16)).zfill(31)
+    redirect = f"    <redirect title={quoteattr(page.redirect)} />\n" if page.redirect else ""
+    kind = "text/x-wiki" if page.model == "wikitext" else "text/plain"
+    return (
+        f"  <page>\n    <title>{escape(page.title)}</title>\n    <ns>{page.namespace}</ns>\n    <id>{page.id}</id>\n"
+        f"{redirect}    <revision>\n"
+        f"      <id>{1_000_000 + page.id}</id>\n      <parentid>{900_000 + page.id}</parentid>\n"
+        f"      <timestamp>2022-07-{1 + page.id % 28:02d}T{page.id % 24:02d}:00:00Z</timestamp>\n      <contributor>\n"
+        f"        <username>Writer {page.id % 17}</username>\n        <id>{page.id % 17 + 1}</id>\n"
+        "      </contributor>\n"
+        "      <comment>links &amp; [[:Category:Maintenance]] -&gt; sorted</comment>\n"
+        f"      <model>{page.model}</model>\n      <format>{kind}</format>\n"
+        f'      <text bytes="{len(data)}" xml:space="preserve">{escape(page.text, {chr(34): "&quot;"})}</text>\n'
+        f"      <sha1>{sha1}</sha1>\n    </revision>\n  </page>\n"
+    )
+
+
+def multistream(language: str, wiki: str, pages: Sequence[Page], block: int = BLOCK) -> tuple[bytes, bytes, bytes]:
+    """(compressed dump, its uncompressed bytes, uncompressed index) of a wiki."""
+    header = (XML.format(language=language) + siteinfo(language, wiki)).encode()
+    streams, raw, index = [bz2.compress(header)], [header], []
+    offset = len(streams[0])
+    for start in range(0, len(pages), block):
+        chosen = pages[start : start + block]
+        data = "".join(page_xml(page) for page in chosen).encode()
+        index += [f"{offset}:{page.id}:{page.title}\n" for page in chosen]
+        streams.append(bz2.compress(data))
+        raw.append(data)
+        offset += len(streams[-1])
+    raw.append(b"</mediawiki>\n")
+    streams.append(bz2.compress(raw[-1]))
+    return b"".join(streams), b"".join(raw), "".join(index).encode()
+
+
+def checksums(files: Mapping[str, bytes], algorithm: str) -> bytes:
+    """The lines of {wiki}-{date}-{md5,sha1}sums.txt: digest, two blanks, file name."""
+    return "".join(
+        f"{hashlib.new(algorithm, data, usedforsecurity=False).hexdigest()}  {name}\n" for name, data in files.items()
+    ).encode()
+
+
+def dumpstatus(wiki: str, date: str, jobs: Mapping[str, Mapping[str, bytes]]) -> bytes:
+    """dumpstatus.json: job -> its files with size, address and checksums."""
+    updated = f"{date[:4]}-{date[4:6]}-{date[6:]} 12:00:00"
+
+    def entry(name: str, data: bytes) -> dict[str, str | int]:
+        sums = {a: hashlib.new(a, data, usedforsecurity=False).hexdigest() for a in ("md5", "sha1")}
+        return {"size": len(data), "url": f"/{wiki}/{date}/{name}", **sums}
+
+    status = {
+        "jobs": {
+            job: {
+                "status": "done",
+                "updated": updated,
+                "files": {name: entry(name, data) for name, data in files.items()},
+            }
+            for job, files in jobs.items()
+        },
+        "version": "0.8",
+    }
+    return json.dumps(status).encode()
+
+
+SQL_HEAD = """-- MySQL dump 10.19  Distrib 10.3.34-MariaDB, for debian-linux-gnu (x86_64)
+--
+-- Host: db1106    Database: wikidatawiki
+-- ------------------------------------------------------
+-- Server version\t10.4.22-MariaDB-log
+
+/*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;
+/*!40101 SET NAMES utf8mb4 */;
+/*!40103 SET @OLD_TIME_ZONE=@@TIME_ZONE */;
+/*!40103 SET TIME_ZONE='+00:00' */;
+
+--
+-- Table structure for table `wb_items_per_site`
+--
+
+DROP TABLE IF EXISTS `wb_items_per_site`;
+/*!40101 SET @saved_cs_client     = @@character_set_client */;
+/*!40101 SET character_set_client = utf8 */;
+CREATE TABLE `wb_items_per_site` (
+  `ips_row_id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
+  `ips_item_id` int(10) unsigned NOT NULL,
+  `ips_site_id` varbinary(32) NOT NULL,
+  `ips_site_page` varbinary(310) NOT NULL,
+  PRIMARY KEY (`ips_row_id`),
+  UNIQUE KEY `wb_ips_item_site_page` (`ips_site_id`,`ips_site_page`),
+  KEY `wb_ips_item_id` (`ips_item_id`)
+) ENGINE=InnoDB AUTO_INCREMENT={next} DEFAULT CHARSET=binary;
+/*!40101 SET character_set_client = @saved_cs_client */;
+
+--
+-- Dumping data for table `wb_items_per_site`
+--
+
+/*!40000 ALTER TABLE `wb_items_per_site` DISABLE KEYS */;
+"""
+SQL_TAIL = """/*!40000 ALTER TABLE `wb_items_per_site` ENABLE KEYS */;
+/*!40103 SET TIME_ZONE=@OLD_TIME_ZONE */;
+
+-- Dump completed
+"""
+ROWS_OF_AN_INSERT = 20_000  # upstream's lines are about a megabyte long
+
+
+def _quoted(text: str) -> str:
+    """A string literal as mysqldump writes it: backslash escapes, no doubled quotes."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"').replace("\n", "\\n") + "'"
+
+
+def items_per_site(rows: Iterable[tuple[int, str, str]]) -> bytes:
+    """wb_items_per_site.sql from (item number, site, page title): which Wikidata item each page is about."""
+    values = [f"({n},{item},{_quoted(site)},{_quoted(title)})" for n, (item, site, title) in enumerate(rows, 1)]
+    inserts = "".join(
+        f"INSERT INTO `wb_items_per_site` VALUES {','.join(values[start : start + ROWS_OF_AN_INSERT])};\n"
+        for start in range(0, len(values), ROWS_OF_AN_INSERT)
+    )
+    return (SQL_HEAD.replace("{next}", str(len(values) + 1)) + inserts + SQL_TAIL).encode()

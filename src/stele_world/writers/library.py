@@ -1,0 +1,233 @@
+"""The world as several writers share it: titles, page numbers, passages and their hard negatives, made once."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence, Set
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from stele.catalogue import entries
+from stele.catalogue.schema.languages import Language
+from stele.errors import SteleError
+from stele_world.content.model import Article, Fact, Question, Sentence
+
+if TYPE_CHECKING:
+    from stele_world.content.generate import World
+
+WORD = re.compile(r"\w+")
+LONG = 12  # characters; longer runs come from scripts without blanks and are cut into trigrams
+COMMON = 0.05  # words that stand in more than this share of the passages tell nothing
+
+
+def _words_of(text: str) -> set[str]:
+    """The words of a text, lower-cased; long runs of letters as trigrams.
+
+    >>> sorted(_words_of("Is it it?"))
+    ['is', 'it']
+    """
+    distinct: set[str] = set()
+    for word in WORD.findall(text.lower()):
+        distinct.update([word] if len(word) <= LONG else (word[i : i + 3] for i in range(len(word) - 2)))
+    return distinct
+
+
+class Lexical:
+    """An inverted index over passages, which finds those nearest to a query by words, as BM25 would rank them.
+
+    Upstream's training sets take their hard negatives from a BM25 run; without the length term it is enough for
+    passages of about equal length.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._postings: dict[str, list[int]] = defaultdict(list)
+        for number, text in enumerate(texts):
+            for word in _words_of(text):
+                self._postings[word].append(number)
+        self._size = len(texts)
+
+    def nearest(self, query: str, count: int, without: Set[int]) -> list[int]:
+        """Numbers of at most `count` passages outside `without`, the nearest first, ties by number."""
+        scores: dict[int, float] = defaultdict(float)
+        for word in sorted(_words_of(query)):
+            posting = self._postings.get(word, ())
+            if len(posting) <= max(20, COMMON * self._size):
+                weight = math.log(1 + self._size / (len(posting) or 1))
+                for number in posting:
+                    scores[number] += weight
+        ranked = sorted((-score, number) for number, score in scores.items() if number not in without)
+        return [number for _, number in ranked[:count]]
+
+
+WORDS = 100  # of a passage of DPR
+
+
+class Passage(NamedTuple):
+    """A passage; `first` to `last` are the article's sentences that it holds at least a part of.
+
+    `facts` are those that it tells, in a whole sentence, of its own entity or of another one (model.Sentence).
+    """
+
+    id: str
+    title: str
+    text: str
+    entity: str
+    first: int
+    last: int
+    facts: frozenset[Fact] = frozenset()
+
+
+def paragraphs(article: Article, page: int, between: str) -> list[Passage]:
+    """The paragraphs of an article as passages, with Mr. TyDi's ids (castorini/mr.tydi): {page id}#{paragraph}."""
+    passages, sentence = [], 0
+    for number, paragraph in enumerate(article.paragraphs()):
+        text = between.join(s.text for s in paragraph)
+        last = sentence + len(paragraph) - 1
+        name = f"{page}#{number}"
+        passages.append(Passage(name, article.title, text, article.entity, sentence, last, _facts(paragraph)))
+        sentence = last + 1
+    return passages
+
+
+def hundred_words(article: Article, first_id: int) -> list[Passage]:
+    """The running text of an article in blocks of 100 words, the last one shorter, as DPR and XOR-Retrieve have it.
+
+    They are numbered (facebookresearch/DPR, AkariAsai/XORQA).
+    """
+    sentences, passages = article.sentences(), []
+    tagged = [(word, n, end) for n, s in enumerate(sentences) for word, end in _words(s.text)]
+    for start in range(0, len(tagged), WORDS):
+        block = tagged[start : start + WORDS]
+        text, first, last = " ".join(word for word, _, _ in block), block[0][1], block[-1][1]
+        begins_within = start > 0 and not tagged[start - 1][2]  # a sentence is cut there
+        ends_within = not block[-1][2]
+        whole = sentences[first + begins_within : last + 1 - ends_within]
+        name = str(first_id + len(passages))
+        passages.append(Passage(name, article.title, text, article.entity, first, last, _facts(whole)))
+    return passages
+
+
+def _words(text: str) -> list[tuple[str, bool]]:
+    """The words of a sentence, each with whether it is the last."""
+    *words, last = text.split()
+    return [*((word, False) for word in words), (last, True)]
+
+
+def _facts(sentences: Iterable[Sentence]) -> frozenset[Fact]:
+    return frozenset(s.fact for s in sentences if s.fact)
+
+
+class Collection:
+    """Passages, among which the one that answers a question is found, and those that nearly do."""
+
+    def __init__(self, passages: Iterable[Passage]) -> None:
+        self.passages: list[Passage] = list(passages)
+        self._of: dict[str, list[int]] = defaultdict(list)
+        self._telling: dict[Fact, list[int]] = defaultdict(list)
+        for number, passage in enumerate(self.passages):
+            self._of[passage.entity].append(number)
+            for fact in passage.facts:
+                self._telling[fact].append(number)
+        self._lexical: Lexical | None = None
+
+    def gold(self, question: Question, answers: Sequence[str] | None = None) -> int | None:
+        """Number of the passage that holds the gold sentence and an answer; None when a cut went through the answer."""
+        answers = question.answers if answers is None else answers
+        for number in self._of.get(question.gold.entity, ()):
+            passage = self.passages[number]
+            if passage.first <= question.gold.sentence <= passage.last and any(a in passage.text for a in answers):
+                return number
+        return None
+
+    def positives(self, question: Question) -> list[int]:
+        """Numbers of the passages that answer a question: the gold one first, then any other that tells the fact.
+
+        Those others tell it the other way round, on the page of the answer. Empty where there is no gold passage.
+        """
+        gold = self.gold(question)
+        if gold is None:
+            return []
+        return [gold, *(n for n in self._telling[question.fact] if n != gold)]
+
+    def hard(self, question: Question, query: str, gold: int, count: int) -> list[int]:
+        """Numbers of `count` hard negatives: one of the same page where it has one, the others near by words.
+
+        A passage that holds an answer is none (upstream excludes them in the same way), nor is one that tells the fact.
+        """
+        same = [n for n in self._of[question.gold.entity] if n != gold and not self._answers(n, question)][:1]
+        if self._lexical is None:
+            self._lexical = Lexical([f"{p.title} {p.text}" for p in self.passages])
+        near = self._lexical.nearest(query, count + 5, {gold, *same})
+        return (same + [n for n in near if not self._answers(n, question)])[:count]
+
+    def _answers(self, number: int, question: Question) -> bool:
+        """Whether a passage tells the fact or holds an answer: a number as a word of its own, not within another."""
+        if question.fact in self.passages[number].facts:
+            return True
+        text = self.passages[number].text
+        return any(a in text and (not a.isdigit() or re.search(rf"(?<!\d){a}(?!\d)", text)) for a in question.answers)
+
+
+FIRST_PAGE, PAGE_STEP = 10, 3  # page ids have gaps, as those of real wikis do; redirects and other pages sit in them
+
+
+class Library:
+    """A world, with what the writers derive from it."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.articles = cache(self._articles)
+        self.paragraphs = cache(self._paragraphs)
+        self.titles = cache(self._titles)
+
+    def _articles(self, language: str) -> list[Article]:
+        articles = list(self.world.articles(language))
+        titles: dict[str, str] = {}
+        for article in articles:
+            if (other := titles.setdefault(article.title, article.entity)) != article.entity:
+                raise SteleError(
+                    f"generated world: {other} and {article.entity} share the {language} title {article.title!r}"
+                )
+        return articles
+
+    def _titles(self, language: str) -> dict[str, str]:
+        """Entity -> title of its page in the Wikipedia of `language`."""
+        return {a.entity: a.title for a in self.articles(language)}
+
+    def pages(self, language: str) -> dict[str, int]:
+        """Entity -> id of its page in the Wikipedia of `language`."""
+        return {a.entity: FIRST_PAGE + PAGE_STEP * n for n, a in enumerate(self.articles(language))}
+
+    def languages_with(self, field: str) -> dict[str, str]:
+        """The world's languages that languages.yaml gives `field` for, with its value (e.g. the code in file names)."""
+        known = entries(Language)
+        return {code: name for code in self.world.languages if (name := getattr(known[code], field))}
+
+    def between(self, language: str) -> str:
+        """The separator of sentences in running text: nothing in Chinese and Japanese, else a blank."""
+        return "" if entries(Language)[language].script in ("Han", "Japanese") else " "
+
+    def _paragraphs(self, language: str) -> Collection:
+        pages, between = self.pages(language), self.between(language)
+        return Collection(p for a in self.articles(language) for p in paragraphs(a, pages[a.entity], between))
+
+    @cached_property
+    def hundred_words(self) -> Collection:
+        """The English Wikipedia in passages of 100 words, numbered from 1."""
+        passages = []
+        for article in self.articles("en"):
+            passages += hundred_words(article, len(passages) + 1)
+        return Collection(passages)
+
+
+def hex_id(key: str) -> str:
+    """A SQuAD-like id: 24 hex digits."""
+    return hashlib.sha256(key.encode()).hexdigest()[:24]
+
+
+def long_id(key: str) -> str:
+    """A TyDi-like id: a signed 64-bit number."""
+    return str(int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True))

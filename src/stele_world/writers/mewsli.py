@@ -1,0 +1,202 @@
+"""Mewsli-X: mentions in news of eleven languages, English training pairs from Wikipedia, one set of candidate entities.
+
+Format: mewsli-x.md and mewsli_x/schema.py of google-research/google-research,
+dense_representations_for_entity_retrieval/mel.
+Upstream's archive leaves the news texts out (`wikinews_mentions_no_text-*.jsonl`, with {language}/docs.tsv and
+mentions.tsv beside them); its script get-mewsli-x.sh puts them back from the dumps of WikiNews, on the user's machine.
+So the generated archive has none either; what the script would make, `wikinews_mentions-*.jsonl`, is the user's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from urllib.parse import quote
+
+from stele.files.reading import JsonObject
+from stele_world.content.draws import stream
+from stele_world.content.generate import mentions
+from stele_world.content.model import Mention
+from stele_world.site import Site, jsonl, zip_of
+from stele_world.writers.dpr import tsv
+from stele_world.writers.library import Library
+
+URL = "https://storage.googleapis.com/gresearch/mewsli/mewsli-x_20220518_6.zip"
+NEWS = "mewsli_x_news"
+LANGUAGES = ("ar", "de", "en", "es", "fa", "ja", "pl", "ro", "ta", "tr", "uk")
+DOCS = ("docid", "title", "url", "language", "curid", "revid", "text_md5")
+MENTIONS = ("docid", "example_id", "mention", "position", "length", "entity_qid", "url")
+FIRST_ARTICLE = {"dev": 100_000, "test": 200_000}  # numbers of the news articles of a split
+DESCRIBED = 3  # sentences of a description, at most
+
+
+def spans(texts: Sequence[str], between: str, offset: int = 0) -> list[dict[str, int]]:
+    """Spans of sentences that are joined by `between`, the first at `offset`."""
+    spans_found = []
+    for text in texts:
+        spans_found.append({"start": offset, "end": offset + len(text)})
+        offset += len(text) + len(between)
+    return spans_found
+
+
+def _span(mention: Mention, sentence: dict[str, int]) -> JsonObject:
+    start = sentence["start"] + mention.start
+    return {"start": start, "end": start + len(mention.surface), "text": mention.surface}
+
+
+def example_id(mention: Mention) -> str:
+    return hashlib.md5(f"{mention.language} {mention.id}".encode(), usedforsecurity=False).hexdigest()
+
+
+def _page_url(language: str, title: str) -> str:
+    return f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
+
+
+def descriptions(library: Library, languages: Iterable[str]) -> dict[str, dict[str, JsonObject]]:
+    """Entity -> language -> its description there: the first sentences of the lead of its page."""
+    by_entity: dict[str, dict[str, JsonObject]] = {}
+    for language in languages:
+        between = library.between(language)
+        for article in library.articles(language):
+            texts = [s.text for s in article.sentences()[:DESCRIBED]]
+            by_entity.setdefault(article.entity, {})[language] = {
+                "entity_id": article.entity,
+                "title": article.title,
+                "description": between.join(texts),
+                "description_language": language,
+                "description_url": _page_url(language, article.title),
+                "sentence_spans": spans(texts, between),
+            }
+    return by_entity
+
+
+class _News:
+    """A news article made of the context that some mentions share: a headline, then the paragraph."""
+
+    def __init__(self, mentions: Sequence[Mention], number: int, library: Library) -> None:
+        self.mentions, self.number, self.language = mentions, number, mentions[0].language
+        self.id = f"{self.language}-{number}"
+        self.url = f"https://{self.language}.wikinews.org/wiki?curid={number}"
+        self.title = mentions[0].surface
+        context, between, lead = mentions[0].context, library.between(self.language), f"{self.title}\n\n"
+        self.text = lead + between.join(context)
+        self.sentences = [{"start": 0, "end": len(self.title)}, *spans(context, between, len(lead))]
+        self.md5 = hashlib.md5(self.text.encode(), usedforsecurity=False).hexdigest()
+        self.spans = [_span(m, self.sentences[1 + m.sentence]) for m in mentions]
+        self.links = [_link(library, m) for m in mentions]
+
+    def row(self, text: str) -> JsonObject:
+        """A line of wikinews_mentions*.jsonl with the given text (empty as released)."""
+        context = {
+            "document_title": self.title,
+            "document_url": self.url,
+            "document_id": self.id,
+            "language": self.language,
+            "text": text,
+            "sentence_spans": self.sentences,
+        }
+        of_page = {"curid": str(self.number), "revid": str(10 * self.number), "text_md5": self.md5}
+        listed = [
+            {
+                "example_id": example_id(mention),
+                "mention_span": span,
+                "entity_id": mention.entity,
+                "metadata": of_page | {"mention_url": link},
+            }
+            for mention, span, link in zip(self.mentions, self.spans, self.links, strict=True)
+        ]
+        return {"context": context, "mentions": listed}
+
+    def doc(self) -> tuple[str, ...]:
+        """A line of docs.tsv."""
+        return (self.id, self.title, self.url, self.language, str(self.number), str(10 * self.number), self.md5)
+
+    def listed(self) -> Iterator[tuple[str, ...]]:
+        """The lines of mentions.tsv."""
+        for mention, span, link in zip(self.mentions, self.spans, self.links, strict=True):
+            place = (str(span["start"]), str(len(span["text"])))
+            yield (self.id, example_id(mention), span["text"], *place, mention.entity, link)
+
+
+def _link(library: Library, mention: Mention) -> str:
+    """The page that the mention links to: in its own language where there is one, else in English; by http."""
+    title = library.titles(mention.language).get(mention.entity)
+    language = mention.language if title else "en"
+    return _page_url(language, title or library.world.entities[mention.entity].names["en"]).replace("https", "http", 1)
+
+
+def pair(mention: Mention, entity: JsonObject, between: str, page: JsonObject) -> JsonObject:
+    """A line of wikipedia_pairs-*.jsonl: a mention in the English page `page`, and the entity that it means."""
+    sentences = spans(mention.context, between)
+    context = {
+        "document_title": page["title"],
+        "document_url": page["description_url"],
+        "document_id": page["entity_id"],
+        "language": mention.language,
+        "text": between.join(mention.context),
+        "sentence_spans": sentences,
+        "section_title": "",
+    }
+    span = _span(mention, sentences[mention.sentence])
+    fields = {"example_id": example_id(mention), "mention_span": span, "entity_id": mention.entity}
+    return {"contextual_mention": {"context": context, "mention": fields}, "entity": entity}
+
+
+def write_mewsli(site: Site, library: Library) -> None:
+    world = library.world
+    described = descriptions(library, world.languages)
+    chosen = {
+        entity: of[stream(world.seed, "mewsli description", entity).pick(sorted(of))]
+        for entity, of in described.items()
+    }
+    files = {"candidate_set_entities.jsonl": jsonl(chosen[entity] for entity in sorted(chosen))}
+    site.count("mewsli_x", candidates=len(chosen))
+    for split in ("train", "dev"):
+        rows = [
+            pair(m, described[m.entity]["en"], library.between("en"), described[page]["en"])
+            for page, m in _in_wikipedia(library, split)
+            if "en" in described.get(m.entity, {})
+        ]
+        files[f"wikipedia_pairs-{split}.jsonl"] = jsonl(rows)
+        site.count("mewsli_x", **{split: len(rows)})
+    files |= _news_files(site, library)
+    files = dict(sorted(files.items()))
+    site.put_as_is(URL, zip_of(files), b"".join(files.values()))
+
+
+def _in_wikipedia(library: Library, split: str) -> Iterator[tuple[str, Mention]]:
+    """(entity of the page, mention) of entities of the split in English Wikipedia."""
+    world, left = library.world, getattr(library.world.sizes.mentions, split)
+    for article in library.articles("en"):
+        mentions_found = mentions("en", split, left, world.entities, iter(article.paragraphs()))
+        left -= len(mentions_found)
+        for mention in mentions_found:
+            yield article.entity, replace(mention, id=f"wikipedia {article.entity} {mention.id}")
+
+
+def _news_files(site: Site, library: Library) -> dict[str, bytes]:
+    """The archive's files about the news; what its script would make of them goes to the user's own data."""
+    languages = [code for code in LANGUAGES if code in library.world.languages]
+    files, listed = {}, {code: ([], []) for code in languages}
+    for split in ("dev", "test"):
+        released, restored = [], []
+        for language in languages:
+            mentions_found = library.world.mentions(language, split)
+            contexts = [list(group) for _, group in groupby(mentions_found, key=lambda m: m.context)]
+            for number, group in enumerate(contexts, FIRST_ARTICLE[split]):
+                article = _News(group, number, library)
+                released.append(article.row(""))
+                restored.append(article.row(article.text))
+                listed[language][0].append(article.doc())
+                listed[language][1].extend(article.listed())
+            if split == "test":
+                for dataset in ("mewsli_x", NEWS):
+                    site.count(dataset, language, test=len(mentions_found))
+        files[f"wikinews_mentions_no_text-{split}.jsonl"] = jsonl(released)
+        site.put_licensed(NEWS, f"wikinews_mentions-{split}.jsonl", jsonl(restored))
+    for language, (docs, of_docs) in listed.items():
+        files[f"{language}/docs.tsv"] = tsv([DOCS, *docs]).encode()
+        files[f"{language}/mentions.tsv"] = tsv([MENTIONS, *of_docs]).encode()
+    return files

@@ -1,0 +1,158 @@
+"""Learnt things that upstream publishes: vectors of words, a sentence splitter, a model's settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import chain
+
+import numpy as np
+
+from stele.catalogue.datasets import dataset, languages_of
+from stele_world.content.draws import stream
+from stele_world.site import Site, lines, zip_of
+from stele_world.writers.library import Library
+
+FASTTEXT_DATASET = "fasttext_aligned"
+FASTTEXT = "https://dl.fbaipublicfiles.com/fasttext/vectors-aligned/wiki.{language}.align.vec"
+WIDTH = 64  # the real ones have 300
+LARGEST = 1000  # of a drawn number
+# how much of a word's vector is its own, beside its concept's: translations have a cosine of .74 or so
+FASTTEXT_OWN = 0.6
+FASTTEXT_LACKING = 0.03  # of the words
+
+
+def write_fasttext(site: Site, library: Library) -> None:
+    """fastText's vectors of the words of several languages, aligned in one space: translations lie near one another.
+
+    Format: facebookresearch/fastText, alignment/utils.py, save_vectors: how many words, and numbers a word, then a line
+    a word with four decimals, every vector of length 1. As in the real ones words are in lower case, some are lacking,
+    and a word has one vector, whatever its meanings. Concepts are independent draws, so that words of different meaning
+    are sometimes above a cosine of .3, as there.
+    """
+    world = library.world
+    for language in sorted({*languages_of(dataset(FASTTEXT_DATASET))} & {*world.languages}):
+        vectors = {
+            word: _vector(world.seed, FASTTEXT_OWN, concept, (language, word))
+            for word, concept in words(library, language).items()
+            if not stream(world.seed, "lacking", language, word).chance(FASTTEXT_LACKING)
+        }
+        site.put(FASTTEXT.format(language=language), _vec_file(vectors))
+        site.count(FASTTEXT_DATASET, language, words=len(vectors))
+
+
+def _vec_file(vectors: Mapping[str, np.ndarray]) -> bytes:
+    """fastText's text format."""
+    rows = [f"{len(vectors)} {WIDTH}"]
+    for word, vector in vectors.items():
+        rows.append(" ".join([word, *(f"{number:.4f}" for number in vector)]))
+    return lines(rows)
+
+
+def words(library: Library, language: str) -> dict[str, str]:
+    """word -> the first concept that it means, of all words that texts of a language are made of but names."""
+    lexicon = library.world.lexicons[language]
+    words: dict[str, str] = {}
+    for concept, forms in lexicon.forms.items():
+        loan = [lexicon.loans[concept]] if concept in lexicon.loans else []
+        for form in (*forms, *loan):
+            for word in form.lower().split():
+                words.setdefault(word, concept)
+    return words
+
+
+def _vector(seed: int, share: float, concept: str, word: tuple[str, ...]) -> np.ndarray:
+    """The vector of a word, float64 [WIDTH] of length 1: its concept's, and `share` times one drawn by its own key."""
+    mixed = _drawn(seed, concept) + share * _drawn(seed, *word)
+    return mixed / np.linalg.norm(mixed)
+
+
+def _drawn(seed: int, *key: str) -> np.ndarray:
+    """Whole numbers as float64 [WIDTH], drawn by a key."""
+    draws = stream(seed, "word vector", *key)
+    return np.array([draws.between(-LARGEST, LARGEST) for _ in range(WIDTH)], np.float64)
+
+
+SHUFFLED = "smart_shuffling"
+SHUFFLED_LACKING = 0.2  # of the words
+SHUFFLED_OWN = 0.8  # how much of a word's vector is its own: translations are farther apart than in fastText's
+
+
+def write_smart_shuffling(site: Site, library: Library) -> None:
+    """Bilingual vectors of words, as smart shuffling makes them: one list of both languages' words for each pair.
+
+    The real ones are not published; the format is that of fastText's text files, in which the tools of this method's
+    kind write. They are learnt from sentences in which the words of a pair of languages are mixed, so a word that both
+    languages spell alike has one vector, that of its first language here. Fewer words have one than in fastText's (Yu
+    et al., section 5.1.4: "smaller vocabulary coverage").
+    """
+    world = library.world
+    for pair in languages_of(dataset(SHUFFLED)):
+        if not {*pair.split("-")} <= {*world.languages}:
+            continue
+        vectors = {}
+        for language in pair.split("-"):
+            for word, concept in words(library, language).items():
+                lacks = stream(world.seed, SHUFFLED, "lacking", language, word).chance(SHUFFLED_LACKING)
+                if word not in vectors and not lacks:
+                    vectors[word] = _vector(world.seed, SHUFFLED_OWN, concept, (SHUFFLED, pair, word))
+        site.put_licensed(SHUFFLED, f"{pair}.vec", _vec_file(vectors))
+
+
+PUNKT = "https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/tokenizers/punkt_tab.zip"
+PUNKT_CHARACTERS = 300_000  # of text to learn from
+
+
+def _learn_punkt(text: str) -> dict[str, bytes]:
+    """The four files of a Punkt model learnt from `text`."""
+    from nltk.tokenize.punkt import PunktTrainer
+
+    parameters = PunktTrainer(text).get_params()
+    return {
+        "abbrev_types.txt": "\n".join(sorted(parameters.abbrev_types)).encode(),
+        "collocations.tab": "\n".join("\t".join(pair) for pair in sorted(parameters.collocations)).encode(),
+        "ortho_context.tab": "\n".join(f"{word}\t{n}" for word, n in sorted(parameters.ortho_context.items())).encode(),
+        "sent_starters.txt": "\n".join(sorted(parameters.sent_starters)).encode(),
+    }
+
+
+def write_punkt(site: Site, library: Library) -> None:
+    """The English Punkt model that XOR-Retrieve's scorer splits sentences with, learnt from the generated English.
+
+    Format: nltk_data, packages/tokenizers/punkt_tab.zip: four text files a language, as nltk.tokenize.punkt's
+    save_punkt_params writes them but with sets in sorted order, so that the same model is the same bytes.
+    """
+    articles = (p.text for p in library.paragraphs("en").passages)
+    web = (" ".join(paragraph) for document in library.world.web_documents("en") for paragraph in document)
+    text, size = [], 0
+    for paragraph in chain(articles, web):
+        if size >= PUNKT_CHARACTERS:
+            break
+        text.append(paragraph)
+        size += len(paragraph)
+    model = _learn_punkt("\n".join(text))
+    members = {"punkt_tab/README": b"Punkt models, learnt without supervision (Kiss and Strunk 2006).\n"}
+    site.put(PUNKT, zip_of(members | {f"punkt_tab/english/{name}": data for name, data in model.items()}))
+    names = {
+        "abbreviations": "abbrev_types.txt",
+        "collocations": "collocations.tab",
+        "sentence_starters": "sent_starters.txt",
+    }
+    site.count("nltk_punkt", **{what: len(model[name].splitlines()) for what, name in names.items()})
+
+
+OWN_CODE = "https://huggingface.co/Alibaba-NLP/gte-multilingual-base/resolve/main/config.json"
+OWN_CODE_SETTINGS = {
+    "architectures": ["NewModel"],
+    "auto_map": {"AutoConfig": "configuration.NewConfig", "AutoModel": "modeling.NewModel"},
+    "model_type": "new",
+}
+
+
+def write_own_code(site: Site, library: Library) -> None:
+    """A repository that asks for code of its own: gte-multilingual's, whose weights another one has without.
+
+    It holds what the hub shows of such a one before its weights, settings with `auto_map`; Stele refuses it and names
+    the other (`same_weights_as` in models.yaml).
+    """
+    site.put(OWN_CODE, f"{json.dumps(OWN_CODE_SETTINGS, indent=2)}\n".encode())

@@ -1,0 +1,298 @@
+"""Wikipedia dumps of the world, and the Wikidata table that says which page is about which item."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+from stele_world.content.draws import Draws, stream
+from stele_world.content.model import Article, Link, Sentence
+from stele_world.site import Site, compress
+from stele_world.writers.dump import (
+    Names,
+    Page,
+    checksums,
+    dumpstatus,
+    items_per_site,
+    multistream,
+    names,
+    siteinfo_json,
+)
+from stele_world.writers.library import PAGE_STEP, Library
+
+MAINTENANCE = "Maintenance"  # a category that every page is in
+
+
+class Titles(NamedTuple):
+    """Page titles of a language: entity -> title of its page, and entity -> titles of redirects to it."""
+
+    pages: Mapping[str, str]
+    redirects: Mapping[str, tuple[str, ...]]
+
+
+def link(title: str, surface: str, draws: Draws, redirects: tuple[str, ...] = ()) -> str:
+    """Wikitext of a link to `title` that shows `surface`.
+
+    Draws among [[Title]] (letters that follow it are its trail), [[title]], [[Title|surface]], [[title|surface]],
+    [[Some_title|surface]], [[Title#section|surface]], [[ Title |surface]] and [[Redirect|surface]].
+    """
+    if redirects and draws.chance(0.2):
+        target = draws.pick(redirects)
+        return f"[[{target}]]" if target == surface else f"[[{target}|{surface}]]"
+    small = title if title[:1] in ("I", "İ") else title[:1].lower() + title[1:]  # in Turkish, i is no small I
+    if surface in (title, small) and draws.chance(0.9):
+        return f"[[{surface}]]"
+    forms = (title, title, title, small, title.replace(" ", "_"), f"{title}#{draws.between(1, 3)}", f" {title} ")
+    return f"[[{draws.pick(forms)}|{surface}]]"
+
+
+def sentence_text(sentence: Sentence, titles: Titles, draws: Draws, bold: str = "") -> str:
+    """A sentence with its links; the first unlinked occurrence of the title `bold` in it is set bold."""
+    pieces: list[str] = []
+    done, plain = 0, ""
+    for span in _linkable(sentence, titles):
+        plain, bold = _plain(sentence.text[done : span.start], bold)
+        surface = sentence.text[span.start : span.end]
+        redirects = titles.redirects.get(span.entity, ())
+        pieces += [plain, link(titles.pages[span.entity], surface, draws, redirects)]
+        done = span.end
+    pieces.append(_plain(sentence.text[done:], bold)[0])
+    text = "".join(pieces)
+    return re.sub(r" (?=\d)", "&nbsp;", text, count=1) if draws.chance(0.05) else text
+
+
+def _linkable(sentence: Sentence, titles: Titles) -> list[Link]:
+    return [span for span in sentence.links if span.entity in titles.pages]
+
+
+def _plain(text: str, bold: str) -> tuple[str, str]:
+    """(unlinked text with its entities written out and `bold` set so, what is still to be set bold)."""
+    before, match, after = text.partition(bold) if bold else (text, "", "")
+    if not match:
+        return escape(text), bold
+    return f"{escape(before)}'''{escape(bold)}'''{escape(after)}", ""
+
+
+def reference(draws: Draws) -> str:
+    """A footnote, in one of the ways in which pages write them; it is no part of the running text."""
+    number = draws.integer(900)
+    return draws.pick(
+        (
+            f'<ref name="r{number}">{{{{cite web |url=https://example.org/?a={number}&b=2 |title={number}}}}}</ref>',
+            f"<ref>''Annals'', vol. {number}, p. {1 + number % 90}. [https://example.org/{number} On line]</ref>",
+            f"<ref name=r{number} />",
+        )
+    )
+
+
+def infobox(article: Article, titles: Titles, names: Names, draws: Draws) -> str:
+    """An infobox with nested links and templates."""
+    linked = [span for s in article.sentences() for span in _linkable(s, titles)][:2]
+    rows = "".join(f"| related{n} = [[{titles.pages[s.entity]}]]<br />\n" for n, s in enumerate(linked))
+    return (
+        "{{Infobox item\n"
+        f"| name = {article.title}\n| image = [[{names.file}:{article.title}.jpg|250px]]\n"
+        f"| updated = {{{{start date|2021|{draws.between(1, 12)}|{draws.between(1, 28)}}}}}\n{rows}}}}}\n"
+    )
+
+
+def thumbnail(article: Article, titles: Titles, names: Names, draws: Draws) -> str:
+    """An image whose caption holds links of its own."""
+    linked = [s for s in article.sentences() if _linkable(s, titles)]
+    caption = sentence_text(draws.pick(linked), titles, draws) if linked else escape(article.title)
+    return f"[[{names.file}:{article.title}.jpg|thumb|{draws.pick(('left', 'right'))}|200px|{caption}]]\n"
+
+
+def table(article: Article, titles: Titles, draws: Draws) -> str:
+    """A table with links, and sometimes a table in a table."""
+    rows = [
+        f"|-\n| {n} || [[{titles.pages[s.entity]}]]\n"
+        for n, s in enumerate(_linkable(article.sentences()[-1], titles), 1)
+    ]
+    inner = '|-\n| colspan="2" |\n{|\n| 1 || 2\n|}\n' if draws.chance(0.3) else ""
+    return '{| class="wikitable sortable"\n|+ ' + article.title + "\n! n !! item\n" + "".join(rows) + inner + "|}\n"
+
+
+def article_text(article: Article, titles: Titles, names: Names, draws: Draws, between: str) -> str:
+    """An article as wikitext: furniture, lead, sections, references, categories; `between` two sentences.
+
+    It has what real pages have around their text: templates, infoboxes, references, tables, thumbnails with links in
+    their captions, comments, entities, links of every written form. The running text is the article's sentences and
+    nothing else: a reader that strips the markup gets them back (a blank may come back as a no-break space).
+    """
+    parts = _furniture(article, titles, names, draws)
+    bold, referenced = article.title, False
+    for section in article.sections:
+        if section.title:
+            parts.append(f"\n== {section.title} ==\n")
+        for paragraph in section.paragraphs:
+            written = []
+            for sentence in paragraph:
+                text = sentence_text(sentence, titles, draws, bold)
+                bold = "" if "'''" in text else bold
+                if draws.chance(0.15):
+                    text, referenced = text + reference(draws), True
+                written.append(text)
+            parts.append(between.join(written) + "\n\n")
+    if draws.chance(0.2):
+        parts.append(table(article, titles, draws))
+    if referenced:
+        parts.append("\n== References ==\n{{Reflist|30em}}\n")
+    if draws.chance(0.4):
+        parts.append(f"\n{{{{DEFAULTSORT:{article.title}}}}}\n")
+    parts.append(f"[[{names.category}:{article.title[:1]}]]\n[[{names.category}:{MAINTENANCE}| ]]\n")
+    return "".join(parts)
+
+
+def _furniture(article: Article, titles: Titles, names: Names, draws: Draws) -> list[str]:
+    """The templates, infobox, thumbnail and comment before the lead."""
+    parts = []
+    if draws.chance(0.3):
+        parts.append(f"{{{{Use dmy dates|date=July {draws.between(2010, 2022)}}}}}\n")
+    if draws.chance(0.5):
+        parts.append(infobox(article, titles, names, draws))
+    if draws.chance(0.25):
+        parts.append(thumbnail(article, titles, names, draws))
+    if draws.chance(0.2):
+        parts.append("<!-- please keep the lead short; see [[Wikipedia:Lead]] -->\n")
+    return parts
+
+
+DATE = "20220801"
+FOLDER = "https://dumps.wikimedia.org/{wiki}/" + DATE
+REDIRECTS = 0.35  # share of the articles that a redirect leads to
+DISAMBIGUATION = "Disambig"  # the template of disambiguation pages; most wikis know it by this name, too
+
+
+def _redirects(library: Library, language: str, titles: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    """Entity -> titles of redirects to its page: the last word of its name, its English name, or both with the type."""
+    taken = {t[:1].upper() + t[1:] for t in titles.values()}
+    titles_of = {}
+    for entity, title in titles.items():
+        if not stream(library.world.seed, "redirect", language, entity).chance(REDIRECTS):
+            continue
+        about = library.world.entities[entity]
+        names_ = (title.rpartition(" ")[2], about.names["en"], f"{title} ({about.type})")
+        name = next((n for n in (n[:1].upper() + n[1:] for n in names_) if n not in taken), None)
+        if name:
+            taken.add(name)
+            titles_of[entity] = (name,)
+    return titles_of
+
+
+def _disambiguation(library: Library, titles: dict[str, str], taken: set[str]) -> list[tuple[int, str, str]]:
+    """(namespace, title, text) of a page about the first English name that two entities share and no page is called.
+
+    Only its template tells it from an article, as in real dumps.
+    """
+    sharing: dict[str, list[str]] = {}
+    for entity in titles:
+        first, blank, _ = library.world.entities[entity].names["en"].partition(" ")
+        if blank and first not in taken:
+            sharing.setdefault(first, []).append(entity)
+    for name, entities in sharing.items():
+        if len(entities) > 1:
+            rows = "".join(f"* [[{titles[entity]}]]\n" for entity in entities)
+            return [(0, name, f"'''{name}''':\n{rows}\n{{{{{DISAMBIGUATION}}}}}\n")]
+    return []
+
+
+def _other_pages(local: Names, first: int, disambiguation: list[tuple[int, str, str]]) -> list[Page]:
+    """Pages that are no articles: a disambiguation page, and those outside the article namespace."""
+    texts = [
+        *disambiguation,
+        (1, f"{local.talk}:Main Page", "== Question ==\nIs this [[right]]? --~~~~\n"),
+        (4, "Wikipedia:Lead", "A page about '''pages'''. See [[Help:Contents]].\n"),
+        (8, "MediaWiki:Sidebar", "* navigation\n** mainpage|mainpage-description\n"),
+        (
+            10,
+            f"{local.template}:Infobox item",
+            '<includeonly>{| class="infobox"\n! {{{name|}}}\n|}</includeonly><noinclude>{{documentation}}</noinclude>',
+        ),
+        (10, f"{local.template}:{DISAMBIGUATION}", "<includeonly>__DISAMBIG__</includeonly>"),
+        (10, f"{local.template}:Reflist", '<div class="reflist">{{#tag:references}}</div>'),
+        (14, f"{local.category}:{MAINTENANCE}", f"Pages to look after.\n[[{local.category}:Hidden]]\n"),
+    ]
+    pages = [Page(first + n, namespace, title, text) for n, (namespace, title, text) in enumerate(texts)]
+    last = first + len(pages)
+    return [
+        *pages,
+        Page(
+            last,
+            828,
+            "Module:Date",
+            "local p = {}\nfunction p.year(frame)\n\treturn frame.args[1] < 0 and 'BC' or ''\nend\nreturn p\n",
+            model="Scribunto",
+        ),
+    ]
+
+
+def pages_of(library: Library, language: str) -> list[Page]:
+    """All pages of a Wikipedia, by page id."""
+    local, numbers = names(language), library.pages(language)
+    titles = library.titles(language)
+    redirects = _redirects(library, language, titles)
+    linked = Titles(titles, redirects)
+    pages = []
+    for article in library.articles(language):
+        number = numbers[article.entity]
+        draws = stream(library.world.seed, "wikitext", language, article.entity)
+        text = article_text(article, linked, local, draws, library.between(language))
+        pages.append(Page(number, 0, article.title, text))
+        for name in redirects.get(article.entity, ()):
+            target = f"{article.title}#1" if draws.chance(0.1) else article.title
+            word = draws.pick((local.redirect, "#REDIRECT", "#redirect"))
+            text = f"{word} [[{target}]]" + draws.pick(("", "\n\n{{R from other name}}"))
+            pages.append(Page(number + 1, 0, name, text, redirect=article.title))
+    taken = {page.title for page in pages}
+    first = max(numbers.values(), default=1) + PAGE_STEP
+    return pages + _other_pages(local, first, _disambiguation(library, titles, taken))
+
+
+def write_wikipedia(site: Site, library: Library) -> None:
+    """Wikipedia dumps of the world, and the Wikidata table that says which page is about which item.
+
+    Every wiki has articles, redirects (with the localised magic word), a disambiguation page where two titles ask for
+    one, and pages of other namespaces, in the order of their page ids. Formats: see dump.py.
+    """
+    for language, subdomain in library.languages_with("wikipedia").items():
+        wiki = subdomain.replace("-", "_") + "wiki"
+        folder, stem = FOLDER.format(wiki=wiki), f"{wiki}-{DATE}"
+        pages = pages_of(library, language)
+        dump, raw, index = multistream(language, wiki, pages)
+        names_of = [f"{stem}-pages-articles-multistream.xml.bz2", f"{stem}-pages-articles-multistream-index.txt.bz2"]
+        files = dict(zip(names_of, (dump, compress(names_of[1], index)), strict=True))
+        site.put_as_is(f"{folder}/{names_of[0]}", dump, raw)
+        site.put_as_is(f"{folder}/{names_of[1]}", files[names_of[1]], index)
+        about = f"{stem}-siteinfo-namespaces.json.gz"
+        raw_about = siteinfo_json(language, wiki)
+        packed = compress(about, raw_about)
+        site.put_as_is(f"{folder}/{about}", packed, raw_about)
+        _put_sums(site, wiki, {"articlesmultistreamdump": files, "namespaces": {about: packed}})
+        articles = len(library.articles(language))
+        redirects = sum(bool(page.redirect) for page in pages)
+        site.count("wikipedia", language, pages=len(pages), articles=articles, redirects=redirects)
+    _write_items(site, library)
+
+
+def _write_items(site: Site, library: Library) -> None:
+    """wb_items_per_site: rows by item, then by site; Commons has links of its own that no wiki reader wants."""
+    sites = {code: sub.replace("-", "_") + "wiki" for code, sub in library.languages_with("wikipedia").items()}
+    rows = [(int(a.entity[1:]), sites[code], a.title) for code in sites for a in library.articles(code)]
+    commons = [(item, "commonswiki", f"Category:{title}") for item, name, title in rows if name == "enwiki"][::5]
+    name = f"wikidatawiki-{DATE}-wb_items_per_site.sql.gz"
+    raw = items_per_site(sorted(rows + commons))
+    data = compress(name, raw)
+    site.put_as_is(f"{FOLDER.format(wiki='wikidatawiki')}/{name}", data, raw)
+    _put_sums(site, "wikidatawiki", {"wbitemspersitetable": {name: data}})
+    site.count("wikidata_items", rows=len(rows) + len(commons))
+
+
+def _put_sums(site: Site, wiki: str, jobs: dict[str, dict[str, bytes]]) -> None:
+    """The checksum files and dumpstatus.json of a dump's folder."""
+    folder, files = FOLDER.format(wiki=wiki), {n: data for job in jobs.values() for n, data in job.items()}
+    for algorithm in ("md5", "sha1"):
+        site.put(f"{folder}/{wiki}-{DATE}-{algorithm}sums.txt", checksums(files, algorithm))
+    site.put(f"{folder}/dumpstatus.json", dumpstatus(wiki, DATE, jobs))
