@@ -170,7 +170,7 @@ def check_namespaces(values: Facts, where: str) -> None:
 FILES: dict[str, Callable[[Facts, str], None]] = {
     "stele_world/content/concepts.yaml": check_concepts,
     "stele_world/language/scripts.yaml": check_scripts,
-    "stele_world/writers/dump.yaml": check_namespaces,
+    "stele_world/writers/namespaces.yaml": check_namespaces,
 }
 
 

@@ -51,7 +51,7 @@ NAMES = {
     "stele_world/language/scripts.yaml": ["", "*.letters", "*.signs", "*.vowels", "*.initial", "*.final", "*.stops"],
     "tables/render/bibliography.yaml": ["papers", "benchmarks", "entries"],
 }
-NAMES["stele_world/writers/dump.yaml"] = [""]
+NAMES["stele_world/writers/namespaces.yaml"] = [""]
 NAMES["catalogue/settings.yaml"] += [f"{key}.*" for key in NAMES["catalogue/settings.yaml"]]
 NAMES["stele_world/language/scripts.yaml"] += ["*.initials", "*.medials", "*.finals", "*.rows", "*.merged"]
 OF_A_SCALE = [
