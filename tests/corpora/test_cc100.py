@@ -5,7 +5,7 @@ import lzma
 import pytest
 
 from stele.artifacts.documents import read_documents
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 from tests.sealed import write_sealed
 
 TEXT = """First one. And second.

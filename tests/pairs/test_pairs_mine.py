@@ -8,7 +8,7 @@ from mining_texts import new_tokenizer, random_documents, text_of
 
 from stele.catalogue.schema.recipes import PairsReads
 from stele.errors import SteleError
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 from stele.pairs.mine import mine
 from stele.pairs.mining.method import METHODS, load_method
 from stele.pairs.mining.tokens import encoder

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from mining_texts import random_documents
 
-from stele.files.atomic import files_digest
-from stele.files.ours import MARK
+from stele.files.atomic import MARK
+from stele.files.digests import files_digest
 from stele.pairs.mining.sample import Sample
 from stele.training.store import Store
 

@@ -10,7 +10,7 @@ from section_texts import PAIRS, SHORT, WIKIS, WORDS, command, documents, knowle
 
 from stele.encoders.word_vectors import WordVectors
 from stele.errors import SteleError
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 from stele.pairs import section_pairs
 from stele.pairs.methods import section
 from stele.pairs.mining.headings import HeadingVectors, Span, collect, spans, terms

@@ -8,7 +8,7 @@ from knowledge_texts import Article
 from mining_texts import EMPTY, ids, new_tokenizer, text_of
 
 from stele.errors import SteleError
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 from stele.pairs import tokenise
 from stele.training.store import Store
 

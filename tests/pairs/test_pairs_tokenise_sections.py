@@ -8,7 +8,7 @@ from mining_texts import EMPTY, ids
 from section_texts import command, page
 
 from stele.errors import SteleError
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 from stele.pairs import pair_statistics, tokenise_sections
 from stele.pairs.mining import tokens
 from stele.training.section_store import SectionStore

@@ -11,7 +11,7 @@ from ten_tokens import REPO, as_pickle, publish
 from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN
 from stele.catalogue import hub
 from stele.errors import SteleError
-from stele.files.atomic import sha256
+from stele.files.digests import sha256
 from stele.sources.download.put import put
 from tests.sealed import write_sealed
 

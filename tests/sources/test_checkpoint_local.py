@@ -15,8 +15,8 @@ import torch
 from ten_tokens import as_pickle, embed, make
 
 from stele.errors import SteleError
-from stele.files.atomic import files_digest
-from stele.files.ours import MARK
+from stele.files.atomic import MARK
+from stele.files.digests import files_digest
 from stele.sources.weights import convert
 
 

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from one_file import HOST, TEXT, Run, put, sha, source
 
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import shutil
 import pytest
 
 from stele.artifacts import records
-from stele.artifacts.manifest import manifest
-from stele.artifacts.runs.trec import write_run
+from stele.artifacts.results import manifest
+from stele.artifacts.run_files import write_run
 from stele.command import cli
-from stele.files.atomic import digest, sha256
+from stele.files.digests import digest, sha256
 from stele.tables.coverage import all_cells, coverage
 from stele.tables.diff import differences
 from stele.tables.list_cells import COLUMNS

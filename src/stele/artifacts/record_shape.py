@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from stele.errors import Damaged, SteleError
-from stele.files.atomic import digest, sha256
-from stele.files.ours import RECORD
+from stele.files.atomic import RECORD
+from stele.files.digests import digest, sha256
 from stele.files.reading import read_note
 
 SEAL = "digest"  # of all other keys of a record

@@ -25,7 +25,8 @@ from stele.command import arguments
 from stele.corpora.titles import resolve
 from stele.corpora.titles.normal_form import Site
 from stele.errors import SteleError, unknown
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.files.reading import reading
 
 log = logging.getLogger(__name__)
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
     site = Site(args.language, all(shard["first_letter"] for shard in shards))
     total = sum(shard.get("documents", 0) for shard in shards)
     try:
-        with atomic.atomic_directory(args.output.parent, JOB) as folder:
+        with atomic_directory(args.output.parent, JOB) as folder:
             memory = args.memory_mb - RESERVED_MB
             with database(memory, args.threads, folder / "spill", f"knowledge base {args.language}") as connection:
                 counts = build(connection, folder, args.documents, entities, site, total)
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
                 language=args.language,
                 wiki=args.wiki,
                 **counts,
-                outputs=atomic.folder_facts(folder),
+                outputs=folder_facts(folder),
             )
     except OSError as error:
         raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None

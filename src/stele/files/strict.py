@@ -11,7 +11,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from stele.errors import SteleError, nearest
-from stele.files.limits import LARGEST_SEED
+from stele.files.reading import LARGEST_SEED
 
 # an integer is a float too; a yes is no 1, a text no number, a number has a value, an unknown key is an error
 STRICT = ConfigDict(

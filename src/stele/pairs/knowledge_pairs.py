@@ -23,7 +23,8 @@ import pyarrow.parquet as pq
 
 from stele.artifacts import records
 from stele.command import arguments
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.pairs.mining import inputs
 from stele.pairs.mining.knowledge import PAIRS, Candidates, Knowledge, sample, unpack
 from stele.pairs.mining.knowledge_texts import BUCKET, Pair, Spool, fetch, kept
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
     module, recipe = load_method(args.recipe, "candidates")
     given = inputs.parse(args, recipe.method, module.LANGUAGES)
     codes = given.languages
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         work = folder / "work"
         work.mkdir()
         knowledge = [Knowledge(given.bases[code], args.memory_mb // JOIN, args.threads, work) for code in codes]
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
             languages=codes,
             knowledge={code: base.counts for code, base in zip(codes, knowledge, strict=True)},
             **facts,
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.part, facts)
     if not pairs:

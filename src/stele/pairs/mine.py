@@ -20,7 +20,8 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
+from stele.files.digests import digest, folder_facts
 from stele.pairs.mining.method import load_method
 from stele.pairs.mining.sample import Mined, Sample
 from stele.pairs.mining.tokens import BATCH_SENTENCES, Encode, encoder, generator, tokenised
@@ -59,12 +60,12 @@ def run(args: argparse.Namespace) -> None:
     from stele.encoders.tokenizer import load_tokenizer
 
     tokenizer = load_tokenizer(args.tokenizer.parent)
-    probe = atomic.digest(tokenizer_probe(tokenizer))
+    probe = digest(tokenizer_probe(tokenizer))
     counts: Counter[str] = Counter()
     documents = islice(chain.from_iterable(map(read_sentences, args.documents)), args.limit)
     shown = progress.track(documents, total, f"mine {recipe.method} {args.language}", "doc")
     sample = Sample(args.most, args.seed, recipe.method, args.language)
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         wanted = sample.wanted(shown, counts)
         stored = sample.write(
             folder, mine(wanted, encoder(tokenizer), module, recipe, args.seed, args.language, counts)
@@ -85,7 +86,7 @@ def run(args: argparse.Namespace) -> None:
             language=args.language,
             tokenizer_probe=probe,
             **facts,
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.language, facts)
     if not stored["examples"]:

@@ -19,9 +19,7 @@ import numpy as np
 from stele.artifacts import records
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
-from stele.files.csv_files import write_csv
-from stele.files.figures import save_figure
-from stele.files.markdown import table
+from stele.files.formats import save_figure, table, write_csv
 from stele.pairs.statistics.heat_map import draw
 from stele.pairs.statistics.overlap import read_sketch, shared
 

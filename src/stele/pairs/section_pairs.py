@@ -22,7 +22,8 @@ from stele.artifacts.documents import read_chosen, read_headings
 from stele.artifacts.section_pairs import TextSection, write_pairs, write_sections
 from stele.encoders.word_vectors import read_word_vectors
 from stele.errors import SteleError, unknown
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.pairs.methods.section import Matches, Sections
 from stele.pairs.mining import inputs
 from stele.pairs.mining.headings import Headings, HeadingVectors, collect, spans, terms
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
     vectors = inputs.single(args.vectors, "--vectors")
     if sorted(vectors) != given.languages:
         raise SteleError(f"--vectors: want those of {', '.join(given.languages)}, found {', '.join(sorted(vectors))}")
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         sides = [
             Side(
                 code,
@@ -99,7 +100,7 @@ def run(args: argparse.Namespace) -> None:
             languages=given.languages,
             knowledge={side.code: side.base.counts for side in sides},
             **facts,
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.part, facts)
     if not facts["pairs"]:

@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 
 from stele import progress
 from stele.artifacts import records
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.files.reading import reading
 from stele.pairs.mining.knowledge import PAIRS
 from stele.pairs.mining.tokenisation import add_tokenisation_arguments, opened
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
     shown = progress.track(
         read_pairs(args.pairs.parent / PAIRS), -(-made["pairs"] // BATCH), f"tokenise {recipe.method} {made['part']}"
     )
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         stored = write_store(folder, examples(shown, encoder(tokenizer), recipe, counts))
         dropped = counts.pop("empty", 0)
         records.write_record(
@@ -58,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
             **stored,
             dropped={"empty": dropped} if dropped else {},
             counts={name: number for name, number in sorted(counts.items()) if number},
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, made["part"], {**stored, **counts})
 

@@ -14,7 +14,8 @@ from itertools import chain
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.section_pairs import TextSection, read_pairs, read_sections
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.pairs.mining.tokenisation import add_tokenisation_arguments, opened
 from stele.pairs.mining.tokens import Encode, encoder, tokenised
 from stele.training.section_store import EMPTY, TokenSection, write_section_store
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> None:
     sections = progress.track(
         chain.from_iterable(read_sections(args.pairs.parent)), None, f"tokenise {made['part']}", "section"
     )
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         pairs = read_pairs(args.pairs.parent)
         stored = write_section_store(folder, token_sections(sections, encoder(tokenizer), counts), pairs)
         dropped = stored.pop(EMPTY)
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> None:
             **stored,
             dropped={EMPTY: dropped} if dropped else {},
             counts={name: number for name, number in sorted(counts.items()) if number},
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, made["part"], stored)
 

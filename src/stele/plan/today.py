@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.plan.figures import Figures
 from stele.plan.models import Problem
 from stele.plan.rows import Rows
@@ -24,7 +24,7 @@ class RowsOfToday(Rows):
 
     world: World
 
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         return super().problem(row) or self._without_standin(row.model)
 
     def _without_standin(self, model: str) -> Problem | None:

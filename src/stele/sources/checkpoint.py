@@ -37,8 +37,8 @@ from stele.catalogue.schema.datasets import PartFile
 from stele.catalogue.schema.models import Model
 from stele.command import arguments
 from stele.errors import SteleError, nearest
-from stele.files.atomic import FileFacts, atomic_directory, block_digests, digest
-from stele.files.ours import MARK
+from stele.files.atomic import MARK, atomic_directory
+from stele.files.digests import FileFacts, block_digests, digest
 from stele.files.paths import relative
 from stele.files.reading import parse_object, read_note
 from stele.sources.download.locations import FetchedFile, Places, drop_downloads, places_of

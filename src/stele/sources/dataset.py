@@ -19,7 +19,8 @@ from stele.catalogue.schema.datasets import Dataset, Part, PartFile
 from stele.catalogue.schema.languages import Language
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, block_digests, digest
+from stele.files.atomic import atomic_directory
+from stele.files.digests import block_digests, digest
 from stele.files.reading import parse_object
 from stele.files.strict import validate
 from stele.sources.datasets.counts import KINDS

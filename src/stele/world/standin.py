@@ -19,8 +19,8 @@ from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import folder_facts
-from stele.files.ours import check_record, check_replaceable
+from stele.files.atomic import check_record, check_replaceable
+from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from stele.artifacts import records
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from stele.pairs.mining.method import load_method
 
 

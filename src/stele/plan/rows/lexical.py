@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue import datasets
 from stele.files.strict import Values
 from stele.plan.models import Problem
@@ -28,7 +28,7 @@ class Lexical:
         paths = self.below.paths
         return paths.dataset(ANSERINI, datasets.ALL) if ANSERINI in paths.settings.config.user_data else None
 
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         data = self.below.data
         if not self.below.models.is_lexical(row.model):
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
@@ -40,25 +40,25 @@ class Lexical:
             return "not in scale", f"no language of {row.benchmark} is built"
         return None
 
-    def left_out(self, row: Row) -> dict[str, str]:
+    def left_out(self, row: RunKey) -> dict[str, str]:
         return {}
 
-    def inputs(self, row: Row, seeds: str) -> Inputs:
+    def inputs(self, row: RunKey, seeds: str) -> Inputs:
         engine = {"anserini": self.anserini} if self.anserini else {}
         return {"data": list(self.below.protocols.searched(row).values()), **engine}
 
-    def recipe(self, row: Row) -> Values:
+    def recipe(self, row: RunKey) -> Values:
         """How the setting searches, and the model's expansion where it has one."""
         own = self.below.protocols.setting(row.benchmark, row.setting)
         expansion = self.below.models[row.model].rm3
         recipe = {key: own[key] for key in self.Setting.model_fields if key in own}
         return recipe | ({"rm3": expansion.given()} if expansion else {})
 
-    def seeds(self, row: Row) -> list[str]:
+    def seeds(self, row: RunKey) -> list[str]:
         """One: nothing is drawn."""
         return seed_names([0], [0])
 
-    def downloads(self, row: Row) -> set[str]:
+    def downloads(self, row: RunKey) -> set[str]:
         return self.below.protocols.records(row) | ({self.anserini} if self.anserini else set())
 
 
@@ -68,7 +68,7 @@ class Tuned(Lexical):
     class Setting(Tuning):
         """What k1 and b are chosen from, and on which questions."""
 
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         if self.below.models.is_lexical(row.model) and self.below.models[row.model].rm3:
             return "not built", f"no rule tunes {row.model}, which expands queries"
         return super().problem(row)

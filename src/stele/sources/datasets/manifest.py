@@ -12,7 +12,7 @@ from typing import Any
 
 from stele.artifacts.records import read_record
 from stele.errors import SteleError
-from stele.files.atomic import FileFacts
+from stele.files.digests import FileFacts
 from stele.sources.download.verify import Expected
 
 

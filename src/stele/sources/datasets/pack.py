@@ -10,7 +10,7 @@ from typing import Any
 
 from stele.catalogue.collection_files import PACKED
 from stele.errors import SteleError
-from stele.files.atomic import sha256
+from stele.files.digests import sha256
 from stele.files.reading import reading
 from stele.progress import track
 

@@ -21,8 +21,7 @@ from stele.catalogue.datasets import mirror_path
 from stele.catalogue.schema.datasets import PartFile
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import claim, drop_claimed
-from stele.files.ours import check_claimable
+from stele.files.atomic import check_claimable, claim, drop_claimed
 from stele.sources.datasets.manifest import Manifest
 from stele.sources.download.beginning import Beginning, Local, Remote
 from stele.sources.download.fetch import Absent, Failed, Policy, fetch

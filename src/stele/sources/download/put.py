@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stele.errors import SteleError
-from stele.files.links import link_or_copy
+from stele.files.atomic import link_or_copy
 from stele.files.paths import inside
 
 

@@ -19,9 +19,9 @@ from typing import IO, Any
 
 from stele.catalogue.schema.datasets import Unpack
 from stele.errors import SteleError, exhausted
-from stele.files.archives import Member
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside, relative
+from stele.files.reading import TarMember
 
 MAX_BYTES = 1 << 30  # unpacked, where the catalogue says nothing
 MAX_MEMBERS = 100_000  # files and folders together
@@ -77,7 +77,7 @@ def _open(archive: Path, handle: IO[bytes]) -> AbstractContextManager[zipfile.Zi
     handle.seek(0)
     plain = next((unpacker(handle) for magic, unpacker in COMPRESSED.items() if start.startswith(magic)), handle)
     try:
-        return tarfile.open(fileobj=plain, mode="r:", tarinfo=Member)
+        return tarfile.open(fileobj=plain, mode="r:", tarinfo=TarMember)
     except tarfile.ReadError as error:
         kinds = "neither a zip nor a tar archive (a page of HTML, or cut short?)"
         raise SteleError(f"{archive}: {kinds}: {error}") from None

@@ -13,7 +13,8 @@ from stele.artifacts.record_shape import seal
 from stele.artifacts.records import GENERATED, STAND_IN
 from stele.catalogue.hub import address
 from stele.encoders.tokenizer import quiet
-from stele.files.atomic import atomic_directory, atomic_write_json, files_digest, sha256
+from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.files.digests import files_digest, sha256
 from stele.files.reading import read_object
 from stele.world.content.manifest import HUB, NAME
 from stele.world.standins._recipe import Made

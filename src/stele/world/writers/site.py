@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stele.errors import SteleError
-from stele.files.atomic import FileFacts
+from stele.files.digests import FileFacts
 from stele.files.reading import JsonObject
 from stele.world.content.manifest import path_of
 

@@ -11,8 +11,7 @@ import pytest
 from stele.command import cli
 from stele.command.stages import ALONE
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, claim, drop_claimed
-from stele.files.ours import MARK, check_replaceable, entries
+from stele.files.atomic import MARK, atomic_directory, check_replaceable, claim, drop_claimed, entries
 
 JOB = "pairs mine"
 
@@ -216,14 +215,14 @@ def test_a_record_and_files_beside_it_are_replaced_only_as_the_same_jobs(tmp_pat
 
 SWAPS = """
 import os, signal, sys
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
 rename, count = os.rename, iter(range(9))
 def dying(source, target):
     if next(count) == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     rename(source, target)
 os.rename = dying
-with atomic.atomic_directory(sys.argv[1], "pairs mine") as new:
+with atomic_directory(sys.argv[1], "pairs mine") as new:
     (new / "b").write_text("b")
 """
 

@@ -1,14 +1,15 @@
 """CSV that no spreadsheet runs: what begins a formula is quoted, numbers stay, every text comes back."""
 
 import csv
+import doctest
 import io
 import random
 import re
 
 import pytest
 
-from stele.files import csv_files
-from stele.files.characters import neutralised, plain_label
+from stele.files import formats
+from stele.files.formats import csv_cell, csv_text, neutralised, plain_label, write_csv
 
 TEXTS = [
     "=1+1", '=HYPERLINK("http://a.org","x")', "+ RR", "-SUM(A1)", "@x", "\tx", "\r=x", "\n=x", "＝1", "'=1", "''@",
@@ -19,18 +20,18 @@ PLAIN = ["-1.2", "+0.000123", "-1e-05", "+.5", "-1,234.5", "-inf", "+nan", "-", 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_csv_cell_that_would_be_a_formula_is_quoted_and_read_back(text):
-    written = csv_files.cell(text)
-    assert written == f"'{text}" and csv_files.text(written) == text
+    written = csv_cell(text)
+    assert written == f"'{text}" and csv_text(written) == text
 
 
 @pytest.mark.parametrize("value", PLAIN)
 def test_numbers_and_plain_texts_stay(value):
-    assert csv_files.cell(value) == csv_files.text(value) == value
+    assert csv_cell(value) == csv_text(value) == value
 
 
 @pytest.mark.parametrize("value", [-1.2, -3, None, True])
 def test_a_csv_cell_that_is_no_text_stays(value):
-    assert csv_files.cell(value) is value
+    assert csv_cell(value) is value
 
 
 def test_a_reader_gets_the_same_texts():
@@ -40,10 +41,10 @@ def test_a_reader_gets_the_same_texts():
         texts = ["".join(generator.choices("'=+-@1.e,;\" \t\r\nＡ＝文\0", k=generator.randrange(6))) for _ in range(6)]
         rows = [[neutralised(text) for text in texts], ["x", generator.choice([*TEXTS, *PLAIN])]]
         handle = io.StringIO(newline="")
-        csv_files.write_csv(handle, rows)
+        write_csv(handle, rows)
         actual = list(csv.reader(io.StringIO(handle.getvalue(), newline="")))
         assert not [cell for row in actual for cell in row if re.match(r"[=@\t\r\n＝]|[+-](?![\d.,einaf+-]*$)", cell)]
-        assert [[csv_files.text(cell) for cell in row] for row in actual] == rows
+        assert [[csv_text(cell) for cell in row] for row in actual] == rows
 
 
 def test_the_line_of_the_docs_does_the_same(root):
@@ -52,7 +53,7 @@ def test_the_line_of_the_docs_does_the_same(root):
     pattern = re.search(r're\.sub\(r"(.+?)", "", cell\)', page)[1]
     assert f'.str.replace(r"{pattern}", "", regex=True)' in page
     for text in (*TEXTS, *PLAIN):
-        assert re.sub(pattern, "", csv_files.cell(text)) == text
+        assert re.sub(pattern, "", csv_cell(text)) == text
 
 
 def test_no_other_module_writes_csv(root):
@@ -63,7 +64,7 @@ def test_no_other_module_writes_csv(root):
         if re.search(r"\bcsv\.(writer|DictWriter|write_csv)\b", path.read_text())
     }
     # scoring/system_files/report.py quotes texts before: test_score_anything.py::test_values_per_query_as_csv_come_back
-    assert actual == {"files/csv_files.py", "world/writers/dpr.py", "scoring/system_files/report.py"}
+    assert actual == {"files/formats.py", "world/writers/dpr.py", "scoring/system_files/report.py"}
 
 
 # --- characters -------------------------------------------------------------------------------------------------------
@@ -72,7 +73,7 @@ HIDDEN = "\0\x07\x1b\x7f\x85\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u20
 
 @pytest.mark.parametrize("char", HIDDEN)
 def test_hidden_characters_are_refused_in_labels_and_replaced_in_outputs(char):
-    assert neutralised(f"a{char}b") == csv_files.cell(f"a{char}b") == "a\ufffdb"
+    assert neutralised(f"a{char}b") == csv_cell(f"a{char}b") == "a\ufffdb"
     with pytest.raises(ValueError, match=rf"holds U\+{ord(char):04X} \(.*\) at 2"):
         plain_label(f"a{char}b")
 
@@ -82,3 +83,8 @@ def test_hidden_characters_are_refused_in_labels_and_replaced_in_outputs(char):
 )
 def test_labels_keep_the_characters_that_scripts_need(text):
     assert neutralised(text) == plain_label(text) == text
+
+
+def test_the_examples_in_the_docstrings_hold():
+    outcome = doctest.testmod(formats)
+    assert outcome.attempted and not outcome.failed

@@ -1,17 +1,21 @@
-"""TREC run files, `query Q0 passage rank score tag` a line, gzipped or not."""
+"""Files of runs: TREC's (`query Q0 passage rank score tag` a line, gzipped or not), and the two that ranx saves.
+
+ranx saves JSON, {query: {passage: score}}, or Parquet with the columns q_id, doc_id, score.
+"""
 
 from __future__ import annotations
 
 import gzip
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from stele.artifacts.runs.run import Run, make_run
+from stele.artifacts.run import Run, make_run
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.paths import relative
-from stele.files.reading import reading
+from stele.files.reading import JsonObject, reading
 
 COLUMNS = ("query", "q0", "passage", "rank", "score", "tag")
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")  # what atof reads; Python's float takes more
@@ -108,3 +112,62 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 def runs_of(record: Mapping, folder: Path) -> dict[str, Path]:
     """Search name -> run file, from a retrieval record and the folder that it stands in."""
     return {name: folder / "runs" / relative(f"{name}.trec.gz", f"{folder}: searches") for name in record["searches"]}
+
+
+RANX_COLUMNS = ("q_id", "doc_id", "score")
+
+
+def from_json(value: JsonObject, path: Path) -> Run:
+    """The run of a parsed JSON file; some queries may be without a hit."""
+    queries, passages, scores = [], [], []
+    for query, hits in value.items():
+        if not isinstance(hits, dict):
+            raise SteleError(f"{path}: query {query!r}: want {{passage: score}}, found {type(hits).__name__}")
+        for name, score in hits.items():
+            if isinstance(score, bool) or not isinstance(score, (int, float)):
+                raise SteleError(f"{path}: query {query!r}, passage {name!r}: the score must be a number: {score!r}")
+            queries.append(query)
+            passages.append(name)
+            scores.append(_float(score))
+    return make_run(queries, passages, scores, path, value if scores else ())
+
+
+def _float(score: int | float) -> float:
+    """A JSON number; what no float holds is infinite, which no run may have."""
+    try:
+        return float(score)
+    except OverflowError:
+        return math.inf
+
+
+def from_parquet(path: Path) -> Run:
+    """The run of a Parquet file; ids that are integers become their decimal digits, as a TREC run would have them."""
+    import pyarrow
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    with reading(path, "Parquet file"):
+        table = pyarrow.parquet.read_table(path)
+    if missing := [name for name in RANX_COLUMNS if name not in table.column_names]:
+        present = ", ".join(table.column_names)
+        raise SteleError(f"{path}: no column {missing[0]!r}; want {', '.join(RANX_COLUMNS)}, found {present}")
+    columns = [table[name].combine_chunks() for name in RANX_COLUMNS]
+    for name, column in zip(RANX_COLUMNS, columns, strict=True):
+        if column.null_count:
+            raise SteleError(f"{path}: column {name!r} has {column.null_count} empty cells")
+    ids = []
+    for name, column in zip(RANX_COLUMNS[:2], columns, strict=False):
+        if not (pyarrow.types.is_integer(column.type) or _is_text(column.type)):
+            raise SteleError(f"{path}: column {name!r} must hold strings or integers, found {column.type}")
+        ids.append(pyarrow.compute.cast(column, pyarrow.string()))
+    if not (pyarrow.types.is_floating(columns[2].type) or pyarrow.types.is_integer(columns[2].type)):
+        raise SteleError(f"{path}: column 'score' must hold numbers, found {columns[2].type}")
+    return make_run(*ids, columns[2].to_numpy(zero_copy_only=False), path)
+
+
+def _is_text(kind) -> bool:
+    import pyarrow
+
+    if pyarrow.types.is_dictionary(kind):
+        kind = kind.value_type
+    return pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or pyarrow.types.is_string_view(kind)
