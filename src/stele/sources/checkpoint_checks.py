@@ -1,4 +1,4 @@
-"""Looking at a checkpoint before it is used: nothing in it may need code, and it must load and give vectors."""
+"""Check that a checkpoint can make the vectors that are asked of it: by its settings first, then by loading it."""
 
 from __future__ import annotations
 
@@ -9,88 +9,100 @@ from pathlib import Path
 from typing import Any
 
 from stele.catalogue.hub import CONFIG, MODULES, STATIC, VOCABULARY, WEIGHTS
+from stele.encoders.backbone import refuse_adapter
+from stele.encoders.resolve import resolve
+from stele.encoders.sentence_transformers_folder import stated_width
+from stele.encoders.tokenizer import load_tokenizer
 from stele.errors import SteleError
-from stele.files import reading
-from stele.files.paths import inside, relative
-from stele.files.reading import JsonObject
+from stele.files.reading import reading
+from stele.files.strict import Values
+from stele.recipes.encoding import BENCHMARK, SOME_INSTRUCTION, SPEC_FILE
+from stele.sources.checkpoint_files import model_folders, read_json, read_weight_map, static_folders
 
-_LAYER = re.compile(r"^(.+?)\.(\d+)\.")  # what stands before a layer's number, and the number
-TEXTS = ("What is a stele?", "Стела — камень с текстом.", "نص على حجر", "石碑上的文字")  # several scripts
-
-
-def read_json(path: Path) -> Any:
-    """A JSON file of a checkpoint; a damaged one is an error that names it."""
-    return reading.read_json(path, advice="fetch it again")
-
-
-def read_weight_map(index: Path) -> dict[str, str]:
-    """Tensor -> the file of weights that holds it, below the folder of an index; every name is checked."""
-    listed = read_json(index)
-    names = listed.get("weight_map") if isinstance(listed, Mapping) else None
-    if not isinstance(names, Mapping) or not names:
-        raise SteleError(f"{index}: no weight_map in it (want tensor -> file); fetch it again")
-    shards = {tensor: relative(name, str(index)) for tensor, name in names.items()}
-    if other := next((name for name in shards.values() if Path(name).suffix not in SHARDS), None):
-        raise SteleError(
-            f"{index}: names {other!r}, which holds no weights (want {' or '.join(SHARDS)}); fetch it again"
-        )
-    return shards
+ENCODERS = "want an encoder of texts"
+_LAYER = re.compile(
+    r"^(.+?)\.(\d+)\."
+)  # what stands before a layer's number, and the number  # what stands before a layer's number, and the number
+TEXTS = (
+    "What is a stele?",
+    "Стела — камень с текстом.",
+    "نص على حجر",
+    "石碑上的文字",
+)  # several scripts  # several scripts
 
 
-INSTEAD = "use a model that transformers itself knows"
-SHARDS = (".safetensors", ".bin")
-SETTINGS = (CONFIG, "tokenizer_config.json")  # they may name code in `auto_map`
+def check_settings(folder: Path, encoding: Mapping[str, Values] | None = None, generator: bool = False) -> None:
+    """Refuses a checkpoint that cannot do what it is for, by what its files say beside the weights.
 
-
-def read_module_list(path: Path) -> list[JsonObject]:
-    """The modules of a sentence-transformers folder, as its modules.json lists them."""
-    listed = read_json(path)
-    if not isinstance(listed, list) or not all(isinstance(module, Mapping) for module in listed):
-        raise SteleError(f"{path}: want a list of modules, each with type and path; fetch it again")
-    return listed
-
-
-def refuse_code(folder: Path, instead: str = INSTEAD) -> None:
-    """Refuses a checkpoint that brings its own code; `instead` is what to do."""
-    for path in sorted(path for name in SETTINGS for path in folder.rglob(name)):
-        refuse_code_of(path, path.name, str(path), instead)
-    if (folder / MODULES).is_file():
-        refuse_code_of(folder / MODULES, MODULES, str(folder / MODULES), instead)
-
-
-def refuse_code_of(path: Path, name: str, where: str, instead: str = INSTEAD) -> None:
-    """Refuses a file of a checkpoint that asks for code: settings with auto_map, modules from elsewhere.
-
-    `name` is what the checkpoint calls it, `where` what an error does; any other file is let through.
+    `folder` holds config.json, the tokenizer and, of a sentence-transformers folder, its modules. `encoding` is what is
+    said of an encoder that is used as it is, by who says it (`encoders/resolve.py`); None where a recipe says how
+    vectors are made. A `generator` writes text and makes no vectors.
     """
-    if name == MODULES:
-        for module in read_module_list(path):
-            kind = str(module.get("type", ""))
-            if not kind.startswith("sentence_transformers."):
-                raise SteleError(f"{where}: module {kind!r} is its own code, which Stele never runs")
-    elif name in SETTINGS:
-        settings = read_json(path)
-        if isinstance(settings, Mapping) and settings.get("auto_map"):
-            raise SteleError(
-                f"{where}: brings its own code (auto_map), and Stele never runs a checkpoint's code; {instead}"
-            )
+    models = model_folders(folder)
+    if not models and static_folders(folder) and not generator:
+        if encoding is None:
+            raise SteleError(f"{folder}: a {STATIC} has no layers to train; it can only be used as it is")
+        resolve(folder, _with_instruction(encoding))
+        return
+    if not models:
+        raise SteleError(f"{folder}: no model in it (no {CONFIG} with a model_type)")
+    for model in models:
+        refuse_adapter(model)
+    if generator:
+        return
+    configs = [_encoder_config(model) for model in models]
+    states = (folder / MODULES).is_file() or (folder / SPEC_FILE).is_file()
+    said = {key for values in (encoding or {}).values() for key in values.items()}
+    if not states and ("pooling", "last") not in said:
+        for model, config in zip(models, configs, strict=True):
+            _refuse_left_to_right(model, config)
+    if encoding is not None:
+        spec = resolve(folder, _with_instruction(encoding)).spec
+        load_tokenizer(models[0])
+        width = stated_width(folder, configs[0].hidden_size)
+        if spec.dimension and spec.dimension > width:
+            raise SteleError(f"{folder}: dimension is {spec.dimension}, its vectors have {width} numbers")
 
 
-def model_folders(folder: Path) -> list[Path]:
-    """The folders of a checkpoint that hold a transformer: itself, a module of sentence-transformers, or two towers."""
-    folders, static = [], static_folders(folder)
-    for path in sorted(folder.rglob(CONFIG)):
-        settings = read_json(path)
-        if isinstance(settings, Mapping) and settings.get("model_type") and path.parent not in static:
-            folders.append(path.parent)
-    return folders
+def _with_instruction(encoding: Mapping[str, Values]) -> dict[str, Values]:
+    """What is said of an encoder, with an instruction in the place of a benchmark's that is not known yet."""
+    return {**encoding, BENCHMARK: {**SOME_INSTRUCTION, **encoding.get(BENCHMARK, {})}}
 
 
-def static_folders(folder: Path) -> list[Path]:
-    """The folders of a checkpoint's modules that have vectors of tokens alone."""
-    listed = read_module_list(folder / MODULES) if (folder / MODULES).is_file() else []
-    paths = [module.get("path") for module in listed if str(module.get("type", "")).endswith(f".{STATIC}")]
-    return [folder if path in (None, "", ".") else inside(folder, path, str(folder / MODULES)) for path in paths]
+def _encoder_config(folder: Path) -> Any:
+    """The configuration of a model that makes one state a token; any other is refused by its type."""
+    from transformers import AutoConfig
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
+
+    where = folder / CONFIG
+    kind = str(read_json(where)["model_type"])
+    if kind not in CONFIG_MAPPING_NAMES or kind not in MODEL_MAPPING_NAMES:
+        raise SteleError(f"{where}: model type {kind!r} is none that this transformers knows; {ENCODERS}")
+    with reading(where, "configuration of a model", "get it again"):
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    if getattr(config, "is_encoder_decoder", False):
+        raise SteleError(f"{where}: model type {kind!r} is no encoder: it has a decoder, which writes text; {ENCODERS}")
+    if not isinstance(getattr(config, "hidden_size", None), int):
+        raise SteleError(f"{where}: model type {kind!r} is no encoder of texts alone; {ENCODERS}")
+    return config
+
+
+def _refuse_left_to_right(folder: Path, config: Any) -> None:
+    """Only the last token of a model that reads from left to right has seen the text: the vector must be its."""
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    )
+
+    kind = config.model_type
+    both_ways = getattr(config, "use_bidirectional_attention", False) or getattr(config, "is_causal", True) is False
+    if kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not both_ways:
+        raise SteleError(
+            f"{folder / CONFIG}: model type {kind!r} is a language model that reads from left to right, and nothing "
+            "says that it was made an encoder; if it was, give it `encoding: {pooling: last}`, or its "
+            "sentence-transformers folder"
+        )
 
 
 def check_static(folder: Path) -> dict[str, Any]:
@@ -127,7 +139,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
     transformers_logging.disable_progress_bar()
     local = {"local_files_only": True, "trust_remote_code": False}
     check_sizes(folder)
-    with reading.reading(folder, "checkpoint", "fetch it again"):
+    with reading(folder, "checkpoint", "fetch it again"):
         tokenizer = AutoTokenizer.from_pretrained(folder, **local)
         model, report = AutoModel.from_pretrained(
             folder, use_safetensors=True, output_loading_info=True, dtype=getattr(torch, dtype), **local
@@ -149,7 +161,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
             f"{folder}: the tokenizer has {len(tokenizer):,} tokens, the model {rows:,}; they do not belong together"
         )
     batch = tokenizer(list(TEXTS), padding=True, truncation=True, max_length=32, return_tensors="pt")
-    with reading.reading(folder, "encoder of texts", "want a model that needs nothing else"), torch.no_grad():
+    with reading(folder, "encoder of texts", "want a model that needs nothing else"), torch.no_grad():
         vectors = model.eval()(**batch).last_hidden_state
     if not torch.isfinite(vectors).all():
         raise SteleError(f"{folder}: gives values that are no numbers (NaN or infinite); the weights are damaged")
@@ -178,7 +190,7 @@ def check_sizes(folder: Path) -> None:
             if not (folder / shard).is_file():
                 raise SteleError(f"{index}: names {shard}, which is not there; fetch it again")
     for path in sorted(folder.glob("*.safetensors")):
-        with reading.reading(path, "safetensors file", "fetch it again"), safe_open(path, framework="pt") as weights:
+        with reading(path, "safetensors file", "fetch it again"), safe_open(path, framework="pt") as weights:
             for name in weights.keys():  # noqa: SIM118 (no mapping)
                 held += math.prod(weights.get_slice(name).get_shape())
                 tensors += 1

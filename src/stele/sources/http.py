@@ -1,4 +1,4 @@
-"""One request: where redirects may lead, and what the headers of an answer say of the file."""
+"""One HTTP request: where redirects may lead, and what the headers of an answer say of the file and its version."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urljoin, urlsplit
 
+from pydantic import Field
+
 from stele.errors import SteleError
-from stele.sources.download.partial_download import Version
-from stele.sources.download.verify import Expected
+from stele.files.strict import Strict
+from stele.sources.verify import Expected
 
 if TYPE_CHECKING:
     import requests
@@ -24,9 +26,12 @@ COMPRESSED = {"gzip": (".gz", ".tgz"), "x-gzip": (".gz", ".tgz"), "bzip2": (".bz
 PAGES = ("text/html", "application/xhtml+xml")
 SETTLED = 60.0  # seconds without a change after which a date tells one version from another (RFC 9110, 8.8.2.2)
 AGENT = "stele/0.1 (reproduction of retrieval papers)"
+STRONG = re.compile(r'"[\x21\x23-\x7e\x80-\xff]+"')  # an ETag that vouches for every byte (RFC 9110, 8.8.3)
+Bytes = Annotated[int, Field(ge=0)]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class Absent(SteleError):
+class NotFound(SteleError):
     """The server answers, and has no such file."""
 
 
@@ -34,7 +39,7 @@ class Failed(SteleError):
     """The file cannot be fetched from this address."""
 
 
-class Again(Exception):
+class RetryableError(Exception):
     """Something passing: try again, after `wait` seconds where the server says so."""
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
@@ -64,6 +69,63 @@ class Policy:
             pause *= 2
 
 
+class Published(Strict):
+    """Digest and size of the whole file, as a server publishes them."""
+
+    sha256: Sha256 | None = None
+    bytes: Bytes | None = None
+
+    def expected(self) -> Expected:
+        """The published facts that there are, to check the file by."""
+        return self.model_dump(include={"sha256", "bytes"}, exclude_none=True)
+
+
+class Version(Published):
+    """What tells one version of a file from another, None where the server does not say it.
+
+    `modified` is a date and proves little while it is new (RFC 9110, 8.8.2.2): `settled` says that it is old enough.
+    """
+
+    url: str
+    etag: str | None = None
+    modified: str | None = None
+    settled: bool = False
+    total: Bytes | None = None
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether the ETag may go into If-Range."""
+        return bool(self.etag and STRONG.fullmatch(self.etag))
+
+    @property
+    def is_identified(self) -> bool:
+        """Whether a later answer can prove that it is of this version."""
+        return self.is_strong or (self.modified is not None and self.settled)
+
+    def differs(self, answer: Version) -> bool:
+        """Whether an answer contradicts anything that is known."""
+        pairs = zip(self._facts(), answer._facts(), strict=True)
+        return any(mine != theirs for mine, theirs in pairs if mine is not None and theirs is not None)
+
+    def is_proven_by(self, answer: Version) -> bool:
+        """Whether an answer shares a strong validator (RFC 9110, 15.3.7.3) and contradicts nothing."""
+        if self.differs(answer):
+            return False
+        if self.is_strong:
+            return answer.etag == self.etag
+        same_tag = (self.etag is None) == (answer.etag is None)
+        return same_tag and self.settled and self.modified is not None and self.modified == answer.modified
+
+    def followed_by(self, answer: Version) -> Version:
+        """The known facts, completed by those of an answer of the same version."""
+        new = {key: value for key, value in answer.model_dump().items() if getattr(self, key) in (None, False)}
+        return self.model_copy(update=new)
+
+    def _facts(self) -> tuple[str | int | None, ...]:
+        tag = self.etag and self.etag.removeprefix("W/")
+        return tag, self.modified, self.total, self.sha256, self.bytes
+
+
 def session() -> requests.Session:
     """A session that requests files as they are, and leaves redirects to `get`.
 
@@ -85,7 +147,8 @@ def get(
 ) -> tuple[requests.Response, Expected]:
     """The answer to a request, its body not yet read, and what it and the redirects on the way publish of the file.
 
-    Redirects are followed to http and https; from https to http only where a digest will tell (`checkable`).
+    Redirects are followed to http and https; from https to http only where a digest will tell (`checkable`). Raises
+    RetryableError where no answer comes, Failed for a redirect that is not followed.
     """
     import requests
 
@@ -99,7 +162,7 @@ def get(
         try:
             response = session.get(address, headers=headers, stream=True, timeout=(policy.connect, policy.read))
         except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
-            raise Again(reason(error)) from None
+            raise RetryableError(reason(error)) from None
         published = published or published_by(response)
         location = response.headers.get("Location")
         if response.status_code not in REDIRECTS or not location:
@@ -123,13 +186,19 @@ def published_by(response: Any) -> Expected:
 
 
 def version(response: Any, url: str, published: Expected) -> Version:
-    """What an answer says of the version of the file."""
+    """The version of the file that an answer brings."""
     headers = response.headers
-    changed, answered = (_date(headers.get(name)) for name in ("Last-Modified", "Date"))
-    settled = changed is not None and answered is not None and answered - changed >= SETTLED
-    total = _range(response)[2] if response.status_code != 200 else _whole(headers.get("Content-Length"))
-    known = {"etag": headers.get("ETag"), "modified": headers.get("Last-Modified"), "settled": settled, "total": total}
-    return Version(url=url, **known, sha256=published.get("sha256"), bytes=published.get("bytes"))
+    changed, answered = _date(headers.get("Last-Modified")), _date(headers.get("Date"))
+    is_whole = response.status_code == 200
+    return Version(
+        url=url,
+        etag=headers.get("ETag"),
+        modified=headers.get("Last-Modified"),
+        settled=changed is not None and answered is not None and answered - changed >= SETTLED,
+        total=_whole(headers.get("Content-Length")) if is_whole else _range(response)[2],
+        sha256=published.get("sha256"),
+        bytes=published.get("bytes"),
+    )
 
 
 def span(response: Any) -> tuple[int, int] | None:
@@ -174,6 +243,7 @@ def encoding(response: Any, url: str) -> str | None:
 
 
 def is_page(response: Any, url: str) -> bool:
+    """Whether an answer is a page of HTML where the address names none."""
     kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     return kind in PAGES and not urlsplit(url).path.lower().endswith((".html", ".htm"))
 
@@ -191,4 +261,5 @@ def retry_after(value: str | None) -> float | None:
 
 
 def reason(error: BaseException) -> str:
+    """An error of the client in one line, as a person can read it."""
     return f"{type(error).__name__}: {str(error).partition('Caused by')[2].strip('() ') or error}"[:300]

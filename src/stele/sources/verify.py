@@ -1,14 +1,18 @@
-"""Checking files: size and digests against what is expected, and reading the lists of checksums that sites publish."""
+"""Check files by size and digests: of the catalogue, a published list, a manifest or the first download."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
+from stele.artifacts.records import read_record
 from stele.errors import SteleError
-from stele.files.reading import reading
+from stele.files.atomic import atomic_write_json
+from stele.files.digests import FileFacts
+from stele.files.reading import read_object, reading
 from stele.progress import track
 
 LARGE = 256 << 20  # bytes from which on checking shows its progress
@@ -89,3 +93,58 @@ def read_checksums(path: Path | str) -> dict[str, str]:
             raise SteleError(f"{path}, line {number}: want 'DIGEST  NAME', found {line[:80]!r}")
         digests[match[2].rpartition("/")[2]] = match[1].lower()
     return digests
+
+
+def read_pins(path: Path) -> dict[str, str]:
+    """Address -> sha256 of its first download; empty where there was none."""
+    return read_object(path, advice="delete it to pin the files anew") if path.exists() else {}
+
+
+def pin(path: Path, digests: Mapping[str, str]) -> None:
+    """Keeps the digests of first downloads of files for which nobody publishes a checksum, as later ones must agree.
+
+    Raises SteleError where a file has another digest than at its first download.
+    """
+    pins = read_pins(path)
+    for url, sha256 in digests.items():
+        if pins.setdefault(url, sha256) != sha256:
+            raise SteleError(
+                f"{url}: the file has changed since its first download (sha256 then {pins[url]}, now {sha256}). "
+                f"If the new one is wanted, delete {path} and run again"
+            )
+    if digests:
+        atomic_write_json(path, pins)
+
+
+class Manifest:
+    """The digests and counts of generated data, which stand in for the catalogue's.
+
+    It is the record of the job that generated the files: `files` maps an address to sha256 and bytes, `counts` a
+    dataset to its numbers, `licensed` a dataset to the files that upstream does not give out freely.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        record = read_record(self.path)
+        if not isinstance(record.get("files"), dict):
+            raise SteleError(f"{self.path}: not a manifest (no 'files' in it); delete it and run its job again")
+        self.files: Mapping[str, FileFacts] = record["files"]
+        self._counts: Mapping[str, Mapping[str, Any]] = record.get("counts", {})
+        self._licensed: Mapping[str, Mapping[str, FileFacts]] = record.get("licensed", {})
+
+    def expected(self, url: str) -> Expected | None:
+        """{"sha256", "bytes"} of an address, None where nothing was generated for it."""
+        entry = self.files.get(url)
+        return None if entry is None else {"sha256": entry["sha256"], "bytes": entry["bytes"]}
+
+    def licensed(self, dataset: str, name: str) -> Expected | None:
+        """{"sha256", "bytes"} of a generated file that lies in a user_data folder, by its path there or its name."""
+        entries = self._licensed.get(dataset, {})
+        by_name = {path.rpartition("/")[2]: entry for path, entry in entries.items()}
+        entry = entries.get(name) or by_name.get(name.rpartition("/")[2])
+        return None if entry is None else {"sha256": entry["sha256"], "bytes": entry["bytes"]}
+
+    def count(self, dataset: str, what: str, of: str | None) -> Any:
+        """The number of something in a generated dataset (of one language: `of`), None where none was noted."""
+        number = self._counts.get(dataset, {}).get(what)
+        return number.get(of) if isinstance(number, Mapping) and of is not None else number

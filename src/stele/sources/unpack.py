@@ -1,4 +1,8 @@
-"""Unpacking zip and tar archives that nobody here wrote: every member is looked at before the first byte is written."""
+"""Zip and tar archives that nobody here wrote, and fetched files: put under names from outside, and nowhere else.
+
+Every member of an archive is looked at before the first byte is written. Nothing is written over, nothing outside the
+folder.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from typing import IO, Any
 
 from stele.catalogue.schema.datasets import Unpack
 from stele.errors import SteleError, exhausted
-from stele.files.atomic import atomic_file
+from stele.files.atomic import atomic_file, link_or_copy
 from stele.files.paths import inside, relative
 from stele.files.reading import TarMember
 
@@ -163,3 +167,25 @@ def _write(archive: Path, member: _Member, target: Path) -> None:
         raise SteleError(f"{archive}: member {member.name!r} has no content; not unpacked")
     with source, atomic_file(target, "wb") as handle:
         shutil.copyfileobj(source, handle, 1 << 20)
+
+
+def place_file(source: Path, folder: Path, name: str, where: str) -> Path:
+    """A second name for the same bytes where the file system can, else a copy; `where` names who gave the name."""
+    target = _free(folder, name, where)
+    link_or_copy(source, target)
+    return target
+
+
+def link_file(source: Path, folder: Path, name: str, where: str) -> Path:
+    """A symbolic link to a user's own file, which is never changed."""
+    target = _free(folder, name, where)
+    target.symlink_to(source.resolve())
+    return target
+
+
+def _free(folder: Path, name: str, where: str) -> Path:
+    target = inside(folder, name, where)
+    if target.is_symlink() or target.exists():
+        raise SteleError(f"{where}: two files would become {name}; keep one of them")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target

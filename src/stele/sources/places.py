@@ -22,16 +22,15 @@ from stele.catalogue.schema.datasets import PartFile
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import check_claimable, claim, drop_claimed
-from stele.sources.datasets.manifest import Manifest
-from stele.sources.download.beginning import Beginning, Local, Remote
-from stele.sources.download.fetch import Absent, Failed, Policy, fetch
-from stele.sources.download.partial_download import finished
-from stele.sources.download.verify import Expected, Mismatch, check, digests, is_checkable, read_checksums
+from stele.sources.fetch import fetch, fetch_first, finished, size
+from stele.sources.http import Failed, NotFound, Policy, Version
+from stele.sources.verify import Expected, Manifest, Mismatch, check, digests, is_checkable, read_checksums
 
 log = logging.getLogger(__name__)
 
 JOB = "downloads"
 NAMES = re.compile(r"\.?(beginning-)?[0-9a-f]{12}-[^/]*")  # of files under way
+SMALLEST, LARGEST = 1 << 14, 8 << 20  # bytes of a piece of a beginning
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Places:
         """
         try:
             expected, verified = self._expected(file, what)
-        except Absent:
+        except NotFound:
             if optional:
                 return None
             raise
@@ -78,7 +77,7 @@ class Places:
         for place, url, address in self._addresses(file):
             try:
                 return self._take(place, url, address, self._target(url), expected or {}, verified)
-            except Absent as error:
+            except NotFound as error:
                 reasons.append(str(error))
             except (Failed, Mismatch) as error:
                 reasons.append(str(error))
@@ -104,11 +103,14 @@ class Places:
             target = part.with_name(f"beginning-{part.name}")
             part.parent.mkdir(parents=True, exist_ok=True)
             try:
-                pieces = Local(Path(address)) if place == "folder" else Remote(address, part, self.policy)
-                made = use(beginning := Beginning(pieces), target)
-                if expected is not None and pieces.whole not in (None, expected["bytes"]):
-                    raise Mismatch(f"{address}: has {pieces.whole:,} bytes, the manifest says {expected['bytes']:,}")
-            except (Absent, Failed, Mismatch) as error:
+                if place == "folder":
+                    beginning: Beginning = LocalBeginning(Path(address))
+                else:
+                    beginning = RemoteBeginning(address, part, self.policy)
+                made = use(beginning, target)
+                if expected is not None and beginning.whole not in (None, expected["bytes"]):
+                    raise Mismatch(f"{address}: has {beginning.whole:,} bytes, the manifest says {expected['bytes']:,}")
+            except (NotFound, Failed, Mismatch) as error:
                 reasons.append(str(error))
                 log.info("%s; looking elsewhere", error)
                 continue
@@ -137,7 +139,7 @@ class Places:
                 listed = read_checksums(got.path)
                 got.path.unlink()  # small, and another run should see a corrected one
                 if name not in listed:
-                    raise Absent(f"{sums.url}: no checksum of {name} in it (it has {len(listed)} others)")
+                    raise NotFound(f"{sums.url}: no checksum of {name} in it (it has {len(listed)} others)")
                 return {**expected, sums.algorithm: listed[name]}, "published list"
             log.info("%s: no list of checksums at %s", what, sums.url)
         return expected, "nothing"
@@ -186,7 +188,7 @@ class Places:
 def _copy(source: Path, target: Path, expected: Expected) -> str:
     """Copies a file out of a mirror folder and checks the copy; returns its sha256."""
     if not source.is_file():
-        raise Absent(f"{source}: no such file")
+        raise NotFound(f"{source}: no such file")
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".copy")
     try:
@@ -202,6 +204,89 @@ def _copy(source: Path, target: Path, expected: Expected) -> str:
     return sha256
 
 
+# --- the beginning of a file ------------------------------------------------------------------------------------------
+class Beginning:
+    """A file object that is read from its start, once; knows how many bytes were read, and their digest.
+
+    `whole` is how many bytes the whole file has, as far as known.
+    """
+
+    whole: int | None = None
+
+    def __init__(self) -> None:
+        self._position, self._digest = 0, hashlib.sha256()
+
+    def read(self, number: int) -> bytes:
+        data = self._next(number)
+        self._position += len(data)
+        self._digest.update(data)
+        return data
+
+    def facts(self) -> dict[str, Any]:
+        """What was read: `bytes`, their `sha256`, and `of_bytes` in the whole file."""
+        return {"bytes": self._position, "sha256": self._digest.hexdigest(), "of_bytes": self.whole}
+
+    def _next(self, number: int) -> bytes:
+        """At most `number` bytes from the position on."""
+        raise NotImplementedError
+
+
+class LocalBeginning(Beginning):
+    """The beginning of a file in a folder. Raises NotFound and Failed, as a fetched one."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        if not path.is_file():
+            raise NotFound(f"{path}: no such file")
+        self.path, self.whole = path, path.stat().st_size
+
+    def _next(self, number: int) -> bytes:
+        try:
+            with open(self.path, "rb") as handle:
+                handle.seek(self._position)
+                return handle.read(number)
+        except OSError as error:
+            raise Failed(f"{self.path}: cannot be read ({error.strerror})") from None
+
+
+class RemoteBeginning(Beginning):
+    """The beginning of a file at an address; `part` holds what has been fetched of it.
+
+    It is fetched in pieces that double up to 8 MiB, each a range request that goes on where the last one (of this
+    process or of one that was killed) ended. The whole file's digest cannot be checked; what was read has one.
+    """
+
+    def __init__(self, url: str, part: Path, policy: Policy) -> None:
+        super().__init__()
+        self.url, self.part, self.policy = url, part, policy
+        self.piece = SMALLEST
+        self.version: Version | None = None
+
+    def _next(self, number: int) -> bytes:
+        needed = self._position + number
+        while size(self.part) < needed or self.version is None:
+            if self.whole is not None and size(self.part) >= self.whole:
+                break
+            wanted = max(needed, min(size(self.part) + self.piece, self.whole or 1 << 62))
+            version = fetch_first(self.url, self.part, wanted, self.policy)
+            if not self._goes_on(version):
+                raise Failed(f"{self.url}: has changed while it was read; run again")
+            self.version, self.whole = version, version.total
+            self.piece = min(2 * self.piece, LARGEST)
+        with open(self.part, "rb") as handle:
+            handle.seek(self._position)
+            return handle.read(number)
+
+    def _goes_on(self, version: Version) -> bool:
+        """Whether what was read is of this version: by what the server says, else byte by byte."""
+        if self.version is None or self.version.is_proven_by(version):
+            return True
+        with open(self.part, "rb") as handle:
+            again = hashlib.sha256(handle.read(self._position))
+        return not self.version.differs(version) and again.digest() == self._digest.digest()
+
+
+# --- flags of the commands --------------------------------------------------------------------------------------------
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags that say where files come from."""
     parser.add_argument("--manifest", type=Path, help="of generated data: only these are taken, and checked by it")
