@@ -268,7 +268,7 @@ REMOVES = {
     "driver/locks.py": "Snakemake's locks of a dead driver",
     "files/atomic.py": "what `check_replaceable` and `claim` allow, and temporary names",
     "pairs/knowledge_pairs.py": "inside the unfinished output",
-    "pairs/mining/sample.py": "inside the unfinished output",
+    "pairs/mine.py": "inside the unfinished output",
     "reranking/folds/cross_validation.py": "inside the state of a run",
     "retrieval/bm25.py": "inside the state of a run",
     "retrieval/calibrate.py": "inside the state of a run",

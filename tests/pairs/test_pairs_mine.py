@@ -10,7 +10,7 @@ from stele.catalogue.schema.recipes import PairsReads
 from stele.errors import SteleError
 from stele.files.digests import files_digest
 from stele.pairs.mine import mine
-from stele.pairs.mining.method import METHODS, load_method
+from stele.pairs.mining.inputs import METHODS, load_method
 from stele.pairs.mining.tokens import encoder
 from stele.recipes.mining import parse_recipe
 from stele.registry import load_named

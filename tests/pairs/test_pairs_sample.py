@@ -8,7 +8,7 @@ from mining_texts import random_documents
 
 from stele.files.atomic import MARK
 from stele.files.digests import files_digest
-from stele.pairs.mining.sample import Sample
+from stele.pairs.mine import Sample
 from stele.training.store import Store
 
 CROP = {"method": "crop", "sentences": 5}

@@ -13,8 +13,8 @@ from stele.errors import SteleError
 from stele.files.digests import files_digest
 from stele.pairs import section_pairs
 from stele.pairs.methods import section
-from stele.pairs.mining.headings import HeadingVectors, Span, collect, spans, terms
-from stele.pairs.mining.method import load_method
+from stele.pairs.methods.section import HeadingVectors, Span, collect, spans, terms
+from stele.pairs.mining.inputs import load_method
 from stele.pairs.section_pairs import stop_words
 from stele.recipes.pairs.section import Recipe
 

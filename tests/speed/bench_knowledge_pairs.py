@@ -128,9 +128,8 @@ def drawn_from(sizes: list[int], count: int, seed: int = 1):
 
 
 def mine(folder: Path, source: Path, drawn) -> int:
-    from stele.pairs.knowledge_pairs import write
+    from stele.pairs.knowledge_pairs import Spool, fetch, kept, write
     from stele.pairs.methods import ilk
-    from stele.pairs.mining.knowledge_texts import Spool, fetch, kept
 
     recipe = ilk.Recipe(max_pairs=None)
     with Spool(folder / "texts", len(drawn.query)) as spool:

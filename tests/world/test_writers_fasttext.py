@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stele.encoders.word_vectors import read_word_vectors
-from stele.pairs.mining.headings import terms
+from stele.pairs.methods.section import terms
 
 URL = "https://dl.fbaipublicfiles.com/fasttext/vectors-aligned/wiki.{language}.align.vec"
 

@@ -24,11 +24,10 @@ from stele.encoders.word_vectors import read_word_vectors
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
-from stele.pairs.methods.section import Matches, Sections
+from stele.pairs.methods.section import Headings, HeadingVectors, Matches, Sections, collect, spans, terms
 from stele.pairs.mining import inputs
-from stele.pairs.mining.headings import Headings, HeadingVectors, collect, spans, terms
+from stele.pairs.mining.inputs import load_method
 from stele.pairs.mining.knowledge import Candidates, Knowledge, hashed, unpack
-from stele.pairs.mining.method import load_method
 from stele.recipes.pairs.section import Recipe
 from stele.training.sampling import derive
 

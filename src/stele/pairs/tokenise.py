@@ -20,8 +20,8 @@ from stele.artifacts import records
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import reading
+from stele.pairs.mining.inputs import add_tokenisation_arguments, opened
 from stele.pairs.mining.knowledge import PAIRS
-from stele.pairs.mining.tokenisation import add_tokenisation_arguments, opened
 from stele.pairs.mining.tokens import Encode, encoder
 from stele.recipes.mining import SPECIAL
 from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe

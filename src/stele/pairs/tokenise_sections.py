@@ -16,7 +16,7 @@ from stele.artifacts import records
 from stele.artifacts.section_pairs import TextSection, read_pairs, read_sections
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
-from stele.pairs.mining.tokenisation import add_tokenisation_arguments, opened
+from stele.pairs.mining.inputs import add_tokenisation_arguments, opened
 from stele.pairs.mining.tokens import Encode, encoder, tokenised
 from stele.training.section_store import EMPTY, TokenSection, write_section_store
 

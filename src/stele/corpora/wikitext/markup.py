@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import accumulate
 
-from stele.corpora.wikitext import variants
+from stele.corpora.wikitext import extensions
+from stele.corpora.wikitext.characters import ATTRIBUTES, one_of, replaced
 from stele.corpora.wikitext.extensions import DROPPED
-from stele.corpora.wikitext.patterns import ATTRIBUTES, one_of, replaced
 
 _BRACES = re.compile(r"\{\{+|\}\}+")
 _LEFT_BRACES, _RIGHT_BRACES = re.compile(r"\{\{"), re.compile(r"\}\}")  # twice as fast as `"{{" in text`
@@ -186,7 +186,7 @@ def drop_tags(text: str, language: str) -> str:
         text = plain if "<" not in plain else _TORN_TAG.sub("", _without_tags(text))
     if "{" in text and "-{" in text:
         for _ in range(4):  # the innermost first
-            text = _VARIANTS.sub(lambda match: variants.shown(match.group(1), language), text)
+            text = _VARIANTS.sub(lambda match: extensions.shown(match.group(1), language), text)
     if "__" in text:
         text = _MAGIC_WORD.sub(_shown_of_word, text)
     return _EXTERNAL.sub(r"\1", text) if "[" in text else text

@@ -13,9 +13,9 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from stele.corpora.titles.normal_form import MEDIA_TYPES, UNKNOWN, Site
 from stele.corpora.wikitext import inline, markup
 from stele.corpora.wikitext.extensions import drop_extensions
+from stele.corpora.wikitext.titles import MEDIA_TYPES, UNKNOWN, Site
 from stele.errors import SteleError
 
 LONGEST = 8 << 20  # a page of links only then takes some 200 MB

@@ -1,15 +1,37 @@
-"""What is given to the commands that read a knowledge base: records by language, of a part's languages."""
+"""The arguments that mining commands share: the recipe's method, the records of a part's languages, the tokenizer."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from stele.artifacts import knowledge_base, records
 from stele.command import arguments
 from stele.errors import SteleError
+from stele.files.digests import digest
+from stele.files.reading import parse_object
+from stele.recipes.mining import MiningRecipe, parse_recipe
+from stele.registry import load_named
+
+METHODS = "stele.pairs.methods"
+COMMANDS = {"examples": "mine", "candidates": "knowledge_pairs", "matches": "section_pairs"}  # by what a method has
+
+
+def load_method(text: str, step: str) -> tuple[ModuleType, MiningRecipe]:
+    """(module of the method, its recipe) from the JSON text of --recipe.
+
+    `step` names the function that the method must have: `examples` for `pairs mine`, `candidates` for `pairs
+    knowledge_pairs` and `matches` for `pairs section_pairs`, and what follows each.
+    """
+    recipe = parse_recipe(parse_object(text, "--recipe"))
+    module = load_named(METHODS, recipe.method, "mining method")
+    if not hasattr(module, step):
+        other = next(command for own, command in COMMANDS.items() if hasattr(module, own))
+        raise SteleError(f"--recipe: {recipe.method} examples are made by `pairs {other}`, not by this command")
+    return module, recipe
 
 
 class Given(NamedTuple):
@@ -102,3 +124,32 @@ def _check_documents(code: str, base: Path, documents: Sequence[Path]) -> None:
             else f"of {pages} documents but of {built}"
         )
         raise SteleError(f"{base}: not made {what}; build the knowledge base again")
+
+
+class Tokenisation(NamedTuple):
+    """The pairs' recipe and record, the tokenizer, and the digest of what it makes of its probe."""
+
+    recipe: Any
+    made: records.Record
+    tokenizer: Any
+    probe: str
+
+
+def add_tokenisation_arguments(parser: argparse.ArgumentParser, job: str) -> None:
+    parser.add_argument("--recipe", required=True, metavar="JSON", help="of the pairs")
+    parser.add_argument("--pairs", required=True, type=Path, metavar="RECORD", help="record.json of the pairs of texts")
+    parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
+    arguments.add_record(parser, job)
+
+
+def opened(args: argparse.Namespace, function: str) -> Tokenisation:
+    """What the arguments name; `function` is what a method of these pairs has. Pairs of another method are refused."""
+    _, recipe = load_method(args.recipe, function)
+    made = records.read_record(args.pairs)
+    if made.get("method") != recipe.method:
+        raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want those of {recipe.method}")
+    from stele.encoders.probe import tokenizer_probe
+    from stele.encoders.tokenizer import load_tokenizer
+
+    tokenizer = load_tokenizer(args.tokenizer.parent)
+    return Tokenisation(recipe, made, tokenizer, digest(tokenizer_probe(tokenizer)))

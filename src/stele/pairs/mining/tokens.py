@@ -1,4 +1,4 @@
-"""Documents to tokens: thousands of sentences at a time, memory bounded by one batch."""
+"""Documents to tokens, thousands of sentences at a time, and to the units of sentences that MSM and CROP read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
+
+from stele.recipes.mining import SPECIAL
+from stele.recipes.pairs._units import UnitRecipe
 
 BATCH_SENTENCES = 8192
 BATCH_CHARACTERS = 1 << 20
@@ -116,3 +119,43 @@ def generator(seed: int, method: str, language: str, doc_id: str) -> np.random.G
     """The random numbers of one document: nothing else in the corpus, and no batch or shard, influences them."""
     name = "\0".join((method, language, doc_id)).encode()
     return np.random.default_rng([seed, int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big")])
+
+
+def pieces(tokens: Tokens, recipe: UnitRecipe, counts: Counter[str]) -> Iterator[list[np.ndarray]]:
+    """The pieces of one document, in order: lists of units, each of them uint32 [tokens].
+
+    MSM reads sequences of sentence vectors: a document is cut into pieces of a few units each, by one of two readings.
+
+    sentences  the paper (section 4.2), and the default, because results are compared with the paper's: a unit is a
+               sentence of at most 64 words, longer ones cut; a document has at most 32, longer ones are split into
+               pieces. The encoder reads at most `sentence_tokens` sub-word tokens of one, as in the released code;
+               since a word has at least one token, this limit, not that of the words, decides. Raise it (and the
+               objective's sentence_length) for 64 words whole. Scripts without spaces have no words to count: a stretch
+               without white space is one word there, so tokens alone cut their sentences.
+    blocks     the released code (token_block_utils_fast.pyx, _get_slice_indices_fast2, mode doc_block, called by
+               tasks/msm.py with 64 tokens, 32 blocks, at least 32): whole consecutive sentences are packed as long as
+               they fit into 64 tokens, counting <s> and the </s> that ends every sentence; a longer sentence is a block
+               of its own and cut; a piece has exactly 32 blocks, a tail with fewer is dropped. The boundaries here are
+               that code's. The </s> between the sentences of a block are counted, as there, but not stored: stores hold
+               no special tokens. (A cut sentence has one token fewer here: training ends every sequence with </s>, that
+               code cuts it off.)
+
+    A piece with a single unit has no negative of its own (equation 1), so `sentences_min` is at least 2.
+
+    Counts units cut by tokens, tails dropped for being too short, and documents of which nothing is left.
+    """
+    most = (recipe.sentence_tokens if recipe.unit == "sentences" else recipe.block_tokens) - SPECIAL
+    if not len(tokens.lengths):
+        counts["dropped_short_documents"] += 1
+        return
+    if recipe.unit == "sentences":
+        units = tokens.sentences()
+    else:
+        units = tokens.spans(pack(tokens.lengths.tolist(), most, separator=1))
+    counts["units_cut_by_tokens"] += sum(len(unit) > most for unit in units)
+    units = [unit[:most] for unit in units]
+    made = [units[begin : begin + recipe.sentences] for begin in range(0, len(units), recipe.sentences)]
+    if len(made[-1]) < recipe.least:
+        made.pop()
+        counts["dropped_short_tails" if made else "dropped_short_documents"] += 1
+    yield from made
