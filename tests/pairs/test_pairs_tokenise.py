@@ -57,7 +57,7 @@ def test_sides_without_tokens_are_dropped(checkpoint):
     from collections import Counter
 
     from stele.pairs.methods.clk import Recipe
-    from stele.pairs.mining.tokens import encoder
+    from stele.pairs.segments import encoder
 
     counts = Counter()
     batch = (["w1 w2", EMPTY, "w3"], ["w4", "w5", EMPTY])

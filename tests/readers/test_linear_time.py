@@ -18,8 +18,8 @@ from stele.corpora.wikitext import characters, paragraphs
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
 from stele.evaluation import qa_text
+from stele.pairs import segments
 from stele.pairs.methods import section
-from stele.pairs.mining import segments
 from stele.sentences import split
 from stele.terms.analysis import analyzer
 

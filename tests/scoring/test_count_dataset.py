@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from stele.artifacts.knowledge_base import write_pairs
 from stele.artifacts.results import RunKey, read_result
-from stele.artifacts.section_pairs import write_pairs
 from stele.catalogue import datasets, recipes
 from stele.command import cli
 from stele.config.model import parse_config

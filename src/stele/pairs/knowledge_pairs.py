@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,10 +31,10 @@ from stele.artifacts.documents import read_chosen
 from stele.command import arguments
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
-from stele.pairs.mining import inputs
-from stele.pairs.mining.inputs import load_method
-from stele.pairs.mining.knowledge import PAIRS, SKETCH, Candidates, Knowledge, sample, sketch, unpack
-from stele.pairs.mining.segments import Page
+from stele.pairs import inputs
+from stele.pairs.knowledge import PAIRS, SKETCH, Candidates, Knowledge, sample, sketch, unpack
+from stele.pairs.methods import KnowledgeMethod, load_method
+from stele.pairs.segments import Page
 from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe
 from stele.training.sampling import derive
 
@@ -63,22 +62,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Writes the pairs of one part; raises SteleError for a recipe, part or input that does not fit."""
     clock = records.start()
-    module, recipe = load_method(args.recipe, "candidates")
-    given = inputs.parse(args, recipe.method, module.LANGUAGES)
-    codes = given.languages
+    method, recipe = load_method(args.recipe, KnowledgeMethod)
+    part = inputs.parse(args, recipe.method, method.LANGUAGES)
+    codes = part.languages
     with atomic_directory(args.output.parent, JOB) as folder:
         work = folder / "work"
         work.mkdir()
-        knowledge = [Knowledge(given.bases[code], args.memory_mb // JOIN, args.threads, work) for code in codes]
+        knowledge = [Knowledge(part.bases[code], args.memory_mb // JOIN, args.threads, work) for code in codes]
         key = derive(args.seed, recipe.method, args.part)
-        documents = {code: given.documents[code] for code in codes}
-        facts = mine(module, recipe, knowledge, documents, key, folder / PAIRS, work)
+        documents = {code: part.documents[code] for code in codes}
+        facts = mine(method, recipe, knowledge, documents, key, folder / PAIRS, work)
         pairs, candidates = facts["pairs"], facts["candidates"]
         shutil.rmtree(work)
         records.write_record(
             folder / args.output.name,
             job=JOB,
-            inputs=given.records(),
+            inputs=part.records(),
             clock=clock,
             seed=args.seed,
             method=recipe.method,
@@ -95,7 +94,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def mine(
-    module: ModuleType,
+    method: KnowledgeMethod,
     recipe: KnowledgeRecipe,
     knowledge: Sequence[Knowledge],
     documents: Mapping[str, Sequence[Path]],
@@ -111,11 +110,11 @@ def mine(
     overdraw = OVERDRAW
     while True:
         most = recipe.max_pairs and overdraw * recipe.max_pairs
-        drawn, candidates = sample(module.candidates(knowledge, recipe, key), derive(key, "order"), most)
+        drawn, candidates = sample(method.candidates(knowledge, recipe, key), derive(key, "order"), most)
         dropped: Counter[str] = Counter()
         with Spool(work / "texts", len(drawn.query)) as spool:
             for language, (code, sources) in enumerate(documents.items()):
-                fetch(spool, language, sources, module, recipe, key, drawn, f"{recipe.method} pages of {code}")
+                fetch(spool, language, sources, method, recipe, key, drawn, f"{recipe.method} pages of {code}")
             pairs = write(path, list(documents), drawn, kept(spool.pairs(), recipe, dropped))
         if pairs == recipe.max_pairs or len(drawn.query) == candidates:
             return {"candidates": candidates, "pairs": pairs, "dropped": dict(sorted(dropped.items()))}
@@ -218,7 +217,7 @@ def fetch(
     spool: Spool,
     language: int,
     sources: Sequence[Path],
-    module: ModuleType,
+    method: KnowledgeMethod,
     recipe: KnowledgeRecipe,
     key: int,
     drawn: Candidates,
@@ -227,7 +226,7 @@ def fetch(
     """Adds the texts of all candidates' segments of one language to the spool; `sources` are its documents."""
     pages, places, rows, sides = _wanted(drawn, language)
     numbers, begins, sizes = np.unique(pages, return_index=True, return_counts=True)
-    read = (module.query, module.passage)
+    read = (method.query, method.passage)
     shown = progress.track(read_chosen(sources, numbers), len(numbers), label, "page")
     columns = (column.tolist() for column in (numbers, begins, begins + sizes))
     for number, begin, end, (sentences, sections) in zip(*columns, shown, strict=True):

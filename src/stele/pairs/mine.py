@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, compress, count, islice
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
@@ -25,8 +24,8 @@ from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import digest, folder_facts
-from stele.pairs.mining.inputs import load_method
-from stele.pairs.mining.tokens import BATCH_SENTENCES, Encode, encoder, generator, tokenised
+from stele.pairs.methods import DocumentMethod, load_method
+from stele.pairs.segments import BATCH_SENTENCES, Encode, encoder, generator, tokenised
 from stele.recipes.mining import MiningRecipe
 from stele.training.sampling import derive
 from stele.training.store import EXAMPLES, SEGMENTS, TOKENS, Store, write_store
@@ -54,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    module, recipe = load_method(args.recipe, "examples")
+    method, recipe = load_method(args.recipe, DocumentMethod)
     for name, least in (("seed", 0), ("limit", 1), ("most", 1)):
         if (value := getattr(args, name)) is not None and value < least:
             raise SteleError(f"--{name}: found {value}, want a number of at least {least}")
@@ -72,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
     with atomic_directory(args.output.parent, JOB) as folder:
         wanted = sample.wanted(shown, counts)
         stored = sample.write(
-            folder, mine(wanted, encoder(tokenizer), module, recipe, args.seed, args.language, counts)
+            folder, mine(wanted, encoder(tokenizer), method, recipe, args.seed, args.language, counts)
         )
         facts = {**stored, **summary(counts)}
         records.write_record(
@@ -107,7 +106,7 @@ def summary(counts: Counter[str]) -> dict[str, object]:
 def mine(
     documents: Iterable[tuple[str, list[str]]],
     encode: Encode,
-    module: ModuleType,
+    method: DocumentMethod,
     recipe: MiningRecipe,
     seed: int,
     language: str,
@@ -120,7 +119,7 @@ def mine(
     """
     for doc_id, tokens in tokenised(documents, encode, recipe.text, counts, batch_sentences):
         rng = partial(generator, seed, recipe.method, language, doc_id)
-        yield doc_id, list(module.examples(tokens, recipe, rng, counts))
+        yield doc_id, list(method.examples(tokens, recipe, rng, counts))
 
 
 WHOLE = float(1 << 63)  # `derive` gives 63 bits

@@ -20,7 +20,7 @@ from stele.artifacts import records
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.formats import save_figure, table, write_csv
-from stele.pairs.mining.knowledge import read_sketch, shared
+from stele.pairs.knowledge import read_sketch, shared
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

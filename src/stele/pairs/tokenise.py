@@ -20,9 +20,10 @@ from stele.artifacts import records
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import reading
-from stele.pairs.mining.inputs import add_tokenisation_arguments, opened
-from stele.pairs.mining.knowledge import PAIRS
-from stele.pairs.mining.tokens import Encode, encoder
+from stele.pairs.inputs import add_tokenisation_arguments, open_tokenisation
+from stele.pairs.knowledge import PAIRS
+from stele.pairs.methods import KnowledgeMethod
+from stele.pairs.segments import Encode, encoder
 from stele.recipes.mining import SPECIAL
 from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe
 from stele.training.store import write_store
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    recipe, made, tokenizer, probe = opened(args, "candidates")
+    recipe, made, tokenizer, probe = open_tokenisation(args, KnowledgeMethod)
     counts: Counter[str] = Counter()
     shown = progress.track(
         read_pairs(args.pairs.parent / PAIRS), -(-made["pairs"] // BATCH), f"tokenise {recipe.method} {made['part']}"

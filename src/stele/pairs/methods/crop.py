@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from stele.pairs.mining.tokens import Tokens, pieces
+from stele.pairs.segments import Tokens, pieces
 from stele.recipes.pairs.crop import Recipe
 
 

@@ -5,36 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from stele.artifacts import knowledge_base, records
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.digests import digest
-from stele.files.reading import parse_object
-from stele.recipes.mining import MiningRecipe, parse_recipe
-from stele.registry import load_named
-
-METHODS = "stele.pairs.methods"
-COMMANDS = {"examples": "mine", "candidates": "knowledge_pairs", "matches": "section_pairs"}  # by what a method has
+from stele.pairs.methods import load_method
 
 
-def load_method(text: str, step: str) -> tuple[ModuleType, MiningRecipe]:
-    """(module of the method, its recipe) from the JSON text of --recipe.
-
-    `step` names the function that the method must have: `examples` for `pairs mine`, `candidates` for `pairs
-    knowledge_pairs` and `matches` for `pairs section_pairs`, and what follows each.
-    """
-    recipe = parse_recipe(parse_object(text, "--recipe"))
-    module = load_named(METHODS, recipe.method, "mining method")
-    if not hasattr(module, step):
-        other = next(command for own, command in COMMANDS.items() if hasattr(module, own))
-        raise SteleError(f"--recipe: {recipe.method} examples are made by `pairs {other}`, not by this command")
-    return module, recipe
-
-
-class Given(NamedTuple):
+class PartInputs(NamedTuple):
     """The languages of a part in order, with the record of the knowledge base and those of the documents of each."""
 
     languages: list[str]
@@ -63,8 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser, job: str) -> None:
     arguments.add_record(parser, job)
 
 
-def parse(args: argparse.Namespace, method: str, count: int) -> Given:
-    """What `add_arguments` is given for a method whose parts have so many languages; refused where it does not fit."""
+def parse(args: argparse.Namespace, method: str, count: int) -> PartInputs:
+    """The values of `add_arguments` for a method whose parts have `count` languages.
+
+    Raises SteleError where part, knowledge bases and documents do not fit together.
+    """
     if args.seed < 0:
         raise SteleError(f"--seed: found {args.seed}, want a number of at least 0")
     bases = single(args.knowledge_base, "--knowledge-base")
@@ -72,7 +55,7 @@ def parse(args: argparse.Namespace, method: str, count: int) -> Given:
     codes = _languages(args.part, bases, documents, method, count)
     for code in codes:
         _check_documents(code, bases[code], documents[code])
-    return Given(codes, bases, documents)
+    return PartInputs(codes, bases, documents)
 
 
 def single(given: Sequence[str], name: str) -> dict[str, Path]:
@@ -142,9 +125,9 @@ def add_tokenisation_arguments(parser: argparse.ArgumentParser, job: str) -> Non
     arguments.add_record(parser, job)
 
 
-def opened(args: argparse.Namespace, function: str) -> Tokenisation:
-    """What the arguments name; `function` is what a method of these pairs has. Pairs of another method are refused."""
-    _, recipe = load_method(args.recipe, function)
+def open_tokenisation(args: argparse.Namespace, kind: type) -> Tokenisation:
+    """What the arguments name. Raises SteleError for pairs of another method, or of another `kind` of methods."""
+    _, recipe = load_method(args.recipe, kind)
     made = records.read_record(args.pairs)
     if made.get("method") != recipe.method:
         raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want those of {recipe.method}")
