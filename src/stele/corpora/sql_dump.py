@@ -2,10 +2,8 @@
 
 A dump is statements that end with a semicolon, wherever its lines end: mysqldump and mariadb-dump write the rows of an
 INSERT in one line or a line each, with or without the names of the columns, in any order. What brackets, commas and
-semicolons outside of string literals bound is found by numpy in all bytes at once; every row is checked. Literals that
-are no plain string or number (NULL, hexadecimal, binary) are read one by one.
-Table: https://www.mediawiki.org/wiki/Wikibase/Schema/wb_items_per_site; literals:
-https://mariadb.com/docs/server/reference/sql-structure/sql-language-structure/string-literals
+semicolons outside of string literals bound is found by numpy in all bytes at once; every row is checked
+(`sql_literals.py` reads the values). Table: https://www.mediawiki.org/wiki/Wikibase/Schema/wb_items_per_site
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from stele.corpora.sql_literals import QUOTE, meaning, numbers_before, slices, string_bounds, trimmed, without_escapes
 from stele.errors import SteleError
 from stele.files.reading import reading
 
@@ -43,14 +42,8 @@ _CREATE = re.compile(
     rb"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:" + _NAME + rb"\s*\.\s*)?" + _NAME + rb"\s*\(", re.I
 )
 _NO_COLUMN = re.compile(rb"(?:PRIMARY|UNIQUE|FOREIGN|FULLTEXT|SPATIAL|CONSTRAINT|PERIOD|CHECK|KEY|INDEX)\b", re.I)
+_BACKSLASH, _COMMA, _OPEN, _CLOSE, _SEMICOLON = b"\\,();"
 _NESTED = re.compile(rb"'(?:[^'\\]++|\\.)*+(?:'|\Z)|\([^()']*+\)", re.S)
-_QUOTE, _BACKSLASH, _COMMA, _OPEN, _CLOSE, _SEMICOLON, _UNDERSCORE = b"'\\,();_"
-_SPACE = np.isin(np.arange(256), list(b" \t\r\n\f\v"))
-_SPACES = 64  # bytes of white space around a literal or a row, at most
-_DIGITS = 10  # of the largest unsigned number of 32 bits
-_INTRODUCER = b"_binary "  # what MySQL 8 writes before a literal of a binary column
-_ESCAPE = re.compile(rb"\\(.)|''|'\s+'", re.S)  # two literals beside one another are one
-_MEANT = {b"0": b"\0", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"Z": b"\x1a", b"\0": b"\\"}
 
 
 class Rows(NamedTuple):
@@ -230,7 +223,7 @@ def _row_bounds(block: bytes, columns: int, where: str, done: int) -> tuple[np.n
         (bounds[:, -2] + 1, bounds[:, -1]),
     ):
         if not np.array_equal(begins[:rows], stops):  # where they differ, white space stands
-            right &= _trimmed(text, begins[:rows], stops)[0] == stops
+            right &= trimmed(text, begins[:rows], stops)[0] == stops
     if not right.all() or (ended and whole < len(places)):
         row = int(np.argmin(right)) if not right.all() else rows
         begin = int(bounds[row - 1, -1]) + 1 if row else 0
@@ -245,28 +238,15 @@ def _row_bounds(block: bytes, columns: int, where: str, done: int) -> tuple[np.n
 def _structure(block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(bytes, places of brackets, commas and semicolons outside of string literals, which of them each is)."""
     text = np.frombuffer(block, np.uint8)
-    places = np.flatnonzero((text - _QUOTE < 6) | (text == _SEMICOLON))  # '()*+, and ;
+    places = np.flatnonzero((text - QUOTE < 6) | (text == _SEMICOLON))  # '()*+, and ;
     kinds = text[places]
-    quotes = kinds == _QUOTE
+    quotes = kinds == QUOTE
     if b"\\'" in block:
         quotes &= text[places - 1] != _BACKSLASH
     outside = np.bitwise_xor.accumulate(quotes.view(np.uint8)) == 0
-    outside &= (kinds > _QUOTE) & (kinds != ord("*")) & (kinds != ord("+"))
+    outside &= (kinds > QUOTE) & (kinds != ord("*")) & (kinds != ord("+"))
     chosen = np.flatnonzero(outside)
     return text, places[chosen], kinds[chosen]
-
-
-def _trimmed(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The stretches [begin, end) without white space at their ends; behind each there is another byte."""
-    for _ in range(_SPACES):
-        if not (blank := (begins < ends) & _SPACE[text[begins]]).any():
-            break
-        begins = begins + blank
-    for _ in range(_SPACES):
-        if not (blank := (begins < ends) & _SPACE[text[ends - 1]]).any():
-            break
-        ends = ends - blank
-    return begins, ends
 
 
 def _rows(block: bytes, bounds: np.ndarray, columns: Sequence[str], wanted: pa.Array, where: str, done: int) -> Rows:
@@ -274,100 +254,35 @@ def _rows(block: bytes, bounds: np.ndarray, columns: Sequence[str], wanted: pa.A
 
     def column(name: str, rows: np.ndarray | slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
         number = columns.index(name)
-        return _trimmed(text, bounds[rows, number] + 1, bounds[rows, number + 1])
+        return trimmed(text, bounds[rows, number] + 1, bounds[rows, number + 1])
 
     begins, ends = column(ITEM)
-    items, before = _numbers_before(text, ends)
+    items, before = numbers_before(text, ends)
     for row in np.flatnonzero((before != begins - 1) | (begins == ends)):
-        number = _literal(block[begins[row] : ends[row]])
+        number = meaning(block[begins[row] : ends[row]])
         if not (number or b"").isdigit():
             row_text = block[bounds[row, 0] : bounds[row, -2] + 1][:80]
             raise SteleError(f"{where} {done + row + 1}: found {row_text!r}, want a number as {ITEM}")
         items[row] = int(number)
-    begins, ends, plain = _string_bounds(text, *column(SITE))
-    index = pc.index_in(_slices(buffer, begins[plain], ends[plain]), wanted).fill_null(-1).to_numpy()
+    begins, ends, plain = string_bounds(text, *column(SITE))
+    index = pc.index_in(slices(buffer, begins[plain], ends[plain]), wanted).fill_null(-1).to_numpy()
     if not plain.all():
         names, sites = wanted.to_pylist(), np.full(len(plain), -1)
         sites[plain] = index
         for row in np.flatnonzero(~plain):
-            site = _literal(block[begins[row] : ends[row]])
+            site = meaning(block[begins[row] : ends[row]])
             sites[row] = names.index(site) if site in names else -1
         index = sites
     chosen = np.flatnonzero(index >= 0)
-    begins, ends, plain = _string_bounds(text, *column(TITLE, chosen))
+    begins, ends, plain = string_bounds(text, *column(TITLE, chosen))
     if plain.all():
-        doubled = any(pair in block for pair in (b"''", b"' '", b"'\n'"))
-        titles = _without_escapes(_slices(buffer, begins, ends), doubled)
+        titles = without_escapes(slices(buffer, begins, ends))
     else:
         literals = [
             block[begin - quoted : end + quoted] for begin, end, quoted in zip(begins, ends, plain, strict=True)
         ]
-        titles = pa.array(map(_literal, literals), pa.binary())
+        titles = pa.array(map(meaning, literals), pa.binary())
         if titles.null_count:
             row = int(chosen[titles.is_null().to_numpy(zero_copy_only=False)][0])
             raise SteleError(f"{where} {done + row + 1}: found NULL, want a title as {TITLE}")
     return Rows(index[chosen], items[chosen], titles)
-
-
-def _string_bounds(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(begins, ends, whether inside the quotes of a string literal: the bounds of any other are its own)."""
-    if len(introduced := np.flatnonzero((text[begins] == _UNDERSCORE) & (ends - begins > len(_INTRODUCER)))):
-        places = begins[introduced, None] + np.arange(len(_INTRODUCER))
-        begins = begins.copy()
-        begins[introduced] += len(_INTRODUCER) * (text[places] == np.frombuffer(_INTRODUCER, np.uint8)).all(1)
-    plain = (ends - begins > 1) & (text[begins] == _QUOTE) & (text[ends - 1] == _QUOTE)
-    return begins + plain, ends - plain, plain
-
-
-def _literal(written: bytes) -> bytes | None:
-    """What a literal of any kind means, None for NULL; SteleError where it is none."""
-    if written.upper() == b"NULL":
-        return None
-    if written[:1] == written[-1:] == b"'" and len(written) > 1:
-        return _ESCAPE.sub(_meant, written[1:-1])
-    if match := re.fullmatch(rb"0x([0-9a-fA-F]+)|[xX]'([0-9a-fA-F]*)'", written):
-        digits = match.group(1) or match.group(2) or b""
-        return bytes.fromhex((b"0" * (len(digits) % 2) + digits).decode())
-    if match := re.fullmatch(rb"0b([01]+)|[bB]'([01]+)'", written):
-        number = int(match.group(1) or match.group(2), 2)
-        return number.to_bytes((number.bit_length() + 7) // 8 or 1, "big")
-    if re.fullmatch(rb"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?", written):
-        return written.lstrip(b"+")
-    return written if written.isascii() else b""
-
-
-def _numbers_before(text: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(values, places of the byte before them) of the numbers whose last digit is right before `ends`."""
-    values, begins = np.zeros(len(ends), np.int64), ends.copy()
-    going = np.ones(len(ends), bool)
-    for place in range(_DIGITS):
-        digits = text[begins - 1].astype(np.int64) - ord("0")
-        going &= (digits >= 0) & (digits <= 9)
-        values += np.where(going, digits * 10**place, 0)
-        begins -= going
-    return values, begins - 1
-
-
-def _slices(buffer: pa.Buffer, begins: np.ndarray, ends: np.ndarray) -> pa.Array:
-    """The stretches [begin, end) of some bytes; in order, not overlapping."""
-    if not len(begins):
-        return pa.array([], pa.binary())
-    bounds = np.column_stack([begins, ends]).astype(np.int32)
-    cut = pa.BinaryArray.from_buffers(pa.binary(), bounds.size - 1, [None, pa.py_buffer(bounds), buffer])
-    return cut.take(pa.array(np.arange(0, bounds.size, 2)))  # every other one lies between two stretches
-
-
-def _without_escapes(titles: pa.Array, doubled: bool) -> pa.Array:
-    """What the titles mean; `doubled`: whether a quotation mark may stand for one in a literal without a backslash."""
-    escaped = pc.match_substring(titles, b"\\")
-    if doubled:
-        escaped = pc.or_(escaped, pc.match_substring(titles, b"'"))
-    if not pc.any(escaped).as_py():
-        return titles
-    plain = [_ESCAPE.sub(_meant, title) for title in titles.filter(escaped).to_pylist()]
-    return pc.replace_with_mask(titles, escaped, pa.array(plain, pa.binary()))
-
-
-def _meant(match: re.Match[bytes]) -> bytes:
-    sign = match.group(1)
-    return _MEANT.get(sign, sign) if sign else b"'" if match.group() == b"''" else b""
