@@ -11,8 +11,7 @@ import time
 import pytest
 
 import stele.corpora
-from stele.corpora.wikitext.characters import one_of
-from stele.corpora.wikitext.extensions import DROPPED, _closing
+from stele.corpora.wikitext.extensions import DROPPED, _closing, one_of
 from stele.corpora.xml_dump import Siteinfo, redirect_pattern
 
 SMALL, LARGE = 1500, 12_000  # characters; were a pattern quadratic, the large text would take 64 times the small one's

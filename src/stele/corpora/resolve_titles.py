@@ -88,7 +88,7 @@ def streamed(
         connection.unregister(name)
 
 
-def _one(connection: DuckDBPyConnection, query: str) -> tuple[int, ...]:
+def _read_numbers(connection: DuckDBPyConnection, query: str) -> tuple[int, ...]:
     """The numbers of a query of one row."""
     return tuple(int(value or 0) for value in connection.execute(query).fetchall()[0])
 
@@ -100,7 +100,7 @@ def load_pages(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBatch]
     connection.execute(
         "CREATE TABLE own AS SELECT title, min(page) AS page, count(*)::INTEGER AS pages FROM pages GROUP BY title"
     )
-    pages, repeated = _one(connection, "SELECT sum(pages), sum(pages - 1) FROM own")
+    pages, repeated = _read_numbers(connection, "SELECT sum(pages), sum(pages - 1) FROM own")
     return {"pages": pages, "repeated_titles": repeated}
 
 
@@ -121,7 +121,7 @@ def load_redirects(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBa
         FROM redirect_rows JOIN first USING (number)
         """
     )
-    total, of_pages = _one(
+    total, of_pages = _read_numbers(
         connection, "SELECT count(*), count(own.page) FROM redirect_rows LEFT JOIN own USING (title)"
     )
     connection.execute("DROP TABLE redirect_rows")
@@ -142,7 +142,7 @@ def load_redirects(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBa
         """
     )
     connection.unregister("ends")
-    distinct, nothing, loops = _one(
+    distinct, nothing, loops = _read_numbers(
         connection, f"SELECT count(*), count_if(how = {TO_NOTHING}), count_if(how = {LOOP}) FROM names WHERE how > 0"
     )
     return {
@@ -170,7 +170,7 @@ def find_entities(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBat
         )
     names = ("pages_with_entity", "entities_by_redirect", "pages_with_several_entities")
     counts = f"SELECT count(*), count_if(how = {REDIRECTED}), count_if(several) FROM entities"
-    return dict(zip(names, _one(connection, counts), strict=True))
+    return dict(zip(names, _read_numbers(connection, counts), strict=True))
 
 
 def resolve_links(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBatch]) -> dict:
@@ -199,7 +199,7 @@ def resolve_links(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBat
         """
     )
     counts = dict(connection.execute("SELECT how, count(*) FROM resolved GROUP BY how").fetchall())
-    (to_itself,) = _one(connection, "SELECT count(*) FROM resolved WHERE target = page")
+    (to_itself,) = _read_numbers(connection, "SELECT count(*) FROM resolved WHERE target = page")
     return {
         "found": sum(counts.values()),
         "direct": counts.get(DIRECT, 0),

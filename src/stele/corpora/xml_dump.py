@@ -117,7 +117,7 @@ def can_be_shared(dump: Sequence[DumpFiles]) -> bool:
 
 
 def _read(dump: DumpFiles, shard: int, shards: int, progress: Callable[[int], None] | None) -> Iterator[Site | Page]:
-    path, more = dump.articles, read_siteinfo(dump.siteinfo)
+    path, siteinfo = dump.articles, read_siteinfo(dump.siteinfo)
     part = None
     if shards > 1 and dump.can_be_cut():
         try:
@@ -125,8 +125,8 @@ def _read(dump: DumpFiles, shard: int, shards: int, progress: Callable[[int], No
         except SteleError as error:
             raise SteleError(f"{path}: {error}") from None
     if part is not None:
-        return _parse(_blocks(path, part, progress), path, more)
-    pages = _parse(read_blocks(path, progress=progress), path, more)
+        return _parse(_blocks(path, part, progress), path, siteinfo)
+    pages = _parse(read_blocks(path, progress=progress), path, siteinfo)
     return pages if shard == 1 else islice(pages, 1)
 
 
@@ -165,9 +165,9 @@ class _Stream:
         return taken
 
 
-def _parse(blocks: Iterator[bytes], path: Path, more: Siteinfo) -> Iterator[Site | Page]:
+def _parse(blocks: Iterator[bytes], path: Path, siteinfo: Siteinfo) -> Iterator[Site | Page]:
     _refuse_doctype(head := next(blocks, b""), path)
-    stream, unmarked = _Stream(chain([head], blocks), path), redirect_pattern(more)
+    stream, unmarked = _Stream(chain([head], blocks), path), redirect_pattern(siteinfo)
     events = etree.iterparse(
         stream, events=("end",), tag=("{*}siteinfo", "{*}page"), resolve_entities=False, no_network=True,
         load_dtd=False, dtd_validation=False, huge_tree=True, recover=False,
@@ -180,7 +180,7 @@ def _parse(blocks: Iterator[bytes], path: Path, more: Siteinfo) -> Iterator[Site
             if element.tag.endswith("siteinfo"):
                 if element.getroottree().docinfo.internalDTD is not None:  # in an encoding that hid it
                     raise _doctype(path)
-                site = _site(element, more)
+                site = _site(element, siteinfo)
                 yield site
             else:
                 if site is None:
@@ -224,11 +224,11 @@ def _no_siteinfo(path: Path) -> SteleError:
     )
 
 
-def _site(element: etree._Element, more: Siteinfo) -> Site:
+def _site(element: etree._Element, siteinfo: Siteinfo) -> Site:
     root = element.getparent()
     language = (root.get("{http://www.w3.org/XML/1998/namespace}lang") if root is not None else None) or ""
     names = ((node.get("key"), node.text) for node in element.iterfind("{*}namespaces/{*}namespace"))
-    return site_of(language, element.findtext("{*}case", "first-letter"), names, more)
+    return site_of(language, element.findtext("{*}case", "first-letter"), names, siteinfo)
 
 
 def _page(element: etree._Element, site: Site, unmarked: re.Pattern[str]) -> Page:
@@ -283,10 +283,10 @@ class Siteinfo(NamedTuple):
     redirect_words: tuple[str, ...]
 
 
-def site_of(language: str, case: str, names: Iterable[tuple[str | None, str | None]], more: Siteinfo) -> Site:
-    """The Site of an export's header: its `names` are (number, name) as written there; they come before `more`'s."""
+def site_of(language: str, case: str, names: Iterable[tuple[str | None, str | None]], siteinfo: Siteinfo) -> Site:
+    """The Site of an export's header, whose `names` are (number, name) and come before those of `siteinfo`."""
     local = {name: int(key) for key, name in names if name and re.fullmatch("-?[0-9]{1,9}", key or "")}
-    return Site(language, case != "case-sensitive", {**more.names, **local})
+    return Site(language, case != "case-sensitive", {**siteinfo.names, **local})
 
 
 def read_siteinfo(path: Path | None) -> Siteinfo:
@@ -317,7 +317,9 @@ def _words(answer: JsonObject) -> tuple[str, ...]:
     return tuple(alias.lstrip("#").lower() for aliases in words for alias in aliases)
 
 
-def redirect_pattern(more: Siteinfo) -> re.Pattern[str]:
+def redirect_pattern(siteinfo: Siteinfo) -> re.Pattern[str]:
     """Matches the beginning of a redirect's text; group 1 is its target."""
-    words = "|".join(map(re.escape, sorted({*_REDIRECT_WORDS.split(), *more.redirect_words}, key=len, reverse=True)))
+    words = "|".join(
+        map(re.escape, sorted({*_REDIRECT_WORDS.split(), *siteinfo.redirect_words}, key=len, reverse=True))
+    )
     return re.compile(rf"\s*#(?:\s*redirect|{words})(?!\w)[^\[\n]*\[\[([^\[\]|#\n]+)", re.I)

@@ -112,8 +112,8 @@ def bullets(title: str, items: Sequence[str], most: int) -> str:
     - b
     - and 1 more
     """
-    more = [f"and {len(items) - most} more"] if len(items) > most else []
-    return "\n".join([f"{title}:", "", *(f"- {item}" for item in [*items[:most], *more])])
+    rest = [f"and {len(items) - most} more"] if len(items) > most else []
+    return "\n".join([f"{title}:", "", *(f"- {item}" for item in [*items[:most], *rest])])
 
 
 def duration(seconds: float) -> str:

@@ -76,8 +76,8 @@ def explain(
             lines[loc] = f"{file}: unknown key {key!r}{hint} Valid: {', '.join(sorted({*valid}))}"
         elif findings[0]["type"] != "missing" or loc not in meant:
             lines[loc] = f"{file}: {key + ': ' if key else ''}{' or '.join(map(said, findings))}"
-    more = [f"and {len(lines) - LINES} more"] if len(lines) > LINES else []
-    return SteleError("\n".join([*list(lines.values())[:LINES], *more]))
+    rest = [f"and {len(lines) - LINES} more"] if len(lines) > LINES else []
+    return SteleError("\n".join([*list(lines.values())[:LINES], *rest]))
 
 
 def said(finding: Mapping[str, Any]) -> str:
@@ -164,7 +164,7 @@ def _choice(kind: Any) -> list[Any]:
     if get_origin(kind) is Annotated:
         return _choice(get_args(kind)[0])
     if get_origin(kind) in (Union, UnionType):
-        return [one for each in get_args(kind) if each is not NoneType for one in _choice(each)]
+        return [choice for each in get_args(kind) if each is not NoneType for choice in _choice(each)]
     return [kind]
 
 

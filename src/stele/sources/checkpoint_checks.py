@@ -52,8 +52,8 @@ def check_settings(folder: Path, encoding: Mapping[str, Values] | None = None, g
         return
     configs = [_encoder_config(model) for model in models]
     states = (folder / MODULES).is_file() or (folder / SPEC_FILE).is_file()
-    said = {key for values in (encoding or {}).values() for key in values.items()}
-    if not states and ("pooling", "last") not in said:
+    pooling = [values.get("pooling") for values in (encoding or {}).values()]
+    if not states and "last" not in pooling:
         for model, config in zip(models, configs, strict=True):
             _refuse_left_to_right(model, config)
     if encoding is not None:

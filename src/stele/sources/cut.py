@@ -33,7 +33,7 @@ LINE = 1 << 16  # bytes of a line of an index, at most
 
 
 @CUTS.register("documents")
-def documents(source: Part, first: int, have: Places) -> Fetched:
+def documents(source: Part, first: int, places: Places) -> Fetched:
     """CC-100: the first documents, packed anew; a document of blank lines does not count."""
     (file,) = source.files
 
@@ -48,7 +48,7 @@ def documents(source: Part, first: int, have: Places) -> Fetched:
                 number += bool(document.strip())
         return {"documents": number, "whole": whole}
 
-    return [(file, _taken(source, file, have, use))]
+    return [(file, _taken(source, file, places, use))]
 
 
 def split_documents(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -67,7 +67,7 @@ def split_documents(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 @CUTS.register("pages")
-def pages(source: Part, first: int, have: Places) -> Fetched:
+def pages(source: Part, first: int, places: Places) -> Fetched:
     """A Wikipedia's multistream dump: the blocks that hold the first pages, as the beginning of its index says."""
     dump, index, *others = source.files
     ends: list[int | None] = []
@@ -98,16 +98,16 @@ def pages(source: Part, first: int, have: Places) -> Fetched:
                 out.write(bz2.compress(b"</mediawiki>\n"))
         return {name: index_got.beginning[name] for name in ("pages", "whole")}
 
-    index_got = _taken(source, index, have, use_index)
-    parts = [(dump, _taken(source, dump, have, use_dump)), (index, index_got)]
+    index_got = _taken(source, index, places, use_index)
+    parts = [(dump, _taken(source, dump, places, use_dump)), (index, index_got)]
     for file in others:
-        if (got := have.get(file, _what(source, file), optional=file.optional)) is not None:
+        if (got := places.get(file, _what(source, file), optional=file.optional)) is not None:
             parts.append((file, got))
     return parts
 
 
-def _taken(source: Part, file: PartFile, have: Places, use: Use) -> FetchedFile:
-    got = have.begin(file, _what(source, file), use)
+def _taken(source: Part, file: PartFile, places: Places, use: Use) -> FetchedFile:
+    got = places.begin(file, _what(source, file), use)
     log.info("%s: %s, %s checked by %s", _what(source, file), got.beginning, got.origin, got.verified)
     return got
 

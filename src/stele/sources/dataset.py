@@ -23,10 +23,10 @@ from stele.files.atomic import atomic_directory
 from stele.files.digests import block_digests, digest
 from stele.files.reading import parse_object
 from stele.files.strict import validate
-from stele.sources import places
 from stele.sources.counts import KINDS
 from stele.sources.cut import CUTS, Fetched
-from stele.sources.places import FetchedFile, Places
+from stele.sources.places import FetchedFile, Places, drop_downloads, places_of
+from stele.sources.places import add_arguments as add_place_arguments
 from stele.sources.unpack import place_file, unpack
 from stele.sources.user_files import Facts, collect
 from stele.sources.verify import Manifest, digests, pin
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--first", type=arguments.whole, metavar="N", help="of a corpus: its first N documents or pages only"
     )
     parser.add_argument("--source", help="an entry, as in the catalogue or resolved, as JSON; default: the catalogue's")
-    places.add_arguments(parser)
+    add_place_arguments(parser)
     parser.add_argument("--user-data", type=_folder, help="folder that holds your own copy")
     arguments.add_record(parser, JOB)
 
@@ -57,28 +57,28 @@ def _folder(text: str) -> Path:
 def run(args: argparse.Namespace) -> None:
     clock = start()
     source = _source(args)
-    have = places.places_of(args, f"give your own copy (user_data: {{{args.dataset}: FOLDER}})")
+    places = places_of(args, f"give your own copy (user_data: {{{args.dataset}: FOLDER}})")
     if reason := availability(args.dataset, source, args.user_data):
         raise SteleError(f"{args.dataset}: {reason}")
     # the files come into the state folder; those without a published digest must be as they were the first time
     fetched: Fetched = []
     if not args.user_data:
-        fetched = _fetch(source, have) if args.first is None else _begin(source, args.first, have)
+        fetched = _fetch(source, places) if args.first is None else _begin(source, args.first, places)
         unpublished = dict(_to_pin(got) for _, got in fetched if got.verified == "nothing")
         pin(args.output.parent.with_name(f"{args.part}.pins.json"), unpublished)
     # all in one folder, counted and recorded
     with atomic_directory(args.output.parent, JOB) as folder:
         if args.user_data:
-            files, origins = collect(source, args.user_data, folder, have.manifest)
+            files, origins = collect(source, args.user_data, folder, places.manifest)
             came = ["user data"]
         else:
-            files, origins = _assemble(fetched, folder), {"generated" if have.manifest else "real"}
+            files, origins = _assemble(fetched, folder), {"generated" if places.manifest else "real"}
             came = sorted({got.origin for _, got in fetched})
         if len(origins) > 1:
             raise SteleError(f"{args.dataset}: generated and real files are mixed in {args.user_data}; keep one kind")
         origin = origins.pop() if origins else "real"
         try:
-            counts = _count(source, folder, list(files), have.manifest if origin == "generated" else None)
+            counts = _count(source, folder, list(files), places.manifest if origin == "generated" else None)
         except SteleError as error:
             raise SteleError(
                 f"{args.dataset} {args.part}: {_renamed(str(error), folder, files, args.user_data)}"
@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> None:
             version=source.version if matched or not args.user_data else None,
             **{key: getattr(source, key) for key in ("dataset", "part", "languages", "title", "licence")},
         )
-    places.drop_downloads(args.state)
+    drop_downloads(args.state)
     size = sum(facts["bytes"] for facts in files.values())
     log.info("%s %s: %d files, %.1f MB, %s data", args.dataset, args.part, len(files), size / 1e6, origin)
 
@@ -118,12 +118,12 @@ def _source(args: argparse.Namespace) -> Part:
     return resolve_entry(args.dataset, entry, args.part, languages, table)
 
 
-def _fetch(source: Part, have: Places) -> Fetched:
+def _fetch(source: Part, places: Places) -> Fetched:
     """All files of a part but those to be left out, fetched one after the other and kept in the state folder."""
     what = f"{source.dataset} {source.part}"
     fetched: Fetched = []
     for file in source.files:
-        got = have.get(file, f"{what} {file.path}", optional=file.optional)
+        got = places.get(file, f"{what} {file.path}", optional=file.optional)
         if got is None:
             log.info("%s: no %s; it is optional", what, file.path)
             continue
@@ -132,13 +132,13 @@ def _fetch(source: Part, have: Places) -> Fetched:
     return fetched
 
 
-def _begin(source: Part, first: int, have: Places) -> Fetched:
+def _begin(source: Part, first: int, places: Places) -> Fetched:
     """The first documents or pages of a corpus; what is evaluated or fine-tuned on is whole, always."""
     if source.cut is None:
         raise SteleError(f"{source.dataset}: --first: this dataset is used whole; leave it out")
     if first < 1:
         raise SteleError(f"--first {first}: want a number of {source.cut}, at least 1")
-    return CUTS.get(source.cut)(source, first, have)
+    return CUTS.get(source.cut)(source, first, places)
 
 
 def _to_pin(got: FetchedFile) -> tuple[str, str]:

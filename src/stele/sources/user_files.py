@@ -187,9 +187,9 @@ def pack(folder: Path, names: Sequence[str], into: Path) -> dict[str, Any]:
             if not (starts := len(_START.findall(content))):
                 raise SteleError(f"{folder / name}: no <DOC>; only SGML can be packed (`one_a_file` in the catalogue)")
             if starts == 1 and not _NAMED.search(content):
-                own = b'<DOC id="%s">' % Path(name).name.removesuffix(".gz").encode()
+                opening = b'<DOC id="%s">' % Path(name).name.removesuffix(".gz").encode()
                 before, after = _START.split(content, maxsplit=1)[::2]
-                content = before + own + after
+                content = before + opening + after
             packed.write(content + b"\n")
     path = into / PACKED
     return {"sha256": sha256(path), "bytes": path.stat().st_size, "name": "", "packed": len(names)}

@@ -44,11 +44,11 @@ def digests(path: Path | str, algorithms: tuple[str, ...] = ("sha256",)) -> dict
             blocks = iter(lambda: handle.read(1 << 20), b"")
             size = path.stat().st_size
             for block in track(blocks, size >> 20, f"check {path.name}", unit="MB") if size > LARGE else blocks:
-                for one in hashes.values():
-                    one.update(block)
+                for hash_so_far in hashes.values():
+                    hash_so_far.update(block)
     except OSError as error:
         raise SteleError(f"{path}: cannot be read ({error.strerror})") from None
-    return {name: one.hexdigest() for name, one in hashes.items()}
+    return {name: whole_hash.hexdigest() for name, whole_hash in hashes.items()}
 
 
 def check(path: Path | str, expected: Expected, name: str | None = None) -> str:

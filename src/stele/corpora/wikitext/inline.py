@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from stele.corpora.wikitext import markup
-from stele.corpora.wikitext.characters import decode
+from stele.corpora.wikitext.extensions import decode
 from stele.corpora.wikitext.titles import UNKNOWN, Site
 
 Span = tuple[int, int, str]  # characters [start, end) link to the article

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
-from stele.corpora.wikitext.characters import decode
+from stele.corpora.wikitext.extensions import decode
 
 UNKNOWN = "\0"  # in a link's target, for what a template would say there; no page of an export has this character
 MAIN, FILE, CATEGORY = 0, 6, 14
