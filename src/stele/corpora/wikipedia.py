@@ -58,6 +58,7 @@ def run(args: argparse.Namespace) -> None:
     dump = find_dump(args.dataset.parent)
     where = dump[0].articles if len(dump) == 1 else args.dataset.parent
     notes = _notes(dump, shards)
+    # the pages of the shard: documents, redirects and rejects each into their files
     with atomic_directory(args.output.parent, JOB) as folder, ExitStack() as stack:
         stack.enter_context(_without_collector())
         size = sum(part.articles.stat().st_size for part in dump) // shards
@@ -69,7 +70,8 @@ def run(args: argparse.Namespace) -> None:
                 writer.add(document)
             except SteleError as error:  # it breaks a rule of documents
                 aside.reject(document.title, error)
-        stack.close()  # what was written must be whole before it is digested
+        # the record, of files that are whole
+        stack.close()
         aside.check(writer.counts["documents"], where)
         if aside.pages == 0 and (shards == 1 or (shard == 1 and not can_be_shared(dump))):
             raise SteleError(f"{where}: not one page in it, only what says which wiki it is; fetch the dump again")

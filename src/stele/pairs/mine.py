@@ -52,11 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    """Writes the examples of one language; raises SteleError for a recipe or a number that does not fit."""
     clock = records.start()
     method, recipe = load_method(args.recipe, DocumentMethod)
     for name, least in (("seed", 0), ("limit", 1), ("most", 1)):
         if (value := getattr(args, name)) is not None and value < least:
             raise SteleError(f"--{name}: found {value}, want a number of at least {least}")
+    # the documents, and the tokenizer
     written = sum(records.read_record(path).get("documents", 0) for path in args.documents)
     total = written if args.limit is None else min(written, args.limit)
     from stele.encoders.probe import tokenizer_probe
@@ -67,6 +69,7 @@ def run(args: argparse.Namespace) -> None:
     counts: Counter[str] = Counter()
     documents = islice(chain.from_iterable(map(read_sentences, args.documents)), args.limit)
     shown = progress.track(documents, total, f"mine {recipe.method} {args.language}", "doc")
+    # examples of the sampled documents
     sample = Sample(args.most, args.seed, recipe.method, args.language)
     with atomic_directory(args.output.parent, JOB) as folder:
         wanted = sample.wanted(shown, counts)

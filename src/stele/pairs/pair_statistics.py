@@ -50,6 +50,7 @@ def run(args: argparse.Namespace) -> None:
     """Writes the three files; raises SteleError for records of other jobs, and for parts given twice."""
     if args.output.suffix != ".csv":
         raise SteleError(f"--output {args.output}: want a name that ends in .csv")
+    # the records by recipe and part
     made: dict[tuple[str, str], dict[str, Any]] = {}
     paths: dict[tuple[str, str], Path] = {}
     for item in args.pairs:
@@ -62,11 +63,13 @@ def run(args: argparse.Namespace) -> None:
         if (recipe, record["part"]) in made:
             raise SteleError(f"--pairs: {recipe} of {record['part']} is given twice")
         made[recipe, record["part"]], paths[recipe, record["part"]] = record, Path(path)
+    # the table
     sketches = {key: read_sketch(path) for key, path in paths.items() if made[key]["job"] == OF_TEXTS}
     languages, parts = language_rows(made), part_rows(made, sketches)
     with atomic_file(args.output) as handle:
         names = columns([*languages, *parts])
         write_csv(handle, [names, *([row.get(name, "") for name in names] for row in (*languages, *parts))])
+    # the page and the heat map
     labels = sorted({label for record in made.values() for label in record["labels"]})
     with atomic_file(args.output.with_suffix(".md")) as handle:
         handle.write(markdown(languages, parts, labels))
@@ -78,11 +81,15 @@ def run(args: argparse.Namespace) -> None:
 
 def language_rows(made: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Row]:
     """A row a language, in order of their codes."""
-    known = {code: counts for record in made.values() for code, counts in record["knowledge"].items()}
-    return [
-        dict.fromkeys(FIRST, "") | {"part": code} | {name: counts[name] for name in OF_A_LANGUAGE}
-        for code, counts in sorted(known.items())
-    ]
+    known: dict[str, dict[str, int]] = {}
+    for record in made.values():
+        known |= record["knowledge"]
+    rows = []
+    for code, counts in sorted(known.items()):
+        row: Row = dict.fromkeys(FIRST, "")
+        row["part"] = code
+        rows.append(row | {name: counts[name] for name in OF_A_LANGUAGE})
+    return rows
 
 
 def part_rows(
@@ -94,25 +101,19 @@ def part_rows(
     has, too, in columns `shared_with_` and the recipe.
     """
     recipes = sorted({recipe for recipe, _ in made})
-
-    def overlaps(recipe: str, part: str) -> Row:
-        others = [other for other in recipes if other != recipe and {(recipe, part), (other, part)} <= sketches.keys()]
-        keys = {other: ((recipe, part), (other, part)) for other in others}
-        return {
-            f"shared_with_{other}": shared([sketches[key] for key in both], [made[key]["pairs"] for key in both])
-            for other, both in keys.items()
-        }
-
     reasons = sorted({reason for record in made.values() for reason in record["dropped"]})
-    return [
-        {
-            **dict(zip(FIRST, (recipe, record["method"], part), strict=True)),
-            **{name: record[name] for name in OF_A_PART},
-            **{f"dropped_{reason}": record["dropped"].get(reason, 0) for reason in reasons},
-            **overlaps(recipe, part),
-        }
-        for (recipe, part), record in sorted(made.items())
-    ]
+    rows = []
+    for (recipe, part), record in sorted(made.items()):
+        row: Row = {"recipe": recipe, "method": record["method"], "part": part}
+        row |= {name: record[name] for name in OF_A_PART}
+        row |= {f"dropped_{reason}": record["dropped"].get(reason, 0) for reason in reasons}
+        for other in recipes:
+            both = (recipe, part), (other, part)
+            if other != recipe and both[0] in sketches and both[1] in sketches:
+                sizes = [made[key]["pairs"] for key in both]
+                row[f"shared_with_{other}"] = shared([sketches[key] for key in both], sizes)
+        rows.append(row)
+    return rows
 
 
 def columns(rows: Sequence[Row]) -> list[str]:

@@ -63,18 +63,15 @@ def run(args: argparse.Namespace) -> None:
     if sorted(vectors) != part.languages:
         raise SteleError(f"--vectors: want those of {', '.join(part.languages)}, found {', '.join(sorted(vectors))}")
     with atomic_directory(args.output.parent, JOB) as folder:
-        sides = [
-            Side(
-                code,
-                Knowledge(part.bases[code], 0, 1, folder),  # no links are joined
-                part.documents[code],
-                vector_file(vectors[code]),
-                stop_words(code, recipe),
-            )
-            for code in part.languages
-        ]
-        dropped: Counter[str] = Counter()
+        # the headings of both languages and their vectors
+        sides = []
+        for code in part.languages:
+            base = Knowledge(part.bases[code], 0, 1, folder)  # no links are joined
+            texts = part.documents[code]
+            sides.append(Side(code, base, texts, vector_file(vectors[code]), stop_words(code, recipe)))
         counts, sections = read_sides(sides)
+        # the matches, of which the first in a drawn order are written with their texts
+        dropped: Counter[str] = Counter()
         made = drawn(
             method.matches([side.base for side in sides], sections, recipe, dropped),
             derive(args.seed, recipe.method, args.part, "order"),
