@@ -7,7 +7,7 @@ from snakemake.utils import min_version
 min_version("9.27")
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.claims.needs.wanted import claim_results
 from stele.driver.fingerprint import code, package_modules
 from stele.plan.params import as_json, assignments, flags, option

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.artifacts.record_shape import seal
-from stele.files.atomic import digest
+from stele.files.digests import digest
 
 
 def sealed(facts: dict[str, Any]) -> bytes:

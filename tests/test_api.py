@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import stele
-from stele.artifacts.runs.run import run_of
+from stele.artifacts.run import run_of
 from stele.errors import SteleError
 from tests.artifacts.test_results import write
 from tests.encoders.tiny_models import make_folder

@@ -22,8 +22,17 @@ from pathlib import Path, PurePath
 from stele.artifacts.records import GENERATED, start, write_record
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_write_json, digest, swap_in
-from stele.files.ours import MARK, check_record, check_replaceable, entries, is_made, mark_of
+from stele.files.atomic import (
+    MARK,
+    atomic_write_json,
+    check_record,
+    check_replaceable,
+    entries,
+    is_made,
+    mark_of,
+    swap_in,
+)
+from stele.files.digests import digest
 from stele.files.reading import parse_object
 from stele.progress import track
 from stele_world.site import HUB, NAME, Site, path_of

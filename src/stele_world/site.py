@@ -17,7 +17,7 @@ from pathlib import Path
 from stele.artifacts.record_shape import check_seal
 from stele.catalogue.datasets import mirror_path
 from stele.errors import SteleError
-from stele.files.atomic import FileFacts
+from stele.files.digests import FileFacts
 from stele.files.reading import JsonObject, read_object
 
 NAME = "manifest.json"

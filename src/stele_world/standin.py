@@ -26,8 +26,8 @@ from stele.catalogue.hub import address
 from stele.command import arguments
 from stele.encoders.tokenizer import quiet
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_write_json, files_digest, folder_facts, sha256
-from stele.files.ours import check_record, check_replaceable
+from stele.files.atomic import atomic_directory, atomic_write_json, check_record, check_replaceable
+from stele.files.digests import files_digest, folder_facts, sha256
 from stele.files.reading import parse_object, read_object
 from stele_world.site import HUB, NAME, read_manifest
 

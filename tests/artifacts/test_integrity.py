@@ -10,7 +10,8 @@ from stele.artifacts import integrity, records
 from stele.artifacts.integrity import check_inputs, damages, sampled
 from stele.command import cli
 from stele.errors import Damaged
-from stele.files import atomic
+from stele.files import digests
+from stele.files.digests import files_digest, folder_facts
 
 COUNT = ["scoring", "count_parameters", "--model", "msm", "--seeds", "pt0-ft0"]
 SIZE = 100_001  # no multiple of the number of blocks
@@ -19,13 +20,13 @@ SIZE = 100_001  # no multiple of the number of blocks
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """The record of a folder with a small file and a large one."""
-    for module in (atomic, integrity):
+    for module in (digests, integrity):
         monkeypatch.setattr(module, "WHOLE", 1000)
     folder = tmp_path / "made"
     folder.mkdir()
     (folder / "small").write_bytes(random.Random(0).randbytes(900))
     (folder / "large").write_bytes(random.Random(1).randbytes(SIZE))
-    return write(folder / "record.json", outputs=atomic.folder_facts(folder))
+    return write(folder / "record.json", outputs=folder_facts(folder))
 
 
 def write(path, **facts):
@@ -47,7 +48,7 @@ def change(path, position, keep_times=True):
 def test_a_whole_output_has_no_damage(made):
     assert not list(damages(made, whole=True)) and not list(damages(made, whole=False))
     record = json.loads(made.read_text())
-    assert record["content"] == atomic.files_digest(made.parent), "as before the files were named one by one"
+    assert record["content"] == files_digest(made.parent), "as before the files were named one by one"
     assert "blocks" not in record["outputs"]["small"] and len(record["outputs"]["large"]["blocks"]) == 256
 
 
@@ -132,7 +133,7 @@ def test_a_file_of_the_users_own_is_no_record(tmp_path):
 def test_a_record_that_does_not_name_its_files_is_checked_by_its_content(tmp_path):
     (tmp_path / "tokens.npy").write_bytes(b"abc")
     (tmp_path / "curve.csv").write_bytes(b"step")
-    path = write(tmp_path / "record.json", content=atomic.files_digest(tmp_path))
+    path = write(tmp_path / "record.json", content=files_digest(tmp_path))
     assert not list(damages(path, whole=True)) and not list(damages(path, whole=False))
     change(tmp_path / "tokens.npy", 1)
     assert [damage.path for damage in damages(path, whole=True)] == [tmp_path]

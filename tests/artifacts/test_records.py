@@ -8,7 +8,7 @@ from stele.artifacts import records
 from stele.artifacts.results import read_result
 from stele.command import cli
 from stele.errors import Damaged, SteleError
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from tests.sealed import write_sealed
 
 

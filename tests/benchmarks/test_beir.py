@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from stele.artifacts.runs.run import run_of
+from stele.artifacts.run import run_of
 from stele.benchmarks import beir
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.claims import plan as claims_plan
 from stele.claims.needs.wanted import choose, wanted
 from stele.command import cli
@@ -66,7 +66,7 @@ def test_what_is_not_pretrained_here_has_a_seed_of_fine_tuning_for_each_of_pretr
     assert seeds("msm", "zero_shot_nq") == ["pt3-ft0", "pt3-ft1", "pt4-ft0", "pt4-ft1"]
     assert seeds("mbert", "zero_shot_nq") == ["pt0-ft0", "pt0-ft1", "pt0-ft3", "pt0-ft4"]
     assert seeds("bm25_rm3", "direct", "clef2006_fr", "fr") == ["pt0-ft0"], "nothing is drawn"
-    assert seeds("mbert", "direct") == planned.rows.seeds(Row("mrtydi", "mbert", "direct")), "nothing is trained"
+    assert seeds("mbert", "direct") == planned.rows.seeds(RunKey("mrtydi", "mbert", "direct")), "nothing is trained"
 
 
 def test_what_is_not_in_scale_is_not_missed(here, capsys):

@@ -10,14 +10,13 @@ import pyarrow.parquet
 import pytest
 
 from stele.artifacts.records import content_digest
-from stele.artifacts.results import read_result
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey, read_result
 from stele.command import cli
 from stele.errors import SteleError
 from stele.evidence import packing, trainings
 from stele.evidence.numbering import numbered
 from stele.evidence.packing import begin, pack
-from stele.files.atomic import sha256
+from stele.files.digests import sha256
 from stele.files.paths import STAMP, STUDY
 from stele.papers.table import load_specs
 from stele.tables.cells.cell import Results
@@ -88,7 +87,7 @@ def test_verdicts_on_a_packed_folder_are_those_on_the_results(results, tmp_path,
 
 def test_tables_of_a_packed_folder_show_all_its_seeds(results, tmp_path):
     """KEPT's Table 7 wants three seeds of fine-tuning; the last run that joined the folder knew of its own alone."""
-    row = Row("mrtydi", "kept", "zero_shot_nq")
+    row = RunKey("mrtydi", "kept", "zero_shot_nq")
     given = of_seeds(results, tmp_path / "results", {0})
     (given / packing.CONTEXT).parent.mkdir()
     seeds = {"kept/7": {row.name: ["pt0-ft0", "pt0-ft1", "pt0-ft2"]}}

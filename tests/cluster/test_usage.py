@@ -10,7 +10,7 @@ import time
 import pytest
 from pandas import DataFrame
 
-from stele.artifacts import manifest
+from stele.artifacts import results
 from stele.cluster import requests, usage
 from stele.cluster.history import finished_jobs, summary
 from stele.cluster.slurm import sacct, submissions
@@ -225,7 +225,7 @@ def test_the_command_writes_three_files_that_no_manifest_has(folder, capsys):
     picture = (folder / "results/usage.svg").read_bytes()
     assert cli.main(["cluster", "usage", "--logs", "logs/tiny/"]) == 0
     assert (folder / "results/usage.svg").read_bytes() == picture
-    assert set(manifest.files(folder / "results")) == {"nq/m/direct.json"}
+    assert set(results.manifest_files(folder / "results")) == {"nq/m/direct.json"}
 
 
 def test_without_a_job_there_is_nothing_to_draw_and_it_says_so(folder):

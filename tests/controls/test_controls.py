@@ -16,14 +16,14 @@ import pytest
 
 from stele import catalogue
 from stele.artifacts import records
-from stele.artifacts.row import Row
-from stele.artifacts.runs.run import run_of
+from stele.artifacts.results import RunKey
+from stele.artifacts.run import run_of
 from stele.benchmarks.arguments import data_folders
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.config.model import parse_config
 from stele.evaluation.case import Case
 from stele.evaluation.evaluate import evaluator
-from stele.files.atomic import digest, file_facts
+from stele.files.digests import digest, file_facts
 from stele.plan.params import assignments
 from stele.plan.plan import make_plan
 from stele.scoring.system_files.systems import benchmark_module, given_outputs, read_case
@@ -76,7 +76,7 @@ def data_of(plan, name):
 @pytest.fixture(scope="module")
 def output_of(plan, root, tmp_path_factory):
     """benchmark -> the file of what its control gives. Rows are built in one run, beside the tables."""
-    rows = {name: Row(name, *value.split("/")) for name, value in ROWS.items()}
+    rows = {name: RunKey(name, *value.split("/")) for name, value in ROWS.items()}
     outputs = {name: plan.scoring.scored(row, *plan.rows.seeds(row)) for name, row in rows.items()}
     read = [
         plan.paths.checkpoint("mbert"),
@@ -214,7 +214,7 @@ def test_every_benchmark_of_the_miniature_has_a_control(plan):
     }
     assert {*ROWS, *BM25, *TRANSLATED, *BY_HEART} == measured, "name a row that is far above a guess"
     for name, row in ROWS.items():
-        assert plan.rows.problem(Row(name, *row.split("/"))) is None, name
+        assert plan.rows.problem(RunKey(name, *row.split("/"))) is None, name
 
 
 def test_standard_errors_and_a_guess_by_hand():

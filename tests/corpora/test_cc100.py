@@ -5,7 +5,8 @@ import lzma
 import pytest
 
 from stele.artifacts.documents import read_documents
-from stele.files.atomic import files_digest
+from stele.corpora import dump_files
+from stele.files.digests import files_digest
 from tests.sealed import write_sealed
 
 TEXT = """First one. And second.
@@ -74,21 +75,19 @@ def test_limit_takes_the_first_and_says_so(dataset, run):
 
 
 def test_documents_may_fall_across_blocks_of_any_size(dataset, run, monkeypatch):
-    from stele.corpora.dumps import decompress
 
     text = "\n\n".join(f"Document {i} begins.\nIt ends, ünï {i}." for i in range(3000))
     whole = run("cc100", dataset(text), output="whole").record["content"]
-    monkeypatch.setattr(decompress, "CHUNK", 97)
+    monkeypatch.setattr(dump_files, "CHUNK", 97)
     parts = run("cc100", dataset(text), output="parts").record
     assert parts["documents"] == 3000 and parts["content"] == whole
 
 
 def test_a_document_without_end_is_cut_at_a_line(dataset, run, monkeypatch):
     from stele.corpora import cc100
-    from stele.corpora.dumps import decompress
 
     monkeypatch.setattr(cc100, "DOCUMENT_BYTES", 1 << 16)
-    monkeypatch.setattr(decompress, "CHUNK", 1 << 14)
+    monkeypatch.setattr(dump_files, "CHUNK", 1 << 14)
     lines = [f"This is line number {i}." for i in range(20_000)]
     done = run("cc100", dataset("\n".join(lines)))
     assert done.record["dropped"]["cut_documents"] == done.record["documents"] - 1 >= 3

@@ -7,8 +7,8 @@ import pytest
 from wiki_links import build, knowledge_base, table_of_items
 
 from stele.command import cli
-from stele.files.atomic import files_digest
-from stele.files.ours import MARK
+from stele.files.atomic import MARK
+from stele.files.digests import files_digest
 from stele_world.writers.dump import items_per_site
 
 # title, wikitext or redirect; pages are numbered 0 to 6 in this order

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stele.corpora.titles import old_names
-from stele.corpora.titles.normal_form import CATEGORY, FILE, MAIN, Site, capitalise
+from stele.corpora.wikitext import titles
+from stele.corpora.wikitext.titles import CATEGORY, FILE, MAIN, Site, capitalise
 
 SITE = Site("de", True, {"Datei": 6, "Kategorie": 14, "Benutzer": 2, "Medium": -2, "Portal Diskussion": 101})
 
@@ -97,5 +97,5 @@ def test_older_names_are_those_of_the_wikis_own_language():
 
 
 def test_no_two_lists_of_older_names_are_of_one_language():
-    languages = [language for shared in old_names._NAMES for language in shared.split()]
+    languages = [language for shared in titles._NAMES for language in shared.split()]
     assert len(languages) == len({*languages}) > 60

@@ -9,10 +9,10 @@ from contextlib import ExitStack, nullcontext
 
 import pytest
 
-from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.dump_files import find_dump
 from stele.corpora.wikipedia import Aside
 from stele.errors import SteleError
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_mistyped_record_is_noticed_before_the_work(tmp_path, capsys, monkeypa
     """The data lie beside the record that is meant; without them there would be another error."""
     from stele.command import cli
 
-    monkeypatch.setattr("stele.files.atomic.atomic_directory", lambda folder: pytest.fail("work was begun"))
+    monkeypatch.setattr(f"stele.corpora.{command}.atomic_directory", lambda folder: pytest.fail("work was begun"))
     (tmp_path / "swwiki-1-pages-articles.xml").write_text("<mediawiki/>")
     (tmp_path / "sw.txt").write_text("Text.\n")
     (tmp_path / "x-wb_items_per_site.sql.gz").write_bytes(b"")

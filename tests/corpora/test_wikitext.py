@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from stele.corpora.titles.normal_form import Site
 from stele.corpora.wikitext.paragraphs import extract
+from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
 
 SITE = Site("xx", True, {"Datei": 6, "Kategorie": 14, "Vorlage": 10, "Benutzer": 2})

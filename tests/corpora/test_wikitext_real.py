@@ -3,8 +3,8 @@
 import pytest
 from wikitext_reference import Wiki, half, in_tables, real_wikis, residue, set_aside, top_level_links
 
-from stele.corpora.titles.normal_form import Site
 from stele.corpora.wikitext.paragraphs import extract
+from stele.corpora.wikitext.titles import Site
 
 # wiki -> least precision, recall, recall outside tables. Latgalian pages have `{|` tables with rows in HTML, which
 # mwparserfromhell takes for text: their links are no errors of ours.

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake.iocontainers import InputFiles
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.driver import partial_tables
 from stele.tables.cells.context import Context
 
@@ -39,7 +39,7 @@ class Graph:
 @pytest.fixture
 def plan():
     files = {"results/tatoeba/one/direct/pt0-ft0/projection_ar.csv": "one/direct/tatoeba/projection_ar"}
-    results = {f"results/{row.path}.json": row.name for row in map(Row._make, ROWS)} | files
+    results = {f"results/{row.path}.json": row.name for row in map(RunKey._make, ROWS)} | files
     return SimpleNamespace(requested=SimpleNamespace(results=lambda: results))
 
 

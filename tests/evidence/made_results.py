@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from tests.evidence.planted import LANGUAGES
 from tests.sealed import write_sealed
 

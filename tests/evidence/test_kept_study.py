@@ -13,7 +13,7 @@ from stele.artifacts.results import result_files
 from stele.command import cli
 from stele.evidence.looks import FILE as LOOKS
 from stele.evidence.trainings import FILE as TRAININGS
-from stele.files.atomic import sha256
+from stele.files.digests import sha256
 from stele.files.paths import STUDY
 from stele.papers.claims import FILE
 from tests.conftest import ROOT

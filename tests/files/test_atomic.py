@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json, digest, files_digest
-from stele.files.ours import MARK
+from stele.files.atomic import MARK, atomic_directory, atomic_file, atomic_write_json
+from stele.files.digests import digest, files_digest
 
 
 def listed(folder):
@@ -72,14 +72,14 @@ def test_a_folder_is_on_the_disk_before_it_is_swapped_in_and_each_file_is_synced
 
 SWAP = """
 import os, signal, sys
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
 rename, count = os.rename, iter((1, 2, 3))
 def dying(source, target):
     if next(count) == int(sys.argv[2]):
         os.kill(os.getpid(), signal.SIGKILL)
     rename(source, target)
 os.rename = dying
-with atomic.atomic_directory(sys.argv[1], "job") as new:
+with atomic_directory(sys.argv[1], "job") as new:
     (new / "b").write_text("b")
 """
 

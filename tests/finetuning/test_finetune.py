@@ -12,7 +12,7 @@ from tiny_runs import RECIPE, XTREME, example, finetune, write_set
 
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 from stele.training.curve import read_csv
 from tests.sealed import write_sealed
 from tests.waiting import exit_code

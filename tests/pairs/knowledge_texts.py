@@ -11,7 +11,7 @@ from mining_texts import record
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter, Section
 from stele.artifacts.knowledge_base import LINKS, LINKS_SCHEMA, PAGES, PAGES_SCHEMA
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 
 
 @dataclass

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from stele.artifacts import records
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 
 FIRST = 5  # the id of w0
 WORDS = 3000

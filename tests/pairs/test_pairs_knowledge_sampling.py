@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from stele.pairs import knowledge, knowledge_pairs
+from stele.pairs.knowledge import Candidates, hashed, pack, sample, swapped, unpack
+from stele.pairs.knowledge_pairs import Spool, kept
 from stele.pairs.methods.ilk import Recipe
-from stele.pairs.mining import knowledge, knowledge_texts
-from stele.pairs.mining.knowledge import Candidates, hashed, pack, sample, swapped, unpack
-from stele.pairs.mining.knowledge_texts import Spool, kept
 
 
 def pairs(count, seed=0):
@@ -75,7 +75,7 @@ def test_the_coin_has_no_say_in_the_order():
 
 def test_spool_with_little_memory(monkeypatch, tmp_path):
     """Texts added in any order come back by candidate, from several buckets and many writes."""
-    monkeypatch.setattr(knowledge_texts, "BUFFER", 50)
+    monkeypatch.setattr(knowledge_pairs, "BUFFER", 50)
     texts = {(row, side): f"text {row}/{side} ж" for row in range(100) for side in (0, 1) if (row + side) % 7}
     with Spool(tmp_path / "a", 100, bucket=16) as spool:
         for row, side in np.random.default_rng(0).permutation(list(texts)).tolist():
@@ -86,7 +86,7 @@ def test_spool_with_little_memory(monkeypatch, tmp_path):
 
 
 def test_spool_opens_few_files(monkeypatch, tmp_path):
-    monkeypatch.setattr(knowledge_texts, "BUCKETS", 3)
+    monkeypatch.setattr(knowledge_pairs, "BUCKETS", 3)
     with Spool(tmp_path / "a", 1000, bucket=10) as spool:
         for row in range(1000):
             spool.add(row, 0, "text")

@@ -8,10 +8,10 @@ from mining_texts import new_tokenizer, random_documents, text_of
 
 from stele.catalogue.schema.recipes import PairsReads
 from stele.errors import SteleError
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
+from stele.pairs.methods import DocumentMethod, load_method
 from stele.pairs.mine import mine
-from stele.pairs.mining.method import METHODS, load_method
-from stele.pairs.mining.tokens import encoder
+from stele.pairs.segments import encoder
 from stele.recipes.mining import parse_recipe
 from stele.registry import load_named
 
@@ -25,7 +25,7 @@ methods = pytest.mark.parametrize("method", RECIPES)
 
 
 def examples(documents, method, batch, seed=3):
-    module, recipe = load_method(json.dumps({"method": method, **RECIPES[method]}), "examples")
+    module, recipe = load_method(json.dumps({"method": method, **RECIPES[method]}), DocumentMethod)
     made = mine(documents, encoder(new_tokenizer()), module, recipe, seed, "xx", Counter(), batch)
     return [tuple(tuple(segment.tolist()) for segment in example) for _, group in made for example in group]
 
@@ -119,7 +119,7 @@ def test_a_language_without_examples_has_an_empty_store(mined, caplog):
 )
 def test_wrong_recipes_are_refused(recipe, words):
     with pytest.raises(SteleError) as error:
-        load_method(recipe, "examples")
+        load_method(recipe, DocumentMethod)
     assert all(word in str(error.value) for word in ["--recipe", *words])
 
 
@@ -140,7 +140,7 @@ def test_catalogue_recipes_are_valid():
     for name, recipe in recipes.items():
         keys = {key: value for key, value in recipe.items() if key not in PairsReads.model_fields}
         read[name] = parse_recipe(keys)
-        module = load_named(METHODS, read[name].method, "mining method")
+        module = load_named("stele.pairs.methods", read[name].method, "mining method")
         assert "parts" not in recipe or languages[recipe["parts"]] == module.LANGUAGES
     assert read["msm"].unit == "sentences" and read["msm_blocks"].unit == "blocks" and read["msm_blocks"].least == 32
     for name in ("msm", "crop", "ict", "mlm", "ilk", "uhs_ilk", "clk", "ds_clk", "clhed"):

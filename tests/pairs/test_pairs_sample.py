@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from mining_texts import random_documents
 
-from stele.files.atomic import files_digest
-from stele.files.ours import MARK
-from stele.pairs.mining.sample import Sample
+from stele.files.atomic import MARK
+from stele.files.digests import files_digest
+from stele.pairs.mine import Sample
 from stele.training.store import Store
 
 CROP = {"method": "crop", "sentences": 5}

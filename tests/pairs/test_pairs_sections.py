@@ -10,11 +10,10 @@ from section_texts import PAIRS, SHORT, WIKIS, WORDS, command, documents, knowle
 
 from stele.encoders.word_vectors import WordVectors
 from stele.errors import SteleError
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 from stele.pairs import section_pairs
-from stele.pairs.methods import section
-from stele.pairs.mining.headings import HeadingVectors, Span, collect, spans, terms
-from stele.pairs.mining.method import load_method
+from stele.pairs.methods import DocumentMethod, KnowledgeMethod, SectionMethod, load_method, section
+from stele.pairs.methods.section import HeadingVectors, Span, collect, spans, terms
 from stele.pairs.section_pairs import stop_words
 from stele.recipes.pairs.section import Recipe
 
@@ -241,13 +240,13 @@ def test_wrong_recipes_and_parts_are_refused(tmp_path, change, words):
 
 def test_a_recipe_of_another_method_names_its_own_command():
     with pytest.raises(SteleError, match="clk examples are made by `pairs knowledge_pairs`"):
-        load_method('{"method": "clk"}', "matches")
+        load_method('{"method": "clk"}', SectionMethod)
 
 
 def test_a_section_recipe_is_refused_by_the_other_commands():
-    for step in ("examples", "candidates"):
+    for kind in (DocumentMethod, KnowledgeMethod):
         with pytest.raises(SteleError, match="section examples are made by `pairs section_pairs`"):
-            load_method('{"method": "section"}', step)
+            load_method('{"method": "section"}', kind)
 
 
 @pytest.mark.parametrize("number", [0, 2])

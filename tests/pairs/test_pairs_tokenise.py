@@ -8,7 +8,7 @@ from knowledge_texts import Article
 from mining_texts import EMPTY, ids, new_tokenizer, text_of
 
 from stele.errors import SteleError
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 from stele.pairs import tokenise
 from stele.training.store import Store
 
@@ -57,7 +57,7 @@ def test_sides_without_tokens_are_dropped(checkpoint):
     from collections import Counter
 
     from stele.pairs.methods.clk import Recipe
-    from stele.pairs.mining.tokens import encoder
+    from stele.pairs.segments import encoder
 
     counts = Counter()
     batch = (["w1 w2", EMPTY, "w3"], ["w4", "w5", EMPTY])

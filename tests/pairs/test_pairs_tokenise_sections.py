@@ -8,9 +8,8 @@ from mining_texts import EMPTY, ids
 from section_texts import command, page
 
 from stele.errors import SteleError
-from stele.files.atomic import files_digest
-from stele.pairs import pair_statistics, tokenise_sections
-from stele.pairs.mining import tokens
+from stele.files.digests import files_digest
+from stele.pairs import pair_statistics, segments, tokenise_sections
 from stele.training.section_store import SectionStore
 
 
@@ -80,8 +79,8 @@ def test_sentences_without_tokens_are_left_out(tmp_path, checkpoint):
 
 def test_batches_do_not_matter(tmp_path, pairs, checkpoint, monkeypatch):
     whole, _ = run(tmp_path / "a", pairs, checkpoint)
-    monkeypatch.setattr("stele.artifacts.section_pairs.BATCH", 2)
-    monkeypatch.setattr(tokens.tokenised, "__defaults__", (4, 1 << 20))
+    monkeypatch.setattr("stele.artifacts.knowledge_base.GROUP_SECTIONS", 2)
+    monkeypatch.setattr(segments.tokenised, "__defaults__", (4, 1 << 20))
     assert run(tmp_path / "b", pairs, checkpoint)[0]["content"] == whole["content"]
 
 

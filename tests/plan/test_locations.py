@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.errors import SteleError
 from stele.plan.params import flags
 
@@ -32,7 +32,7 @@ def test_a_generated_scale_needs_no_network(jobs):
     plan = jobs(scale="miniature")
     public = [key for key in plan.models.all if "repo" in catalogue.load("standins").get(key, {})]
     assert public and all(checkpoint(plan, key) == GENERATED for key in public)
-    buildable = {row[1] for row in plan.requested.all_rows if plan.rows.problem(Row(*row)) is None}
+    buildable = {row[1] for row in plan.requested.all_rows if plan.rows.problem(RunKey(*row)) is None}
     models = buildable & plan.models.all.keys()
     roots = {plan.models.root(model) for model in models if plan.models[model].has_encoder}
     assert len(roots) > 5 and all(plan.world.standin(root) for root in roots)
@@ -77,7 +77,7 @@ def test_the_home_folder_is_spelt_out(jobs, tmp_path, monkeypatch):
     assert shlex.split(flags(plan.sources.dataset_locations("squad"))) == ["--user-data", str(tmp_path / "x")]
     assert shlex.split(flags(plan.sources.dataset_locations("lareqa"))) == ["--mirrors", str(tmp_path / "x")]
     assert checkpoint(plan, "mine") == ["--path", str(tmp_path / "x")]
-    assert plan.paths.result(Row("nq", "msm", "direct")) == f"{tmp_path}/out/nq/msm/direct.json"
+    assert plan.paths.result(RunKey("nq", "msm", "direct")) == f"{tmp_path}/out/nq/msm/direct.json"
 
 
 @pytest.mark.parametrize("name", ["my results", "a;b", "x&y", "{a}"])

@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.errors import SteleError
 from stele.recipes.pretraining import OBJECTIVES, RECIPES
 from stele.registry import module_names
@@ -68,17 +68,17 @@ def test_models_of_one_family_share_their_mined_examples(jobs):
 def test_one_nq_fine_tuning_serves_three_benchmarks(jobs):
     plan = jobs(scale="paper")
     encoders = {
-        plan.rows.inputs(Row("mrtydi", "msm", "zero_shot_nq"), "pt0-ft0")["encoder"],
-        plan.rows.inputs(Row("xor_retrieve", "msm", "zero_shot_nq"), "pt0-ft0")["encoder"],
-        plan.rows.inputs(Row("nq", "msm", "supervised"), "pt0-ft0")["encoder"],
+        plan.rows.inputs(RunKey("mrtydi", "msm", "zero_shot_nq"), "pt0-ft0")["encoder"],
+        plan.rows.inputs(RunKey("xor_retrieve", "msm", "zero_shot_nq"), "pt0-ft0")["encoder"],
+        plan.rows.inputs(RunKey("nq", "msm", "supervised"), "pt0-ft0")["encoder"],
     }
     assert len(encoders) == 1
 
 
 def test_seeds_multiply_results_and_a_public_checkpoint_has_no_pretraining_seed(jobs):
     plan = jobs(scale="paper", seeds={"pretraining": [0, 1], "finetuning": [0, 1, 2]})
-    assert len(plan.rows.seeds(Row("nq", "msm", "direct"))) == 6
-    assert plan.rows.seeds(Row("nq", "xlmr", "direct")) == ["pt0-ft0", "pt0-ft1", "pt0-ft2"]
+    assert len(plan.rows.seeds(RunKey("nq", "msm", "direct"))) == 6
+    assert plan.rows.seeds(RunKey("nq", "xlmr", "direct")) == ["pt0-ft0", "pt0-ft1", "pt0-ft2"]
 
 
 def test_a_table_with_seeds_of_its_own_uses_the_configured_ones_of_the_other_kind(jobs):
@@ -104,15 +104,15 @@ def test_a_table_with_seeds_of_its_own_uses_the_configured_ones_of_the_other_kin
 
 
 def test_a_wall_without_a_copy_is_unavailable_with_the_way_to_get_it(jobs):
-    state, reason = jobs(scale="paper").rows.problem(Row("xor_retrieve", "msm", "multilingual"))
+    state, reason = jobs(scale="paper").rows.problem(RunKey("xor_retrieve", "msm", "multilingual"))
     assert state == "unavailable" and "user_data: {xor_dpr_train" in reason
-    assert jobs(scale="miniature").rows.problem(Row("xor_retrieve", "msm", "multilingual")) is None
+    assert jobs(scale="miniature").rows.problem(RunKey("xor_retrieve", "msm", "multilingual")) is None
 
 
 def test_a_row_without_a_rule_is_not_built(jobs):
     plan = jobs(scale="paper")
-    assert plan.rows.problem(Row("nq", "bm25", "supervised"))[0] == "not built"
-    assert plan.rows.problem(Row("mlqa", "msm", "cv5"))[0] == "not built"
+    assert plan.rows.problem(RunKey("nq", "bm25", "supervised"))[0] == "not built"
+    assert plan.rows.problem(RunKey("mlqa", "msm", "cv5"))[0] == "not built"
 
 
 @pytest.mark.parametrize(

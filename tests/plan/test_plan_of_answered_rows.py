@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.config.model import parse_config
 from stele.cost.rules import work
 from stele.plan.plan import make_plan
 
-ROW = Row("mlqa", "xlmr", "zero_shot")
+ROW = RunKey("mlqa", "xlmr", "zero_shot")
 SEEDS = "pt0-ft0"
 
 

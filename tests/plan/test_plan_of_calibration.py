@@ -5,12 +5,12 @@ from types import SimpleNamespace
 import pytest
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue.checks import check_scale
 from stele.errors import SteleError
 from stele.registry import load_named
 
-CALIBRATED = Row("tatoeba", "xlmr_large", "calibrated")
+CALIBRATED = RunKey("tatoeba", "xlmr_large", "calibrated")
 W = SimpleNamespace(model="xlmr_large", recipe="ccp", seeds="pt0-ft0")
 
 
@@ -20,7 +20,9 @@ def miniature(jobs):
 
 
 def test_two_benchmarks_share_one_calibration_of_an_encoder(miniature):
-    rows = [Row(b, "xlmr_large", s) for b in ("tatoeba", "tatoeba_pairs") for s in ("shifted", "scaled", "calibrated")]
+    rows = [
+        RunKey(b, "xlmr_large", s) for b in ("tatoeba", "tatoeba_pairs") for s in ("shifted", "scaled", "calibrated")
+    ]
     learnt = {miniature.rows.inputs(row, "pt0-ft0")["calibration"] for row in rows}
     assert learnt == {miniature.paths.calibration("xlmr_large", "ccp", "pt0-ft0")}
     assert miniature.calibration.benchmarks("ccp") == ["tatoeba", "tatoeba_pairs"]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.cost import cpu_rules, gpu_rules
 from stele.errors import SteleError
@@ -25,14 +25,14 @@ def test_the_command_is_told_of_windows_where_there_are_some(jobs):
     import shlex
 
     plan = jobs(scale="paper")
-    flag, value = shlex.split(plan.retrieval.windows(Row("trec3_es", "xlmr", "direct")))
+    flag, value = shlex.split(plan.retrieval.windows(RunKey("trec3_es", "xlmr", "direct")))
     assert flag == "--windows" and parse_windows(value) == catalogue.entries(Benchmark)["trec3_es"].windows
-    assert plan.retrieval.windows(Row("mrtydi", "xlmr", "direct")) == ""
+    assert plan.retrieval.windows(RunKey("mrtydi", "xlmr", "direct")) == ""
 
 
 def test_a_setting_may_name_the_field_of_topics_that_is_the_query(jobs, monkeypatch):
     plan = jobs(scale="paper")
-    row = Row("trec3_es", "mbert", "zero_shot_marco")
+    row = RunKey("trec3_es", "mbert", "zero_shot_marco")
     assert plan.retrieval.field(row) == ""
     changed = {"trec3_es": {"zero_shot_marco": {"kind": "dense", "recipe": "marco_shi", "field": "description"}}}
     monkeypatch.setitem(plan.protocols.__dict__, "settings", changed)
@@ -43,14 +43,14 @@ def test_a_setting_may_name_the_field_of_topics_that_is_the_query(jobs, monkeypa
 @pytest.mark.parametrize(("setting", "recipe"), [("zero_shot_nq", "nq_shi"), ("zero_shot_marco", "marco_shi")])
 def test_rows_are_of_encoders_that_read_whole_windows(jobs, benchmark, setting, recipe):
     plan = jobs(scale="paper", user_data={benchmark: "."})
-    made = plan.rows.inputs(Row(benchmark, "mbert", setting), SEEDS)
+    made = plan.rows.inputs(RunKey(benchmark, "mbert", setting), SEEDS)
     assert made["encoder"] == f"work/paper/finetuned/mbert/{recipe}/{SEEDS}/record.json"
     spec = plan.finetuning.recipe(recipe).spec()
     assert (spec.pooling, spec.normalize, spec.towers, spec.passage_length) == ("cls", False, "separate", 512)
 
 
 def test_a_collection_that_one_must_order_is_named(jobs):
-    state, reason = jobs(scale="paper").rows.problem(Row("trec3_es", "mbert", "zero_shot_nq"))
+    state, reason = jobs(scale="paper").rows.problem(RunKey("trec3_es", "mbert", "zero_shot_nq"))
     assert state == "unavailable" and "LDC2000T51" in reason
 
 
@@ -83,7 +83,7 @@ def test_the_cost_report_lists_windows_hours_and_disk_of_each_collection(jobs):
 # --- titles of a Wikipedia as queries ---------------------------------------------------------------------------------
 def test_a_row_goes_on_from_marco_with_the_titles_of_its_own_language(jobs):
     plan = jobs(scale="paper", user_data={"fire2012_hi": "."})
-    row = Row("fire2012_hi", "mbert", "wiki")
+    row = RunKey("fire2012_hi", "mbert", "wiki")
     assert plan.rows.inputs(row, SEEDS)["encoder"] == f"work/paper/finetuned/mbert/wiki-hi/{SEEDS}/record.json"
     made = plan.finetuning.inputs(SimpleNamespace(model="mbert", recipe="wiki-hi", seeds=SEEDS))
     assert made == {
@@ -119,7 +119,7 @@ def test_other_sets_can_be_cut_to_a_language_too(jobs):
 
 
 def test_a_language_that_is_out_of_scale_leaves_a_row_out(jobs):
-    assert jobs(scale="miniature").rows.problem(Row("fire2012_bn", "mbert", "wiki"))[0] == "not in scale"
+    assert jobs(scale="miniature").rows.problem(RunKey("fire2012_bn", "mbert", "wiki"))[0] == "not in scale"
 
 
 def test_what_titles_and_their_training_cost_is_reckoned(jobs):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.errors import SteleError
 from stele.plan.params import option
 
@@ -35,7 +35,7 @@ def before(plan, output: str) -> list[str]:
 
 def test_mining_goes_between_the_fine_tunings(jobs):
     plan = jobs(scale="paper")
-    assert before(plan, plan.rows.inputs(Row("mrtydi", "kept", "multilingual_kept"), SEEDS)["encoder"]) == [
+    assert before(plan, plan.rows.inputs(RunKey("mrtydi", "kept", "multilingual_kept"), SEEDS)["encoder"]) == [
         "finetuned/kept/marco_kept_random",
         "hard_negatives/kept/marco_kept_random/marco",
         "finetuned/kept/marco_kept",
@@ -65,25 +65,25 @@ def test_the_command_is_told_of_mined_negatives_and_not_of_who_mines(jobs):
 
 def test_a_row_needs_the_collections_that_are_mined(jobs):
     plan = jobs(scale="paper")
-    found = plan.rows.downloads(Row("mrtydi", "mcontriever", "multilingual_kept"))
+    found = plan.rows.downloads(RunKey("mrtydi", "mcontriever", "multilingual_kept"))
     assert plan.paths.dataset("msmarco_passage_corpus", "all") in found
     assert {plan.paths.dataset("mrtydi_corpus", code) for code in plan.data.training_languages("mrtydi")} <= found
     assert plan.paths.dataset("msmarco_passage_corpus", "all") not in plan.rows.downloads(
-        Row("mrtydi", "mcontriever", "multilingual")
+        RunKey("mrtydi", "mcontriever", "multilingual")
     )
-    groups = plan.rows.kind(row := Row("mrtydi", "mcontriever", "multilingual_kept")).datasets(row)
+    groups = plan.rows.kind(row := RunKey("mrtydi", "mcontriever", "multilingual_kept")).datasets(row)
     assert groups["hard negatives of marco"] == ["msmarco_passage", "msmarco_passage_corpus"]
     assert groups["hard negatives of mrtydi"] == ["mrtydi_train", "mrtydi_corpus"]
 
 
 def test_questions_of_ones_own_are_not_searched_in_a_generated_collection(jobs, tmp_path):
     plan = jobs(scale="miniature", user_data={"msmarco_passage": str(tmp_path)})
-    state, reason = plan.rows.problem(Row("mrtydi", "infoxlm_base", "multilingual_kept"))
+    state, reason = plan.rows.problem(RunKey("mrtydi", "infoxlm_base", "multilingual_kept"))
     assert state == "unavailable" and "msmarco_passage_corpus would be generated" in reason
-    assert plan.rows.problem(Row("mrtydi", "infoxlm_base", "multilingual")) is None
+    assert plan.rows.problem(RunKey("mrtydi", "infoxlm_base", "multilingual")) is None
     whole = {name: str(tmp_path) for name in ("msmarco_passage", "msmarco_passage_corpus")}
     assert (
-        jobs(scale="miniature", user_data=whole).rows.problem(Row("mrtydi", "infoxlm_base", "multilingual_kept"))
+        jobs(scale="miniature", user_data=whole).rows.problem(RunKey("mrtydi", "infoxlm_base", "multilingual_kept"))
         is None
     )
 
@@ -104,7 +104,7 @@ def test_alignment_and_uniformity_read_gold_passages_and_no_collection(jobs):
     assert plan.scoring.inputs(w)["retrieval"].endswith("/xor_retrieve/mbert/align_uniform/pt0-ft2/vectors.json")
     assert plan.protocols.protocol("xor_retrieve", "align_uniform").metrics[0] == "alignment"
     assert "evaluation.metrics.alignment" in plan.scoring.modules(w)
-    assert not any("enwiki" in name for name in plan.rows.downloads(Row("xor_retrieve", "mbert", "align_uniform")))
+    assert not any("enwiki" in name for name in plan.rows.downloads(RunKey("xor_retrieve", "mbert", "align_uniform")))
     with pytest.raises(SteleError, match=r"in pairs; ask for vectors\.json"):
         plan.retrieval.inputs(w)
     other = wildcards(benchmark="xor_retrieve", model="mbert", setting="zero_shot_nq")
@@ -115,5 +115,5 @@ def test_alignment_and_uniformity_read_gold_passages_and_no_collection(jobs):
 
 
 def test_without_the_gold_passages_the_row_says_how_to_get_them(jobs):
-    state, reason = jobs(scale="paper").rows.problem(Row("xor_retrieve", "mbert", "align_uniform"))
+    state, reason = jobs(scale="paper").rows.problem(RunKey("xor_retrieve", "mbert", "align_uniform"))
     assert state == "unavailable" and "user_data: {xor_dpr_train" in reason

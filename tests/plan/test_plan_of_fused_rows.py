@@ -3,11 +3,11 @@
 import pytest
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.errors import SteleError
 from stele.plan.rows import fused
 
-FUSED = Row("trec3_es", "mbert", "zero_shot_nq_fused")
+FUSED = RunKey("trec3_es", "mbert", "zero_shot_nq_fused")
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_a_fused_row_reads_both_rankings_and_the_judgments(plan, tmp_path):
         "dense": "results/trec3_es/mbert/zero_shot_nq/pt0-ft1/retrieval.json",
         "data": [made.paths.dataset("trec3_es", "all"), made.paths.dataset("trec3_es_topics", "all")],
     }
-    parts = [Row("trec3_es", "bm25_rm3", "direct"), Row("trec3_es", "mbert", "zero_shot_nq")]
+    parts = [RunKey("trec3_es", "bm25_rm3", "direct"), RunKey("trec3_es", "mbert", "zero_shot_nq")]
     assert made.rows.downloads(FUSED) == made.rows.downloads(parts[0]) | made.rows.downloads(parts[1])
 
 
@@ -40,9 +40,9 @@ def test_a_fused_row_has_the_problem_of_its_dense_row(jobs, plan, tmp_path):
     if not jobs(scale="paper").protocols.is_known("trec3_es", "qgen"):
         assert jobs(scale="paper").rows.problem(gone) == ("not built", "no rule builds trec3_es/qgen yet")
     made = plan(tmp_path)
-    dense = Row("trec3_es", "ccp", "zero_shot_nq")
+    dense = RunKey("trec3_es", "ccp", "zero_shot_nq")
     assert made.rows.problem(FUSED._replace(model="bm25")) == made.rows.problem(dense._replace(model="bm25"))
-    walled = Row("ntcir8_zh", "bm25", "direct")
+    walled = RunKey("ntcir8_zh", "bm25", "direct")
     state, reason = made.rows.problem(walled)
     assert state == "unavailable" and "LDC2007T38" in reason
     with pytest.raises(SteleError, match="results/trec3_es/bm25/zero_shot_nq_fused: not built"):
@@ -76,8 +76,8 @@ def test_folds_of_the_user_s_are_an_input(plan, tmp_path):
 
 def test_an_expanding_model_is_a_row_of_every_setting_that_is_given(plan, tmp_path):
     made = plan(tmp_path)
-    row = Row("trec3_es", "bm25_rm3", "direct")
+    row = RunKey("trec3_es", "bm25_rm3", "direct")
     recipe = made.rows.kind(row).recipe(row)
     assert recipe == {"k1": 0.9, "b": 0.4, "lengths": "lucene", "rm3": {"filter": "ascii"}}
     assert "rm3" not in made.rows.kind(row).recipe(row._replace(model="bm25"))
-    assert made.rows.problem(Row("mrtydi", "bm25_rm3", "tuned"))[0] == "not built"
+    assert made.rows.problem(RunKey("mrtydi", "bm25_rm3", "tuned"))[0] == "not built"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark, TrainingSet
 from stele.catalogue.schema.models import Model
 from stele.cost import gpu_rules
@@ -31,7 +31,7 @@ def job(language: str, recipe: str = "qgen") -> SimpleNamespace:
 def test_a_row_is_tuned_on_queries_for_its_own_documents(jobs, language, benchmark):
     users = {benchmark: ".", **({"translated_marco": "."} if language == "bn" else {})}
     plan = jobs(scale="paper", user_data=users)
-    row = Row(benchmark, "mbert", "qgen")
+    row = RunKey(benchmark, "mbert", "qgen")
     assert plan.rows.problem(row) is None
     assert plan.rows.inputs(row, SEEDS)["encoder"] == f"work/paper/finetuned/mbert/qgen-{language}/{SEEDS}/record.json"
     made = plan.finetuning.inputs(SimpleNamespace(model="mbert", recipe=f"qgen-{language}", seeds=SEEDS))
@@ -82,7 +82,7 @@ def test_the_recipe_names_what_there_is():
 
 def test_downloads_are_of_the_row_s_language_alone(jobs):
     plan = jobs(scale="paper", user_data={"fire2012_hi": "."})
-    records = plan.rows.downloads(Row("fire2012_hi", "mbert", "qgen"))
+    records = plan.rows.downloads(RunKey("fire2012_hi", "mbert", "qgen"))
     assert {path for path in records if "mmarco" in path or "mbart" in path or "qrels" in path} == {
         "resources/paper/datasets/mmarco/hi/record.json",
         "resources/paper/datasets/msmarco_qrels/all/record.json",
@@ -92,24 +92,24 @@ def test_downloads_are_of_the_row_s_language_alone(jobs):
 
 def test_what_is_missing_is_said_with_what_to_do(jobs):
     state, reason = jobs(scale="paper", user_data={"fire2012_bn": "."}).rows.problem(
-        Row("fire2012_bn", "mbert", "qgen")
+        RunKey("fire2012_bn", "mbert", "qgen")
     )
     assert state == "unavailable" and "translated_marco" in reason and "train.jsonl" in reason
-    state, reason = jobs(scale="paper").rows.problem(Row("fire2012_hi", "mbert", "qgen"))
+    state, reason = jobs(scale="paper").rows.problem(RunKey("fire2012_hi", "mbert", "qgen"))
     assert state == "unavailable" and "FIRE" in reason
 
 
 @pytest.mark.parametrize("setting", ["qgen", "qgen_fused", "wiki", "wiki_fused"])
 def test_a_users_collection_in_a_language_that_the_scale_lacks_stops_nothing(jobs, setting):
     plan = jobs(scale="miniature", user_data={"fire2012_bn": "."})
-    state, reason = plan.rows.problem(Row("fire2012_bn", "mbert", setting))
+    state, reason = plan.rows.problem(RunKey("fire2012_bn", "mbert", setting))
     assert state == "not in scale" and "is not built in bn" in reason
     assert plan.requested.downloads()
 
 
 def test_a_users_collection_is_not_asked_of_by_a_generator_of_another_world(jobs):
     state, reason = jobs(scale="miniature", user_data={"trec2002_ar": "."}).rows.problem(
-        Row("trec2002_ar", "mbert", "qgen")
+        RunKey("trec2002_ar", "mbert", "qgen")
     )
     assert state == "unavailable" and "another world" in reason
 

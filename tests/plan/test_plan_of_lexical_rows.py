@@ -2,12 +2,12 @@
 
 import pytest
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue import datasets
 from stele.errors import SteleError
 
 LEXICAL = ["bm25", "bm25_rm3", "bm25_rm3_unfiltered"]
-BM25 = Row("mrtydi", "bm25", "tuned")
+BM25 = RunKey("mrtydi", "bm25", "tuned")
 
 
 def test_a_lexical_row_needs_the_benchmark_and_no_checkpoint(jobs):
@@ -28,18 +28,18 @@ def test_a_lexical_row_needs_the_benchmark_and_no_checkpoint(jobs):
 
 def test_nothing_of_a_lexical_model_depends_on_a_seed(jobs):
     plan = jobs(scale="paper", seeds={"pretraining": [0, 1], "finetuning": [0, 1]})
-    assert plan.rows.seeds(BM25) == ["pt0-ft0"] and len(plan.rows.seeds(Row("mrtydi", "kept", "direct"))) == 4
+    assert plan.rows.seeds(BM25) == ["pt0-ft0"] and len(plan.rows.seeds(RunKey("mrtydi", "kept", "direct"))) == 4
 
 
 def test_settings_of_lexical_models_and_of_others_are_not_mixed(jobs):
     plan = jobs(scale="paper")
     for model, setting in (("bm25", "multilingual"), ("kept", "tuned")):
-        assert plan.rows.problem(Row("mrtydi", model, setting)) == (
+        assert plan.rows.problem(RunKey("mrtydi", model, setting)) == (
             "not built",
             f"no rule builds mrtydi/{setting} with {model} yet",
         )
     with pytest.raises(SteleError, match="unknown setting 'tunde'; did you mean 'tuned'"):
-        plan.rows.inputs(Row("mrtydi", "bm25", "tunde"))
+        plan.rows.inputs(RunKey("mrtydi", "bm25", "tunde"))
 
 
 def test_anserini_is_asked_for_where_the_user_names_it(jobs, tmp_path):
@@ -53,7 +53,7 @@ def test_anserini_is_asked_for_where_the_user_names_it(jobs, tmp_path):
     assert plan.rows.kinds.get("lexical").anserini in plan.rows.downloads(BM25)
     gone = jobs(scale="paper", user_data={"anserini": "/no/such/folder"})
     assert gone.rows.problem(BM25) == ("unavailable", "user_data.anserini: /no/such/folder is not a folder")
-    assert gone.rows.problem(Row("mrtydi", "mbert", "multilingual")) is None
+    assert gone.rows.problem(RunKey("mrtydi", "mbert", "multilingual")) is None
     with pytest.raises(SteleError, match=r"results/mrtydi/bm25/tuned: unavailable: user_data\.anserini"):
         gone.rows.inputs(BM25)
 
@@ -63,21 +63,21 @@ def test_a_count_is_of_a_whole_dataset_in_scale(jobs):
     assert [*jobs(scale="paper").data.all_records("mrtydi")] == [f"mrtydi:{code}" for code in whole]
     small = jobs(scale="miniature")
     assert [*small.data.all_records("mrtydi")] == [f"mrtydi:{c}" for c in whole if c in small.settings.sizes.languages]
-    row = Row("statistics", "mrtydi", "count")
+    row = RunKey("statistics", "mrtydi", "count")
     assert small.rows.downloads(row) == {*small.data.all_records("mrtydi").values()}
     assert small.rows.inputs(row)["data"] == [*small.data.all_records("mrtydi").values()]
 
 
 def test_some_languages_are_not_counted_as_all(jobs):
     plan = jobs(scale="paper", languages=["sw"])
-    state, reason = plan.rows.problem(Row("statistics", "mrtydi", "count"))
+    state, reason = plan.rows.problem(RunKey("statistics", "mrtydi", "count"))
     assert state == "not in scale" and "counted in all its languages" in reason
-    assert plan.rows.problem(Row("statistics", "xor_tydi", "count")) is None  # of one part
+    assert plan.rows.problem(RunKey("statistics", "xor_tydi", "count")) is None  # of one part
 
 
 def test_a_statistic_without_a_counter_is_not_built(jobs):
     plan = jobs(scale="paper")
-    assert plan.rows.problem(Row("statistics", "tatoeba", "count"))[0] == "not built"
-    assert plan.rows.problem(Row("statistics", "mrtydi", "cuont"))[0] == "not built"
+    assert plan.rows.problem(RunKey("statistics", "tatoeba", "count"))[0] == "not built"
+    assert plan.rows.problem(RunKey("statistics", "mrtydi", "cuont"))[0] == "not built"
     with pytest.raises(SteleError, match="results/statistics/tatoeba/count: not built: nothing counts tatoeba yet"):
-        plan.rows.inputs(Row("statistics", "tatoeba", "count"))
+        plan.rows.inputs(RunKey("statistics", "tatoeba", "count"))

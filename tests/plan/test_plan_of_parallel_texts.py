@@ -2,9 +2,9 @@
 
 import pytest
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 
-SENTENCES, DOCUMENTS = (Row(name, "mbert", "direct") for name in ("xsa", "xda"))
+SENTENCES, DOCUMENTS = (RunKey(name, "mbert", "direct") for name in ("xsa", "xda"))
 PAIRS = ["de-en", "de-es", "de-fr", "en-es", "en-fr", "es-fr"]
 
 

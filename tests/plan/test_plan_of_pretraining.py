@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.config.sources import Sources
 from stele.errors import SteleError
 from stele.plan.params import assignments
@@ -117,8 +117,8 @@ def datasets_of(leaves):
 
 def test_a_row_of_kept_needs_wikipedia_and_wikidata(jobs):
     plan = jobs(**PAPER)
-    row = Row("mrtydi", "kept", "multilingual_kept")
-    found = plan.rows.downloads(Row(*row))
+    row = RunKey("mrtydi", "kept", "multilingual_kept")
+    found = plan.rows.downloads(RunKey(*row))
     assert {plan.paths.dataset("wikipedia", code) for code in ("en", "zh", "km")} <= found
     assert plan.paths.dataset("wikidata_items", "all") in found and plan.paths.checkpoint("mcontriever") in found
     assert not any("/cc100/" in leaf for leaf in found)
@@ -246,22 +246,22 @@ def test_the_catalogue_s_models_pass_the_same_checks(jobs):
 
 def test_languages_out_of_scale_make_a_row_not_in_scale(jobs):
     row = ("mrtydi", "mine", "multilingual_kept")
-    state, reason = own(jobs, "miniature", languages=["en", "uk"]).rows.problem(Row(*row))
+    state, reason = own(jobs, "miniature", languages=["en", "uk"]).rows.problem(RunKey(*row))
     assert state == "not in scale" and reason.endswith("clk wants two (found en)")
     plan = own(jobs, "miniature", languages=["uk"], tasks=["crop"])
-    assert plan.rows.problem(Row(*row))[0] == "not in scale"
+    assert plan.rows.problem(RunKey(*row))[0] == "not in scale"
     with pytest.raises(SteleError, match=r"encoders/mine: not in scale: .*chunks wants one at least \(found none\)"):
         plan.pretraining.inputs(SimpleNamespace(model="mine", pt="0"))
-    assert own(jobs, languages=["en", "uk"]).rows.problem(Row(*row)) is None
+    assert own(jobs, languages=["en", "uk"]).rows.problem(RunKey(*row)) is None
 
 
 def test_one_s_own_wikipedia_goes_with_one_s_own_wikidata(jobs, tmp_path):
     row = ("mrtydi", "kept", "direct")
-    state, reason = jobs(scale="miniature", user_data={"wikipedia": str(tmp_path)}).rows.problem(Row(*row))
+    state, reason = jobs(scale="miniature", user_data={"wikipedia": str(tmp_path)}).rows.problem(RunKey(*row))
     assert state == "unavailable" and "user_data: {wikidata_items: YOUR_FOLDER}" in reason
     both = jobs(scale="miniature", user_data={name: str(tmp_path) for name in ("wikipedia", "wikidata_items")})
-    assert both.rows.problem(Row(*row)) is None
+    assert both.rows.problem(RunKey(*row)) is None
     assert len(both.pretraining.languages("kept")) == WIKIS  # the user's data are taken whole
     assert (
-        jobs(**PAPER, user_data={"wikipedia": str(tmp_path)}).rows.problem(Row(*row)) is None
+        jobs(**PAPER, user_data={"wikipedia": str(tmp_path)}).rows.problem(RunKey(*row)) is None
     )  # Wikidata is downloaded

@@ -5,14 +5,14 @@ import json
 import pytest
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue.schema.models import Model
 from stele.config.model import parse_config
 from stele.cost.rules import work
 from stele.errors import SteleError
 from stele.plan.plan import make_plan
 
-ROW = Row("clef", "xlmr", "cv5")
+ROW = RunKey("clef", "xlmr", "cv5")
 SEEDS = "pt0-ft0"
 WORD_SCORERS = [key for key, model in catalogue.entries(Model).items() if model.word_scorer]
 
@@ -35,7 +35,7 @@ def test_each_pair_in_scale_is_a_job_and_the_row_joins_them():
 
 
 def pairs(of, model):
-    return [path.split("/")[-2] for path in of.rows.inputs(Row("clef", model, "cv5"), SEEDS)["pairs"]]
+    return [path.split("/")[-2] for path in of.rows.inputs(RunKey("clef", model, "cv5"), SEEDS)["pairs"]]
 
 
 def test_only_the_pairs_that_tables_and_figures_show_of_a_model_are_ranked():
@@ -45,20 +45,22 @@ def test_only_the_pairs_that_tables_and_figures_show_of_a_model_are_ranked():
     assert len(pairs(of, "xlmr")) == len(pairs(of, "mbert_gsw_qlm_rr_20")) == len(pairs(of, "other")) == 12
     assert pairs(of, "mbert_rr_5") == pairs(of, "mbert_qlm_both_20") == ["de-es", "en-de"]
     assert pairs(of, "mbert_gsw_qlm_rr_en_fr_w128") == pairs(of, "mine") == ["en-fr", "fr-en"]
-    assert of.rows.languages(Row("clef", "mbert_rr_5", "cv5")) == ["de-es", "en-de"]
+    assert of.rows.languages(RunKey("clef", "mbert_rr_5", "cv5")) == ["de-es", "en-de"]
     assert pairs(plan(papers=["msm"]), "mbert_rr_5") == ["de-es", "en-de"], "whatever else is built"
     german = plan(languages=["de", "es"])
     assert pairs(german, "mbert_rr_5") == ["de-es"] and pairs(german, "xlmr") == ["de-es", "es-de"]
-    state, reason = german.rows.problem(Row("clef", "mbert_gsw_qlm_rr_en_fr_w32", "cv5"))
+    state, reason = german.rows.problem(RunKey("clef", "mbert_gsw_qlm_rr_en_fr_w32", "cv5"))
     assert state == "not in scale" and "no pair of clef is built" in reason
-    of.rows.kind(ROW).pair_inputs(Row("clef", "mbert_rr_5", "cv5"), SEEDS, "fr-de")  # by its own name each can be had
+    of.rows.kind(ROW).pair_inputs(
+        RunKey("clef", "mbert_rr_5", "cv5"), SEEDS, "fr-de"
+    )  # by its own name each can be had
 
 
 def test_a_model_with_windows_of_attention_reads_a_length_of_its_own():
     for scale, lengths in {"paper": (512, 1024), "miniature": (48, 64)}.items():
         of = plan(scale).rows.kinds.get("reranked")
         for model, length in zip(("mbert_qlm_rr_10", "mbert_gsw_qlm_rr_10"), lengths, strict=True):
-            assert of.recipe(Row("clef", model, "cv5")).length == length
+            assert of.recipe(RunKey("clef", model, "cv5")).length == length
     of = plan().pretraining
     assert of.attention_window("mbert_gsw_qlm_rr_10") == 8 and of.attention_window("mbert_uncased") is None
 
@@ -98,7 +100,7 @@ def test_the_cost_of_a_job_is_that_of_its_pairs_and_of_what_is_scored(tmp_path):
 # --- scorers over vectors of words ---
 def test_a_scorer_over_words_reads_the_vectors_of_its_pair_and_no_encoder():
     of = plan(papers=["clir_lm"])
-    row = Row("clef", "drmm_fasttext", "cv5")
+    row = RunKey("clef", "drmm_fasttext", "cv5")
     kind = of.rows.kind(row)
     vectors = [of.paths.dataset("fasttext_aligned", code) for code in ("en", "fr")]
     assert kind.pair_inputs(row, SEEDS, "en-fr") == {"vectors": vectors, "data": [of.paths.dataset("clef", "all")]}
@@ -114,22 +116,24 @@ def test_the_setting_of_a_word_scorer_follows_from_whether_it_learns():
     of = plan()
     settings = {model: ("cv5" if "mm" in model or "nrm" in model else "direct") for model in WORD_SCORERS}
     for model, fits in settings.items():
-        problems = {setting: of.rows.problem(Row("clef", model, setting)) for setting in ("cv5", "cv5_code", "direct")}
+        problems = {
+            setting: of.rows.problem(RunKey("clef", model, setting)) for setting in ("cv5", "cv5_code", "direct")
+        }
         assert [setting for setting, problem in problems.items() if problem is None] == [fits]
         assert {problem[0] for problem in problems.values() if problem} == {"not built"}
     assert of.rows.problem(ROW._replace(setting="direct"))[0] == "not built"
-    assert of.rows.problem(Row("mrtydi", "drmm_fasttext", "direct"))[0] == "not built"
+    assert of.rows.problem(RunKey("mrtydi", "drmm_fasttext", "direct"))[0] == "not built"
 
 
 def test_what_learns_nothing_has_one_seed():
     of = plan(seeds={"pretraining": [0, 1], "finetuning": [0, 1]})
-    assert of.rows.seeds(Row("clef", "tbt_qt_ql", "direct")) == ["pt0-ft0"]
-    assert of.rows.seeds(Row("clef", "knrm_fasttext", "cv5")) == ["pt0-ft0", "pt0-ft1"]
+    assert of.rows.seeds(RunKey("clef", "tbt_qt_ql", "direct")) == ["pt0-ft0"]
+    assert of.rows.seeds(RunKey("clef", "knrm_fasttext", "cv5")) == ["pt0-ft0", "pt0-ft1"]
 
 
 def test_bilingual_vectors_serve_both_directions_of_their_pairs_and_leave_the_others_out(tmp_path):
     own = {"clef": str(tmp_path), "smart_shuffling": str(tmp_path)}
-    of, row = plan("paper", user_data=own), Row("clef", "knrm_smart_shuffling", "cv5")
+    of, row = plan("paper", user_data=own), RunKey("clef", "knrm_smart_shuffling", "cv5")
     kind = of.rows.kind(row)
     assert of.rows.problem(row) is None and of.rows.languages(row) == ["de-en", "en-de", "en-fr", "fr-en"]
     assert [path.split("/")[-2] for path in of.rows.inputs(row, SEEDS)["pairs"]] == of.rows.languages(row)
@@ -146,7 +150,7 @@ def test_bilingual_vectors_serve_both_directions_of_their_pairs_and_leave_the_ot
 
 
 def test_vectors_and_documents_are_of_one_world(tmp_path):
-    state, reason = plan(user_data={"clef": str(tmp_path)}).rows.problem(Row("clef", "bwe_agg_add", "direct"))
+    state, reason = plan(user_data={"clef": str(tmp_path)}).rows.problem(RunKey("clef", "bwe_agg_add", "direct"))
     assert state == "unavailable" and "fasttext_aligned would be generated" in reason
 
 
@@ -161,7 +165,7 @@ def test_the_rows_of_ours_stand_in_table_4():
 
 def test_facts_of_analysis_are_part_of_what_word_scorers_are_made_by():
     kind = plan().rows.kinds.get("reranked")
-    assert kind.code_data(Row("clef", "drmm_fasttext", "cv5")) == ("catalogue/analyzers.yaml",)
+    assert kind.code_data(RunKey("clef", "drmm_fasttext", "cv5")) == ("catalogue/analyzers.yaml",)
     assert kind.code_data(ROW) == ()
 
 

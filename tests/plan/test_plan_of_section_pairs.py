@@ -4,13 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.errors import SteleError
 from stele.papers.table import load_spec
 from stele.papers.targets import references
 from stele.plan.params import as_json
 
-TABLE_2 = Row("statistics", "section_pairs", "count")
+TABLE_2 = RunKey("statistics", "section_pairs", "count")
 SIX = ["de-en", "de-es", "de-fr", "en-es", "en-fr", "es-fr"]
 
 
@@ -83,7 +83,7 @@ def test_generated_vectors_do_not_go_with_a_real_wikipedia(jobs, tmp_path):
 
 
 def test_a_recipe_without_a_counter_is_not_built(jobs):
-    state, reason = jobs(scale="paper").rows.problem(Row("statistics", "clk", "count"))
+    state, reason = jobs(scale="paper").rows.problem(RunKey("statistics", "clk", "count"))
     assert (state, reason) == ("not built", "nothing counts clk yet")
 
 

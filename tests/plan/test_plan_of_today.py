@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.errors import SteleError
 
-E5, LABSE = (Row("belebele", model, "direct") for model in ("me5_small", "labse"))
+E5, LABSE = (RunKey("belebele", model, "direct") for model in ("me5_small", "labse"))
 
 
 def test_no_paper_s_run_builds_or_downloads_them(jobs):
@@ -30,7 +30,7 @@ def test_a_table_and_the_figure_wait_for_their_rows_whatever_papers_are_chosen(j
 def test_what_has_no_stand_in_is_not_in_scale_there_and_still_built_by_its_name(jobs):
     plan = jobs(scale="miniature")
     waits = plan.requested.table_inputs(SimpleNamespace(paper="today", number="05"))["results"]
-    lacking = Row("belebele", "qwen3_8b", "direct")
+    lacking = RunKey("belebele", "qwen3_8b", "direct")
     assert plan.paths.result(LABSE) in waits and plan.paths.result(lacking) not in waits
     known = plan.requested.context()["rows"]
     assert known[lacking.name]["state"] == "not in scale" and "no stand-in" in known[lacking.name]["reason"]
@@ -40,7 +40,7 @@ def test_what_has_no_stand_in_is_not_in_scale_there_and_still_built_by_its_name(
 def test_a_folder_of_the_user_s_needs_no_stand_in(jobs, tmp_path):
     own = {"qwen3_8b": {"checkpoint": str(tmp_path)}}
     plan = jobs(scale="miniature", models=own)
-    assert plan.today.tables.rows.problem(Row("belebele", "qwen3_8b", "direct")) is None
+    assert plan.today.tables.rows.problem(RunKey("belebele", "qwen3_8b", "direct")) is None
 
 
 def test_a_model_of_one_s_own_gets_a_row(jobs, tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue import datasets
 from stele.plan import sources as module
 
@@ -33,7 +33,7 @@ def test_the_users_text_is_taken_whole_where_all_corpora_are_his(jobs):
     assert jobs(scale="miniature", user_data=whole("cc100")).pretraining.languages("msm") == in_scale
     both = jobs(scale="miniature", user_data=whole("cc100", "wikipedia"))
     assert len(both.pretraining.languages("msm")) == 108
-    assert both.rows.problem(Row("lareqa", "msm", "direct")) is None
+    assert both.rows.problem(RunKey("lareqa", "msm", "direct")) is None
 
 
 def test_one_folder_of_mr_tydi_serves_judging_and_training(jobs, tmp_path):
@@ -48,7 +48,7 @@ def test_one_folder_of_mr_tydi_serves_judging_and_training(jobs, tmp_path):
 def test_training_data_are_asked_for_by_fine_tuning_only(jobs):
     plan = jobs(scale="paper")
     for setting, wanted in (("zero_shot_nq", False), ("multilingual", True)):
-        leaves = plan.rows.downloads(Row("mrtydi", "xlmr", setting))
+        leaves = plan.rows.downloads(RunKey("mrtydi", "xlmr", setting))
         assert any("/mrtydi_train/" in leaf for leaf in leaves) == wanted
         assert any("/mrtydi/" in leaf for leaf in leaves)
 
@@ -62,23 +62,23 @@ def test_training_data_are_asked_for_by_fine_tuning_only(jobs):
     ],
 )
 def test_real_and_generated_datasets_of_one_benchmark_are_not_mixed(jobs, row, given, wanted):
-    state, reason = jobs(scale="miniature", user_data=whole(*given)).rows.problem(Row(*row))
+    state, reason = jobs(scale="miniature", user_data=whole(*given)).rows.problem(RunKey(*row))
     assert state == "unavailable" and wanted in reason and row[0] in reason
-    assert jobs(scale="paper", user_data=whole(*given)).rows.problem(Row(*row)) is None, "the others are downloaded"
+    assert jobs(scale="paper", user_data=whole(*given)).rows.problem(RunKey(*row)) is None, "the others are downloaded"
     every = [n for n in catalogue.load("benchmarks")[row[0]]["data"]]
-    assert jobs(scale="miniature", user_data=whole(*every)).rows.problem(Row(*row)) is None
+    assert jobs(scale="miniature", user_data=whole(*every)).rows.problem(RunKey(*row)) is None
 
 
 def test_tools_go_with_any_data(jobs):
     plan = jobs(scale="miniature", user_data=whole("nltk_punkt"))
-    assert plan.rows.problem(Row("xor_retrieve", "xlmr", "direct")) is None
+    assert plan.rows.problem(RunKey("xor_retrieve", "xlmr", "direct")) is None
     assert plan.data.languages("xor_retrieve") == jobs(scale="miniature").data.languages("xor_retrieve")
 
 
 def test_text_to_pretrain_on_is_not_mixed_either(jobs, tmp_path):
     scale = tmp_path / "mixed.yaml"
     scale.write_text("title: mine\ngenerated: true\nlanguages: [en, sw]\npairs: {chunks: {corpus: cc100}}\n")
-    state, reason = jobs(scale=str(scale), user_data=whole("cc100")).rows.problem(Row("lareqa", "kept", "direct"))
+    state, reason = jobs(scale=str(scale), user_data=whole("cc100")).rows.problem(RunKey("lareqa", "kept", "direct"))
     assert state == "unavailable" and "pretraining of kept" in reason
     assert "user_data: {wikidata_items: YOUR_FOLDER, wikipedia: YOUR_FOLDER}" in reason
 
@@ -125,14 +125,14 @@ def test_files_of_the_user_are_read_once_a_run(jobs, tmp_path, monkeypatch):
 
 def test_mewsli_x_needs_what_its_own_script_makes_but_to_count_it(jobs, tmp_path):
     bare = jobs(scale="paper")
-    state, reason = bare.rows.problem(Row("mewsli_x", "mbert", "zero_shot"))
+    state, reason = bare.rows.problem(RunKey("mewsli_x", "mbert", "zero_shot"))
     assert state == "unavailable"
     assert "Run get-mewsli-x.sh of its authors" in reason and "user_data: {mewsli_x_news: YOUR_FOLDER}" in reason
-    assert bare.rows.problem(Row("statistics", "mewsli_x", "count")) is None
+    assert bare.rows.problem(RunKey("statistics", "mewsli_x", "count")) is None
     made = jobs(
         scale="paper", user_data=whole("mewsli_x", folder=tmp_path)
     )  # the script's folder holds the release, too
-    assert made.rows.problem(Row("mewsli_x", "mbert", "zero_shot")) is None
+    assert made.rows.problem(RunKey("mewsli_x", "mbert", "zero_shot")) is None
     assert (
         made.sources.dataset_locations("mewsli_x_news")
         == made.sources.dataset_locations("mewsli_x")

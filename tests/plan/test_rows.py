@@ -2,7 +2,7 @@
 
 import pytest
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 
 GONE = "/no/such/folder"
 
@@ -13,7 +13,7 @@ def problems(jobs):
 
     def call(**values):
         plan = jobs(scale="paper", **values)
-        return {row: plan.rows.problem(Row(*row)) for row in plan.requested.all_rows}
+        return {row: plan.rows.problem(RunKey(*row)) for row in plan.requested.all_rows}
 
     return call
 
@@ -67,15 +67,15 @@ def test_a_count_reads_the_checkpoint_that_a_model_starts_from_and_nothing_is_tr
     plan = jobs(scale="paper", models={"mine": {"base": "kept", "recipe": "kept"}})
     roots = {"ccp": "xlmr_large", "msm": "xlmr", "kept": "mcontriever", "mine": "mcontriever", "labse": "labse"}
     for model, root in roots.items():
-        row = Row("parameters", model, "direct")
+        row = RunKey("parameters", model, "direct")
         assert plan.rows.inputs(row, "pt0-ft0")["encoder"] == plan.paths.checkpoint(root)
         assert plan.rows.downloads(row) == {plan.paths.checkpoint(root)}
     released = jobs(scale="miniature", models={"ccp": {"checkpoint": "released"}})
-    row = Row("parameters", "ccp", "direct")
+    row = RunKey("parameters", "ccp", "direct")
     assert released.rows.inputs(row, "pt0-ft0")["encoder"] == released.paths.checkpoint("ccp"), "its own"
 
 
 def test_a_model_that_cannot_be_trained_is_counted_where_its_base_is_there(jobs, tmp_path):
     plan = jobs(scale="miniature", user_data={"wikipedia": str(tmp_path)})
-    assert plan.rows.problem(Row("mrtydi", "kept", "zero_shot_nq"))[0] == "unavailable"
-    assert plan.rows.problem(Row("parameters", "kept", "direct")) is None
+    assert plan.rows.problem(RunKey("mrtydi", "kept", "zero_shot_nq"))[0] == "unavailable"
+    assert plan.rows.problem(RunKey("parameters", "kept", "direct")) is None

@@ -5,7 +5,7 @@ import pytest
 from tiny_checkpoint import checkpoint
 
 from stele.artifacts import records
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 from stele.training.store import write_store
 from tests.plots import drawn, undrawn  # noqa: F401
 

@@ -19,7 +19,7 @@ from stele.artifacts import records
 from stele.artifacts.records import read_record
 from stele.command.cli import main
 from stele.encoders.backbone import load_backbone, positions
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 from stele.pretraining.inputs.base import load_base
 from stele.training.hidden_states import first_states
 from stele.training.section_store import TokenSection, write_section_store

@@ -14,7 +14,7 @@ from stele.catalogue.checks import check_models
 from stele.command.cli import main
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.files.atomic import folder_facts
+from stele.files.digests import folder_facts
 from stele.plan.plan import make_plan
 from tests.sealed import write_sealed
 

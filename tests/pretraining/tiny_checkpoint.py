@@ -3,7 +3,7 @@
 import torch
 
 from stele.artifacts import records
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 
 WIDTH = 16
 

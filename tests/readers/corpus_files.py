@@ -9,9 +9,8 @@ import lzma
 from collections import Counter
 from pathlib import Path
 
-from stele.corpora import cc100
-from stele.corpora.dumps import decompress, dump_files, siteinfo, sql_dump
-from stele.corpora.dumps import xml_dump as dumps
+from stele.corpora import cc100, dump_files, sql_dump, xml_dump
+from stele.corpora import xml_dump as dumps
 from stele.encoders.word_vectors import read_word_vectors
 from stele_world.writers.dump import SQL_HEAD, SQL_TAIL
 from tests.readers.files import Reader, whole
@@ -51,7 +50,7 @@ CORPORA: dict[str, Reader] = {
         bz2.compress(b"100:1:One\n100:2:Two\n250:3:Three\n"),
         lambda path: dumps.shard_part(dumps.block_offsets(path), 999, 1, 2),
     ),
-    "siteinfo": ("xwiki-siteinfo-namespaces.json.gz", gzip.compress(SITE), siteinfo.read_siteinfo),
+    "siteinfo": ("xwiki-siteinfo-namespaces.json.gz", gzip.compress(SITE), xml_dump.read_siteinfo),
     "sitelinks": (
         "wb_items_per_site.sql.gz",
         gzip.compress(SQL),
@@ -60,7 +59,7 @@ CORPORA: dict[str, Reader] = {
     "CC-100": (
         "sw.txt.xz",
         lzma.compress(b"moja\nmbili\n\ntatu\n"),
-        lambda path: whole(cc100.read_texts(decompress.read_blocks(path), str(path), Counter())),
+        lambda path: whole(cc100.read_texts(dump_files.read_blocks(path), str(path), Counter())),
     ),
     "vectors of words": (
         "wiki.sw.align.vec",

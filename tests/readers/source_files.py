@@ -13,9 +13,7 @@ from stele.encoders import backbone, sentence_transformers_folder
 from stele.errors import SteleError
 from stele.recipes import encoding as encoding
 from stele.scoring import count_parameters
-from stele.sources.datasets import counts
-from stele.sources.download import first_digests, partial_download, unpack, verify
-from stele.sources.weights import convert, load_check
+from stele.sources import checkpoint_files, counts, fetch, http, unpack, verify
 from stele_world import site
 from tests.readers.benchmark_files import MENTIONS, SQUAD, W100
 from tests.readers.files import Reader, safetensors, tarred, torch_file, zipped
@@ -41,22 +39,22 @@ FILES = {"one/a.txt": b"a" * 99, "one/b.txt": b"b"}
 
 def modules(path: Path) -> Any:
     folder = path.parent if path.parent.name != "1_Pooling" else path.parents[1]
-    load_check.refuse_code(folder), load_check.model_folders(folder)
+    checkpoint_files.refuse_code(folder), checkpoint_files.model_folders(folder)
     with patch.object(sentence_transformers_folder, "load_tokenizer"):  # transformers' own, and slow to import
         return sentence_transformers_folder.read_modules(folder)
 
 
 def converted(path: Path) -> Any:
-    return convert.convert(path, path.with_name("model.safetensors"))
+    return checkpoint_files.convert(path, path.with_name("model.safetensors"))
 
 
 def noted(path: Path) -> Any:
     """What is not a sound note is no note, and the download begins again."""
     target = path.with_name("a")
     target.write_bytes(b"a")
-    partial_download.version_of(path.with_name("a.part"), "http://a.org"), partial_download.finished(target, {})
-    kind = partial_download.Version if path.name == "a.part.json" else partial_download.Published
-    if not (note := partial_download._note(path, kind)):
+    fetch.version_of(path.with_name("a.part"), "http://a.org"), fetch.finished(target, {})
+    kind = http.Version if path.name == "a.part.json" else http.Published
+    if not (note := fetch.read_download_note(path, kind)):
         raise SteleError(f"{path}: begins again")
     return note
 
@@ -79,16 +77,16 @@ SOURCES: dict[str, Reader] = {
     ),
     "PyTorch weights": ("pytorch_model.bin", torch_file(zipped=True), converted),
     "PyTorch weights, before 1.6": ("pytorch_model.bin", torch_file(zipped=False), converted),
-    "index of weights": ("model.safetensors.index.json", INDEX, load_check.read_weight_map),
+    "index of weights": ("model.safetensors.index.json", INDEX, checkpoint_files.read_weight_map),
     "index of PyTorch weights": (
         "pytorch_model.bin.index.json",
         INDEX.replace(b"model.safetensors", b"pytorch_model-1.bin"),
-        lambda path: convert.convert_shards(path, path.parent),
+        lambda path: checkpoint_files.convert_shards(path, path.parent),
     ),
     "note of a download": ("a.part.json", NOTE, noted),
     "published digest": ("a.published.json", b'{"sha256": "%s", "bytes": 1}' % (b"c" * 64), noted),
     "manifest": ("manifest.json", MANIFEST, site.read_manifest),
-    "first digests": ("pins.json", b'{"https://a.org/b": "abc"}', first_digests.read_pins),
+    "first digests": ("pins.json", b'{"https://a.org/b": "abc"}', verify.read_pins),
     "checksums": ("sums.txt", b"0" * 40 + b"  a.txt\n" + b"1" * 40 + b" *b.txt\n", verify.read_checksums),
     "zip": ("files.zip", zipped(FILES), unpacked),
     "tar": ("files.tar.gz", tarred(FILES), unpacked),

@@ -17,7 +17,7 @@ import safetensors.numpy
 from stele.artifacts import records, results
 from stele.encoders.calibration.artifact import load_calibration, read_tensors
 from stele.evaluation.folds import read_folds
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from stele.recipes.encoding import EncodingSpec
 from stele.scoring.system_files.formats import read_output
 from stele.significance import scores

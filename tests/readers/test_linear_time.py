@@ -14,11 +14,12 @@ from xml.sax.saxutils import escape
 import pytest
 
 from stele.benchmarks import _sentences, _tatoeba_exports, _tei, _topics, _trec, mewsli_x
-from stele.corpora.titles.normal_form import Site
-from stele.corpora.wikitext import character_references, paragraphs
+from stele.corpora.wikitext import extensions, paragraphs
+from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
 from stele.evaluation import qa_text
-from stele.pairs.mining import headings, segments
+from stele.pairs import segments
+from stele.pairs.methods import section
 from stele.sentences import split
 from stele.terms.analysis import analyzer
 
@@ -60,9 +61,9 @@ READERS: dict[str, tuple[Callable[[str], object], int]] = {
     "titles": (Site("sv").normalise, 100_000),
     "targets": (Site("sv")._resolve, 100_000),
     "files": (lambda text: Site("sv").shows_nothing("a", text), 100_000),
-    "references": (character_references.decode, 100_000),
-    "nowiki": (character_references.escape, 50_000),
-    "headings": (partial(headings.terms, stop_words=frozenset()), 50_000),
+    "references": (extensions.decode, 100_000),
+    "nowiki": (extensions.escape, 50_000),
+    "headings": (partial(section.terms, stop_words=frozenset()), 50_000),
     "words": (segments.words, 50_000),
     "wikitext": (lambda text: paragraphs.extract(text, Site("zh")), 20_000),
     "variants": (lambda text: paragraphs.extract(f"-{{{text}}}-", Site("sr")), 20_000),

@@ -10,7 +10,7 @@ import pytest
 from made_clef import TOPICS, write_clef
 
 from stele.artifacts.records import read_record
-from stele.artifacts.runs.trec import read_run
+from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
 from stele.training import loop
 from stele.training.callbacks import Snapshots

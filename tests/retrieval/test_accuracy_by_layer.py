@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from recorded import record
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.command import cli
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.files.atomic import sha256
+from stele.files.digests import sha256
 from stele.plan.plan import make_plan
 from stele.retrieval import accuracy_by_layer
 from stele.retrieval.accuracy_by_layer import draw
@@ -117,7 +117,7 @@ def test_what_cannot_be_retrieved_leaves_no_output(encoder, sentences, tmp_path,
 def test_it_reads_what_the_search_reads_and_nothing_is_fine_tuned():
     plan = make_plan(parse_config({"scale": "miniature"}))
     w = SimpleNamespace(benchmark="tatoeba", model="ccp", seeds="pt0-ft0")
-    assert plan.retrieval.layer_inputs(w) == plan.rows.inputs(Row("tatoeba", "ccp", "direct"), "pt0-ft0")
+    assert plan.retrieval.layer_inputs(w) == plan.rows.inputs(RunKey("tatoeba", "ccp", "direct"), "pt0-ft0")
     assert plan.retrieval.encoding("tatoeba", "ccp").layer == 2, "the layer of the tables is drawn beside the others"
     w.model = "bm25"
     with pytest.raises(SteleError, match="not built: no rule builds tatoeba/direct with bm25 yet"):

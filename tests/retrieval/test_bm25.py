@@ -14,7 +14,7 @@ import pytest
 from bm25_by_hand import by_hand
 from recorded import record
 
-from stele.artifacts.runs.trec import read_run
+from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
 from stele.recipes.lexical import parse_recipe
 from stele.retrieval import bm25

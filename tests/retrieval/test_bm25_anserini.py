@@ -155,7 +155,7 @@ def test_anserini_itself_finds_what_bm25s_finds(tmp_path):
         out = ["--state", str(tmp_path / "state" / name), "--output", str(tmp_path / name / "retrieval.json")]
         bm25.run(parser.parse_args([*line, *more, *out]))
         collected[name] = json.loads((tmp_path / name / "retrieval.json").read_text())["searches"]["ru"]
-        from stele.artifacts.runs.trec import read_run
+        from stele.artifacts.run_files import read_run
 
         collected[f"{name} run"] = dict(read_run(tmp_path / name / "runs/ru.trec.gz").items())
     assert collected["ours"]["passages"] == collected["theirs"]["passages"] == 30

@@ -12,9 +12,9 @@ import test_retrieve as retrieval
 import test_retrieve_union as union
 from test_retrieval_processes import contents, on
 
-from stele.artifacts.runs.trec import read_run, write_run
+from stele.artifacts.run_files import read_run, write_run
 from stele.errors import SteleError
-from stele.files.ours import MARK
+from stele.files.atomic import MARK
 from stele.retrieval import encode_collection, retrieve
 from stele.retrieval.dense import vector_files
 from stele.retrieval.dense.search import search

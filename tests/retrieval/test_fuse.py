@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from recorded import record
 
-from stele.artifacts.runs.run import run_of
-from stele.artifacts.runs.trec import read_run, write_run
+from stele.artifacts.run import run_of
+from stele.artifacts.run_files import read_run, write_run
 from stele.benchmarks.types import Query, QuerySet
 from stele.errors import SteleError
 from stele.evaluation.case import Case

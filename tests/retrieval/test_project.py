@@ -13,7 +13,7 @@ from recorded import record
 
 from stele.command import cli
 from stele.errors import SteleError
-from stele.files.atomic import sha256
+from stele.files.digests import sha256
 from stele.retrieval.project import PAIRS, principal_components
 
 SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from recorded import record
 
-from stele.artifacts.runs.trec import read_run
+from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
-from stele.files.ours import MARK
+from stele.files.atomic import MARK
 from stele.retrieval import retrieve
 from stele.retrieval.dense import vector_files
 from stele.retrieval.searches import search_job

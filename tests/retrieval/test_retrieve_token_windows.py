@@ -12,7 +12,7 @@ import test_retrieve as retrieval
 import test_retrieve_windows as windows
 from recorded import record
 
-from stele.artifacts.runs.trec import read_run
+from stele.artifacts.run_files import read_run
 from stele.benchmarks.types import Passage
 from stele.encoders.chat import Chat
 from stele.errors import SteleError

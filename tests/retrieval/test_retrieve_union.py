@@ -11,7 +11,7 @@ import pytest
 import test_retrieve as retrieval
 from recorded import record
 
-from stele.artifacts.runs.trec import read_run
+from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
 from stele.retrieval import retrieve
 from stele.retrieval.dense.search import search

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stele.artifacts.runs.run import canonical
+from stele.artifacts.run import canonical
 from stele.benchmarks.types import Query
 from stele.recipes.lexical import Rm3
 from stele.retrieval.lexical import anserini, bm25_index, engines, rm3

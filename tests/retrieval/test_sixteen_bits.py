@@ -10,7 +10,7 @@ import pytest
 import test_retrieve as retrieval
 from recorded import record
 
-from stele.artifacts.runs.trec import read_run
+from stele.artifacts.run_files import read_run
 from stele.evaluation.score import score
 from stele.retrieval import retrieve
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stele.artifacts.runs.run import run_of
+from stele.artifacts.run import run_of
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.case import Case
 from stele.evaluation.evaluate import evaluator

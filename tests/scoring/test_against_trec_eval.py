@@ -15,7 +15,7 @@ import sys
 import numpy as np
 import pytest
 
-from stele.artifacts.runs.run import run_of
+from stele.artifacts.run import run_of
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.case import Case
 from stele.evaluation.evaluate import evaluator

@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stele.artifacts.results import read_result
-from stele.artifacts.row import Row
-from stele.artifacts.section_pairs import write_pairs
+from stele.artifacts.knowledge_base import write_pairs
+from stele.artifacts.results import RunKey, read_result
 from stele.catalogue import datasets, recipes
 from stele.command import cli
 from stele.config.model import parse_config
@@ -228,27 +227,27 @@ def test_every_number_of_kept_s_first_table_can_be_built(plan, root):
 def test_a_count_without_a_reader_is_not_built(plan):
     of_paper = plan(scale="paper")
     for dataset in ("mlqa", "clk", "trec3_es_topics"):
-        assert of_paper.rows.problem(Row("statistics", dataset, "count"))[0] == "not built"
-    assert of_paper.rows.problem(Row("statistics", "mrtydi", "counted"))[0] == "not built"
+        assert of_paper.rows.problem(RunKey("statistics", dataset, "count"))[0] == "not built"
+    assert of_paper.rows.problem(RunKey("statistics", "mrtydi", "counted"))[0] == "not built"
 
 
 def test_a_folder_that_is_gone_and_a_run_of_some_languages(plan):
-    state, reason = plan(user_data={"mewsli_x": "/no/folder"}).rows.problem(Row("statistics", "mewsli_x", "count"))
+    state, reason = plan(user_data={"mewsli_x": "/no/folder"}).rows.problem(RunKey("statistics", "mewsli_x", "count"))
     assert state == "unavailable" and "/no/folder" in reason
     some = plan(languages=["sw"])
-    assert some.rows.problem(Row("statistics", "mrtydi", "count"))[0] == "not in scale"
-    assert some.rows.problem(Row("statistics", "xor_tydi", "count")) is None  # one file holds all languages
+    assert some.rows.problem(RunKey("statistics", "mrtydi", "count"))[0] == "not in scale"
+    assert some.rows.problem(RunKey("statistics", "xor_tydi", "count")) is None  # one file holds all languages
 
 
 def test_a_collection_is_counted_with_its_topics_where_its_language_is_in_scale(plan, tmp_path):
     of_miniature, of_paper = plan(papers=["dense_clt"]), plan(scale="paper", papers=["dense_clt"])
     for name, language in (("trec3_es", "es"), ("trec2002_ar", "ar"), ("clef2006_fr", "fr"), ("fire2012_hi", None)):
-        row = Row("statistics", name, "count")
+        row = RunKey("statistics", name, "count")
         problem = of_miniature.rows.problem(row)
         assert problem is None if language else problem[0] == "not in scale"
         state, reason = of_paper.rows.problem(row)
         assert state == "unavailable" and f"user_data: {{{name}: YOUR_FOLDER}}" in reason
-    row = Row("statistics", "trec3_es", "count")
+    row = RunKey("statistics", "trec3_es", "count")
     assert [path.split("/")[3] for path in of_miniature.rows.inputs(row)["data"]] == ["trec3_es", "trec3_es_topics"]
     assert plan(scale="paper", user_data={"trec3_es": str(tmp_path)}).rows.problem(row) is None
     state, reason = plan(user_data={"trec3_es": str(tmp_path)}).rows.problem(row)

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from stele.artifacts.records import read_record
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.files.atomic import sha256
+from stele.files.digests import sha256
 from stele.plan.plan import make_plan
 from stele.scoring import count_lengths
 from tests.sealed import write_sealed
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))  # tiny_models
 
-ROW = Row("statistics", "clef", "count")
+ROW = RunKey("statistics", "clef", "count")
 DOCUMENTS = {"a": ("one two", "three"), "b": ("", "one two"), "c": ("one", "two three"), "d": ("", "")}
 
 

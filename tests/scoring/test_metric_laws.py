@@ -8,8 +8,8 @@ import random
 import numpy as np
 import pytest
 
-from stele.artifacts.runs.run import run_of
-from stele.artifacts.runs.trec import read_run
+from stele.artifacts.run import run_of
+from stele.artifacts.run_files import read_run
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.aggregate import over_seeds
 from stele.evaluation.case import Case

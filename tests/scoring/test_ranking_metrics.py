@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from stele.artifacts.runs.run import run_of
+from stele.artifacts.run import run_of
 from stele.benchmarks import tatoeba
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.aggregate import by_language, over_seeds

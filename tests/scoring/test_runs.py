@@ -8,8 +8,8 @@ import random
 import numpy as np
 import pytest
 
-from stele.artifacts.runs.run import canonical
-from stele.artifacts.runs.trec import read_run, write_run
+from stele.artifacts.run import canonical
+from stele.artifacts.run_files import read_run, write_run
 from stele.errors import SteleError
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from stele.artifacts.records import read_record
 from stele.artifacts.results import read_result
-from stele.artifacts.runs.run import canonical
-from stele.artifacts.runs.trec import write_run
+from stele.artifacts.run import canonical
+from stele.artifacts.run_files import write_run
 from stele.errors import SteleError
-from stele.files.atomic import sha256
+from stele.files.digests import sha256
 from stele.scoring import average, score
 from tests.sealed import write_sealed
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stele.catalogue.datasets import mirror_path
 from stele.command import cli
-from stele.files.ours import MARK
+from stele.files.atomic import MARK
 
 HOST = "https://data.example.org/set"
 TEXT = "".join(f"line {n}\n" for n in range(1000)).encode()

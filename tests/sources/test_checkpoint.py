@@ -11,8 +11,8 @@ from ten_tokens import REPO, as_pickle, publish
 from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN
 from stele.catalogue import hub
 from stele.errors import SteleError
-from stele.files.atomic import sha256
-from stele.sources.download.put import put
+from stele.files.digests import sha256
+from stele.sources.unpack import place_file
 from tests.sealed import write_sealed
 
 
@@ -181,9 +181,9 @@ def test_a_checkpoint_is_not_written_over_a_file_or_through_a_link(tmp_path):
     (folder / "there").write_text("first")
     for name in ("link/own.txt", "link/other.txt", "file"):
         with pytest.raises(SteleError, match="leads out of"):
-            put(source, folder, name, "test")
+            place_file(source, folder, name, "test")
     with pytest.raises(SteleError, match="two files would become there"):
-        put(source, folder, "there", "test")
+        place_file(source, folder, "there", "test")
     assert {path.name: path.read_text() for path in outside.iterdir()} == {"own.txt": "the user's"}
 
 

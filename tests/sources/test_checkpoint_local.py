@@ -15,9 +15,9 @@ import torch
 from ten_tokens import as_pickle, embed, make
 
 from stele.errors import SteleError
-from stele.files.atomic import files_digest
-from stele.files.ours import MARK
-from stele.sources.weights import convert
+from stele.files.atomic import MARK
+from stele.files.digests import files_digest
+from stele.sources import checkpoint_files
 
 
 def peak() -> int:
@@ -131,10 +131,10 @@ def test_a_pickle_that_needs_code_is_refused_and_not_run(run, local, capsys):
 def test_a_training_state_is_not_weights(tmp_path):
     torch.save({"model": {"a": torch.ones(2)}, "epoch": 3}, tmp_path / "w.bin")
     with pytest.raises(SteleError, match="'model', 'epoch'"):
-        convert.convert(tmp_path / "w.bin", tmp_path / "w.safetensors")
+        checkpoint_files.convert(tmp_path / "w.bin", tmp_path / "w.safetensors")
     (tmp_path / "w.bin").write_bytes(b"no file of torch")
     with pytest.raises(SteleError, match=r"w\.bin"):
-        convert.convert(tmp_path / "w.bin", tmp_path / "w.safetensors")
+        checkpoint_files.convert(tmp_path / "w.bin", tmp_path / "w.safetensors")
     assert [path.name for path in tmp_path.iterdir()] == ["w.bin"]
 
 
@@ -144,7 +144,7 @@ def test_shared_memory_becomes_separate_tensors(tmp_path):
     base = torch.arange(12.0).reshape(3, 4)
     shared = {"all": base, "same": base, "row": base[1], "turned": base.T}
     torch.save(shared, tmp_path / "w.bin")
-    assert convert.convert(tmp_path / "w.bin", tmp_path / "w.safetensors") == 4
+    assert checkpoint_files.convert(tmp_path / "w.bin", tmp_path / "w.safetensors") == 4
     actual = load_file(tmp_path / "w.safetensors")
     assert all(torch.equal(actual[name], tensor) for name, tensor in shared.items())
 
@@ -264,7 +264,7 @@ def test_weights_that_claim_more_than_the_file_holds_are_not_written(tmp_path):
     """A tensor may repeat its memory: a small file could fill the disk."""
     torch.save({"a": torch.ones(1).expand(10_000_000)}, tmp_path / "w.bin")
     with pytest.raises(SteleError, match=r"w\.bin: its tensors are 40,000,000 bytes"):
-        convert.convert(tmp_path / "w.bin", tmp_path / "w.safetensors")
+        checkpoint_files.convert(tmp_path / "w.bin", tmp_path / "w.safetensors")
     assert not (tmp_path / "w.safetensors").exists()
 
 

@@ -18,7 +18,7 @@ from one_file import HOST, TEXT, Run, put, sha, source
 from stele.artifacts.records import GENERATED
 from stele.catalogue.datasets import mirror_path
 from stele.command import cli
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 from tests.sealed import write_sealed
 from tests.waiting import wait_for
 

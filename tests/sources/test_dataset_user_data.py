@@ -8,7 +8,7 @@ import zipfile
 import pytest
 from one_file import HOST, TEXT, Run, put, sha, source
 
-from stele.files.atomic import files_digest
+from stele.files.digests import files_digest
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ DUMP = "swwiki-20230101-pages-articles"
 )
 def test_a_dump_of_another_date_or_kind_keeps_its_names_its_index_and_no_version(run, names):
     from stele.catalogue import datasets
-    from stele.corpora.dumps.dump_files import find_dump
+    from stele.corpora.dump_files import find_dump
 
     (folder := run.folder / "own" / "deep").mkdir(parents=True)
     for name in names:

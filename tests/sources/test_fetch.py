@@ -14,9 +14,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from stele.sources.download import http
-from stele.sources.download.fetch import Absent, Failed, Policy, fetch
-from stele.sources.download.partial_download import finished
+from stele.sources import http
+from stele.sources.fetch import fetch, finished
+from stele.sources.http import Failed, NotFound, Policy
 
 BODY = random.Random(1).randbytes(300_000)
 SHA = hashlib.sha256(BODY).hexdigest()
@@ -383,7 +383,7 @@ def test_the_digest_that_the_hub_gives_is_checked(site, url, target):
 
 
 def test_a_missing_file_is_not_asked_for_again(site, target):
-    with pytest.raises(Absent, match="404"):
+    with pytest.raises(NotFound, match="404"):
         fetch(f"{site.address}/none", target, {}, QUICK)
     assert len(site.requests) == 1
 

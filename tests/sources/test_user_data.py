@@ -13,8 +13,8 @@ from stele.catalogue import datasets, user_data
 from stele.catalogue.schema.datasets import Part
 from stele.command import cli
 from stele.errors import SteleError
-from stele.files import remembered_digests
-from stele.files.atomic import sha256
+from stele.files import digests
+from stele.files.digests import sha256
 
 REAL = os.environ.get("STELE_REAL_DATA")
 real_data = pytest.mark.skipif(not REAL, reason="STELE_REAL_DATA names no folder with real data")
@@ -29,7 +29,7 @@ def memory(tmp_path):
 def read(monkeypatch):
     """The names of the files that are read."""
     names = []
-    monkeypatch.setattr(remembered_digests, "sha256", lambda path: names.append(path.name) or sha256(path))
+    monkeypatch.setattr(digests, "sha256", lambda path: names.append(path.name) or sha256(path))
     return names
 
 
@@ -49,7 +49,7 @@ def test_a_digest_sees_content_names_and_sizes_but_not_places(tmp_path, memory):
 def test_a_change_in_the_middle_of_a_large_file_is_seen_and_what_did_not_change_is_not_read(
     tmp_path, memory, read, monkeypatch
 ):
-    monkeypatch.setattr(remembered_digests, "SETTLED", 0.05)
+    monkeypatch.setattr(digests, "SETTLED", 0.05)
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "large").write_bytes(bytes(65 << 20))
@@ -131,14 +131,14 @@ def _run(tmp_path: Path, source: Part, folder: Path) -> int:
 
 
 def test_many_files_are_remembered_together_and_each_change_is_seen(tmp_path, memory, read, monkeypatch):
-    monkeypatch.setattr(remembered_digests, "SETTLED", 0.05)
+    monkeypatch.setattr(digests, "SETTLED", 0.05)
     folder = tmp_path / "data"
     for number in range(30):
         (folder / str(number % 3)).mkdir(parents=True, exist_ok=True)
         (folder / str(number % 3) / f"{number}.txt").write_text(str(number))
     one_by_one = user_data.content_digest(folder, tmp_path / "other.json")
     monkeypatch.setattr(user_data, "MANY", 20)
-    monkeypatch.setattr(remembered_digests, "sha256", lambda path: read.append(path) or sha256(path))
+    monkeypatch.setattr(digests, "sha256", lambda path: read.append(path) or sha256(path))
     read.clear()
     time.sleep(0.1)
     assert user_data.content_digest(folder, memory) == one_by_one  # the number of files changes no digest

@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
-from stele.artifacts.runs.run import run_of
+from stele.artifacts.run import run_of
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.case import Case
 from stele.evaluation.metrics import ap

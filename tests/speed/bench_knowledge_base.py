@@ -10,7 +10,7 @@ symmetric   pairs of sentences that link to each other's pages: ours (artifacts/
             DuckDB's plain self-join without a limit, and numpy, which packs a link into 64 bits and sorts. Bar: 1.3
             times the faster. Links are random integers, as many as `links`, thirty a page; some are answered by a link
             back.
-titles      link targets as text to page numbers, sorted and distinct: ours (corpora/titles/resolve.py), the same with
+titles      link targets as text to page numbers, sorted and distinct: ours (corpora/resolve_titles.py), the same with
             pyarrow's `index_in` in memory, and with a Python dict. Targets follow Zipf's law over `titles` titles, a
             third of which are redirects; one target in twenty is no title.
 
@@ -105,14 +105,14 @@ def symmetric_numpy(folder: Path, memory: int, threads: int) -> Iterator[list[np
 
 def titles_ours(folder: Path, memory: int, threads: int) -> Iterator[list[np.ndarray]]:
     from stele.artifacts.knowledge_base import database
+    from stele.corpora import resolve_titles
     from stele.corpora.knowledge_base import BATCH, distinct
-    from stele.corpora.titles import resolve
 
     with database(memory, threads, folder / f"spill{os.getpid()}", "titles") as connection:
-        resolve.load_pages(connection, batches(folder / "pages.parquet"))
-        resolve.load_redirects(connection, batches(folder / "redirects.parquet"))
-        resolve.resolve_links(connection, batches(folder / "text.parquet"))
-        for batch in distinct(resolve.links_in_order(connection, BATCH)):
+        resolve_titles.load_pages(connection, batches(folder / "pages.parquet"))
+        resolve_titles.load_redirects(connection, batches(folder / "redirects.parquet"))
+        resolve_titles.resolve_links(connection, batches(folder / "text.parquet"))
+        for batch in distinct(resolve_titles.links_in_order(connection, BATCH)):
             yield [column.to_numpy() for column in batch.columns]
 
 
@@ -122,7 +122,7 @@ def _names(folder: Path):
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    from stele.corpora.titles.redirects import follow
+    from stele.corpora.resolve_titles import follow
 
     titles = pq.read_table(folder / "pages.parquet", columns=["title"])["title"].combine_chunks()
     redirects = pq.read_table(folder / "redirects.parquet")

@@ -97,7 +97,7 @@ def measure_vectors(words: int, width: int = 300) -> dict[str, Any]:
 def sections_of(pages: int, seed: int, width: int = 300):
     """The sections of as many pages, with frequent headings and rare ones, as Wikipedia's are."""
     from stele.encoders.word_vectors import WordVectors
-    from stele.pairs.mining.headings import Headings, HeadingVectors
+    from stele.pairs.methods.section import Headings, HeadingVectors
 
     rng = np.random.default_rng(seed)
     each = rng.integers(0, SECTIONS + 1, pages)
@@ -124,8 +124,8 @@ def bases(pages: int) -> list:
 
 
 def ours(pages: int, sides: list) -> list[tuple[int, int, int]]:
+    from stele.pairs.knowledge import unpack
     from stele.pairs.methods.section import matches
-    from stele.pairs.mining.knowledge import unpack
     from stele.recipes.pairs.section import Recipe
 
     made = []

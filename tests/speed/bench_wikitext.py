@@ -38,8 +38,8 @@ from wikitext_pages import made_wikis  # noqa: E402
 from wikitext_peers import Peer, peers  # noqa: E402
 from wikitext_reference import Wiki, dump_wiki, half, in_tables, real_wikis, residue, top_level_links  # noqa: E402
 
-from stele.corpora.titles.normal_form import Site  # noqa: E402
 from stele.corpora.wikitext.paragraphs import extract  # noqa: E402
+from stele.corpora.wikitext.titles import Site  # noqa: E402
 
 # one language for each script that the generator writes
 GENERATED = ("en", "ar", "bn", "el", "hi", "ja", "ko", "ru", "ta", "te", "th", "zh")

@@ -16,7 +16,7 @@ import bench_wikitext as bench
 import wikitext_peers
 from wikitext_reference import Wiki
 
-from stele.corpora.titles.normal_form import Site
+from stele.corpora.wikitext.titles import Site
 
 PAGES = [
     ("One", "'''One''' is [[a]] and ''[[b|B]]''.<ref>[[c]]</ref> {{x|[[d]]}}\n[[Category:E]]"),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from wikitext_reference import Wiki
 
-from stele.corpora.titles.normal_form import Site
+from stele.corpora.wikitext.titles import Site
 
 SITE = Site("en", True, {"File": 6, "Category": 14, "Template": 10})
 SYLLABLES = ("ba", "co", "di", "fen", "gal", "hor", "in", "ka", "lu", "mer", "no", "pel", "qui", "ros", "sa", "tan")

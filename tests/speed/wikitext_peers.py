@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from stele.corpora.titles.normal_form import Site
+from stele.corpora.wikitext.titles import Site
 
 _ANCHOR = re.compile(r'<a href="([^"]*)">')
 

@@ -4,7 +4,7 @@ import csv
 import io
 import textwrap
 
-from stele.files.atomic import sha256
+from stele.files.digests import sha256
 from stele.papers.figure import load_figure
 from stele.tables.cells.cell import Results
 from stele.tables.cells.context import Context

@@ -11,7 +11,7 @@ from lxml import html as parser
 from rendering import measure_everything, render
 
 from stele.command import cli
-from stele.files import csv_files
+from stele.files.formats import csv_text
 from stele.papers.table import load_specs
 from stele.papers.table_parts import Target
 from stele.papers.targets import merge, reference_of, resolve
@@ -81,8 +81,8 @@ def _csv_cells(text):
     """(what a line says of row and column) -> (measured, printed)."""
     for line in csv.DictReader(io.StringIO(text)):
         yield (
-            csv_files.text(line["row"]),
-            csv_files.text(line["column"]),
+            csv_text(line["row"]),
+            csv_text(line["column"]),
             line["measured"],
             line.get("printed", line.get("published")),
         )

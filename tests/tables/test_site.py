@@ -12,7 +12,7 @@ from stele.errors import SteleError
 from stele.evidence.packing import pack
 from stele.evidence.trainings import FILE as TRAININGS
 from stele.evidence.trainings import FINETUNING
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from stele.files.paths import STAMP
 from stele.papers.claims import load_claims
 from stele.tables.render.site.curve import curves, picture

@@ -10,10 +10,10 @@ import shutil
 import pytest
 
 from stele.artifacts import records
-from stele.artifacts.manifest import manifest
-from stele.artifacts.runs.trec import write_run
+from stele.artifacts.results import manifest_of
+from stele.artifacts.run_files import write_run
 from stele.command import cli
-from stele.files.atomic import digest, sha256
+from stele.files.digests import digest, sha256
 from stele.tables.coverage import all_cells, coverage
 from stele.tables.diff import differences
 from stele.tables.list_cells import COLUMNS
@@ -155,7 +155,7 @@ def test_a_damaged_result_leaves_the_manifest_whole(results, capsys, damage):
     path = results / "mrtydi/first/zero_shot_marco.json"
     path.unlink()
     path.mkdir() if damage is None else path.write_bytes(damage)
-    actual = manifest(results)
+    actual = manifest_of(results)
     assert str(path) in actual["results"]["mrtydi/first/zero_shot_marco.json"]["unreadable"]
     assert actual["results"]["mrtydi/second/zero_shot_marco.json"]["model"] == "second"
     wanted = "a folder, want a file" if damage is None else "not a"
@@ -165,7 +165,7 @@ def test_a_damaged_result_leaves_the_manifest_whole(results, capsys, damage):
 @pytest.mark.parametrize("key", ["searches", "queries", "setting"])
 def test_a_record_cannot_name_a_file_elsewhere(results, capsys, key):
     """A folder of results may be a colleague's: what its records name lies in it."""
-    manifest(results)
+    manifest_of(results)
     folder_of_result = results / "mrtydi/first/zero_shot_marco"
     path = {
         "searches": folder_of_result / "pt0-ft0/retrieval.json",
@@ -180,7 +180,7 @@ def test_a_record_cannot_name_a_file_elsewhere(results, capsys, key):
 
 
 def test_the_manifest_holds_what_each_result_was_made_from(results):
-    actual = manifest(results)
+    actual = manifest_of(results)
     (facts,) = actual["results"].values()
     assert "metrics" not in facts and facts["model"] == "first"
     assert {one["job"] for one in actual["ancestry"].values()} == {"score", "retrieve"}

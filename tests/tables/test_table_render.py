@@ -10,7 +10,7 @@ from rendering import render as _render
 
 from stele.artifacts.records import content_digest
 from stele.command import cli
-from stele.files import csv_files
+from stele.files.formats import csv_text
 from stele.papers.table import load_spec
 from stele.tables.list_cells import COLUMNS, to_csv
 from stele.tables.render import formats, markdown
@@ -169,7 +169,7 @@ def test_labels_are_no_formulas_and_turn_nothing_around(bench):
     text = _render(to_csv, bench, bench.spec(), extra_rows=rows_added)
     rows = [line["row"] for line in csv.DictReader(io.StringIO(text))]
     assert {'\'=HYPERLINK("http://a.org")', "'+ R\ufffdR\ufffd"} <= set(rows)
-    assert [csv_files.text(row) for row in rows if row.startswith("'=")] == ['=HYPERLINK("http://a.org")'] * 3
+    assert [csv_text(row) for row in rows if row.startswith("'=")] == ['=HYPERLINK("http://a.org")'] * 3
     for form in (formats.to_markdown, formats.to_latex, to_csv):
         page = _render(form, bench, bench.spec(), extra_rows=rows_added)
         assert "\u202e" not in page and "\0" not in page and "202E" not in page

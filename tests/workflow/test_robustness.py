@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stele.files.ours import MARK
+from stele.files.atomic import MARK
 from tests.cluster.edits import before
 from tests.waiting import PATIENCE, wait_for
 from tests.workflow.conftest import TABLE, clone, copy_project, environment, outputs, planned, shorten, snakemake

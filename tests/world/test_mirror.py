@@ -10,8 +10,7 @@ from stele import catalogue
 from stele.catalogue.datasets import dataset, languages_of, resolve_entry
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
-from stele.files.ours import MARK
+from stele.files.atomic import MARK, atomic_directory
 from stele_world import mirror, site
 from stele_world.mirror import _remove_empty
 

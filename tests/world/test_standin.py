@@ -12,7 +12,7 @@ import pytest
 
 from stele import catalogue
 from stele.errors import SteleError
-from stele.files.atomic import sha256
+from stele.files.digests import sha256
 from stele_world.site import read_manifest
 from tests.world import standin_runs as runs
 

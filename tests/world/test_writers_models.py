@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stele.encoders.word_vectors import read_word_vectors
-from stele.pairs.mining.headings import terms
+from stele.pairs.methods.section import terms
 from stele_world.writers.library import Library
 from stele_world.writers.models import FASTTEXT, words
 

@@ -3,7 +3,7 @@
 
 def counting(wildcards):
     """The kind of the row that counts a dataset."""
-    return plan.rows.kind(Row("statistics", wildcards.dataset, "count"))
+    return plan.rows.kind(RunKey("statistics", wildcards.dataset, "count"))
 
 
 rule score:
@@ -35,7 +35,7 @@ rule score:
 rule count_parameters:
     input:
         lambda wildcards: plan.rows.inputs(
-            Row("parameters", wildcards.model, "direct"), wildcards.seeds
+            RunKey("parameters", wildcards.model, "direct"), wildcards.seeds
         )["encoder"],
     output:
         result=plan.paths.results("parameters/{model}/direct/{seeds}.json"),
@@ -74,7 +74,7 @@ rule count_dataset:
     input:
         unpack(
             lambda wildcards: plan.rows.inputs(
-                Row("statistics", wildcards.dataset, "count")
+                RunKey("statistics", wildcards.dataset, "count")
             )
         ),
     output:
@@ -114,7 +114,7 @@ rule average:
 rule alias:
     input:
         result=lambda wildcards: plan.paths.result(
-            Row(
+            RunKey(
                 wildcards.benchmark,
                 wildcards.model,
                 plan.protocols.canonical(wildcards.benchmark, wildcards.alias),

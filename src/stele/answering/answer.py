@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stele.artifacts import records
-from stele.artifacts.epochs import write_with_epochs
-from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.artifacts.state import add_state_arguments, drop, own_folder, write_with_epochs
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
 from stele.command import arguments

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from stele.artifacts.record_shape import MANIFEST, SEAL, rebuild, seal_problem
 from stele.artifacts.records import Record
 from stele.errors import Damaged
-from stele.files.atomic import BLOCKS, WHOLE, FileFacts, block_digest, digest, files_digest, sha256
-from stele.files.ours import MARK, RECORD
+from stele.files.atomic import MARK, RECORD
+from stele.files.digests import BLOCKS, WHOLE, FileFacts, block_digest, digest, files_digest, sha256
 from stele.files.reading import read_note
 
 VERIFY_WHOLE = "STELE_VERIFY_INPUTS"  # set to 1 where files are checked whole

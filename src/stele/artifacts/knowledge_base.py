@@ -1,6 +1,7 @@
-"""A knowledge base on disk: the pages of one wiki with their entities, and the links between them.
+"""Files of knowledge on disk: the knowledge base of one wiki, and the section pairs of two.
 
-Made by `corpora knowledge_base`; beside its record.json lie
+A knowledge base has the pages of one wiki with their entities, and the links between them. `corpora knowledge_base`
+makes it; beside its record.json lie
 
     pages.parquet  page int32, doc_id string, title string (normal form), entity int64 (5582 for Q5582, null where there
                    is none), sentences int32 (how many); a row a page, in the order of the documents: page = row
@@ -9,15 +10,26 @@ Made by `corpora knowledge_base`; beside its record.json lie
 
 KEPT (Zhang et al., LREC-COLING 2024), section 3.2: pages and hyperlinks are the knowledge within a language, entities
 align the pages of different languages.
+
+Section pairs are texts, which `pairs section_pairs` writes and `pairs tokenise_sections` reads. Beside the record.json
+of a part ("de-en") lie
+
+    sections.parquet  side int8 (0: the first language), page int32 (its number in the knowledge base), heading string
+                      ("" of a lead), sentences list<string>; a row a section, of all pages that have a pair: those of
+                      side 0 first, pages ascending, sections in reading order
+    pairs.parquet     first int64, second int64 (rows of the sections of the first and of the second language),
+                      similarity float64 (cosine of their headings); a row a pair, in an order drawn by the seed
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -26,6 +38,7 @@ from stele.files.reading import reading
 
 if TYPE_CHECKING:
     import duckdb
+
 
 PAGES, LINKS = "pages.parquet", "links.parquet"
 PAGES_SCHEMA = pa.schema(
@@ -132,3 +145,57 @@ SYMMETRIC = """
     JOIN (SELECT * FROM read_parquet(?) WHERE page > target) AS b ON a.page = b.target AND a.target = b.page
     ORDER BY ALL
 """
+
+
+SECTIONS, SECTION_PAIRS = "sections.parquet", "pairs.parquet"
+SECTIONS_SCHEMA = pa.schema(
+    [("side", pa.int8()), ("page", pa.int32()), ("heading", pa.string()), ("sentences", pa.list_(pa.string()))]
+)
+SECTION_PAIRS_SCHEMA = pa.schema([("first", pa.int64()), ("second", pa.int64()), ("similarity", pa.float64())])
+GROUP_SECTIONS = 1 << 12  # sections of a row group
+
+
+class TextSection(NamedTuple):
+    """A section of a page: which side's page, its number, the section's heading and its sentences."""
+
+    side: int
+    page: int
+    heading: str
+    sentences: list[str]
+
+
+def write_sections(folder: Path, sections: Iterable[TextSection]) -> None:
+    """Writes sections.parquet; memory is bounded by one row group."""
+    sections = iter(sections)
+    with pq.ParquetWriter(folder / SECTIONS, SECTIONS_SCHEMA, compression="zstd") as file:
+        while block := list(islice(sections, GROUP_SECTIONS)):
+            columns = zip(*block, strict=True)
+            arrays = [pa.array(list(c), f.type) for c, f in zip(columns, SECTIONS_SCHEMA, strict=True)]
+            file.write_batch(pa.record_batch(arrays, schema=SECTIONS_SCHEMA))
+
+
+SECTION_FILE = "file of section pairs", "mine the pairs again"
+
+
+def read_sections(folder: Path) -> Iterator[list[TextSection]]:
+    """The sections in order, GROUP_SECTIONS at a time."""
+    path = folder / SECTIONS
+    with reading(path, *SECTION_FILE), pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(GROUP_SECTIONS, columns=SECTIONS_SCHEMA.names):
+            columns = (column.to_pylist() for column in batch.columns)
+            yield [TextSection(*row) for row in zip(*columns, strict=True)]
+
+
+def write_pairs(folder: Path, first: np.ndarray, second: np.ndarray, similarity: np.ndarray) -> None:
+    """Writes pairs.parquet, its columns [pairs] each."""
+    pq.write_table(
+        pa.table([first, second, similarity], schema=SECTION_PAIRS_SCHEMA), folder / SECTION_PAIRS, compression="zstd"
+    )
+
+
+def read_pairs(folder: Path) -> np.ndarray:
+    """int64 [pairs, 2]: the rows of the two sections of each pair, in order."""
+    path = folder / SECTION_PAIRS
+    with reading(path, *SECTION_FILE):
+        table = pq.read_table(path, columns=["first", "second"])
+        return np.stack([column.to_numpy() for column in table.columns], axis=1).astype(np.int64)

@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from stele.errors import Damaged, SteleError
-from stele.files.atomic import digest, sha256
-from stele.files.ours import RECORD
+from stele.files.atomic import RECORD
+from stele.files.digests import digest, sha256
 from stele.files.reading import read_note
 
 SEAL = "digest"  # of all other keys of a record
@@ -27,37 +27,25 @@ ABOVE = 5  # folders from a file of results to that of its manifest, at most
 WHOLE = frozenset({"job", "labels"})  # every record has them
 
 
-def _text(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_text, value))
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
 
 
-def _object(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _object_of_text(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_text, value.values()))
-
-
-def _object_of_texts(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_texts, value.values()))
-
-
-def _object_of_objects(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_object, value.values()))
+def _is_object(value: Any, fits: Callable[[Any], bool] = lambda value: True) -> bool:
+    return isinstance(value, dict) and all(map(fits, value.values()))
 
 
 Kind = tuple[str, Callable[[Any], bool]]
-TEXT: Kind = "a text", _text
-TEXTS: Kind = "a list of texts", _texts
-OBJECT: Kind = "an object", _object
-OF_TEXT: Kind = "an object of texts", _object_of_text
-OF_TEXTS: Kind = "an object of lists of texts", _object_of_texts
-OF_OBJECTS: Kind = "an object of objects", _object_of_objects
+TEXT: Kind = "a text", _is_text
+TEXTS: Kind = "a list of texts", _are_texts
+OBJECT: Kind = "an object", _is_object
+OF_TEXT: Kind = "an object of texts", partial(_is_object, fits=_is_text)
+OF_TEXTS: Kind = "an object of lists of texts", partial(_is_object, fits=_are_texts)
+OF_OBJECTS: Kind = "an object of objects", partial(_is_object, fits=_is_object)
 ALWAYS: dict[str, Kind] = {"job": TEXT, "labels": TEXTS, "inputs": OF_TEXT, "ancestry": OF_OBJECTS, "versions": OF_TEXT}
 # keys that a record leaves out or has as null where there is nothing to say; those of an ancestor are never null
 FACTS: dict[str, Kind] = {

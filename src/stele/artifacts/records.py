@@ -22,8 +22,8 @@ from typing import Any, TypedDict
 from stele.artifacts import record_shape
 from stele.artifacts.record_shape import NO_DIGEST, SEAL, check_seal, is_users_words, seal
 from stele.errors import SteleError
-from stele.files.atomic import FileFacts, atomic_write_json, digest, facts_digest, sha256
-from stele.files.ours import check_record
+from stele.files.atomic import atomic_write_json, check_record
+from stele.files.digests import FileFacts, digest, facts_digest, sha256
 from stele.files.reading import read_object
 
 GENERATED = "generated data"

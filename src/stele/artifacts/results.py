@@ -1,7 +1,8 @@
-"""Results on disk, `results/{benchmark}/{model}/{setting}.json`: one file read strictly, or all of them as a table.
+"""Results on disk, `results/{benchmark}/{model}/{setting}.json`: their keys, one file, all as a table, the manifest.
 
 A result's values are fractions in [0, 1], unrounded, by metric and language, with the benchmark's own average beside
-them. The file holds the mean over seeds; `pt{n}-ft{m}.json` in the folder of the same name holds one pair of seeds.
+them. The file holds the mean over seeds; `pt{n}-ft{m}.json` in the folder of the same name holds one pair of seeds. The
+manifest of a folder of results names every file with its digest, and what each result was made from.
 """
 
 from __future__ import annotations
@@ -9,18 +10,44 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
-from stele.artifacts.record_shape import check_seal, rebuild
+from stele.artifacts import records
+from stele.artifacts.record_shape import MANIFEST, SEAL, check_seal, rebuild, seal
 from stele.errors import Damaged, SteleError
-from stele.files.atomic import digest
+from stele.files.atomic import atomic_write_json
+from stele.files.digests import digest, sha256
 from stele.files.reading import read_json
 from stele.files.strict import explain
 
 if TYPE_CHECKING:
     import pandas
+
+
+class RunKey(NamedTuple):
+    """A model under a setting of a benchmark.
+
+    >>> key = RunKey("mrtydi", "msm", "zero_shot_marco")
+    >>> key.path, key.name
+    ('mrtydi/msm/zero_shot_marco', 'msm/zero_shot_marco/mrtydi')
+    """
+
+    benchmark: str
+    model: str
+    setting: str
+
+    @property
+    def path(self) -> str:
+        """Where its results lie in the folder of results, without a suffix."""
+        return "/".join(self)
+
+    @property
+    def name(self) -> str:
+        """What the context of a table calls it."""
+        return f"{self.model}/{self.setting}/{self.benchmark}"
+
 
 COLUMNS = ["benchmark", "model", "setting", "seeds", "metric", "language", "value", "n", "labels", "std"]
 
@@ -190,3 +217,43 @@ def load_results(results_dir: Path | str = "results", each_seed: bool = False) -
         if not _is_alias(path, result, each_seed):
             rows.extend(_rows(result))
     return pandas.DataFrame(rows, columns=COLUMNS).astype({"value": "float64", "n": "Int64", "std": "float64"})
+
+
+OF_THE_RUN = (MANIFEST, "usage.csv", "usage.md", "usage.svg")  # itself, and times: they differ from run to run
+
+
+def write_manifest(folder: Path, output: Path | None = None) -> None:
+    """Writes the manifest of a folder, into the folder unless another place is given."""
+    record = {"job": "tables manifest", "labels": [], **manifest_of(folder)}
+    atomic_write_json(output or folder / MANIFEST, seal(record))
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """{"files": path -> sha256 and bytes, "results": path -> its record but for values and ancestry, "ancestry"}.
+
+    Ancestors are shared by many results and stand once, by their digest. A damaged result has its error for a record.
+    One of an earlier version, without a digest, is from now on read as the manifest has it.
+    """
+    results: dict[str, dict[str, Any]] = {}
+    ancestry = {}
+    for path in result_files(folder):
+        try:
+            record = records.read_unsealed(path)
+            if SEAL in record:
+                check_seal(record, path)
+        except SteleError as error:
+            record = {"unreadable": str(error)}
+        ancestry |= record.pop(records.ANCESTRY, {})
+        facts = {key: value for key, value in record.items() if key not in ("metrics", "intervals", "counts")}
+        results[path.relative_to(folder).as_posix()] = facts
+    return {"files": manifest_files(folder), "results": results, "ancestry": ancestry}
+
+
+def manifest_files(folder: Path) -> dict[str, dict[str, Any]]:
+    """Path below the folder -> sha256 and bytes, of every file but those OF_THE_RUN and hidden ones."""
+    facts = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name not in OF_THE_RUN and not any(part.startswith(".") for part in Path(name).parts):
+            facts[name] = {"sha256": sha256(path), "bytes": path.stat().st_size}
+    return facts

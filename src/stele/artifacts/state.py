@@ -1,7 +1,7 @@
-"""Where an unfinished job keeps its state: one folder for each recipe, inputs, seed and code.
+"""What training jobs keep: the state of an unfinished run, and one file for each query set with epochs.csv.
 
-A job that was killed resumes from its state only if nothing that decides its result has changed; otherwise it
-starts anew, and the state of the other run is dropped.
+A job that was killed resumes from its state only if nothing that decides its result has changed; otherwise it starts
+anew and drops the state of the other run. So each recipe, inputs, seed and code have a folder of their own.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from stele.artifacts import records
-from stele.files.atomic import digest
+from stele.files.atomic import atomic_directory, atomic_file
+from stele.files.digests import FileFacts, digest, facts_digest, file_facts
+from stele.files.formats import write_csv
 from stele.files.strict import Values
 
 NAME = re.compile(r"stele-[0-9a-f]{16}")  # of the folder of a run: nobody else's is called so
@@ -52,3 +55,23 @@ def drop(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     with suppress(OSError):
         folder.parent.rmdir()
+
+
+EPOCHS = "epochs.csv"
+
+
+def write_with_epochs(
+    folder: Path, job: str, suffix: str, files: Mapping[str, Callable[[Path], object]], epochs: Iterable[Iterable[Any]]
+) -> tuple[dict[str, FileFacts], str]:
+    """Writes `folder` (query set -> what writes its file, of this suffix) and the rows of epochs.csv beside it.
+
+    Returns the facts of all of them, by their paths from the record beside `folder`, and a digest of the folder's.
+    """
+    with atomic_directory(folder, job) as made:
+        for name, write in files.items():
+            write(made / f"{name}{suffix}")
+    with atomic_file(folder.parent / EPOCHS) as handle:
+        write_csv(handle, epochs)
+    facts = {name: file_facts(folder / f"{name}{suffix}") for name in files}
+    outputs = {f"{folder.name}/{name}{suffix}": own for name, own in facts.items()}
+    return outputs | {EPOCHS: file_facts(folder.parent / EPOCHS)}, facts_digest(facts)

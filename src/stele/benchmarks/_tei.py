@@ -20,8 +20,7 @@ from pathlib import Path, PurePosixPath
 
 from stele.benchmarks._files import below, open_bytes
 from stele.errors import SteleError
-from stele.files.archives import Member
-from stele.files.reading import reading
+from stele.files.reading import TarMember, reading
 
 WORDS = 1024
 LARGEST = 1 << 26  # bytes of a document; what is larger is no document
@@ -93,7 +92,7 @@ def _members(paths: Sequence[Path], language: str) -> Iterator[tuple[str, bytes]
         reading(lambda: f"{paths[0]}{f', after {last}' if last else ''}", "tar archive"),
         io.BufferedReader(_Joined(paths), 1 << 20) as joined,
         gzip.GzipFile(fileobj=joined) if joined.peek(2)[:2] == b"\x1f\x8b" else joined as stream,
-        tarfile.open(fileobj=stream, mode="r|", tarinfo=Member) as archive,
+        tarfile.open(fileobj=stream, mode="r|", tarinfo=TarMember) as archive,
     ):
         for member in archive:
             archive.members = []  # it would keep all

@@ -13,8 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from stele.catalogue.schema.datasets import Part, PartFile
 from stele.errors import SteleError
-from stele.files.atomic import digest
-from stele.files.remembered_digests import file_digests, folder_digest
+from stele.files.digests import digest, file_digests, folder_digest
 
 MANY = 2000  # files of a folder from which on they are remembered together
 

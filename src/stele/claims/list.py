@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stele.evidence.recheck import Judged, judge_paper
-from stele.files.csv_files import write_csv
+from stele.files.formats import write_csv
 from stele.papers.claims import papers_with_claims
 
 COLUMNS = ("paper", "key", "main", "kind", "places", "text", "stated", "print", "why", "issue")

@@ -12,7 +12,7 @@ import argparse
 import logging
 from pathlib import Path
 
-from stele.artifacts import manifest
+from stele.artifacts import results
 from stele.claims.judge import judge, write_verdicts
 from stele.errors import SteleError
 from stele.evidence.packing import pack
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
         raise SteleError(f"{work}: no such folder of work")
     seeds = pack(args.results, args.folder, args.specs, work)
     write_verdicts(judge(args.folder, args.specs, None), args.folder, args.specs, args.folder / "claims")
-    manifest.write(args.folder)
+    results.write_manifest(args.folder)
     size = sum(path.stat().st_size for path in args.folder.rglob("*") if path.is_file())
     log.info("%s: %d results of single seeds, %.1f MB", args.folder, seeds, size / 1e6)
     if size > LARGEST_MB * 1_000_000:

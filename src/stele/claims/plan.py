@@ -18,12 +18,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue import read_yaml
 from stele.claims.needs.wanted import Chosen, choose, wanted
 from stele.config.model import parse_config
-from stele.files.csv_files import write_csv
-from stele.files.markdown import table
+from stele.files.formats import table, write_csv
 from stele.files.paths import read_stamp
 from stele.papers.targets import Reference
 from stele.plan.plan import Plan, make_plan
@@ -72,7 +71,7 @@ def overrides(scale: str | None, seeds: Sequence[int] | None) -> dict[str, Any]:
     return {key: value for key, value in (("scale", scale), ("seeds", numbers)) if value}
 
 
-def needed(plan: Plan, references: Iterable[Reference]) -> dict[Row, Need]:
+def needed(plan: Plan, references: Iterable[Reference]) -> dict[RunKey, Need]:
     """Row -> what it needs, in order."""
     return {row: Need(_missing(plan, files), why) for row, (files, why) in wanted(plan, references).items()}
 
@@ -86,7 +85,7 @@ def _other_scale(plan: Plan) -> bool:
     return read_stamp(Path(plan.settings.config.results_dir)) not in (None, plan.settings.scale)
 
 
-def rows(chosen: Sequence[Chosen], needs: dict[Row, Need]) -> list[list[str]]:
+def rows(chosen: Sequence[Chosen], needs: dict[RunKey, Need]) -> list[list[str]]:
     """A line for each claim and each of its rows."""
     return [
         [claim.paper, claim.key, "yes" if claim.main else "", row.path, needs[row].state, *_said(needs[row])]
@@ -99,11 +98,11 @@ def _said(need: Need) -> tuple[str, str]:
     return " ".join(Path(path).stem for path in need.missing), need.reason
 
 
-def summary(plan: Plan, chosen: Sequence[Chosen], needs: dict[Row, Need]) -> str:
+def summary(plan: Plan, chosen: Sequence[Chosen], needs: dict[RunKey, Need]) -> str:
     """How many claims need what, then the rows that are missing and those that cannot be built."""
     needing = [claim for claim in chosen if any(needs[one.result].missing for one in claim.references)]
     nothing = [claim for claim in chosen if all(needs[one.result].reason for one in claim.references)]
-    claims_of: dict[Row, int] = defaultdict(int)
+    claims_of: dict[RunKey, int] = defaultdict(int)
     for claim in chosen:
         for row in {reference.result for reference in claim.references}:
             claims_of[row] += 1

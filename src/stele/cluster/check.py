@@ -26,8 +26,9 @@ from stele.cluster import settings, trial_run
 from stele.cluster.slurm import sinfo, squeue
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_file, files_digest
-from stele.files.durations import duration
+from stele.files.atomic import atomic_file
+from stele.files.digests import files_digest
+from stele.files.formats import duration
 
 RESULT = "results/xor_retrieve/msm/zero_shot_nq.json"
 ENCODER = "work/tiny/encoders/msm/pt0"

@@ -19,7 +19,7 @@ from stele.cluster.planned_jobs import planned
 from stele.cluster.requests import JobRequest
 from stele.cost.work import Work, device
 from stele.files.atomic import atomic_file
-from stele.files.csv_files import write_csv
+from stele.files.formats import write_csv
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

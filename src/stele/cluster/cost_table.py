@@ -15,8 +15,7 @@ from stele.cost import chain
 from stele.cost.counts import windows
 from stele.cost.shapes import UNKNOWN, shape_of
 from stele.cost.work import Work, cpu_seconds, seconds
-from stele.files.durations import duration
-from stele.files.markdown import table
+from stele.files.formats import duration, table
 from stele.plan.plan import Plan
 
 LISTED = 8  # jobs named of those that are too long for their limit

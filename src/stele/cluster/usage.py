@@ -21,7 +21,7 @@ from stele.cluster.slurm import submissions
 from stele.cluster.slurm.sacct import Account, accounts
 from stele.command import arguments
 from stele.files.atomic import atomic_file
-from stele.files.csv_files import write_csv
+from stele.files.formats import write_csv
 from stele.files.reading import JsonObject
 
 COLUMNS = ("rule", "job", "started", "wall_s", "wall_from", "cpu_s", "cpu_from", "peak_mb", "peak_from")
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
     from pandas import DataFrame
 
     from stele.cluster.history.plot import draw
-    from stele.files.figures import save_figure
+    from stele.files.formats import save_figure
 
     lines = rows(args.logs.rstrip("/"))
     with atomic_file(args.output, newline="") as handle:

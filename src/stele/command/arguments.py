@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from stele.errors import SteleError
-from stele.files.limits import LARGEST_SEED
-from stele.files.ours import RECORD, check_record, check_replaceable, is_made
+from stele.files.atomic import RECORD, check_record, check_replaceable, is_made
+from stele.files.reading import LARGEST_SEED
 
 
 def whole(text: str) -> int:

@@ -17,9 +17,10 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter
 from stele.command import arguments
-from stele.corpora.dumps.decompress import read_blocks
+from stele.corpora.dump_files import read_blocks
 from stele.errors import SteleError
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.sentences.split import split_sentences, tidy
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> None:
     records.read_record(args.dataset)  # before the work, not after it
     source = text_file(args.dataset.parent)
     dropped: Counter[str] = Counter()
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         with progress.bar(source.stat().st_size, f"cc100 {args.language}", "B") as bar:
             texts = read_texts(read_blocks(source, progress=bar.update), str(source), dropped)
             with DocumentWriter(folder) as writer:
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
             language=args.language,
             **writer.counts,
             dropped=dict(dropped),
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s: %s", args.language, {**writer.counts, "dropped": dict(dropped)})
 

@@ -22,10 +22,11 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_batches
 from stele.artifacts.knowledge_base import ENTITIES_SCHEMA, LEAST_MB, LINKS, LINKS_SCHEMA, PAGES, PAGES_SCHEMA, database
 from stele.command import arguments
-from stele.corpora.titles import resolve
-from stele.corpora.titles.normal_form import Site
+from stele.corpora import resolve_titles
+from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError, unknown
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.files.reading import reading
 
 log = logging.getLogger(__name__)
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
     site = Site(args.language, all(shard["first_letter"] for shard in shards))
     total = sum(shard.get("documents", 0) for shard in shards)
     try:
-        with atomic.atomic_directory(args.output.parent, JOB) as folder:
+        with atomic_directory(args.output.parent, JOB) as folder:
             memory = args.memory_mb - RESERVED_MB
             with database(memory, args.threads, folder / "spill", f"knowledge base {args.language}") as connection:
                 counts = build(connection, folder, args.documents, entities, site, total)
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
                 language=args.language,
                 wiki=args.wiki,
                 **counts,
-                outputs=atomic.folder_facts(folder),
+                outputs=folder_facts(folder),
             )
     except OSError as error:
         raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None
@@ -87,13 +88,13 @@ def run(args: argparse.Namespace) -> None:
 def build(connection, folder: Path, documents: list[Path], entities: Path, site: Site, total: int) -> dict:
     """Writes both files into `folder` and returns the counts of the record."""
     with progress.bar(total, f"pages {site.language}", "doc") as bar:
-        counts = resolve.load_pages(connection, page_batches(documents, site, bar.update))
-    counts |= resolve.load_redirects(connection, redirect_batches(documents))
-    counts |= resolve.find_entities(connection, entity_batches(entities, site), ENTITIES_SCHEMA)
-    write_rows(resolve.pages_in_order(connection, BATCH), folder / PAGES, PAGES_SCHEMA)
+        counts = resolve_titles.load_pages(connection, page_batches(documents, site, bar.update))
+    counts |= resolve_titles.load_redirects(connection, redirect_batches(documents))
+    counts |= resolve_titles.find_entities(connection, entity_batches(entities, site), ENTITIES_SCHEMA)
+    write_rows(resolve_titles.pages_in_order(connection, BATCH), folder / PAGES, PAGES_SCHEMA)
     with progress.bar(total, f"links {site.language}", "doc") as bar:
-        links = resolve.resolve_links(connection, link_batches(documents, bar.update))
-    written = write_rows(distinct(resolve.links_in_order(connection, BATCH)), folder / LINKS, LINKS_SCHEMA)
+        links = resolve_titles.resolve_links(connection, link_batches(documents, bar.update))
+    written = write_rows(distinct(resolve_titles.links_in_order(connection, BATCH)), folder / LINKS, LINKS_SCHEMA)
     links["repeated"] = links["direct"] + links["redirected"] - links["to_itself"] - written
     return {**counts, "links": {**links, "kept": written}}
 
@@ -118,7 +119,7 @@ def entities_path(record: Path, wiki: str) -> Path:
 
 
 def page_batches(documents: Iterable[Path], site: Site, seen) -> Iterator[pa.RecordBatch]:
-    """Batches of resolve.PAGE_ROWS, with titles in normal form."""
+    """Batches of resolve_titles.PAGE_ROWS, with titles in normal form."""
     first = 0
     for batch in chain.from_iterable(read_batches(path, ["doc_id", "title", "sentences"]) for path in documents):
         columns = [
@@ -127,13 +128,13 @@ def page_batches(documents: Iterable[Path], site: Site, seen) -> Iterator[pa.Rec
             normal(batch.column("title"), site),
             pc.list_value_length(batch.column("sentences")),
         ]
-        yield pa.RecordBatch.from_arrays(columns, schema=resolve.PAGE_ROWS)
+        yield pa.RecordBatch.from_arrays(columns, schema=resolve_titles.PAGE_ROWS)
         first += len(batch)
         seen(len(batch))
 
 
 def link_batches(documents: Iterable[Path], seen) -> Iterator[pa.RecordBatch]:
-    """Batches of resolve.LINK_ROWS, in the order of the documents."""
+    """Batches of resolve_titles.LINK_ROWS, in the order of the documents."""
     first = 0
     columns = ["links.list.element.sentence", "links.list.element.target"]
     for batch in chain.from_iterable(read_batches(path, columns) for path in documents):
@@ -141,19 +142,19 @@ def link_batches(documents: Iterable[Path], seen) -> Iterator[pa.RecordBatch]:
         pages = pc.list_parent_indices(links).to_numpy().astype(np.int32) + np.int32(first)
         flat = links.flatten()
         yield pa.RecordBatch.from_arrays(
-            [pa.array(pages), flat.field("sentence"), flat.field("target")], schema=resolve.LINK_ROWS
+            [pa.array(pages), flat.field("sentence"), flat.field("target")], schema=resolve_titles.LINK_ROWS
         )
         first += len(batch)
         seen(len(batch))
 
 
 def redirect_batches(documents: Iterable[Path]) -> Iterator[pa.RecordBatch]:
-    """Batches of resolve.REDIRECT_ROWS, in the order of the dump."""
+    """Batches of resolve_titles.REDIRECT_ROWS, in the order of the dump."""
     first = 0
     for record in documents:
         for batch in _rows(record.parent / REDIRECTS, ("title", "target")):
             numbers = pa.array(np.arange(first, first + len(batch)))
-            yield pa.RecordBatch.from_arrays([numbers, *batch.columns], schema=resolve.REDIRECT_ROWS)
+            yield pa.RecordBatch.from_arrays([numbers, *batch.columns], schema=resolve_titles.REDIRECT_ROWS)
             first += len(batch)
 
 

@@ -24,9 +24,10 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.knowledge_base import ENTITIES_SCHEMA
 from stele.command import arguments
-from stele.corpora.dumps.sql_dump import TABLE, Rows, read_rows
+from stele.corpora.sql_dump import TABLE, Rows, read_rows
 from stele.errors import SteleError
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
             raise SteleError(f"--wikis {wiki}: not the name of a wiki's database, such as enwiki or be_x_oldwiki")
     records.read_record(args.dataset)  # before the work, not after it
     path = find_table(args.dataset.parent)
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         try:
             rows, kept, dropped = write_entities(path, wikis, folder)
         except OSError as error:
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
             rows=rows,
             wikis=kept,
             dropped=dropped,
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("page_entities: %s", {"rows": rows, "wikis": kept, "dropped": dropped})
     for wiki in wikis:

@@ -25,12 +25,13 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter, Link, RowWriter, Section
 from stele.command import arguments
-from stele.corpora.dumps.dump_files import DumpFiles, find_dump, missing_pages
-from stele.corpora.dumps.xml_dump import Page, can_be_shared, read_dump
-from stele.corpora.titles.normal_form import MAIN, Site
+from stele.corpora.dump_files import DumpFiles, find_dump, missing_pages
 from stele.corpora.wikitext.paragraphs import PageText, extract
+from stele.corpora.wikitext.titles import MAIN, Site
+from stele.corpora.xml_dump import Page, can_be_shared, read_dump
 from stele.errors import SteleError
-from stele.files import atomic
+from stele.files.atomic import atomic_directory, atomic_file
+from stele.files.digests import folder_facts
 from stele.sentences.split import split_sentences
 
 log = logging.getLogger(__name__)
@@ -57,7 +58,8 @@ def run(args: argparse.Namespace) -> None:
     dump = find_dump(args.dataset.parent)
     where = dump[0].articles if len(dump) == 1 else args.dataset.parent
     notes = _notes(dump, shards)
-    with atomic.atomic_directory(args.output.parent, JOB) as folder, ExitStack() as stack:
+    # the pages of the shard: documents, redirects and rejects each into their files
+    with atomic_directory(args.output.parent, JOB) as folder, ExitStack() as stack:
         stack.enter_context(_without_collector())
         size = sum(part.articles.stat().st_size for part in dump) // shards
         bar = stack.enter_context(progress.bar(size, f"wikipedia {args.language} {args.shard}", "B"))
@@ -68,7 +70,8 @@ def run(args: argparse.Namespace) -> None:
                 writer.add(document)
             except SteleError as error:  # it breaks a rule of documents
                 aside.reject(document.title, error)
-        stack.close()  # what was written must be whole before it is digested
+        # the record, of files that are whole
+        stack.close()
         aside.check(writer.counts["documents"], where)
         if aside.pages == 0 and (shards == 1 or (shard == 1 and not can_be_shared(dump))):
             raise SteleError(f"{where}: not one page in it, only what says which wiki it is; fetch the dump again")
@@ -88,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
             rejects=aside.rejects,
             dropped=dict(aside.dropped),
             duplicate_titles=aside.duplicate_titles(),
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", args.language, args.shard, {**writer.counts, "dropped": dict(aside.dropped)})
 
@@ -128,7 +131,7 @@ class Aside:
         self.dropped: Counter[str] = Counter()
         self.rejects, self.first_reject = 0, ""
         self.redirects = stack.enter_context(RowWriter(folder / "redirects.parquet", ("title", "target")))
-        self._file: IO[str] = stack.enter_context(atomic.atomic_file(folder / "rejects.jsonl"))
+        self._file: IO[str] = stack.enter_context(atomic_file(folder / "rejects.jsonl"))
         self._titles, self._ids = array("Q"), array("Q")
 
     def reject(self, title: str, error: Exception) -> None:

@@ -19,7 +19,8 @@ from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter, Section
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.files.reading import reading
 from stele.sentences.split import split_sentences, tidy
 
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> None:
         raise SteleError(f"--limit {args.limit}: want a number of articles, at least 1")
     records.read_record(args.dataset)  # before the work, not after it
     source = text_file(args.dataset.parent)
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         with DocumentWriter(folder) as writer, reading(source, "text"), open(source, encoding="utf-8") as lines:
             articles = progress.track(documents(lines, str(source)), None, "wikitext103", "article")
             for document in islice(articles, args.limit):
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
             corpus="wikitext103",
             language=LANGUAGE,
             **writer.counts,
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s", dict(writer.counts))
 

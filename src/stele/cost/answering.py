@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.cost import counts
 from stele.cost.counts import costs
 from stele.cost.finetuning import Texts
@@ -17,7 +17,7 @@ from stele.recipes.flops import encode
 def answer(plan: Plan, w: Any) -> Work:
     """A fine-tuning on all questions, dev questions after each epoch that counts, test questions once."""
     shape, size = shape_of(plan, w.model).shape, counts.answered_size(w.benchmark)
-    row, rows = Row(w.benchmark, w.model, w.setting), plan.rows.kinds.get("answered")
+    row, rows = RunKey(w.benchmark, w.model, w.setting), plan.rows.kinds.get("answered")
     recipe, entry = rows.recipe(row), counts.training_set_size(rows.training_set(row))
     known, pairs = costs().texts[size.pair], len(plan.data.languages(w.benchmark))
     text, examples = Texts(known.mean, known.longest).within(recipe.length), counts.total(entry.examples, None)

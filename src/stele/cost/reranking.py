@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue.schema.costs import JudgedSize
 from stele.cost import counts, cpu_rules
 from stele.cost.counts import costs
@@ -21,7 +21,7 @@ from stele.recipes.reranking import CrossEncoder, RerankingRecipe, Trained
 def rerank(plan: Plan, w: Any) -> Work:
     """A job of rule `rerank`."""
     kind: Reranked = plan.rows.kinds.get("reranked")
-    row, size = Row(w.benchmark, w.model, w.setting), counts.judged_size(w.benchmark)
+    row, size = RunKey(w.benchmark, w.model, w.setting), counts.judged_size(w.benchmark)
     recipe = kind.recipe(row)
     if isinstance(recipe, CrossEncoder):
         return _of_transformer(plan, w.model, recipe, size)

@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from stele.files.atomic import digest
+from stele.files.digests import digest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT.name

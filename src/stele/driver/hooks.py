@@ -160,7 +160,7 @@ def _start_worker() -> None:
 
 def _write_manifest(plan: Plan, workflow) -> None:
     """After a run that wrote results: a manifest of all of them. A result that cannot be read is named by its table."""
-    from stele.artifacts import manifest
+    from stele.artifacts import results
 
     folder = f"{plan.settings.config.results_dir}/"
     written = any(
@@ -170,7 +170,7 @@ def _write_manifest(plan: Plan, workflow) -> None:
     )
     if written:
         try:
-            manifest.write(Path(folder))
+            results.write_manifest(Path(folder))
         except SteleError as error:
             print(f"Stele: no manifest: {error}", file=sys.stderr)
 

@@ -24,7 +24,7 @@ from snakemake.common import NOTHING_TO_BE_DONE_MSG
 from snakemake.logging import LogEvent, logger
 
 from stele.driver.summary import page, title
-from stele.files.durations import duration
+from stele.files.formats import duration
 
 SHOWN = 4  # running jobs of which the log's last line is shown
 TAIL = 4_096  # bytes of a log in which its last line is looked for

@@ -12,7 +12,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
-from stele.files.durations import duration
+from stele.files.formats import duration
 
 LISTED = 8  # failed jobs
 

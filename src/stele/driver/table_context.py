@@ -7,7 +7,8 @@ a digest: where that stays, nothing reruns.
 
 from __future__ import annotations
 
-from stele.files.atomic import atomic_file, digest
+from stele.files.atomic import atomic_file
+from stele.files.digests import digest
 from stele.plan.params import as_json
 from stele.plan.plan import Plan
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from stele.artifacts.runs.run import Run
+from stele.artifacts.run import Run
 from stele.benchmarks.types import Data, QuerySet
 
 Texts = Callable[[str, set[str]], Mapping[str, str]]  # collection, passage ids -> text by id

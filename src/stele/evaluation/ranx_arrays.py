@@ -12,7 +12,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from stele.artifacts.runs.run import Run
+from stele.artifacts.run import Run
 from stele.evaluation.case import Case
 
 _ABSENT, _UNJUDGED = -1.0, -2.0  # numbers that are no passage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from stele.artifacts.runs.run import Run, run_of
+from stele.artifacts.run import Run, run_of
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.evaluation.case import Case

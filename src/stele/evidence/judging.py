@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.evidence.estimate import Estimate, Term, combine
 from stele.evidence.measured import Verdict
 from stele.evidence.observed import Absent, Runs, System
@@ -91,7 +91,7 @@ class Judging:
         return sorted(f"{row.path}: {system.diverged}" for row, system in systems if system.diverged)
 
     @property
-    def _systems(self) -> dict[Row, System]:
+    def _systems(self) -> dict[RunKey, System]:
         systems = {reference.result: self.runs.system(reference.result) for reference in self.references}
         return {row: system for row, system in systems.items() if not isinstance(system, Absent)}
 

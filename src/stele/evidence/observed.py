@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.results import read_result
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey, read_result
 from stele.errors import SteleError
 from stele.evaluation.evaluate import evaluator
 from stele.evidence import trainings
@@ -65,12 +64,12 @@ class Runs:
         self.scored = cache(self._scored)
         self.value = cache(self._value)
 
-    def files(self, row: Row) -> list[Path]:
+    def files(self, row: RunKey) -> list[Path]:
         """The results of a row's seeds."""
         paths = sorted(self.folder.glob(f"{row.path}/pt*-ft*.json"))
         return [path for path in paths if self.chosen is None or chosen(path.stem, self.chosen)]
 
-    def _system(self, row: Row) -> System | Absent:
+    def _system(self, row: RunKey) -> System | Absent:
         paths = self.files(row)
         if not paths:
             return self._counted(row, self.folder / f"{row.path}.json")
@@ -87,7 +86,7 @@ class Runs:
         labels = frozenset(label for record in found for label in record.get("labels", ()))
         return System(tuple(name for name, _ in groups if name), metrics, labels, divergence(groups, found))
 
-    def _counted(self, row: Row, path: Path) -> System | Absent:
+    def _counted(self, row: RunKey, path: Path) -> System | Absent:
         """What has no queries: a count of a dataset's or a model's parts, the same for all seeds."""
         if not path.is_file() or isinstance(records.read_record(path).get("seeds"), list):
             return self._absent(row)
@@ -99,7 +98,7 @@ class Runs:
         return System((), metrics, frozenset(result.labels), divergence([("", [0])], [{"diverged": result.diverged}]))
 
     def _metric(
-        self, row: Row, read: Sequence[scores.Scores], metric: str, groups: Sequence[Sequence[int]]
+        self, row: RunKey, read: Sequence[scores.Scores], metric: str, groups: Sequence[Sequence[int]]
     ) -> dict[str, Language]:
         first = read[0]
         orders = [_order(first, one) for one in read]
@@ -129,7 +128,7 @@ class Runs:
         present = [code for code in reference.languages if code in system.metrics[reference.metric]]
         return present or Absent(f"{reference.result.path} has no {', '.join(reference.languages)}", needed=False)
 
-    def _scored(self, row: Row, metric: str, language: str) -> Scored:
+    def _scored(self, row: RunKey, metric: str, language: str) -> Scored:
         """One language of a system that has it."""
         found = self.system(row).metrics[metric][language]
         if not len(found.queries):
@@ -150,7 +149,7 @@ class Runs:
             return Absent(f"{reference.result.path} has no {wanted}", needed=False)
         return float(np.mean(present))
 
-    def _cost(self, row: Row) -> float | Absent:
+    def _cost(self, row: RunKey) -> float | Absent:
         """CPU-seconds of the pretrainings that a row comes from, a seed on average, by what is kept of them."""
         paths = self.files(row)
         if not paths:
@@ -163,7 +162,7 @@ class Runs:
         known = all(seconds)
         return float(np.mean(seconds)) if known else Absent(f"{row.path}: no cost of its pretraining", needed=False)
 
-    def _absent(self, row: Row) -> Absent:
+    def _absent(self, row: RunKey) -> Absent:
         reason = self.left_out.get(row.name)
         return Absent(f"{row.path}: {reason}", needed=False) if reason else Absent(row.path)
 

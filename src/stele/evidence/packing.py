@@ -16,14 +16,14 @@ from typing import Any
 
 from stele.artifacts import records
 from stele.artifacts.record_shape import seal
-from stele.artifacts.results import read_result, result_files
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey, read_result, result_files
 from stele.errors import SteleError
 from stele.evaluation.aggregate import over_seeds
 from stele.evidence import numbering, trainings
 from stele.evidence.looks import FILE as LOOKS
 from stele.evidence.needed import references_of
-from stele.files.atomic import atomic_file, atomic_write_json, digest, sha256
+from stele.files.atomic import atomic_file, atomic_write_json
+from stele.files.digests import digest, sha256
 from stele.files.paths import STAMP, STUDY, read_stamp
 from stele.files.reading import read_object, reading
 from stele.papers.addresses import load_paper
@@ -86,7 +86,7 @@ def begin(folder: Path, scale: str, specs: Path, results: Path | None = None) ->
     A paper's claims are written down with its first result, looks when there are some.
     """
     now = {path.name: sha256(path / FILE) for path in papers_with_claims(specs)}
-    there = {Row(*path.parent.parts[-3:]) for path in result_files(results, each_seed=True)} if results else set()
+    there = {RunKey(*path.parent.parts[-3:]) for path in result_files(results, each_seed=True)} if results else set()
     study = {"begun": _now(), "claims_sha256": {}, "scale": scale}
     if (folder / STUDY).is_file():
         study = read_object(folder / STUDY, "record of a study")
@@ -119,7 +119,7 @@ def _check_begun(folder: Path, scale: str, study: dict[str, Any], now: dict[str,
         )
 
 
-def _judging(folder: Path) -> set[Row]:
+def _judging(folder: Path) -> set[RunKey]:
     """The rows that a paper's claims are judged by."""
     paper = load_paper(folder)
     return {one.result for claim in load_claims(folder / FILE).claims for one in references_of(claim, paper)}

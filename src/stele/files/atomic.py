@@ -1,26 +1,139 @@
-"""Outputs appear whole or not at all: written under a temporary name in the same folder, then moved.
+"""Outputs appear whole or not at all, and nothing that is not ours is ever replaced.
 
-A folder is replaced, or taken for files under way, only where nothing in it is anybody else's (`stele.files.ours`).
+A file or folder is written under a temporary name beside its place, then moved. A folder is replaced or emptied only
+if it is new, empty, or holds what the same job made and nothing else. The proof is a mark, a hidden file with the job
+and the names of all files that it wrote. Snakemake knows nothing of the mark, so it is still there when Snakemake has
+deleted a record before its job runs again. Without a mark, as in a copy that lost hidden files, the record lists the
+files.
 """
 
 from __future__ import annotations
 
 import glob
-import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any, Required, TypedDict
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
 
 from stele.errors import SteleError
-from stele.files.ours import MARK, RECORD, check_claimable, check_replaceable, is_claimed, mark_of
+from stele.files.reading import JsonObject, read_note
 
-WHOLE = 64 << 20  # bytes up to which a file is only ever digested whole
-BLOCKS = 256  # parts of a larger one
-RECORDS = frozenset({RECORD, MARK})
+MARK, RECORD = ".stele.json", "record.json"
+NOBODYS = (MARK, ".DS_Store", ".snakemake_timestamp")  # and .nfs*: what a server keeps of a deleted file
+SHOWN = 3  # names in a message
+
+
+def check_replaceable(
+    folder: Path, job: str, record: str = RECORD, stays: Callable[[str], object] = lambda name: False
+) -> Path:
+    """The folder behind a path, links followed; a SteleError where `job` may not replace it.
+
+    `record` is the name of its record; a file or folder whose name `stays` is not replaced with it.
+
+    Refused are a folder that holds anything but what this job made, the one that the command runs in and those above
+    it, a file, a link that leads nowhere, and a place that cannot be written to.
+    """
+    try:
+        place = folder.resolve()
+    except (OSError, RuntimeError) as error:  # a circle of links
+        raise SteleError(f"{folder}: cannot be looked into ({error}); give another folder") from None
+    if Path.cwd().is_relative_to(place):
+        where = "the command runs in it" if Path.cwd() == place else "the command runs in a folder of it"
+        raise SteleError(f"{place}: is not replaced, since {where}; give a folder of its own: NAME/{RECORD}")
+    if folder.is_symlink() and not place.exists():
+        raise SteleError(f"{folder}: a link that leads nowhere; make {place}, or give another folder")
+    above = next(path for path in (place, *place.parents) if path.exists())
+    if not above.is_dir():
+        raise SteleError(f"{above}: a file, want a folder; give another one")
+    writable = place.parent if above == place else above
+    if not os.access(writable, os.W_OK | os.X_OK):
+        raise SteleError(f"{writable}: nothing can be written there; change its permissions, or give another folder")
+    if above == place:
+        _check_contents(place, job, record, stays)
+    return place
+
+
+def _check_contents(folder: Path, job: str, record: str, stays: Callable[[str], object]) -> None:
+    present = [name for name in entries(folder) if not stays(name)]
+    made_by, listed = _made(folder, record)
+    if foreign := [name for name in present if name not in listed]:
+        more = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
+        names = ", ".join(map(repr, foreign[:SHOWN]))
+        raise SteleError(
+            f"{folder}: is not replaced, since it holds what `{job}` did not make: {names}{more}; give a new or an "
+            "empty folder, or move that elsewhere"
+        )
+    if present and made_by != job:
+        raise SteleError(f"{folder}: is not replaced, since `{made_by}` made it, not `{job}`; give another folder")
+
+
+def entries(folder: Path) -> Iterator[str]:
+    """The files, links and empty folders below a folder, as relative paths in order; no link is followed."""
+    for at, folders, files in os.walk(folder, onerror=_cannot):
+        folders.sort()
+        links = [name for name in folders if Path(at, name).is_symlink()]
+        names = [name for name in files if name not in NOBODYS and not name.startswith(".nfs")]
+        below = Path(at).relative_to(folder)
+        yield from ((below / name).as_posix() for name in sorted([*names, *links]))
+        if not folders and not names and below != Path():
+            yield below.as_posix()
+
+
+def _cannot(error: OSError) -> None:
+    raise error
+
+
+def _made(folder: Path, name: str = RECORD) -> tuple[str, set[str]]:
+    """Which job made a folder, and the names of all that it put there; ("", none) where nothing says so."""
+    if mark := read_note(folder / MARK):
+        return str(mark.get("job")), _names(mark.get("files"))
+    record = read_note(folder / name)
+    if not isinstance(record.get("job"), str):
+        return "", set()
+    return record["job"], {name} | _names(record.get("outputs")) | _names(record.get("files"))
+
+
+def _names(value: object) -> set[str]:
+    """The names of a record's or a mark's files, and of the folders that they lie in."""
+    names = set(map(str, value)) if isinstance(value, list | dict) else set()
+    return names | {above.as_posix() for name in names for above in PurePosixPath(name).parents}
+
+
+def mark_of(folder: Path, job: str) -> JsonObject:
+    """What the mark of a finished folder says."""
+    return {"job": job, "files": list(entries(folder))}
+
+
+def is_made(folder: Path, job: str) -> bool:
+    """Whether a folder is what this job has made before."""
+    return _made(folder)[0] == job
+
+
+def check_record(path: Path, job: str) -> None:
+    """SteleError where a file that is to be the record of a job is there already, and is none of it."""
+    if path.is_dir():
+        raise SteleError(f"{path}: a folder, want the name of a file to write")
+    if path.exists() and (found := read_note(path).get("job")) != job:
+        what = f"is of `{found}`" if isinstance(found, str) else "is no record of ours"
+        raise SteleError(f"{path}: {what}, so `{job}` does not replace it; give another name, or remove it first")
+
+
+def check_claimable(folder: Path, job: str, known: Callable[[str], object]) -> None:
+    """SteleError where a folder holds anything, of names that are not `known`, and is not in this job's use."""
+    if is_claimed(folder, job) or not folder.is_dir():
+        return
+    if foreign := next((name for name in entries(folder) if not known(name)), None):
+        raise SteleError(f"{folder}: holds {foreign!r}, which is not of `{job}`; give a new or an empty folder")
+
+
+def is_claimed(folder: Path, job: str) -> bool:
+    """Whether everything in a folder is this job's."""
+    return read_note(folder / MARK) == {"job": job}
+
+
 PART, OLD = "stele-part", "stele-old"  # endings of temporary names: what is new, what was there before
 
 
@@ -164,67 +277,11 @@ def atomic_write_json(path: Path | str, value: Any) -> None:
         handle.write("\n")
 
 
-def sha256(path: Path | str) -> str:
-    """The sha256 of a file's bytes, in hex."""
-    with open(path, "rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def digest(value: Any) -> str:
-    """A short digest (16 hex digits) of a JSON value, independent of key order."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
-
-
-class FileFacts(TypedDict, total=False):
-    """What a record holds of one file, `blocks` where it is large; records of datasets say more."""
-
-    bytes: Required[int]
-    sha256: Required[str]
-    blocks: list[str]
-
-
-def file_facts(path: Path | str) -> FileFacts:
-    """What a record holds of one file: `bytes`, `sha256` and, of a large one, its `blocks`."""
-    return {"bytes": os.stat(path).st_size, "sha256": sha256(path), **block_digests(path)}
-
-
-def block_digests(path: Path | str) -> dict[str, list[str]]:
-    """`blocks`, for a file over WHOLE bytes: the digests of its BLOCKS equal parts (the last one is shorter).
-
-    By them some parts of the file can be checked without reading it whole.
-    """
-    size = os.stat(path).st_size
-    return {"blocks": [block_digest(path, size, number) for number in range(BLOCKS)]} if size > WHOLE else {}
-
-
-def block_digest(path: Path | str, size: int, number: int) -> str:
-    """The digest (16 hex digits) of one of the BLOCKS parts of a file of `size` bytes."""
-    length = -(-size // BLOCKS)
-    left, hashed = min(length, size - number * length), hashlib.sha256()
-    with open(path, "rb") as handle:
-        handle.seek(number * length)
-        while left > 0 and (part := handle.read(min(left, 1 << 20))):
-            hashed.update(part)
-            left -= len(part)
-    return hashed.hexdigest()[:16]
-
-
-def folder_facts(folder: Path | str) -> dict[str, FileFacts]:
-    """`file_facts` of all files of a folder by relative path, the records apart."""
-    return {name: file_facts(path) for name, path in _files(Path(folder), RECORDS)}
-
-
-def _files(folder: Path, skip: Collection[str]) -> Iterator[tuple[str, Path]]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in skip)
-    return ((path.relative_to(folder).as_posix(), path) for path in files)
-
-
-def facts_digest(facts: Mapping[str, FileFacts]) -> str:
-    """A digest of some files (names and bytes) by their facts."""
-    return digest({name: facts_of_file["sha256"] for name, facts_of_file in facts.items()})
-
-
-def files_digest(folder: Path | str, skip: Collection[str] = RECORDS) -> str:
-    """A digest of all files of a folder (relative names and bytes), the records apart."""
-    return digest({name: sha256(path) for name, path in _files(Path(folder), skip)})
+def link_or_copy(source: Path, target: Path) -> None:
+    """A second name for the same bytes where the file system can, else a copy; a target that is there is an error."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        shutil.copyfile(source, target)

@@ -10,6 +10,7 @@ import gzip
 import json
 import lzma
 import re
+import tarfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError, exhausted
+
+LARGEST_SEED = 2**32 - 1  # of numpy's and torch's generators alike
+
 
 AGAIN = "get it again"
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
@@ -149,3 +153,34 @@ class KeyTwice(ValueError):
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_once)
+
+
+LONGEST = 1 << 20  # bytes of a long name or of extended headers, which are read at once
+_READ_AT_ONCE = b"xgXLK"  # the types of such headers
+
+
+class TarMember(tarfile.TarInfo):
+    """A member of a tar archive; given to `tarfile.open` as `tarinfo`, nothing wrong with a header is passed over.
+
+    tarfile takes a damaged header, and an end without the block of zeros that closes an archive, for its end: a tar
+    that was cut behind a member then looks whole. Here both are errors, and so are sizes that no member can have.
+    """
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> TarMember:
+        member = super().frombuf(buf, encoding, errors)
+        if member.size < 0 or (member.type in _READ_AT_ONCE and member.size > LONGEST):
+            raise tarfile.ReadError(f"a header of {member.size:,} bytes")
+        return member
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> TarMember:
+        try:
+            member = super().fromtarfile(archive)
+        except tarfile.EOFHeaderError:
+            raise
+        except tarfile.HeaderError as error:
+            raise tarfile.ReadError(f"cut short, or a damaged header ({error})") from None
+        if member.size < 0 or archive.offset <= member.offset:
+            raise tarfile.ReadError(f"member {member.name!r} has a size below zero")
+        return member

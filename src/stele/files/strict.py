@@ -11,7 +11,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from stele.errors import SteleError, nearest
-from stele.files.limits import LARGEST_SEED
+from stele.files.reading import LARGEST_SEED
 
 # an integer is a float too; a yes is no 1, a text no number, a number has a value, an unknown key is an error
 STRICT = ConfigDict(
@@ -76,8 +76,8 @@ def explain(
             lines[loc] = f"{file}: unknown key {key!r}{hint} Valid: {', '.join(sorted({*valid}))}"
         elif findings[0]["type"] != "missing" or loc not in meant:
             lines[loc] = f"{file}: {key + ': ' if key else ''}{' or '.join(map(said, findings))}"
-    more = [f"and {len(lines) - LINES} more"] if len(lines) > LINES else []
-    return SteleError("\n".join([*list(lines.values())[:LINES], *more]))
+    rest = [f"and {len(lines) - LINES} more"] if len(lines) > LINES else []
+    return SteleError("\n".join([*list(lines.values())[:LINES], *rest]))
 
 
 def said(finding: Mapping[str, Any]) -> str:
@@ -164,7 +164,7 @@ def _choice(kind: Any) -> list[Any]:
     if get_origin(kind) is Annotated:
         return _choice(get_args(kind)[0])
     if get_origin(kind) in (Union, UnionType):
-        return [one for each in get_args(kind) if each is not NoneType for one in _choice(each)]
+        return [choice for each in get_args(kind) if each is not NoneType for choice in _choice(each)]
     return [kind]
 
 

@@ -18,7 +18,8 @@ from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, folder_facts
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.recipes.generator import GeneratorRecipe, parse_recipe
 from stele.registry import load_named

@@ -1,34 +1,40 @@
 """Mine a knowledge base for text pairs of one method: ILK, CLK and the other ways of KEPT (sections 3.3 and 4.7).
 
-Writes pairs.parquet (query, passage: string; query_language, passage_language: string; query_page, passage_page: int32,
-the pages' numbers in the knowledge base) and its record. The rows stand in an order drawn by the seed, of which
+Writes pairs.parquet (query, passage: string; query_language, passage_language: string; query_page, passage_page:
+int32, the pages' numbers in the knowledge base) and its record. The rows stand in an order drawn by the seed, of which
 `max_pairs` takes the first: fewer pairs are a part of more. A part is a language ("en"), or two in order ("en-fr").
+
+Candidates stand in the order of their hashes, pages in that of the corpus. Every page that is needed is read once: the
+texts are dealt out into buckets of consecutive candidates on disk while the pages pass; then bucket after bucket is
+read, so that memory is bounded.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import logging
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from stele import progress
 from stele.artifacts import records
+from stele.artifacts.documents import read_chosen
 from stele.command import arguments
-from stele.files import atomic
-from stele.pairs.mining import inputs
-from stele.pairs.mining.knowledge import PAIRS, Candidates, Knowledge, sample, unpack
-from stele.pairs.mining.knowledge_texts import BUCKET, Pair, Spool, fetch, kept
-from stele.pairs.mining.method import load_method
-from stele.pairs.statistics.overlap import SKETCH, sketch
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
+from stele.pairs import inputs
+from stele.pairs.knowledge import PAIRS, SKETCH, Candidates, Knowledge, sample, sketch, unpack
+from stele.pairs.methods import KnowledgeMethod, load_method
+from stele.pairs.segments import Page
 from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe
 from stele.training.sampling import derive
 
@@ -56,22 +62,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Writes the pairs of one part; raises SteleError for a recipe, part or input that does not fit."""
     clock = records.start()
-    module, recipe = load_method(args.recipe, "candidates")
-    given = inputs.parse(args, recipe.method, module.LANGUAGES)
-    codes = given.languages
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
+    method, recipe = load_method(args.recipe, KnowledgeMethod)
+    part = inputs.parse(args, recipe.method, method.LANGUAGES)
+    codes = part.languages
+    with atomic_directory(args.output.parent, JOB) as folder:
         work = folder / "work"
         work.mkdir()
-        knowledge = [Knowledge(given.bases[code], args.memory_mb // JOIN, args.threads, work) for code in codes]
+        knowledge = [Knowledge(part.bases[code], args.memory_mb // JOIN, args.threads, work) for code in codes]
         key = derive(args.seed, recipe.method, args.part)
-        documents = {code: given.documents[code] for code in codes}
-        facts = mine(module, recipe, knowledge, documents, key, folder / PAIRS, work)
+        documents = {code: part.documents[code] for code in codes}
+        facts = mine(method, recipe, knowledge, documents, key, folder / PAIRS, work)
         pairs, candidates = facts["pairs"], facts["candidates"]
         shutil.rmtree(work)
         records.write_record(
             folder / args.output.name,
             job=JOB,
-            inputs=given.records(),
+            inputs=part.records(),
             clock=clock,
             seed=args.seed,
             method=recipe.method,
@@ -80,7 +86,7 @@ def run(args: argparse.Namespace) -> None:
             languages=codes,
             knowledge={code: base.counts for code, base in zip(codes, knowledge, strict=True)},
             **facts,
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.part, facts)
     if not pairs:
@@ -88,7 +94,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def mine(
-    module: ModuleType,
+    method: KnowledgeMethod,
     recipe: KnowledgeRecipe,
     knowledge: Sequence[Knowledge],
     documents: Mapping[str, Sequence[Path]],
@@ -104,11 +110,11 @@ def mine(
     overdraw = OVERDRAW
     while True:
         most = recipe.max_pairs and overdraw * recipe.max_pairs
-        drawn, candidates = sample(module.candidates(knowledge, recipe, key), derive(key, "order"), most)
+        drawn, candidates = sample(method.candidates(knowledge, recipe, key), derive(key, "order"), most)
         dropped: Counter[str] = Counter()
         with Spool(work / "texts", len(drawn.query)) as spool:
             for language, (code, sources) in enumerate(documents.items()):
-                fetch(spool, language, sources, module, recipe, key, drawn, f"{recipe.method} pages of {code}")
+                fetch(spool, language, sources, method, recipe, key, drawn, f"{recipe.method} pages of {code}")
             pairs = write(path, list(documents), drawn, kept(spool.pairs(), recipe, dropped))
         if pairs == recipe.max_pairs or len(drawn.query) == candidates:
             return {"candidates": candidates, "pairs": pairs, "dropped": dict(sorted(dropped.items()))}
@@ -134,3 +140,147 @@ def write(path: Path, codes: Sequence[str], drawn: Candidates, pairs: Iterable[P
             hashes = sketch(zip(*texts, strict=True), hashes)
     np.save(path.with_name(SKETCH), hashes)
     return total
+
+
+BUCKET = 1 << 16  # candidates of a bucket, at least
+BUCKETS = 256  # open files, at most
+BUFFER = 1 << 25  # characters held back before they are written
+_SCHEMA = pa.schema([("row", pa.int64()), ("side", pa.int8()), ("text", pa.string())])
+
+
+class Pair(NamedTuple):
+    """A candidate with its texts."""
+
+    row: int
+    query: str
+    passage: str
+
+
+class Spool:
+    """Texts by candidate and side, in buckets of consecutive candidates on disk; used as a context manager."""
+
+    def __init__(self, folder: Path, rows: int, bucket: int = BUCKET) -> None:
+        self.folder, self.rows, self.bucket = folder, rows, max(bucket, -(-rows // BUCKETS))
+        self._held: list[tuple[list, list, list]] = [([], [], []) for _ in range(-(-rows // self.bucket))]
+        self._writers: dict[int, pa.RecordBatchStreamWriter] = {}
+        self._size = 0
+
+    def __enter__(self) -> Spool:
+        self.folder.mkdir()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for writer in self._writers.values():
+            writer.close()
+
+    def add(self, row: int, side: int, text: str) -> None:
+        rows, sides, texts = self._held[row // self.bucket]
+        rows.append(row)
+        sides.append(side)
+        texts.append(text)
+        self._size += len(text)
+        if self._size >= BUFFER:
+            self._flush()
+
+    def _flush(self) -> None:
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        for number, held in enumerate(self._held):
+            if not held[0]:
+                continue
+            if number not in self._writers:
+                self._writers[number] = pa.ipc.new_stream(self._path(number), _SCHEMA, options=options)
+            columns = [pa.array(column, field.type) for column, field in zip(held, _SCHEMA, strict=True)]
+            self._writers[number].write_batch(pa.record_batch(columns, schema=_SCHEMA))
+            self._held[number] = ([], [], [])
+        self._size = 0
+
+    def _path(self, number: int) -> str:
+        return str(self.folder / f"{number:04d}.arrow")
+
+    def pairs(self) -> Iterator[tuple[int, str | None, str | None]]:
+        """(candidate, query, passage) in order; None for a text that was not added."""
+        self._flush()
+        for writer in self._writers.values():
+            writer.close()
+        for number in range(len(self._held)):
+            first = number * self.bucket
+            texts: list[list[str | None]] = [[None] * min(self.bucket, self.rows - first) for _ in range(2)]
+            if number in self._writers:
+                with pa.OSFile(self._path(number)) as file:
+                    for batch in pa.ipc.open_stream(file):
+                        for row, side, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                            texts[side][row - first] = text
+            yield from zip(range(first, first + len(texts[0])), *texts, strict=True)
+
+
+def fetch(
+    spool: Spool,
+    language: int,
+    sources: Sequence[Path],
+    method: KnowledgeMethod,
+    recipe: KnowledgeRecipe,
+    key: int,
+    drawn: Candidates,
+    label: str = "",
+) -> None:
+    """Adds the texts of all candidates' segments of one language to the spool; `sources` are its documents."""
+    pages, places, rows, sides = _wanted(drawn, language)
+    numbers, begins, sizes = np.unique(pages, return_index=True, return_counts=True)
+    read = (method.query, method.passage)
+    shown = progress.track(read_chosen(sources, numbers), len(numbers), label, "page")
+    columns = (column.tolist() for column in (numbers, begins, begins + sizes))
+    for number, begin, end, (sentences, sections) in zip(*columns, shown, strict=True):
+        page = Page(sentences, sections, recipe.passage_words, (key, language, number))
+        of_page = (column[begin:end].tolist() for column in (rows, sides, places))
+        for row, side, place in zip(*of_page, strict=True):
+            if (text := read[side](page, place, recipe)) is not None:
+                spool.add(row, side, text)
+
+
+def _wanted(drawn: Candidates, language: int) -> tuple[np.ndarray, ...]:
+    """(page, place, row, side), [n] each: the segments in one language, ascending by page."""
+    parts = []
+    for side, segments in enumerate(drawn):
+        languages, pages, places = unpack(segments)
+        rows = np.flatnonzero(languages == language)
+        parts.append((pages[rows], places[rows], rows, np.full(len(rows), side, np.int8)))
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    order = np.argsort(columns[0], kind="stable")
+    return tuple(column[order] for column in columns)
+
+
+def kept(
+    texts: Iterable[tuple[int, str | None, str | None]], recipe: KnowledgeRecipe, dropped: Counter[str]
+) -> Iterator[Pair]:
+    """The pairs that stay, at most `max_pairs`; counts those dropped before it, by reason.
+
+    Duplicates, and texts that hold one another, are told without regard to case and white space.
+    """
+    seen: set[int] = set()
+    for row, query, passage in texts:
+        if len(seen) == recipe.max_pairs:
+            return
+        if query is None or passage is None:
+            dropped["fewer_passages"] += 1
+        elif not (_has_text(query, recipe.min_characters) and _has_text(passage, recipe.min_characters)):
+            dropped["near_empty"] += 1
+        else:
+            one, other = _bare(query), _bare(passage)
+            if one in other or other in one:
+                dropped["contained"] += 1
+                continue
+            digest = hashlib.blake2b(f"{one} {other}".encode(), digest_size=8).digest()
+            if (number := int.from_bytes(digest, "little")) in seen:
+                dropped["duplicates"] += 1
+                continue
+            seen.add(number)
+            yield Pair(row, query, passage)
+
+
+def _has_text(text: str, least: int) -> bool:
+    """Whether a text has so many letters or digits; mostly its beginning says so."""
+    return sum(map(str.isalnum, text[: 4 * least])) >= least or sum(map(str.isalnum, text)) >= least
+
+
+def _bare(text: str) -> str:
+    return text.lower().replace(" ", "")  # documents have no other white space

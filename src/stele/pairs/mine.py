@@ -1,30 +1,34 @@
 """Mine the documents of one language for training examples: MSM's documents, CROP and ICT pairs, stretches for MLM.
 
 Writes an example store (stele.training.store), tokens of the given tokenizer without special ones, and its record: of
-all examples, or of a sample of at most so many (`mining/sample.py`), with the number that there would be in all.
+all examples, or of a sample of at most so many (`Sample`), with the number that there would be in all.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
+import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, compress, count, islice
 from pathlib import Path
-from types import ModuleType
+
+import numpy as np
 
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files import atomic
-from stele.pairs.mining.method import load_method
-from stele.pairs.mining.sample import Mined, Sample
-from stele.pairs.mining.tokens import BATCH_SENTENCES, Encode, encoder, generator, tokenised
+from stele.files.atomic import atomic_directory
+from stele.files.digests import digest, folder_facts
+from stele.pairs.methods import DocumentMethod, load_method
+from stele.pairs.segments import BATCH_SENTENCES, Encode, encoder, generator, tokenised
 from stele.recipes.mining import MiningRecipe
+from stele.training.sampling import derive
+from stele.training.store import EXAMPLES, SEGMENTS, TOKENS, Store, write_store
 
 log = logging.getLogger(__name__)
 
@@ -48,26 +52,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    """Writes the examples of one language; raises SteleError for a recipe or a number that does not fit."""
     clock = records.start()
-    module, recipe = load_method(args.recipe, "examples")
+    method, recipe = load_method(args.recipe, DocumentMethod)
     for name, least in (("seed", 0), ("limit", 1), ("most", 1)):
         if (value := getattr(args, name)) is not None and value < least:
             raise SteleError(f"--{name}: found {value}, want a number of at least {least}")
+    # the documents, and the tokenizer
     written = sum(records.read_record(path).get("documents", 0) for path in args.documents)
     total = written if args.limit is None else min(written, args.limit)
     from stele.encoders.probe import tokenizer_probe
     from stele.encoders.tokenizer import load_tokenizer
 
     tokenizer = load_tokenizer(args.tokenizer.parent)
-    probe = atomic.digest(tokenizer_probe(tokenizer))
+    probe = digest(tokenizer_probe(tokenizer))
     counts: Counter[str] = Counter()
     documents = islice(chain.from_iterable(map(read_sentences, args.documents)), args.limit)
     shown = progress.track(documents, total, f"mine {recipe.method} {args.language}", "doc")
+    # examples of the sampled documents
     sample = Sample(args.most, args.seed, recipe.method, args.language)
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         wanted = sample.wanted(shown, counts)
         stored = sample.write(
-            folder, mine(wanted, encoder(tokenizer), module, recipe, args.seed, args.language, counts)
+            folder, mine(wanted, encoder(tokenizer), method, recipe, args.seed, args.language, counts)
         )
         facts = {**stored, **summary(counts)}
         records.write_record(
@@ -85,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
             language=args.language,
             tokenizer_probe=probe,
             **facts,
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.language, facts)
     if not stored["examples"]:
@@ -102,7 +109,7 @@ def summary(counts: Counter[str]) -> dict[str, object]:
 def mine(
     documents: Iterable[tuple[str, list[str]]],
     encode: Encode,
-    module: ModuleType,
+    method: DocumentMethod,
     recipe: MiningRecipe,
     seed: int,
     language: str,
@@ -115,4 +122,90 @@ def mine(
     """
     for doc_id, tokens in tokenised(documents, encode, recipe.text, counts, batch_sentences):
         rng = partial(generator, seed, recipe.method, language, doc_id)
-        yield doc_id, list(module.examples(tokens, recipe, rng, counts))
+        yield doc_id, list(method.examples(tokens, recipe, rng, counts))
+
+
+WHOLE = float(1 << 63)  # `derive` gives 63 bits
+FULL = 2  # times as many examples as are kept lie on the disk before some of them go
+
+Document = tuple[str, list[str]]
+Mined = tuple[str, list[list[np.ndarray]]]
+
+
+class Sample:
+    """A uniform sample of a part's examples: whole documents, by their hash; `most` examples at most, None: all.
+
+    A document's hash is a number below one, drawn from the seed and its name. The sample is the examples of all
+    documents below a bound, which falls as examples come, so that there are at most so many: neither shards nor their
+    order matter, and documents above the bound are not tokenised. The examples keep the order in which they were read.
+    How many there would be in all is then estimated: the number kept, divided by the bound (right within one in a
+    thousand from a million documents on).
+    """
+
+    def __init__(self, most: int | None, *key: int | str) -> None:
+        self.most, self.key, self.bound = most, key, 1.0
+
+    def hash(self, doc_id: str) -> float:
+        return derive(*self.key, "sample", doc_id) / WHOLE
+
+    def wanted(self, documents: Iterable[Document], counts: Counter[str]) -> Iterator[Document]:
+        """The documents below the bound as it is when they are read."""
+        for document in documents:
+            counts["documents"] += 1
+            if self.bound == 1.0 or self.hash(document[0]) < self.bound:
+                yield document
+            else:
+                counts["documents_not_sampled"] += 1
+
+    def write(self, folder: Path, mined: Iterable[Mined]) -> dict[str, int]:
+        """Writes the store of the sample; returns how many examples, segments and tokens it has, and would have whole.
+
+        `mined` are documents with their examples, each document once.
+        """
+        mined = iter(mined)
+        hashes, sizes = np.zeros(0), np.zeros(0, np.int64)  # of the documents whose examples are in the store so far
+        kept: Iterable[Sequence[np.ndarray]] = ()
+        for number in count():
+            place, added = folder / f"part{number}", []
+            place.mkdir()
+            stored = write_store(place, chain(kept, self._until_full(mined, added, int(sizes.sum()))))
+            hashes = np.concatenate([hashes, [hash for hash, _ in added]])
+            sizes = np.concatenate([sizes, np.array([size for _, size in added], np.int64)])
+            if number:
+                shutil.rmtree(folder / f"part{number - 1}")
+            if self.most is None or stored["examples"] <= self.most or len(sizes) == 1:
+                break  # fewer than FULL times as many: `mined` is at its end
+            below = self._lower(hashes, sizes, more=stored["examples"] > FULL * self.most)
+            kept = _examples(Store(place), np.repeat(below, sizes))
+            hashes, sizes = hashes[below], sizes[below]
+        for name in (TOKENS, SEGMENTS, EXAMPLES):
+            (place / name).rename(folder / name)
+        place.rmdir()
+        return {**stored, "examples_in_all": round(stored["examples"] / self.bound)}
+
+    def _until_full(self, mined: Iterator[Mined], added: list, have: int) -> Iterator[list[np.ndarray]]:
+        for doc_id, examples in mined:
+            if examples and (self.most is None or (hash := self.hash(doc_id)) < self.bound):
+                if self.most is not None:
+                    added.append((hash, len(examples)))
+                    have += len(examples)
+                yield from examples
+            if self.most is not None and have > FULL * self.most:
+                return
+
+    def _lower(self, hashes: np.ndarray, sizes: np.ndarray, more: bool) -> np.ndarray:
+        """Lowers the bound, bool [documents]: those of lowest hash with `most` examples at most.
+
+        With `more`, for more documents may come, just so many that there are as many: none of the others can be among
+        the lowest in the end.
+        """
+        order = np.argsort(hashes)
+        ends = np.cumsum(sizes[order])
+        number = int(np.searchsorted(ends, self.most, side="left" if more else "right")) + more
+        number = min(max(number, 1), len(order) - 1)
+        self.bound = float(hashes[order[number]])
+        return hashes < self.bound
+
+
+def _examples(store: Store, chosen: np.ndarray) -> Iterator[list[np.ndarray]]:
+    return (store[index] for index in compress(count(), chosen))

@@ -12,18 +12,19 @@ import argparse
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stele.artifacts import records
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
-from stele.files.csv_files import write_csv
-from stele.files.figures import save_figure
-from stele.files.markdown import table
-from stele.pairs.statistics.heat_map import draw
-from stele.pairs.statistics.overlap import read_sketch, shared
+from stele.files.formats import save_figure, table, write_csv
+from stele.pairs.knowledge import read_sketch, shared
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +50,7 @@ def run(args: argparse.Namespace) -> None:
     """Writes the three files; raises SteleError for records of other jobs, and for parts given twice."""
     if args.output.suffix != ".csv":
         raise SteleError(f"--output {args.output}: want a name that ends in .csv")
+    # the records by recipe and part
     made: dict[tuple[str, str], dict[str, Any]] = {}
     paths: dict[tuple[str, str], Path] = {}
     for item in args.pairs:
@@ -61,11 +63,13 @@ def run(args: argparse.Namespace) -> None:
         if (recipe, record["part"]) in made:
             raise SteleError(f"--pairs: {recipe} of {record['part']} is given twice")
         made[recipe, record["part"]], paths[recipe, record["part"]] = record, Path(path)
+    # the table
     sketches = {key: read_sketch(path) for key, path in paths.items() if made[key]["job"] == OF_TEXTS}
     languages, parts = language_rows(made), part_rows(made, sketches)
     with atomic_file(args.output) as handle:
         names = columns([*languages, *parts])
         write_csv(handle, [names, *([row.get(name, "") for name in names] for row in (*languages, *parts))])
+    # the page and the heat map
     labels = sorted({label for record in made.values() for label in record["labels"]})
     with atomic_file(args.output.with_suffix(".md")) as handle:
         handle.write(markdown(languages, parts, labels))
@@ -77,11 +81,15 @@ def run(args: argparse.Namespace) -> None:
 
 def language_rows(made: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Row]:
     """A row a language, in order of their codes."""
-    known = {code: counts for record in made.values() for code, counts in record["knowledge"].items()}
-    return [
-        dict.fromkeys(FIRST, "") | {"part": code} | {name: counts[name] for name in OF_A_LANGUAGE}
-        for code, counts in sorted(known.items())
-    ]
+    known: dict[str, dict[str, int]] = {}
+    for record in made.values():
+        known |= record["knowledge"]
+    rows = []
+    for code, counts in sorted(known.items()):
+        row: Row = dict.fromkeys(FIRST, "")
+        row["part"] = code
+        rows.append(row | {name: counts[name] for name in OF_A_LANGUAGE})
+    return rows
 
 
 def part_rows(
@@ -93,25 +101,19 @@ def part_rows(
     has, too, in columns `shared_with_` and the recipe.
     """
     recipes = sorted({recipe for recipe, _ in made})
-
-    def overlaps(recipe: str, part: str) -> Row:
-        others = [other for other in recipes if other != recipe and {(recipe, part), (other, part)} <= sketches.keys()]
-        keys = {other: ((recipe, part), (other, part)) for other in others}
-        return {
-            f"shared_with_{other}": shared([sketches[key] for key in both], [made[key]["pairs"] for key in both])
-            for other, both in keys.items()
-        }
-
     reasons = sorted({reason for record in made.values() for reason in record["dropped"]})
-    return [
-        {
-            **dict(zip(FIRST, (recipe, record["method"], part), strict=True)),
-            **{name: record[name] for name in OF_A_PART},
-            **{f"dropped_{reason}": record["dropped"].get(reason, 0) for reason in reasons},
-            **overlaps(recipe, part),
-        }
-        for (recipe, part), record in sorted(made.items())
-    ]
+    rows = []
+    for (recipe, part), record in sorted(made.items()):
+        row: Row = {"recipe": recipe, "method": record["method"], "part": part}
+        row |= {name: record[name] for name in OF_A_PART}
+        row |= {f"dropped_{reason}": record["dropped"].get(reason, 0) for reason in reasons}
+        for other in recipes:
+            both = (recipe, part), (other, part)
+            if other != recipe and both[0] in sketches and both[1] in sketches:
+                sizes = [made[key]["pairs"] for key in both]
+                row[f"shared_with_{other}"] = shared([sketches[key] for key in both], sizes)
+        rows.append(row)
+    return rows
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
@@ -143,3 +145,88 @@ def _table(rows: Sequence[Row], first: str) -> str:
         for part, row in [*((f"`{row['part']}`", row) for row in rows), ("all", total)]
     ]
     return table([first, *(name.replace("_", " ") for name in names)], lines) + "\n"
+
+
+WIDTH = 7.0  # inches: a page of text
+LEFT, BELOW, ABOVE = 0.35, 0.3, 0.4  # inches beside, below and above the squares
+LARGEST = 0.7  # a square's side
+LOWEST = 1.8  # the picture: what the squares mean has room beside one
+BAR = 0.12  # height of the colour bar
+COLOURS = "cividis"  # told apart by the colour-blind, and in grey
+NONE = "#EEEEEE"  # no pair; what was not mined is white
+DARK = 0.55  # of the scale: darker squares have white numbers
+
+
+def draw(languages: Sequence[str], counts: Mapping[tuple[str, str], int], labels: Sequence[str] = ()) -> Figure:
+    """The map: `counts` are pairs by (method, part), of which it shows clk ("en-fr") and ilk ("en")."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    size = len(languages)
+    side = min(LARGEST, (WIDTH - LEFT) / max(size, 1))
+    height = max(ABOVE + side * size + BELOW, LOWEST)
+    figure = Figure(figsize=(WIDTH, height))
+    bottom = 1 - (ABOVE + side * size) / height
+    axes = figure.add_axes((LEFT / WIDTH, bottom, side * size / WIDTH, side * size / height))
+    axes.set(xlim=(0, size), ylim=(size, 0))
+    axes.set_xticks([n + 0.5 for n in range(size)], languages)
+    axes.set_yticks([n + 0.5 for n in range(size)], languages)
+    letters = min(8.0, 72 * side * 0.5)
+    axes.tick_params(length=0, labelsize=letters, pad=2)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    squares = _squares(languages, counts)
+    counted = [count for count in squares.values() if count]
+    scale = LogNorm(min(counted, default=1), max(max(counted, default=10), 2 * min(counted, default=1)))
+    colours = colormaps[COLOURS]
+    for (column, row), count in squares.items():
+        on_diagonal = column == row
+        colour = colours(scale(count)) if count else NONE if count == 0 else "white"
+        edge = {"edgecolor": "black", "linewidth": 1.0} if on_diagonal else {"edgecolor": "#BBBBBB", "linewidth": 0.3}
+        axes.add_patch(Rectangle((column, row), 1, 1, facecolor=colour, zorder=2 if on_diagonal else 1, **edge))
+        if count is not None:
+            ink = "white" if count and scale(count) < DARK else "black"
+            fit = min(8.0, 72 * side / 2.9)
+            axes.text(
+                column + 0.5, row + 0.5, short(count), ha="center", va="center", fontsize=fit, color=ink, zorder=3
+            )
+    title = "Pairs from the knowledge bases" + (f" ({', '.join(labels)})" if labels else "")
+    figure.text(0, 1 - 0.05 / height, title, fontsize=10, weight="bold", va="top")
+    # the upper triangle is free: what the squares mean stands there
+    right = figure.add_axes((0.58, 1 - (ABOVE + 0.45) / height, 0.4, BAR / height))
+    figure.colorbar(ScalarMappable(scale, colours), cax=right, orientation="horizontal")
+    right.tick_params(labelsize=7, length=2)
+    right.set_title("pairs (logarithmic)", fontsize=8, loc="left", pad=3)
+    lines = [
+        "below the diagonal: CLK, one entity in two languages",
+        "on it, framed: ILK, sentences linked to each other",
+    ]
+    lines += ["grey: none; white: not mined"] if set(squares.values()) & {0, None} else []
+    figure.text(0.58, 1 - (ABOVE + 0.75) / height, "\n".join(lines), fontsize=7, va="top", linespacing=1.4)
+    return figure
+
+
+def _squares(languages: Sequence[str], counts: Mapping[tuple[str, str], int]) -> dict[tuple[int, int], int | None]:
+    """Pairs by (column, row), column <= row; None for what was not mined."""
+    squares = {}
+    for row, code in enumerate(languages):
+        for column, other in enumerate(languages[: row + 1]):
+            part = ("ilk", code) if column == row else ("clk", f"{other}-{code}")
+            squares[column, row] = counts.get(part)
+    return squares
+
+
+def short(count: int) -> str:
+    """A count in at most four signs.
+
+    >>> [short(n) for n in (0, 999, 1234, 99_950, 5_000_000)]
+    ['0', '999', '1.2k', '100k', '5M']
+    """
+    for unit, sign in ((10**6, "M"), (10**3, "k")):
+        if count >= unit - unit / 2000:
+            value = count / unit
+            return f"{value:.1f}".removesuffix(".0") + sign if value < 9.95 else f"{value:.0f}{sign}"
+    return str(count)

@@ -19,15 +19,15 @@ import numpy as np
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_chosen, read_headings
-from stele.artifacts.section_pairs import TextSection, write_pairs, write_sections
+from stele.artifacts.knowledge_base import TextSection, write_pairs, write_sections
 from stele.encoders.word_vectors import read_word_vectors
 from stele.errors import SteleError, unknown
-from stele.files import atomic
-from stele.pairs.methods.section import Matches, Sections
-from stele.pairs.mining import inputs
-from stele.pairs.mining.headings import Headings, HeadingVectors, collect, spans, terms
-from stele.pairs.mining.knowledge import Candidates, Knowledge, hashed, unpack
-from stele.pairs.mining.method import load_method
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
+from stele.pairs import inputs
+from stele.pairs.knowledge import Candidates, Knowledge, hashed, unpack
+from stele.pairs.methods import SectionMethod, load_method
+from stele.pairs.methods.section import Headings, HeadingVectors, Matches, Sections, collect, spans, terms
 from stele.recipes.pairs.section import Recipe
 from stele.training.sampling import derive
 
@@ -57,26 +57,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Writes the pairs of one part; raises SteleError for a recipe, part or input that does not fit."""
     clock = records.start()
-    module, recipe = load_method(args.recipe, "matches")
-    given = inputs.parse(args, recipe.method, module.LANGUAGES)
+    method, recipe = load_method(args.recipe, SectionMethod)
+    part = inputs.parse(args, recipe.method, method.LANGUAGES)
     vectors = inputs.single(args.vectors, "--vectors")
-    if sorted(vectors) != given.languages:
-        raise SteleError(f"--vectors: want those of {', '.join(given.languages)}, found {', '.join(sorted(vectors))}")
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
-        sides = [
-            Side(
-                code,
-                Knowledge(given.bases[code], 0, 1, folder),  # no links are joined
-                given.documents[code],
-                vector_file(vectors[code]),
-                stop_words(code, recipe),
-            )
-            for code in given.languages
-        ]
-        dropped: Counter[str] = Counter()
+    if sorted(vectors) != part.languages:
+        raise SteleError(f"--vectors: want those of {', '.join(part.languages)}, found {', '.join(sorted(vectors))}")
+    with atomic_directory(args.output.parent, JOB) as folder:
+        # the headings of both languages and their vectors
+        sides = []
+        for code in part.languages:
+            base = Knowledge(part.bases[code], 0, 1, folder)  # no links are joined
+            texts = part.documents[code]
+            sides.append(Side(code, base, texts, vector_file(vectors[code]), stop_words(code, recipe)))
         counts, sections = read_sides(sides)
+        # the matches, of which the first in a drawn order are written with their texts
+        dropped: Counter[str] = Counter()
         made = drawn(
-            module.matches([side.base for side in sides], sections, recipe, dropped),
+            method.matches([side.base for side in sides], sections, recipe, dropped),
             derive(args.seed, recipe.method, args.part, "order"),
         )
         chosen = Matches(*(column[: recipe.max_pairs] for column in made))
@@ -90,16 +87,16 @@ def run(args: argparse.Namespace) -> None:
         records.write_record(
             folder / args.output.name,
             job=JOB,
-            inputs={**given.records(), **{f"vectors:{code}": vectors[code] for code in given.languages}},
+            inputs={**part.records(), **{f"vectors:{code}": vectors[code] for code in part.languages}},
             clock=clock,
             seed=args.seed,
             method=recipe.method,
             recipe=recipe.model_dump(),
             part=args.part,
-            languages=given.languages,
+            languages=part.languages,
             knowledge={side.code: side.base.counts for side in sides},
             **facts,
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.part, facts)
     if not facts["pairs"]:

@@ -17,11 +17,13 @@ import pyarrow.parquet as pq
 
 from stele import progress
 from stele.artifacts import records
-from stele.files import atomic
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.files.reading import reading
-from stele.pairs.mining.knowledge import PAIRS
-from stele.pairs.mining.tokenisation import add_tokenisation_arguments, opened
-from stele.pairs.mining.tokens import Encode, encoder
+from stele.pairs.inputs import add_tokenisation_arguments, open_tokenisation
+from stele.pairs.knowledge import PAIRS
+from stele.pairs.methods import KnowledgeMethod
+from stele.pairs.segments import Encode, encoder
 from stele.recipes.mining import SPECIAL
 from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe
 from stele.training.store import write_store
@@ -38,12 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    recipe, made, tokenizer, probe = opened(args, "candidates")
+    recipe, made, tokenizer, probe = open_tokenisation(args, KnowledgeMethod)
     counts: Counter[str] = Counter()
     shown = progress.track(
         read_pairs(args.pairs.parent / PAIRS), -(-made["pairs"] // BATCH), f"tokenise {recipe.method} {made['part']}"
     )
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         stored = write_store(folder, examples(shown, encoder(tokenizer), recipe, counts))
         dropped = counts.pop("empty", 0)
         records.write_record(
@@ -58,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
             **stored,
             dropped={"empty": dropped} if dropped else {},
             counts={name: number for name, number in sorted(counts.items()) if number},
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, made["part"], {**stored, **counts})
 

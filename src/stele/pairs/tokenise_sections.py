@@ -13,10 +13,12 @@ from itertools import chain
 
 from stele import progress
 from stele.artifacts import records
-from stele.artifacts.section_pairs import TextSection, read_pairs, read_sections
-from stele.files import atomic
-from stele.pairs.mining.tokenisation import add_tokenisation_arguments, opened
-from stele.pairs.mining.tokens import Encode, encoder, tokenised
+from stele.artifacts.knowledge_base import TextSection, read_pairs, read_sections
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
+from stele.pairs.inputs import add_tokenisation_arguments, open_tokenisation
+from stele.pairs.methods import SectionMethod
+from stele.pairs.segments import Encode, encoder, tokenised
 from stele.training.section_store import EMPTY, TokenSection, write_section_store
 
 log = logging.getLogger(__name__)
@@ -30,12 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    recipe, made, tokenizer, probe = opened(args, "matches")
+    recipe, made, tokenizer, probe = open_tokenisation(args, SectionMethod)
     counts: Counter[str] = Counter()
     sections = progress.track(
         chain.from_iterable(read_sections(args.pairs.parent)), None, f"tokenise {made['part']}", "section"
     )
-    with atomic.atomic_directory(args.output.parent, JOB) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         pairs = read_pairs(args.pairs.parent)
         stored = write_section_store(folder, token_sections(sections, encoder(tokenizer), counts), pairs)
         dropped = stored.pop(EMPTY)
@@ -51,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
             **stored,
             dropped={EMPTY: dropped} if dropped else {},
             counts={name: number for name, number in sorted(counts.items()) if number},
-            outputs=atomic.folder_facts(folder),
+            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, made["part"], stored)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stele.artifacts.row import Row as Result
+from stele.artifacts.results import RunKey as Result
 from stele.papers.table import Table, load_spec
 from stele.papers.table_parts import Column, Group, Line, Row, Target
 

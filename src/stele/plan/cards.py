@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError
 from stele.plan.data import Data
@@ -28,10 +28,10 @@ class Cards:
         """Those that `cards` of config.yaml names for a model, or the default ones."""
         return self.paths.settings.config.cards.get(model) or list(DEFAULT)
 
-    def rows_of(self, model: str) -> list[Row]:
+    def rows_of(self, model: str) -> list[RunKey]:
         """The rows of a model's card; one that cannot be built is an error that says why."""
         self.rows.models[model]  # an unknown name is said with the nearest
-        wanted = [Row(benchmark, model, self._setting(benchmark)) for benchmark in self.benchmarks(model)]
+        wanted = [RunKey(benchmark, model, self._setting(benchmark)) for benchmark in self.benchmarks(model)]
         for row in wanted:
             if problem := self.rows.problem(row):
                 raise SteleError(f"{row.name}: {', '.join(problem)}")

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.errors import unknown
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
@@ -52,7 +52,7 @@ class Figures:
         """All values that stand in files beside results."""
         return [value for key, values in self._values.items() if self._figures[key].from_files for value in values]
 
-    def all_rows(self) -> set[Row]:
+    def all_rows(self) -> set[RunKey]:
         """The rows of all figures."""
         return {value.result for values in self._values.values() for value in values}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.plan.settings import Settings
 
 Inputs = dict[str, str | list[str]]  # what a job reads, by the names of its rule
@@ -98,10 +98,10 @@ class Paths:
         return self.work(f"hard_negatives/{model}/{recipe}/{training_set}/{seeds}/record.json")
 
     # --- results ------------------------------------------------------------------------------------------------------
-    def result(self, row: Row) -> str:
+    def result(self, row: RunKey) -> str:
         return self.results(f"{row.path}.json")
 
-    def seed_result(self, row: Row, seeds: str) -> str:
+    def seed_result(self, row: RunKey, seeds: str) -> str:
         """The result of one seed."""
         return self.results(f"{row.path}/{seeds}.json")
 

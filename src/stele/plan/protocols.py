@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.benchmarks import module_of
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import unknown
@@ -38,7 +38,7 @@ class Protocols:
         """The fine-tuning recipe that a model goes through last; None: it is evaluated as it is."""
         return self.setting(benchmark, setting).get("recipe")
 
-    def windows(self, row: Row) -> Values | None:
+    def windows(self, row: RunKey) -> Values | None:
         """The windows in which a setting of its own has documents encoded; None: as the benchmark says."""
         return self.setting(row.benchmark, row.setting).get("windows")
 
@@ -48,17 +48,17 @@ class Protocols:
         replaced = {key: own[key] for key in ("data", "judgments", "metrics") if key in own}
         return self.data.benchmark(benchmark).model_copy(update=replaced)
 
-    def datasets(self, row: Row) -> list[str]:
+    def datasets(self, row: RunKey) -> list[str]:
         """The datasets that a row is evaluated with."""
         entry = self.protocol(row.benchmark, row.setting)
         return list(dict.fromkeys([*entry.data, *entry.judgments]))
 
-    def searched(self, row: Row) -> dict[str, str]:
+    def searched(self, row: RunKey) -> dict[str, str]:
         """`dataset:part` -> record of the queries and the collection of a row, or of the pairs that are encoded."""
         protocol = self.protocol(row.benchmark, row.setting)
         return self.data.records(protocol.data, self.data.read_languages(row.benchmark))
 
-    def records(self, row: Row) -> set[str]:
+    def records(self, row: RunKey) -> set[str]:
         """The records of all datasets that a row is evaluated with."""
         return {*self.data.records(self.datasets(row), self.data.read_languages(row.benchmark)).values()}
 

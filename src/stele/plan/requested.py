@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.plan.availability import Availability
 from stele.plan.figures import Figures
@@ -30,7 +30,7 @@ class RowsOfToday(Rows):
 
     world: World
 
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         return super().problem(row) or self._without_standin(row.model)
 
     def _without_standin(self, model: str) -> Problem | None:
@@ -67,12 +67,12 @@ class RequestedOutputs:
     today: Today
 
     @cached_property
-    def all_rows(self) -> list[Row]:
+    def all_rows(self) -> list[RunKey]:
         """All rows that the chosen tables and figures name."""
         return sorted(self.tables.all_rows() | self.figures.all_rows())
 
     @cached_property
-    def rows_of_today(self) -> list[Row]:
+    def rows_of_today(self) -> list[RunKey]:
         """All rows of the tables and the figure of today's encoders."""
         return sorted(self.today.tables.all_rows() | self.today.figures.all_rows())
 

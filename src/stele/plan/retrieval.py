@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stele import catalogue
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue.schema.sizes import Checkpoint
 from stele.errors import SteleError, unknown
 from stele.plan.calibration import Calibration
@@ -22,19 +22,19 @@ ENCODED = {"vectors": "record.json", "numbers": "vectors.npy", "ids": "ids.npy"}
 PROJECTED = "tatoeba"  # the benchmark whose pairs a figure draws
 
 
-def row_of(w) -> Row:
+def row_of(w) -> RunKey:
     """The row that a job's wildcards name."""
-    return Row(w.benchmark, w.model, w.setting)
+    return RunKey(w.benchmark, w.model, w.setting)
 
 
-def projected(w) -> Row:
+def projected(w) -> RunKey:
     """The row whose vectors a projection's wildcards name."""
-    return Row(PROJECTED, w.model, w.setting)
+    return RunKey(PROJECTED, w.model, w.setting)
 
 
-def direct(w) -> Row:
+def direct(w) -> RunKey:
     """The row of a benchmark and a model that is evaluated as it is."""
-    return Row(w.benchmark, w.model, "direct")
+    return RunKey(w.benchmark, w.model, "direct")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,13 +92,13 @@ class Retrieval:
         """The benchmark whose vectors a calibration is learnt of: they are made alike in all that it is for."""
         return self.calibrations.benchmarks(recipe)[0]
 
-    def windows(self, row: Row) -> str:
+    def windows(self, row: RunKey) -> str:
         """The option by which documents are encoded in windows; none where passages are encoded as they are."""
         own, protocol = self.protocols.windows(row), self.protocols.data.benchmark(row.benchmark).windows
         windows = own or (protocol and protocol.given())
         return flags({"windows": as_json(windows)}) if windows else ""
 
-    def field(self, row: Row) -> str:
+    def field(self, row: RunKey) -> str:
         """The option that says which field of topics is the query; none where it is the collection's own."""
         return flags({"field": self.protocols.setting(row.benchmark, row.setting).get("field")})
 
@@ -110,7 +110,7 @@ class Retrieval:
     def languages(self, w) -> list[str]:
         return self.rows.languages(row_of(w))
 
-    def calibration(self, row: Row, seeds: str) -> str:
+    def calibration(self, row: RunKey, seeds: str) -> str:
         """The options by which vectors are calibrated; none where a setting takes them as they are."""
         own = self.protocols.setting(row.benchmark, row.setting)
         if "calibration" not in own:
@@ -154,7 +154,7 @@ class Retrieval:
             raise unknown("setting of vectors", w.setting, valid, f"results/{w.benchmark}")
         return self.rows.inputs(row_of(w), w.seeds)
 
-    def _gives_vectors(self, row: Row) -> bool:
+    def _gives_vectors(self, row: RunKey) -> bool:
         """Whether what a row's job gives is vectors of pairs and no ranking."""
         return self.protocols.is_known(row.benchmark, row.setting) and self.rows.kind(row).scored == "vectors"
 

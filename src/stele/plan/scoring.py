@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue.counted import counted
 from stele.catalogue.schema.metric_names import metric_parts
 from stele.plan.paths import Inputs, Paths
@@ -39,7 +39,7 @@ class Scoring:
     def inputs(self, w) -> Inputs:
         return {"retrieval": self.scored(row_of(w), w.seeds), "data": list(self.data(w).values())}
 
-    def scored(self, row: Row, seeds: str) -> str:
+    def scored(self, row: RunKey, seeds: str) -> str:
         """The record of what a row's job gives, which is scored."""
         return self.paths.results(f"{row.path}/{seeds}/{self.rows.kind(row).scored}.json")
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.plan.models import Models
 from stele.plan.settings import Settings
 
@@ -43,13 +43,13 @@ class Shown:
     settings: Settings
     models: Models
 
-    def languages(self, row: Row) -> set[str]:
+    def languages(self, row: RunKey) -> set[str]:
         """The languages of a row that some table or figure shows; of a row that none shows, none."""
         return self._languages.get(row, set())
 
     @cached_property
-    def _languages(self) -> dict[Row, set[str]]:
-        languages: dict[Row, set[str]] = defaultdict(set)
+    def _languages(self) -> dict[RunKey, set[str]]:
+        languages: dict[RunKey, set[str]] = defaultdict(set)
         for value in self._values():
             languages[value.result] |= {*value.languages}
         return dict(languages)

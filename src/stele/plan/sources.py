@@ -12,7 +12,7 @@ from stele.catalogue.schema.datasets import Part
 from stele.catalogue.schema.models import Model
 from stele.catalogue.user_data import content_digest, listing, part_files
 from stele.errors import SteleError
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.errors import SteleError, unknown
 from stele.plan.cached_method import cached_method
 from stele.plan.models import Models, Problem
@@ -59,7 +59,7 @@ class Tables:
 
     # --- rows ---------------------------------------------------------------------------------------------------------
     @cached_method
-    def rows_of(self, table: str) -> list[Row]:
+    def rows_of(self, table: str) -> list[RunKey]:
         """The rows of a table, those of models of one's own among them."""
         from stele.papers.targets import table_rows
 
@@ -70,11 +70,11 @@ class Tables:
         """The models that get a row of their own in a table without standing in its spec."""
         return added_models(self.models, self.specs[table])
 
-    def all_rows(self) -> set[Row]:
+    def all_rows(self) -> set[RunKey]:
         """The rows of all tables."""
         return {row for table in self.specs for row in self.rows_of(table)}
 
-    def problems(self, table: str) -> dict[Row, Problem]:
+    def problems(self, table: str) -> dict[RunKey, Problem]:
         """The rows of a table that cannot be built, with why."""
         problems = {row: self.rows.problem(row) for row in self.rows_of(table)}
         return {row: problem for row, problem in problems.items() if problem}
@@ -87,12 +87,12 @@ class Tables:
         by_seed = [path for row, seeds in own.items() for path in self.seed_results(row, seeds)]
         return sorted([*by_seed, *(self.paths.result(row) for row in rows if row not in own)])
 
-    def seed_results(self, row: Row, seeds: Iterable[str]) -> list[str]:
+    def seed_results(self, row: RunKey, seeds: Iterable[str]) -> list[str]:
         """The files of single seeds of a row."""
         return [self.paths.seed_result(row, name) for name in seeds]
 
     @cached_method
-    def seeds(self, table: str) -> dict[Row, list[str]]:
+    def seeds(self, table: str) -> dict[RunKey, list[str]]:
         """The rows of a table with seeds of its own that it reads by seed -> those seeds.
 
         They are those that are fine-tuned. Of a kind that the table does not name the seeds are the configuration's.

@@ -8,7 +8,7 @@ from stele import catalogue
 from stele.catalogue.datasets import dataset, languages_of
 from stele.catalogue.schema.languages import Language
 from stele.errors import unknown
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from stele.plan.cached_method import cached_method
 from stele.plan.models import Models
 from stele.plan.paths import Paths

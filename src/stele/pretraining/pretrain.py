@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.command import arguments
-from stele.files.atomic import atomic_directory, folder_facts
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.training.curve import copy_curve
 

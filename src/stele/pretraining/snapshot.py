@@ -8,8 +8,7 @@ from pathlib import Path
 from stele.artifacts import records
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
-from stele.files.links import link_or_copy
+from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.paths import inside
 
 KEPT = ("processes", "diverged", "seed")  # what holds of a snapshot as of the run

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from stele.files.characters import plain_label
+from stele.files.formats import plain_label
 from stele.files.strict import Seed, Strict, Values
 from stele.recipes.encoding import SomeEncoding
 from stele.recipes.world import WorldSizes

@@ -7,10 +7,11 @@ import shutil
 from pathlib import Path
 
 from stele.artifacts import records
-from stele.artifacts.runs.trec import runs_of
+from stele.artifacts.run_files import runs_of
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, facts_digest, file_facts
+from stele.files.atomic import atomic_directory
+from stele.files.digests import facts_digest, file_facts
 
 ALIKE = ("job", "model", "benchmark", "recipe", "seed")
 

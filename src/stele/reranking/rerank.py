@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.epochs import write_with_epochs
-from stele.artifacts.runs.trec import write_run
-from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.artifacts.run_files import write_run
+from stele.artifacts.state import add_state_arguments, drop, own_folder, write_with_epochs
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.types import Data, QuerySet
 from stele.command import arguments

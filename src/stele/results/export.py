@@ -31,7 +31,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.published import MtebTask, PublishedBenchmark
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
-from stele.files.csv_files import write_csv
+from stele.files.formats import write_csv
 from stele.files.paths import inside
 from stele.files.reading import read_object, reading
 

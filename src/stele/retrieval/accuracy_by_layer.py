@@ -20,9 +20,9 @@ from stele.benchmarks.arguments import add_data_argument, data_folders, data_rec
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.evaluation.csls import accuracy
-from stele.files.atomic import atomic_file, file_facts
-from stele.files.csv_files import write_csv
-from stele.files.figures import save_figure
+from stele.files.atomic import atomic_file
+from stele.files.digests import file_facts
+from stele.files.formats import save_figure, write_csv
 from stele.registry import load_named
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, encoder_of, parse_encoding
 

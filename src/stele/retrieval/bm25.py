@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 from stele.artifacts import records
-from stele.artifacts.runs.run import run_of
+from stele.artifacts.run import run_of
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.types import Query, QuerySet

@@ -20,7 +20,8 @@ from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_write_json, folder_facts
+from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.files.digests import folder_facts
 from stele.files.reading import parse_object, read_state
 from stele.progress import bar
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding

@@ -16,8 +16,7 @@ from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.command import arguments
-from stele.files.atomic import atomic_directory
-from stele.files.links import link_or_copy
+from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.reading import read_state
 from stele.registry import load_named
 from stele.retrieval.dense.collection_encoding import CollectionEncoding

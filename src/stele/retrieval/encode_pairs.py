@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.runs.trec import write_run
+from stele.artifacts.run_files import write_run
 from stele.benchmarks._pairs import sides
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.types import Data, Passage, Query
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, facts_digest, folder_facts
+from stele.files.atomic import atomic_directory
+from stele.files.digests import facts_digest, folder_facts
 from stele.registry import load_named
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, given_encoder
 

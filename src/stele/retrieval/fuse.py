@@ -17,15 +17,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.runs.run import Hits, Run, run_of
-from stele.artifacts.runs.trec import read_run, runs_of, write_run
+from stele.artifacts.run import Hits, Run, run_of
+from stele.artifacts.run_files import read_run, runs_of, write_run
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.types import Data, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash, read_folds
-from stele.files.atomic import atomic_directory, atomic_file, facts_digest, file_facts
-from stele.files.csv_files import write_csv
+from stele.files.atomic import atomic_directory, atomic_file
+from stele.files.digests import facts_digest, file_facts
+from stele.files.formats import write_csv
 from stele.files.reading import parse_object, reading
 from stele.files.strict import validate
 from stele.recipes.fusion import Fusion

@@ -21,7 +21,8 @@ from stele.benchmarks.arguments import add_data_argument, data_folders, data_rec
 from stele.benchmarks.types import Passage
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_write_json, folder_facts
+from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.files.digests import folder_facts
 from stele.files.reading import parse_object, read_state
 from stele.progress import bar
 from stele.recipes.generated_queries import GeneratedQueriesRecipe, parse_recipe

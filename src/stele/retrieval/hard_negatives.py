@@ -32,7 +32,8 @@ from stele.benchmarks.mined_negatives import PASSAGES, QUESTIONS
 from stele.benchmarks.types import Passage
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json, folder_facts
+from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json
+from stele.files.digests import folder_facts
 from stele.files.paths import relative
 from stele.files.reading import read_state
 from stele.progress import bar, track

@@ -20,8 +20,9 @@ from stele.benchmarks.arguments import add_data_argument, data_folders, data_rec
 from stele.benchmarks.types import QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_file, file_facts
-from stele.files.csv_files import write_csv
+from stele.files.atomic import atomic_file
+from stele.files.digests import file_facts
+from stele.files.formats import write_csv
 from stele.retrieval.calibration.moves import (
     add_calibration_arguments,
     calibration_facts,

@@ -29,7 +29,7 @@ from stele.benchmarks.arguments import add_data_argument, data_folders, data_rec
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from stele.progress import bar
 from stele.recipes.topics import TopicField
 from stele.registry import load_named

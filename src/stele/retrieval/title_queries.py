@@ -19,7 +19,8 @@ from stele.artifacts.documents import read_batches
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_file, folder_facts
+from stele.files.atomic import atomic_directory, atomic_file
+from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.progress import bar, track
 from stele.recipes.title_queries import TitleQueriesRecipe, parse_recipe

@@ -9,7 +9,7 @@ from stele.artifacts import records
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.evaluation.aggregate import over_seeds
-from stele.files.atomic import digest
+from stele.files.digests import digest
 
 SAME = ("benchmark", "model", "setting", "averaged")
 

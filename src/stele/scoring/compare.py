@@ -30,8 +30,9 @@ from stele.benchmarks.types import Data
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import arguments
 from stele.errors import SteleError, unknown
-from stele.files import csv_files
-from stele.files.atomic import atomic_file, digest, sha256
+from stele.files import formats
+from stele.files.atomic import atomic_file
+from stele.files.digests import digest, sha256
 from stele.scoring.system_files.comparisons import Choices, report
 from stele.scoring.system_files.systems import run_scores
 from stele.significance import bootstrap, comparison, fisher, paired, scores
@@ -165,7 +166,7 @@ def write_csv(path: Path, comparisons: Mapping[str, Sequence[Comparison]]) -> No
     """A line a comparison, the columns of `Comparison`, unrounded; empty where there is no value."""
     with atomic_file(path) as handle:
         names = [field.name for field in fields(Comparison)]
-        csv_files.write_csv(handle, [names, *(row.values() for group in comparisons.values() for row in _rows(group))])
+        formats.write_csv(handle, [names, *(row.values() for group in comparisons.values() for row in _rows(group))])
 
 
 def _rows(comparisons: Sequence[Comparison]) -> list[dict]:

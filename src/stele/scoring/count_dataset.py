@@ -14,7 +14,7 @@ from stele.benchmarks.arguments import add_data_argument, data_folders, data_rec
 from stele.catalogue.counted import counted
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from stele.registry import load_named
 
 EVERYTHING = "all"  # the language of a count over all languages, or of none

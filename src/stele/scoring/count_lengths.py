@@ -17,8 +17,9 @@ from stele.artifacts import records
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_file, file_facts
-from stele.files.csv_files import write_csv
+from stele.files.atomic import atomic_file
+from stele.files.digests import file_facts
+from stele.files.formats import write_csv
 from stele.progress import track
 from stele.registry import load_named
 

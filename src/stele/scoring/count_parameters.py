@@ -17,7 +17,7 @@ from pathlib import Path
 from stele.artifacts import records
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from stele.files.reading import parse_json, reading
 from stele.scoring.score import parse_seeds
 

@@ -25,7 +25,7 @@ from stele.command import arguments
 from stele.errors import SteleError
 from stele.evaluation.case import Case
 from stele.evaluation.evaluate import Evaluation, evaluate, evaluator, intervals
-from stele.files.atomic import digest, file_facts, sha256
+from stele.files.digests import digest, file_facts, sha256
 from stele.scoring.system_files.report import print_report, write_queries, write_values
 from stele.scoring.system_files.systems import benchmark_module, given_outputs, read_case
 from stele.significance import bootstrap

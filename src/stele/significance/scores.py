@@ -18,8 +18,8 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.record_shape import check_seal, rebuild
 from stele.errors import Damaged, SteleError
-from stele.files import csv_files
-from stele.files.atomic import sha256
+from stele.files.digests import sha256
+from stele.files.formats import csv_text
 from stele.files.paths import relative
 from stele.files.reading import reading
 
@@ -145,7 +145,7 @@ def _table(path: Path) -> pyarrow.Table:
         table = pyarrow.csv.read_csv(path, convert_options=pyarrow.csv.ConvertOptions(column_types=names))
         for place, name in enumerate(table.column_names):
             if name in KEYS:
-                texts = [text and csv_files.text(text) for text in table[name].to_pylist()]
+                texts = [text and csv_text(text) for text in table[name].to_pylist()]
                 table = table.set_column(place, name, pyarrow.array(texts, pyarrow.string()))
         return table
     raise SteleError(f"{path}: want a result (.json) or scores per query (.parquet or .csv)")

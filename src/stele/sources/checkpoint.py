@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,19 +37,15 @@ from stele.catalogue.schema.datasets import PartFile
 from stele.catalogue.schema.models import Model
 from stele.command import arguments
 from stele.errors import SteleError, nearest
-from stele.files.atomic import FileFacts, atomic_directory, block_digests, digest
-from stele.files.ours import MARK
+from stele.files.atomic import MARK, atomic_directory
+from stele.files.digests import FileFacts, block_digests, digest
 from stele.files.paths import relative
 from stele.files.reading import parse_object, read_note
-from stele.sources.download.locations import FetchedFile, Places, drop_downloads, places_of
-from stele.sources.download.locations import add_arguments as add_place_arguments
-from stele.sources.download.put import link, put
-from stele.sources.download.verify import check, digests
-from stele.sources.weights.convert import convert, convert_shards
-from stele.sources.weights.load_check import (
+from stele.sources.checkpoint_checks import check_loads, check_settings, check_static
+from stele.sources.checkpoint_files import (
     INSTEAD,
-    check_loads,
-    check_static,
+    convert,
+    convert_shards,
     model_folders,
     read_json,
     read_module_list,
@@ -58,14 +54,15 @@ from stele.sources.weights.load_check import (
     refuse_code_of,
     static_folders,
 )
-from stele.sources.weights.settings_check import check_settings
+from stele.sources.places import FetchedFile, Places, drop_downloads, places_of
+from stele.sources.places import add_arguments as add_place_arguments
+from stele.sources.unpack import link_file, place_file
+from stele.sources.verify import check, digests
 
 log = logging.getLogger(__name__)
 
 JOB = "sources checkpoint"
 
-
-Fetched = dict[str, FetchedFile]  # path in the repository -> where it lies now
 KEPT = (".json", ".jinja", ".txt", ".model", ".safetensors")
 WEIGHT_FILES = (".safetensors", ".bin", ".index.json")
 MANIFEST = "manifest.json"
@@ -86,44 +83,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    """Writes the checkpoint's folder; raises SteleError for one that cannot be fetched, loaded or used as asked."""
     clock = start()
     source = parse_object(args.source, "--source")
+    instead = source.get("instead") or INSTEAD
     hub = None if args.path else repository(source)
-    args.manifest = args.manifest or _stand_in(args.mirrors, hub)
+    args.manifest = args.manifest or _stand_in_manifest(args.mirrors, hub)
     places = places_of(args, f"give your own folder (models: {{{args.model}: {{checkpoint: FOLDER}}}})")
     if args.path is None and hub is None:
         raise SteleError(how_to_give(args.model, source))
     encoding = parse_object(args.encoding, "--encoding") if args.encoding else None
     named = str(args.path or address(*hub, CONFIG).removesuffix(f"/{CONFIG}"))
 
-    def check_fetched(settings: Fetched) -> None:
+    # settings first: what they make impossible is refused before weights are fetched
+    download = None
+    if hub is not None:
+        download = Download(args.model, source, *hub, places)
+        download.take_settings()
+    if download is not None or args.settings_only:
         with TemporaryDirectory() as place, _named(Path(place), named):
-            _assemble(settings, Path(place))
+            if download is not None:
+                place_fetched(download.files, Path(place))
+            else:
+                link_folder(args.path, Path(place))
+                refuse_code(Path(place), instead)
             check_settings(Path(place), encoding, args.generator)
-
-    if args.settings_only and args.path:
-        with TemporaryDirectory() as place, _named(Path(place), named):
-            for path, below in files_of(args.path):
-                link(path, Path(place), below, named)
-            refuse_code(Path(place), source.get("instead") or INSTEAD)
-            check_settings(Path(place), encoding, args.generator)
-        return
-    got = {} if args.path else fetch_repository(args.model, source, *hub, places, check_fetched, args.settings_only)
     if args.settings_only:
-        with atomic_directory(args.state / "settings", JOB) as folder:  # until the weights are fetched
-            _assemble(got, folder)
+        if download is not None:
+            with atomic_directory(args.state / "settings", JOB) as folder:  # until the weights are fetched
+                place_fetched(download.files, folder)
         return
+
+    # all files in one folder, weights as safetensors, loaded once
+    if download is not None:
+        download.take_weights()
     with atomic_directory(args.output.parent, JOB) as folder, _named(folder, named):
-        facts = link_folder(args.path, folder) if args.path else _assemble(got, folder)
-        refuse_code(folder, source.get("instead") or INSTEAD)
-        if args.path:
+        facts: dict[str, FileFacts] = {}
+        if download is not None:
+            facts = place_fetched(download.files, folder)
+        else:
+            link_folder(args.path, folder, facts)
+        refuse_code(folder, instead)
+        if download is None:
             check_settings(folder, encoding, args.generator)
         facts.update(to_safetensors(folder, facts))
-        proofs = {
-            path.relative_to(folder).as_posix(): check_loads(path, source.get("weights", "float32"))
-            for path in model_folders(folder)
-        }
-        proofs |= {path.relative_to(folder).as_posix(): check_static(path) for path in static_folders(folder)}
+        proofs = {}
+        for path in model_folders(folder):
+            proofs[path.relative_to(folder).as_posix()] = check_loads(path, source.get("weights", "float32"))
+        for path in static_folders(folder):
+            proofs[path.relative_to(folder).as_posix()] = check_static(path)
+
         labels = [STAND_IN] if places.manifest else _labels(args.path)
         write_record(
             folder / args.output.name,
@@ -131,15 +140,15 @@ def run(args: argparse.Namespace) -> None:
             inputs={},
             clock=clock,
             labels=labels,
-            content=digest({path: about["sha256"] for path, about in facts.items()}),
+            content=digest({path: file["sha256"] for path, file in facts.items()}),
             origin="generated" if {GENERATED, STAND_IN} & {*labels} else "real",
             **({"diverged": divergence([args.path / RECORD])} if DIVERGED in labels else {}),
-            came_from=sorted({one.origin for one in got.values()}) or ["local folder"],
+            came_from=sorted({file.origin for file in download.files.values()}) if download else ["local folder"],
             model=args.model,
             repository=hub and hub[0],
             revision=hub and hub[1],
             licence=source.get("licence"),
-            files={path: {**about, **block_digests(folder / path)} for path, about in facts.items()},
+            files={path: {**file, **block_digests(folder / path)} for path, file in facts.items()},
             models=proofs,
         )
     drop_downloads(args.state)
@@ -155,17 +164,6 @@ def _named(folder: Path, source: str) -> Iterator[None]:
         raise SteleError(str(error).replace(str(folder), source)) from None
 
 
-@contextmanager
-def _spelt(repo: str) -> Iterator[None]:
-    """An error about a repository that the catalogue does not have names the nearest one that it has."""
-    try:
-        yield
-    except SteleError as error:
-        known = {model.checkpoint for model in catalogue.entries(Model).values() if model.checkpoint}
-        meant = nearest(repo, known) if repo not in known else None
-        raise SteleError(f"{error}\n  did you mean {meant!r}?" if meant else str(error)) from None
-
-
 def how_to_give(model: str, source: Mapping[str, Any]) -> str:
     """The error's text for a checkpoint that is neither on the hub nor given as a folder."""
     released = source.get("released") or {}
@@ -178,7 +176,7 @@ def how_to_give(model: str, source: Mapping[str, Any]) -> str:
     )
 
 
-def _stand_in(mirrors: Iterable[str], hub: tuple[str, str] | None) -> Path | None:
+def _stand_in_manifest(mirrors: Iterable[str], hub: tuple[str, str] | None) -> Path | None:
     """The manifest of a generated checkpoint, which lies beside its files in a folder mirror; None for a real one."""
     for mirror in mirrors if hub else ():
         folder = Path(mirror, mirror_path(address(*hub, CONFIG))).parents[2]
@@ -188,108 +186,102 @@ def _stand_in(mirrors: Iterable[str], hub: tuple[str, str] | None) -> Path | Non
 
 
 # --- from the hub ---------------------------------------------------------------------------------------------------
-def fetch_repository(
-    model: str,
-    source: Mapping[str, Any],
-    repo: str,
-    revision: str,
-    places: Places,
-    check_fetched: Callable[[Fetched], None],
-    settings_only: bool = False,
-) -> Fetched:
-    """Fetches what a repository has of the files that a checkpoint is made of: weights last, and after the check."""
-    fetched: Fetched = {}
-    where = f"{repo} ({revision})"
+class Download:
+    """The files of a repository that make a checkpoint, settings first and weights last; `files` are those fetched."""
 
-    def take(path: str, optional: bool = True) -> bool:
-        path = relative(path, where)
-        digest = source.get("sha256", {}).get(path)
-        file = PartFile(path=path, url=address(repo, revision, path), sha256=digest)
-        if path not in fetched and (got := places.get(file, f"{model} {path}", optional=optional)):
-            log.info("%s: %s, %.1f MB, %s, checked by %s", model, path, got.bytes / 1e6, got.origin, got.verified)
-            fetched[path] = got
-            instead = source.get("instead") or INSTEAD
-            refuse_code_of(got.path, Path(path).name, f"{where}: {path}", instead)
-        return path in fetched
+    def __init__(self, model: str, source: Mapping[str, Any], repo: str, revision: str, places: Places) -> None:
+        self.model, self.source, self.repo, self.revision, self.places = model, source, repo, revision, places
+        self.where = f"{repo} ({revision})"
+        self.files: dict[str, FetchedFile] = {}  # by path in the repository
+        self._folders: dict[str, bool] = {}  # those that may hold weights, and whether they must
 
-    if files := source.get("files"):
-        for path in files:
-            path.endswith(WEIGHT_FILES) or take(path, optional=False)
-        check_fetched(fetched)
-        for path in () if settings_only else files:
-            take(path, optional=False)
-        return fetched
-    with _spelt(repo):
-        folders = _take_settings(take, fetched, where)
-    check_fetched(fetched)
-    for below, needed in () if settings_only else folders.items():
-        if not _take_weights(take, fetched, below) and needed:
-            raise SteleError(f"{where}: no weights in {below or 'it'} (none of {', '.join(WEIGHTS)})")
-    return fetched
+    def take_settings(self) -> None:
+        """Fetches all files but weights; raises SteleError for a missing one, and for code."""
+        if self.source.get("files"):
+            for path in self.source["files"]:
+                if not path.endswith(WEIGHT_FILES):
+                    self._take(path, optional=False)
+            return
+        try:
+            self._find_settings()
+        except SteleError as error:
+            known = {model.checkpoint for model in catalogue.entries(Model).values() if model.checkpoint}
+            meant = nearest(self.repo, known) if self.repo not in known else None
+            raise SteleError(f"{error}\n  did you mean {meant!r}?" if meant else str(error)) from None
 
+    def take_weights(self) -> None:
+        """Fetches the weights: the first kind that a folder has, with all shards of an index."""
+        for path in self.source.get("files") or ():
+            self._take(path, optional=False)
+        for below, needed in self._folders.items():
+            kind = next((name for name in WEIGHTS if self._take(f"{below}{name}")), None)
+            if kind is None and needed:
+                raise SteleError(f"{self.where}: no weights in {below or 'it'} (none of {', '.join(WEIGHTS)})")
+            if kind is not None and kind.endswith(".index.json"):
+                for shard in sorted(set(read_weight_map(self.files[f"{below}{kind}"].path).values())):
+                    self._take(f"{below}{shard}", optional=False)
 
-def _take_settings(take: Any, fetched: Fetched, where: str) -> dict[str, bool]:
-    """Takes all but weights; returns the folders that hold some, and whether they must."""
-    if not take(MODULES):
-        _take_transformer(take, fetched, "", where)
-        return {"": True}
-    folders = {}
-    take(SENTENCE_TRANSFORMERS)
-    for module in read_module_list(fetched[MODULES].path):
-        below = f"{module['path']}/" if module.get("path") not in (None, "", ".") else ""
-        kind = str(module.get("type", "")).rsplit(".", 1)[-1]
-        if kind == "Transformer":
-            _take_transformer(take, fetched, below, where)
-            for path in (f"{below}{name}" for name in SENTENCE_BERT):
-                if take(path) and read_json(fetched[path].path):  # an empty one counts for nothing
-                    break
-            folders[below] = True
-        elif kind == STATIC:
-            take(f"{below}{VOCABULARY[0]}", optional=False)
-            folders[below] = True
-        elif below:
-            take(f"{below}{CONFIG}")
-            folders[below] = False
-    return folders
-
-
-def _take_transformer(take: Any, fetched: Fetched, below: str, where: str) -> None:
-    take(f"{below}{CONFIG}", optional=False)
-    for path in (ADAPTER, *TOKENIZER):
-        take(f"{below}{path}")
-    if not any(f"{below}{path}" in fetched for path in VOCABULARY):
-        raise SteleError(f"{where}: no tokenizer in {below or 'it'} (none of {', '.join(VOCABULARY)})")
-
-
-def _take_weights(take: Any, fetched: Fetched, below: str) -> bool:
-    """Takes the first kind of weights that is there, with all shards of an index."""
-    for path in (f"{below}{name}" for name in WEIGHTS):
-        if take(path):
-            if path.endswith(".index.json"):
-                for shard in sorted(set(read_weight_map(fetched[path].path).values())):
-                    take(f"{below}{shard}", optional=False)
+    def _take(self, path: str, optional: bool = True) -> bool:
+        """Fetches one file, unless it is there already; whether there is one."""
+        path = relative(path, self.where)
+        if path in self.files:
             return True
-    return False
+        sha256 = self.source.get("sha256", {}).get(path)
+        file = PartFile(path=path, url=address(self.repo, self.revision, path), sha256=sha256)
+        got = self.places.get(file, f"{self.model} {path}", optional=optional)
+        if got is None:
+            return False
+        log.info("%s: %s, %.1f MB, %s, checked by %s", self.model, path, got.bytes / 1e6, got.origin, got.verified)
+        self.files[path] = got
+        instead = self.source.get("instead") or INSTEAD
+        refuse_code_of(got.path, Path(path).name, f"{self.where}: {path}", instead)
+        return True
+
+    def _find_settings(self) -> None:
+        """Fetches the settings of a transformers folder, or of all modules of a sentence-transformers folder."""
+        if not self._take(MODULES):
+            self._take_transformer("")
+            return
+        self._take(SENTENCE_TRANSFORMERS)
+        for module in read_module_list(self.files[MODULES].path):
+            below = f"{module['path']}/" if module.get("path") not in (None, "", ".") else ""
+            kind = str(module.get("type", "")).rsplit(".", 1)[-1]
+            if kind == "Transformer":
+                self._take_transformer(below)
+                for path in (f"{below}{name}" for name in SENTENCE_BERT):
+                    if self._take(path) and read_json(self.files[path].path):  # an empty one counts for nothing
+                        break
+            elif kind == STATIC:
+                self._take(f"{below}{VOCABULARY[0]}", optional=False)
+                self._folders[below] = True
+            elif below:
+                self._take(f"{below}{CONFIG}")
+                self._folders[below] = False
+
+    def _take_transformer(self, below: str) -> None:
+        self._take(f"{below}{CONFIG}", optional=False)
+        for path in (ADAPTER, *TOKENIZER):
+            self._take(f"{below}{path}")
+        if not any(f"{below}{path}" in self.files for path in VOCABULARY):
+            raise SteleError(f"{self.where}: no tokenizer in {below or 'it'} (none of {', '.join(VOCABULARY)})")
+        self._folders[below] = True
 
 
-def _assemble(got: Fetched, folder: Path) -> dict[str, FileFacts]:
-    for path, one in got.items():
-        put(one.path, folder, path, one.url)
-    return {p: {"sha256": o.sha256, "bytes": o.bytes, "verified": o.verified, "url": o.url} for p, o in got.items()}
-
-
-# --- from a folder --------------------------------------------------------------------------------------------------
-def link_folder(source: Path, folder: Path) -> dict[str, FileFacts]:
-    """Links the files of a local checkpoint that matter (settings, tokenizer, weights in one format)."""
+def place_fetched(files: Mapping[str, FetchedFile], folder: Path) -> dict[str, FileFacts]:
+    """Puts fetched files into a folder, each under its path in the repository; returns their facts."""
     facts = {}
-    for path, below in files_of(source):
-        facts[below] = {"sha256": check(path, {}), "bytes": path.stat().st_size, "verified": "nothing"}
-        link(path, folder, below, str(source))
+    for path, file in files.items():
+        place_file(file.path, folder, path, file.url)
+        facts[path] = {"sha256": file.sha256, "bytes": file.bytes, "verified": file.verified, "url": file.url}
     return facts
 
 
-def files_of(source: Path) -> Iterator[tuple[Path, str]]:
-    """The files of a local checkpoint that matter, each with its path from there; an error where it is none."""
+# --- from a folder --------------------------------------------------------------------------------------------------
+def link_folder(source: Path, folder: Path, facts: dict[str, FileFacts] | None = None) -> None:
+    """Links the files of a local checkpoint that matter (settings, tokenizer, one kind of weights), notes their facts.
+
+    Raises SteleError where `source` is no folder of a checkpoint.
+    """
     if not source.is_dir():
         raise SteleError(f"{source}: no such folder (want a transformers or sentence-transformers folder)")
     if not any((source / name).is_file() for name in (CONFIG, MODULES)) and not model_folders(source):
@@ -299,10 +291,16 @@ def files_of(source: Path) -> Iterator[tuple[Path, str]]:
         below = path.relative_to(source)
         if not path.is_file() or any(part.startswith((".", "checkpoint-", "onnx", "openvino")) for part in below.parts):
             continue
-        weights = path.name.startswith("pytorch_model") and path.suffix == ".bin"
-        other = any((path.parent / name).is_file() for name in WEIGHTS[:2])
-        if path.name not in LEFT_OUT and (path.suffix in KEPT or (weights and not other)):
-            yield path, below.as_posix()
+        is_pytorch = path.name.startswith("pytorch_model") and path.suffix == ".bin"
+        has_safetensors = any((path.parent / name).is_file() for name in WEIGHTS[:2])
+        if path.name not in LEFT_OUT and (path.suffix in KEPT or (is_pytorch and not has_safetensors)):
+            if facts is not None:
+                facts[below.as_posix()] = {
+                    "sha256": check(path, {}),
+                    "bytes": path.stat().st_size,
+                    "verified": "nothing",
+                }
+            link_file(path, folder, below.as_posix(), str(source))
 
 
 def _labels(path: Path | None) -> list[str]:
@@ -321,7 +319,6 @@ def _labels(path: Path | None) -> list[str]:
 
 def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> dict[str, FileFacts]:
     """Converts PyTorch weights in place, takes the old ones out of `facts`, and returns the facts of the new ones."""
-    new: dict[str, FileFacts] = {}
     for index in sorted(folder.rglob(WEIGHTS[3])):
         convert_shards(index, index.parent)
         index.unlink()
@@ -333,6 +330,7 @@ def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> dict[str, FileF
     for path in list(facts):
         if not (folder / path).exists():
             del facts[path]
+    new: dict[str, FileFacts] = {}
     for path in sorted(folder.rglob("*.safetensors*")):
         name = path.relative_to(folder).as_posix()
         if name not in facts:

@@ -15,23 +15,21 @@ from typing import Any
 from stele import catalogue
 from stele.artifacts.records import BEGINNING, GENERATED, start, write_record
 from stele.catalogue.datasets import availability, languages_of, resolve, resolve_entry
-from stele.catalogue.schema.datasets import Dataset, Part, PartFile
+from stele.catalogue.schema.datasets import Dataset, Part
 from stele.catalogue.schema.languages import Language
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, block_digests, digest
+from stele.files.atomic import atomic_directory
+from stele.files.digests import block_digests, digest
 from stele.files.reading import parse_object
 from stele.files.strict import validate
-from stele.sources.datasets.counts import KINDS
-from stele.sources.datasets.cut import CUTS, Fetched
-from stele.sources.datasets.local import Facts, collect
-from stele.sources.datasets.manifest import Manifest
-from stele.sources.download import locations
-from stele.sources.download.first_digests import pin
-from stele.sources.download.locations import FetchedFile, Places
-from stele.sources.download.put import put
-from stele.sources.download.unpack import unpack
-from stele.sources.download.verify import digests
+from stele.sources.counts import KINDS
+from stele.sources.cut import CUTS, Fetched
+from stele.sources.places import FetchedFile, Places, drop_downloads, places_of
+from stele.sources.places import add_arguments as add_place_arguments
+from stele.sources.unpack import place_file, unpack
+from stele.sources.user_files import Facts, collect
+from stele.sources.verify import Manifest, digests, pin
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--first", type=arguments.whole, metavar="N", help="of a corpus: its first N documents or pages only"
     )
     parser.add_argument("--source", help="an entry, as in the catalogue or resolved, as JSON; default: the catalogue's")
-    locations.add_arguments(parser)
+    add_place_arguments(parser)
     parser.add_argument("--user-data", type=_folder, help="folder that holds your own copy")
     arguments.add_record(parser, JOB)
 
@@ -59,25 +57,28 @@ def _folder(text: str) -> Path:
 def run(args: argparse.Namespace) -> None:
     clock = start()
     source = _source(args)
-    have = locations.places_of(args, f"give your own copy (user_data: {{{args.dataset}: FOLDER}})")
+    places = places_of(args, f"give your own copy (user_data: {{{args.dataset}: FOLDER}})")
     if reason := availability(args.dataset, source, args.user_data):
         raise SteleError(f"{args.dataset}: {reason}")
-    got = [] if args.user_data else _fetch(source, have) if args.first is None else _begin(source, args.first, have)
+    # the files come into the state folder; those without a published digest must be as they were the first time
+    fetched: Fetched = []
     if not args.user_data:
-        unpublished = dict(_to_pin(one) for _, one in got if one.verified == "nothing")
+        fetched = _fetch(source, places) if args.first is None else _begin(source, args.first, places)
+        unpublished = dict(_to_pin(got) for _, got in fetched if got.verified == "nothing")
         pin(args.output.parent.with_name(f"{args.part}.pins.json"), unpublished)
+    # all in one folder, counted and recorded
     with atomic_directory(args.output.parent, JOB) as folder:
         if args.user_data:
-            files, origins = collect(source, args.user_data, folder, have.manifest)
+            files, origins = collect(source, args.user_data, folder, places.manifest)
             came = ["user data"]
         else:
-            files, origins = _assemble(got, folder), {"generated" if have.manifest else "real"}
-            came = sorted({one.origin for _, one in got})
+            files, origins = _assemble(fetched, folder), {"generated" if places.manifest else "real"}
+            came = sorted({got.origin for _, got in fetched})
         if len(origins) > 1:
             raise SteleError(f"{args.dataset}: generated and real files are mixed in {args.user_data}; keep one kind")
         origin = origins.pop() if origins else "real"
         try:
-            counts = _count(source, folder, list(files), have.manifest if origin == "generated" else None)
+            counts = _count(source, folder, list(files), places.manifest if origin == "generated" else None)
         except SteleError as error:
             raise SteleError(
                 f"{args.dataset} {args.part}: {_renamed(str(error), folder, files, args.user_data)}"
@@ -98,7 +99,7 @@ def run(args: argparse.Namespace) -> None:
             version=source.version if matched or not args.user_data else None,
             **{key: getattr(source, key) for key in ("dataset", "part", "languages", "title", "licence")},
         )
-    locations.drop_downloads(args.state)
+    drop_downloads(args.state)
     size = sum(facts["bytes"] for facts in files.values())
     log.info("%s %s: %d files, %.1f MB, %s data", args.dataset, args.part, len(files), size / 1e6, origin)
 
@@ -117,12 +118,12 @@ def _source(args: argparse.Namespace) -> Part:
     return resolve_entry(args.dataset, entry, args.part, languages, table)
 
 
-def _fetch(source: Part, have: Places) -> list[tuple[PartFile, FetchedFile]]:
+def _fetch(source: Part, places: Places) -> Fetched:
     """All files of a part but those to be left out, fetched one after the other and kept in the state folder."""
     what = f"{source.dataset} {source.part}"
-    fetched: list[tuple[PartFile, FetchedFile]] = []
+    fetched: Fetched = []
     for file in source.files:
-        got = have.get(file, f"{what} {file.path}", optional=file.optional)
+        got = places.get(file, f"{what} {file.path}", optional=file.optional)
         if got is None:
             log.info("%s: no %s; it is optional", what, file.path)
             continue
@@ -131,37 +132,37 @@ def _fetch(source: Part, have: Places) -> list[tuple[PartFile, FetchedFile]]:
     return fetched
 
 
-def _begin(source: Part, first: int, have: Places) -> Fetched:
+def _begin(source: Part, first: int, places: Places) -> Fetched:
     """The first documents or pages of a corpus; what is evaluated or fine-tuned on is whole, always."""
     if source.cut is None:
         raise SteleError(f"{source.dataset}: --first: this dataset is used whole; leave it out")
     if first < 1:
         raise SteleError(f"--first {first}: want a number of {source.cut}, at least 1")
-    return CUTS.get(source.cut)(source, first, have)
+    return CUTS.get(source.cut)(source, first, places)
 
 
-def _to_pin(one: FetchedFile) -> tuple[str, str]:
-    """What a later download must agree with: the file, or as much of it as was read."""
-    read = one.beginning
-    return (one.url, one.sha256) if read is None else (f"{one.url} bytes 0-{read['bytes'] - 1}", read["sha256"])
+def _to_pin(got: FetchedFile) -> tuple[str, str]:
+    """(name, sha256) with which a later download must agree: of the file, or of as much of it as was read."""
+    read = got.beginning
+    return (got.url, got.sha256) if read is None else (f"{got.url} bytes 0-{read['bytes'] - 1}", read["sha256"])
 
 
 def _is_cut(files: Facts) -> bool:
     return any(not facts["beginning"]["whole"] for facts in files.values() if "beginning" in facts)
 
 
-def _assemble(got: list[tuple[PartFile, FetchedFile]], folder: Path) -> Facts:
-    """Puts what was fetched into the dataset's folder, archives unpacked; returns the facts of each file."""
+def _assemble(fetched: Fetched, folder: Path) -> Facts:
+    """Puts the fetched files into the dataset's folder, archives unpacked; returns the facts of each file."""
     facts: Facts = {}
-    for file, one in got:
-        about = {"verified": one.verified, "url": one.url} | ({"beginning": one.beginning} if one.beginning else {})
+    for file, got in fetched:
+        about = {"verified": got.verified, "url": got.url} | ({"beginning": got.beginning} if got.beginning else {})
         if file.unpack:
-            for path in unpack(one.path, folder, file.unpack):
+            for path in unpack(got.path, folder, file.unpack):
                 size = (folder / path).stat().st_size
-                facts[path] = {**digests(folder / path), "bytes": size, **about, "archive": one.sha256}
+                facts[path] = {**digests(folder / path), "bytes": size, **about, "archive": got.sha256}
         else:
-            put(one.path, folder, file.path, one.url)
-            facts[file.path] = {"sha256": one.sha256, "bytes": one.bytes, **about}
+            place_file(got.path, folder, file.path, got.url)
+            facts[file.path] = {"sha256": got.sha256, "bytes": got.bytes, **about}
     return facts
 
 

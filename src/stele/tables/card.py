@@ -14,7 +14,8 @@ from pathlib import Path
 
 from stele.artifacts import records
 from stele.command import arguments
-from stele.files.atomic import atomic_file, digest
+from stele.files.atomic import atomic_file
+from stele.files.digests import digest
 from stele.files.paths import read_stamp
 from stele.tables.cards.content import cells, make_card
 from stele.tables.cards.evaluated import read

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stele.errors import SteleError
-from stele.files.figures import save_figure
+from stele.files.formats import save_figure
 from stele.papers.table import NAMES
 from stele.tables.cells.cell import Cell, counted
 from stele.tables.cells.states import STATES

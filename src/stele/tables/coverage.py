@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from stele.files.csv_files import write_csv
+from stele.files.formats import write_csv
 from stele.papers.table import NAMES, load_specs
 from stele.tables.cells.cell import Cell, Results, counted, table_cells
 from stele.tables.cells.context import load_context

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.csv_files import write_csv
+from stele.files.formats import write_csv
 from stele.significance import paired, scores
 from stele.significance.comparison import load_test
 from stele.tables.cells.cell import Cell, Outcome, Results, count_text

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from stele.files.figures import save_figure
+from stele.files.formats import save_figure
 from stele.papers.figure import load_figure
 from stele.tables.cell_map import ON_PAPER, add_output_argument, checked
 from stele.tables.cells.cell import Results

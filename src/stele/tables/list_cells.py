@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from stele.files.csv_files import write_csv
+from stele.files.formats import write_csv
 from stele.papers.table import Table
 from stele.papers.table_parts import Column
 from stele.tables.cells import numbers

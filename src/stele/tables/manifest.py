@@ -8,14 +8,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stele.artifacts import manifest
+from stele.artifacts import results
 from stele.command import arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
-    parser.add_argument("--output", type=arguments.output(".json"), help="default: manifest.json in the folder")
+    parser.add_argument("--output", type=arguments.output(".json"), help="default: results.json in the folder")
 
 
 def run(args: argparse.Namespace) -> None:
-    manifest.write(args.results_dir, args.output)
+    results.write_manifest(args.results_dir, args.output)

@@ -17,7 +17,7 @@ from stele import catalogue
 from stele.artifacts.records import read_record
 from stele.artifacts.results import read_placed, result_files
 from stele.errors import SteleError
-from stele.files.csv_files import write_csv
+from stele.files.formats import write_csv
 from stele.tables.published.verdicts import Verdict, verdicts
 
 log = logging.getLogger(__name__)

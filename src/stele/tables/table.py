@@ -17,7 +17,8 @@ from collections import Counter
 from pathlib import Path
 
 from stele.artifacts import records
-from stele.files.atomic import atomic_file, digest
+from stele.files.atomic import atomic_file
+from stele.files.digests import digest
 from stele.papers.table import load_spec
 from stele.tables.cells import cached_tests
 from stele.tables.cells.cell import Results, count_text, counted, table_cells

@@ -18,12 +18,11 @@ from pathlib import Path
 
 from stele.artifacts import records
 from stele.artifacts.integrity import MANIFEST, RECORD, Damage, damages, rebuild
-from stele.artifacts.manifest import NAME, files
 from stele.artifacts.record_shape import seal_problem
-from stele.artifacts.results import result_files
-from stele.artifacts.runs.trec import runs_of
+from stele.artifacts.results import manifest_files, result_files
+from stele.artifacts.run_files import runs_of
 from stele.errors import SteleError
-from stele.files.atomic import digest, sha256
+from stele.files.digests import digest, sha256
 from stele.files.paths import relative
 from stele.progress import track
 
@@ -63,10 +62,10 @@ def against_own_records(folder: Path) -> Iterator[Damage | str]:
 
 def against_manifest(folder: Path) -> Iterator[str]:
     """Files that are not as the manifest has them."""
-    if not (folder / NAME).is_file():
-        yield f"{folder / NAME}: no manifest; `snakemake all_tables` (or `stele tables manifest`) writes it"
+    if not (folder / MANIFEST).is_file():
+        yield f"{folder / MANIFEST}: no manifest; `snakemake all_tables` (or `stele tables manifest`) writes it"
         return
-    written, there = records.read_record(folder / NAME).get("files", {}), files(folder)
+    written, there = records.read_record(folder / MANIFEST).get("files", {}), manifest_files(folder)
     for name in sorted(written.keys() | there.keys()):
         if name not in there:
             yield f"{folder / name}: removed"

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from stele.files import csv_files
+from stele.files import formats
 from stele.files.atomic import atomic_file
 from stele.files.reading import reading
 
@@ -26,7 +26,7 @@ def write_csv(path: Path, rows: Sequence[dict[str, float]]) -> None:
     names = columns(rows)
     with atomic_file(path) as handle:
         lines = ([int(row["step"]), *(f"{row[n]:.7g}" if n in row else "" for n in names[1:])] for row in rows)
-        csv_files.write_csv(handle, [names, *lines])
+        formats.write_csv(handle, [names, *lines])
 
 
 def read_csv(path: Path) -> list[dict[str, float]]:

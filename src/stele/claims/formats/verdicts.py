@@ -12,8 +12,8 @@ from typing import IO, Any
 from stele.evidence.estimate import FEWEST_SEEDS, UNTRAINED
 from stele.evidence.measured import ALPHA
 from stele.evidence.verdicts import LOOKS, JudgedClaim, Shown
-from stele.files.atomic import sha256
-from stele.files.csv_files import write_csv
+from stele.files.digests import sha256
+from stele.files.formats import write_csv
 from stele.papers.claims import FILE
 
 COLUMNS = ("paper", "key", "main", "kind", "places", "text", "print", "state", "mean", "low", "high", "level", "p")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.errors import unknown
 from stele.evidence.needed import references_of
 from stele.papers.addresses import load_paper
@@ -52,15 +52,15 @@ def choose(specs: Path, papers: Sequence[str] | None, keys: Sequence[str] | None
     return [claim for claim in found if not keys or claim.key in keys or claim.name in keys]
 
 
-def wanted(plan: Plan, references: Iterable[Reference]) -> dict[Row, Wanted]:
+def wanted(plan: Plan, references: Iterable[Reference]) -> dict[RunKey, Wanted]:
     """Row -> its results, in order."""
-    by_row: dict[Row, set[str]] = defaultdict(set)
+    by_row: dict[RunKey, set[str]] = defaultdict(set)
     for reference in references:
         by_row[reference.result].update(reference.languages)
     return {row: _wanted(plan, row, by_row[row]) for row in sorted(by_row)}
 
 
-def _wanted(plan: Plan, row: Row, languages: set[str]) -> Wanted:
+def _wanted(plan: Plan, row: RunKey, languages: set[str]) -> Wanted:
     if problem := plan.rows.problem(row):
         return Wanted(reason=": ".join(problem))
     if not plan.rows.counts(row) and not languages & {*plan.rows.languages(row)}:
@@ -69,7 +69,7 @@ def _wanted(plan: Plan, row: Row, languages: set[str]) -> Wanted:
     return Wanted(tuple(files or [plan.paths.result(row)]))
 
 
-def _seeds(plan: Plan, row: Row) -> list[str]:
+def _seeds(plan: Plan, row: RunKey) -> list[str]:
     """The configured seeds; of what is fine-tuned but not pretrained here, one of fine-tuning for each of pretraining.
 
     Its interval comes from fine-tuning alone, and two seeds know little of how much they vary.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stele.files.durations import duration
-from stele.files.markdown import bullets, table
+from stele.files.formats import bullets, duration, table
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

@@ -15,7 +15,7 @@ from stele.cluster.requests import JobRequest
 from stele.cluster.slurm import sinfo
 from stele.cluster.slurm.sinfo import Nodes
 from stele.errors import SteleError
-from stele.files.durations import duration
+from stele.files.formats import duration
 from stele.plan.plan import Plan
 
 RENDERING = "tables"  # the stage whose jobs show what is there, however little

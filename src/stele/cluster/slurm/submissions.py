@@ -16,7 +16,8 @@ from typing import Any
 
 from stele.cluster.requests import requested
 from stele.cluster.slurm import squeue
-from stele.files.atomic import atomic_file, digest
+from stele.files.atomic import atomic_file
+from stele.files.digests import digest
 from stele.files.reading import JsonObject, read_note
 
 SUBMITTED = Path(".snakemake/stele-submitted")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from stele.corpora.titles.normal_form import UNKNOWN, Site
 from stele.corpora.wikitext import markup
-from stele.corpora.wikitext.character_references import decode
+from stele.corpora.wikitext.extensions import decode
+from stele.corpora.wikitext.titles import UNKNOWN, Site
 
 Span = tuple[int, int, str]  # characters [start, end) link to the article
 

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import accumulate
 
-from stele.corpora.wikitext import variants
-from stele.corpora.wikitext.extensions import DROPPED
-from stele.corpora.wikitext.patterns import ATTRIBUTES, one_of, replaced
+from stele.corpora.wikitext import extensions
+from stele.corpora.wikitext.extensions import ATTRIBUTES, DROPPED, one_of, replaced
 
 _BRACES = re.compile(r"\{\{+|\}\}+")
 _LEFT_BRACES, _RIGHT_BRACES = re.compile(r"\{\{"), re.compile(r"\}\}")  # twice as fast as `"{{" in text`
@@ -186,7 +185,7 @@ def drop_tags(text: str, language: str) -> str:
         text = plain if "<" not in plain else _TORN_TAG.sub("", _without_tags(text))
     if "{" in text and "-{" in text:
         for _ in range(4):  # the innermost first
-            text = _VARIANTS.sub(lambda match: variants.shown(match.group(1), language), text)
+            text = _VARIANTS.sub(lambda match: extensions.shown(match.group(1), language), text)
     if "__" in text:
         text = _MAGIC_WORD.sub(_shown_of_word, text)
     return _EXTERNAL.sub(r"\1", text) if "[" in text else text
@@ -207,11 +206,14 @@ def drop_marks(text: str, spans: list[tuple[int, int]]) -> tuple[str, list[tuple
     Few paragraphs have any: pages about markup, that show how to write it.
     """
     for _ in range(3):  # what a removal puts together goes, too; deeper nests are nobody's text
-        found = [match.span() for match in _MARK.finditer(text)] if _FIRST_MARK.search(text) else []
-        if not found:
+        if not _FIRST_MARK.search(text):
             break
-        text = _without(text, found)
-        starts, ends = (_moved([span[side] for span in spans], found) for side in (0, 1))
+        marks = [match.span() for match in _MARK.finditer(text)]
+        if not marks:
+            break
+        text = _without(text, marks)
+        starts = _moved([start for start, _ in spans], marks)
+        ends = _moved([end for _, end in spans], marks)
         spans = [_trimmed(text, start, end) for start, end in zip(starts, ends, strict=True)]
     return text.rstrip(), spans
 
@@ -226,12 +228,12 @@ def _moved(positions: list[int], removed: list[tuple[int, int]]) -> list[int]:
     """Where positions are once the stretches, in order, are gone."""
     starts = [start for start, _ in removed]
     gone = [0, *accumulate(end - start for start, end in removed)]
-    found = []
+    moved = []
     for position in positions:
         at = bisect_left(starts, position)  # how many begin before it; the last of them may reach beyond it
         inside = max(removed[at - 1][1] - position, 0) if at else 0
-        found.append(position - gone[at] + inside)
-    return found
+        moved.append(position - gone[at] + inside)
+    return moved
 
 
 def _shown_of_word(match: re.Match[str]) -> str:

@@ -13,9 +13,9 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from stele.corpora.titles.normal_form import MEDIA_TYPES, UNKNOWN, Site
 from stele.corpora.wikitext import inline, markup
 from stele.corpora.wikitext.extensions import drop_extensions
+from stele.corpora.wikitext.titles import MEDIA_TYPES, UNKNOWN, Site
 from stele.errors import SteleError
 
 LONGEST = 8 << 20  # a page of links only then takes some 200 MB
@@ -71,8 +71,10 @@ def extract(wikitext: str, site: Site) -> PageText:
     [(0, 11, 16, 'Italy'), (1, 0, 4, 'Roma (city)')]
     """
     if len(wikitext) > LONGEST:
-        found = f"{len(wikitext):,} characters of wikitext"
-        raise SteleError(f"{found}, where MediaWiki saves at most 2 MiB: more than {LONGEST:,} are not read")
+        raise SteleError(
+            f"{len(wikitext):,} characters of wikitext, where MediaWiki saves at most 2 MiB: more than {LONGEST:,} are "
+            "not read"
+        )
     page = PageText()
     headings: list[str] = []
     blocks = list(_blocks(_reduce(wikitext, site)))
@@ -123,8 +125,8 @@ def _with_unknown(match: re.Match[str]) -> str:
 
 def _kept_bracket(match: re.Match[str]) -> str:
     """The opening bracket, unless there was nothing between it and the closing one."""
-    found = match.group()
-    return "" if found[-1] in ")）" else found[0]
+    brackets = match.group()
+    return "" if brackets[-1] in ")）" else brackets[0]
 
 
 def _kept_semicolon(match: re.Match[str]) -> str:

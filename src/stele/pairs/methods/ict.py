@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from stele.pairs.mining.tokens import Tokens, pack
+from stele.pairs.segments import Tokens, pack
 from stele.recipes.mining import SPECIAL
 from stele.recipes.pairs.ict import Recipe
 

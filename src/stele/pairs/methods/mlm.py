@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from stele.pairs.mining.tokens import Tokens
+from stele.pairs.segments import Tokens
 from stele.recipes.mining import SPECIAL
 from stele.recipes.pairs.mlm import Recipe
 

@@ -1,6 +1,6 @@
 """MSM's documents: pieces of up to 32 sentences, each to be predicted from the others (Zhang et al., section 4.2).
 
-An example is a piece; its segments are the piece's units in order. `mining/units.py` has the two readings of a unit:
+An example is a piece; its segments are the piece's units in order. `mining/tokens.py` has the two readings of a unit:
 the paper's sentences (default) and the released code's packed blocks.
 """
 
@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from stele.pairs.mining.tokens import Tokens
-from stele.pairs.mining.units import pieces
+from stele.pairs.segments import Tokens, pieces
 from stele.recipes.pairs.msm import Recipe
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import ClassVar, NamedTuple
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue.schema.names import choice
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, Values, validate
@@ -65,23 +65,23 @@ class Kind(ABC):
     counts: ClassVar[bool] = False
 
     @abstractmethod
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         """(state, reason) when a row cannot be built: `not built`, `unavailable` or `not in scale`."""
 
-    def left_out(self, row: Row) -> dict[str, str]:
+    def left_out(self, row: RunKey) -> dict[str, str]:
         """language of the benchmark that a row is not evaluated in, though it is in scale -> why."""
         return {}
 
     @abstractmethod
-    def inputs(self, row: Row, seeds: str) -> Inputs:
+    def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """What the job reads that makes the row's run, vectors or count."""
 
     @abstractmethod
-    def seeds(self, row: Row) -> list[str]:
+    def seeds(self, row: RunKey) -> list[str]:
         """The seeds of its results, as in the names of their files."""
 
     @abstractmethod
-    def downloads(self, row: Row) -> set[str]:
+    def downloads(self, row: RunKey) -> set[str]:
         """The records of all datasets and checkpoints that it needs."""
 
 
@@ -95,7 +95,7 @@ def _kinds() -> Registry[type[Kind]]:
     return kinds
 
 
-def kind_of(upstream: UpstreamParts, row: Row) -> Kind:
+def kind_of(upstream: UpstreamParts, row: RunKey) -> Kind:
     """The kind of a row's setting, for kinds that are made of others."""
     return _kinds().get(upstream.protocols.setting(row.benchmark, row.setting)["kind"])(upstream)
 
@@ -141,12 +141,12 @@ class Rows:
     def models(self) -> Models:
         return self.upstream.models
 
-    def kind(self, row: Row) -> Kind:
+    def kind(self, row: RunKey) -> Kind:
         """The kind of a row's setting."""
         return self.kinds.get(self.protocols.setting(row.benchmark, row.setting)["kind"])
 
     @cached_method
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         """(state, reason) when a row of a table cannot be built: `not built`, `unavailable` or `not in scale`."""
         if not (self.counts(row) or row.model in self.models.all):
             return "not built", f"no rule builds {row.model} yet"
@@ -154,18 +154,18 @@ class Rows:
             return "not built", f"no rule builds {row.benchmark}/{row.setting} yet"
         return self.kind(row).problem(row)
 
-    def is_known(self, row: Row) -> bool:
+    def is_known(self, row: RunKey) -> bool:
         """Whether the model (or the counted dataset) and the setting are names that there are."""
         return (self.counts(row) or row.model in self.models.all) and self.protocols.is_known(
             row.benchmark, row.setting
         )
 
-    def counts(self, row: Row) -> bool:
+    def counts(self, row: RunKey) -> bool:
         """Whether a row's benchmark counts datasets, which stand where others have models."""
         entries = self.protocols.settings.get(row.benchmark, {}).values()
         return any(self.kinds.get(entry["kind"]).counts for entry in entries)
 
-    def inputs(self, row: Row, seeds: str = "") -> Inputs:
+    def inputs(self, row: RunKey, seeds: str = "") -> Inputs:
         """What the row's first job reads; a row that cannot be built is an error with the reason."""
         if not self.counts(row):
             self.models[row.model]  # an unknown name is said with the nearest
@@ -174,19 +174,19 @@ class Rows:
             raise SteleError(f"results/{row.path}: {problem[0]}: {problem[1]}")
         return self.kind(row).inputs(row, seeds)
 
-    def left_out(self, row: Row) -> dict[str, str]:
+    def left_out(self, row: RunKey) -> dict[str, str]:
         """language of the benchmark that a row is not evaluated in, though it is in scale -> why."""
         return self.kind(row).left_out(row) if self.is_known(row) else {}
 
-    def languages(self, row: Row) -> list[str]:
+    def languages(self, row: RunKey) -> list[str]:
         """The languages that a row is evaluated in."""
         left_out = self.left_out(row)
         return [code for code in self.upstream.data.languages(row.benchmark) if code not in left_out]
 
-    def seeds(self, row: Row) -> list[str]:
+    def seeds(self, row: RunKey) -> list[str]:
         return self.kind(row).seeds(row)
 
-    def downloads(self, row: Row) -> set[str]:
+    def downloads(self, row: RunKey) -> set[str]:
         return self.kind(row).downloads(row)
 
     # --- wildcards ----------------------------------------------------------------------------------------------------

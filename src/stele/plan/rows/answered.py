@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue import recipes
 from stele.catalogue.schema.recipes import AnsweringReads
 from stele.files.strict import Strict
@@ -25,41 +25,41 @@ class Answered(Dense):
     class Setting(Strict):
         answering: str = Field(description="the recipe by which a model learns to find answers")
 
-    def _both(self, row: Row) -> tuple[AnsweringReads, AnsweringRecipe]:
+    def _both(self, row: RunKey) -> tuple[AnsweringReads, AnsweringRecipe]:
         name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
         return recipes.answering(name, self.upstream.paths.settings.sizes)
 
-    def recipe(self, row: Row) -> AnsweringRecipe:
+    def recipe(self, row: RunKey) -> AnsweringRecipe:
         """How a model learns: what the command is given."""
         return self._both(row)[1]
 
-    def as_json(self, row: Row) -> str:
+    def as_json(self, row: RunKey) -> str:
         return as_json(self.recipe(row).given())
 
-    def training_set(self, row: Row) -> str:
+    def training_set(self, row: RunKey) -> str:
         """The name of what it learns from."""
         return self._both(row)[0].training_set
 
-    def training_data(self, row: Row) -> dict[str, str]:
+    def training_data(self, row: RunKey) -> dict[str, str]:
         """`dataset:part` -> record of that."""
         name = self.training_set(row)
         return self.upstream.data.records(
             self.upstream.data.training_set(name).data, self.upstream.data.training_languages(name)
         )
 
-    def modules(self, row: Row) -> list[str]:
+    def modules(self, row: RunKey) -> list[str]:
         """The module that reads it."""
         return [f"benchmarks.{self.upstream.data.training_set(self.training_set(row)).module}"]
 
-    def datasets(self, row: Row) -> dict[str, list[str]]:
+    def datasets(self, row: RunKey) -> dict[str, list[str]]:
         name = self.training_set(row)
         return {**super().datasets(row), f"training set {name}": self.upstream.data.training_set(name).data}
 
-    def inputs(self, row: Row, seeds: str) -> Inputs:
+    def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """Besides the encoder and the questions what it learns from."""
         return {**super().inputs(row, seeds), "training_data": list(self.training_data(row).values())}
 
-    def downloads(self, row: Row) -> set[str]:
+    def downloads(self, row: RunKey) -> set[str]:
         return super().downloads(row) | {*self.training_data(row).values()}
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.files.strict import Strict
 from stele.plan.calibration import CORPUS
 from stele.plan.models import Problem
@@ -21,29 +21,29 @@ class Calibrated(Dense):
         calibration: str = Field(description="the recipe that it is learnt by")
         operation: Literal["shifted", "scaled", "calibrated"] = Field(description="each does what those before it do")
 
-    def _calibration(self, row: Row) -> str:
+    def _calibration(self, row: RunKey) -> str:
         return self.upstream.protocols.setting(row.benchmark, row.setting)["calibration"]
 
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         """As of other encoders; `unavailable` where no language has a text to calibrate on."""
         problem = super().problem(row)
         if problem is None and not self.upstream.calibration.languages(row.benchmark):
             problem = "unavailable", next(iter(self.left_out(row).values()))
         return problem
 
-    def left_out(self, row: Row) -> dict[str, str]:
+    def left_out(self, row: RunKey) -> dict[str, str]:
         return self.upstream.calibration.left_out(row.benchmark)
 
-    def datasets(self, row: Row) -> dict[str, list[str]]:
+    def datasets(self, row: RunKey) -> dict[str, list[str]]:
         """Those of other encoders' rows; what is calibrated and what that is learnt from must be of one world."""
         return {**super().datasets(row), "calibration": [CORPUS, *self.upstream.protocols.datasets(row)]}
 
-    def inputs(self, row: Row, seeds: str) -> Inputs:
+    def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """Besides the encoder and the texts what was learnt of it."""
         learnt = self.upstream.paths.calibration(row.model, self._calibration(row), seeds)
         return {**super().inputs(row, seeds), "calibration": learnt}
 
-    def downloads(self, row: Row) -> set[str]:
+    def downloads(self, row: RunKey) -> set[str]:
         return super().downloads(row) | self.upstream.calibration.downloads(self._calibration(row))
 
 

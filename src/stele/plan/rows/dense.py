@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Metric
 from stele.files.strict import Strict
 from stele.plan.models import Problem
@@ -26,10 +26,10 @@ class Dense(Kind):
         field: TopicField | None = Field(None, description="of topics, that is the query; none: the collection's own")
         windows: TokenWindows | None = Field(None, description="in which documents are encoded; none: the benchmark's")
 
-    def _recipe(self, row: Row) -> str | None:
+    def _recipe(self, row: RunKey) -> str | None:
         return self.upstream.protocols.recipe(row.benchmark, row.setting)
 
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         """Of the model, else `not in scale` where no language is left, else of its fine-tuning and of the data."""
         if not self.upstream.models[row.model].has_encoder:
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
@@ -40,7 +40,7 @@ class Dense(Kind):
         problem = problem or parts.finetuning_problem(self._recipe(row))
         return problem or parts.data_problem(self.datasets(row))
 
-    def datasets(self, row: Row) -> dict[str, list[str]]:
+    def datasets(self, row: RunKey) -> dict[str, list[str]]:
         """The datasets that a row reads, in groups of those that must tell of one world, by what reads them."""
         return {
             row.benchmark: self.upstream.protocols.datasets(row),
@@ -48,21 +48,21 @@ class Dense(Kind):
             **self.upstream.availability.pretraining_data(row.model),
         }
 
-    def inputs(self, row: Row, seeds: str) -> Inputs:
+    def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """The encoder that a row evaluates, and what it encodes."""
         return {"encoder": self.encoder(row, seeds), "data": list(self.upstream.protocols.searched(row).values())}
 
-    def encoder(self, row: Row, seeds: str) -> str:
+    def encoder(self, row: RunKey, seeds: str) -> str:
         """The record of the encoder that a row evaluates."""
         return self.upstream.finetuning.encoder(row.model, self._recipe(row), seeds)
 
-    def seeds(self, row: Row) -> list[str]:
+    def seeds(self, row: RunKey) -> list[str]:
         """One for each seed of pretraining and of fine-tuning; a model that is not trained here has no former ones."""
         seeds = self.upstream.paths.settings.config.seeds
         trained = self.upstream.models.pretraining_of(row.model)
         return seed_names(seeds.pretraining if trained else [0], seeds.finetuning)
 
-    def downloads(self, row: Row) -> set[str]:
+    def downloads(self, row: RunKey) -> set[str]:
         """The records of all datasets and checkpoints that a row needs."""
         parts = self.upstream
         own = parts.sources.of_recipe(self._recipe(row)) | parts.sources.of_model(row.model)
@@ -92,16 +92,16 @@ class Parameters(Dense):
     class Setting(Strict):
         pass
 
-    def _root(self, row: Row) -> Row:
+    def _root(self, row: RunKey) -> RunKey:
         return row._replace(model=self.upstream.models.root(row.model))
 
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         return super().problem(self._root(row))
 
-    def encoder(self, row: Row, seeds: str) -> str:
+    def encoder(self, row: RunKey, seeds: str) -> str:
         return super().encoder(self._root(row), seeds)
 
-    def downloads(self, row: Row) -> set[str]:
+    def downloads(self, row: RunKey) -> set[str]:
         return super().downloads(self._root(row))
 
 

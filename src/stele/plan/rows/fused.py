@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue import datasets
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
@@ -28,15 +28,15 @@ class Fused(Kind):
         term: str = Field(description="the lexical model")
         dense: str = Field(description="the setting of the benchmark in which the model is searched")
 
-    def parts(self, row: Row) -> tuple[Row, Row]:
+    def parts(self, row: RunKey) -> tuple[RunKey, RunKey]:
         """The rows of term matching and of dense retrieval."""
         own = self.upstream.protocols.setting(row.benchmark, row.setting)
-        return Row(row.benchmark, own["term"], TERM_SETTING), row._replace(setting=own["dense"])
+        return RunKey(row.benchmark, own["term"], TERM_SETTING), row._replace(setting=own["dense"])
 
-    def _kinds(self, row: Row) -> list[tuple[Row, Kind]]:
+    def _kinds(self, row: RunKey) -> list[tuple[RunKey, Kind]]:
         return [(part, kind_of(self.upstream, part)) for part in self.parts(row)]
 
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         """That of dense retrieval, else that of term matching."""
         for part in reversed(self.parts(row)):
             if not self.upstream.protocols.is_known(part.benchmark, part.setting):
@@ -46,11 +46,11 @@ class Fused(Kind):
         reason = self.upstream.data.problem([FOLDS] if self.folds else [])
         return ("unavailable", reason) if reason else None
 
-    def left_out(self, row: Row) -> dict[str, str]:
+    def left_out(self, row: RunKey) -> dict[str, str]:
         known = [part for part in self.parts(row) if self.upstream.protocols.is_known(part.benchmark, part.setting)]
         return {code: why for part in known for code, why in kind_of(self.upstream, part).left_out(part).items()}
 
-    def inputs(self, row: Row, seeds: str) -> Inputs:
+    def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """The records of both rankings, and the topics and judgments that the weight is chosen on."""
         (term, of_terms), (dense, _) = self._kinds(row)
         paths = {"term": f"{term.path}/{of_terms.seeds(term)[0]}", "dense": f"{dense.path}/{seeds}"}
@@ -58,7 +58,7 @@ class Fused(Kind):
         own = {"folds": self.folds} if self.folds else {}
         return {**records, "data": list(self.data(row).values()), **own}
 
-    def data(self, row: Row) -> dict[str, str]:
+    def data(self, row: RunKey) -> dict[str, str]:
         """`dataset:part` -> record of the topics and judgments."""
         names = self.upstream.protocols.datasets(row)
         return self.upstream.data.records(names, self.upstream.data.languages(row.benchmark))
@@ -69,17 +69,17 @@ class Fused(Kind):
         paths = self.upstream.paths
         return paths.dataset(FOLDS, datasets.ALL) if FOLDS in paths.settings.config.user_data else None
 
-    def recipe(self, row: Row) -> dict[str, Any]:
+    def recipe(self, row: RunKey) -> dict[str, Any]:
         """How scores are made comparable."""
         own = self.upstream.protocols.setting(row.benchmark, row.setting)
         return {key: own[key] for key in Fusion.model_fields if key in own}
 
-    def seeds(self, row: Row) -> list[str]:
+    def seeds(self, row: RunKey) -> list[str]:
         """Those of dense retrieval: term matching has none."""
         _, (dense, of_vectors) = self._kinds(row)
         return of_vectors.seeds(dense)
 
-    def downloads(self, row: Row) -> set[str]:
+    def downloads(self, row: RunKey) -> set[str]:
         own = {self.folds} if self.folds else set()
         return own.union(self.data(row).values(), *(kind.downloads(part) for part, kind in self._kinds(row)))
 

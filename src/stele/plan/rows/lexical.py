@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue import datasets
 from stele.files.strict import Values
 from stele.plan.models import Problem
@@ -28,7 +28,7 @@ class Lexical(Kind):
         paths = self.upstream.paths
         return paths.dataset(ANSERINI, datasets.ALL) if ANSERINI in paths.settings.config.user_data else None
 
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         data = self.upstream.data
         if not self.upstream.models.is_lexical(row.model):
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
@@ -40,22 +40,22 @@ class Lexical(Kind):
             return "not in scale", f"no language of {row.benchmark} is built"
         return None
 
-    def inputs(self, row: Row, seeds: str) -> Inputs:
+    def inputs(self, row: RunKey, seeds: str) -> Inputs:
         engine = {"anserini": self.anserini} if self.anserini else {}
         return {"data": list(self.upstream.protocols.searched(row).values()), **engine}
 
-    def recipe(self, row: Row) -> Values:
+    def recipe(self, row: RunKey) -> Values:
         """How the setting searches, and the model's expansion where it has one."""
         own = self.upstream.protocols.setting(row.benchmark, row.setting)
         expansion = self.upstream.models[row.model].rm3
         recipe = {key: own[key] for key in self.Setting.model_fields if key in own}
         return recipe | ({"rm3": expansion.given()} if expansion else {})
 
-    def seeds(self, row: Row) -> list[str]:
+    def seeds(self, row: RunKey) -> list[str]:
         """One: nothing is drawn."""
         return seed_names([0], [0])
 
-    def downloads(self, row: Row) -> set[str]:
+    def downloads(self, row: RunKey) -> set[str]:
         return self.upstream.protocols.records(row) | ({self.anserini} if self.anserini else set())
 
 
@@ -65,7 +65,7 @@ class Tuned(Lexical):
     class Setting(Tuning):
         """What k1 and b are chosen from, and on which questions."""
 
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         if self.upstream.models.is_lexical(row.model) and self.upstream.models[row.model].rm3:
             return "not built", f"no rule tunes {row.model}, which expands queries"
         return super().problem(row)

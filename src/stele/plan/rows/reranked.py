@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue import recipes
 from stele.catalogue.schema.models import WordScorer
 from stele.errors import SteleError
@@ -37,11 +37,11 @@ class Reranked(Dense):
             None, description="the models over vectors of words that belong here: by whether they learn"
         )
 
-    def _scorer(self, row: Row) -> WordScorer | None:
+    def _scorer(self, row: RunKey) -> WordScorer | None:
         """The scorer over vectors of words that a row's model is; None of a model that is encoded with."""
         return self.upstream.models[row.model].word_scorer
 
-    def recipe(self, row: Row) -> RerankingRecipe:
+    def recipe(self, row: RunKey) -> RerankingRecipe:
         """What the scorer is and how it learns."""
         sizes = self.upstream.paths.settings.sizes
         if scorer := self._scorer(row):
@@ -50,14 +50,14 @@ class Reranked(Dense):
         windows = self.upstream.availability.pretraining.attention_window(row.model) is not None
         return recipes.reranking(name, sizes, windows)
 
-    def as_json(self, row: Row) -> str:
+    def as_json(self, row: RunKey) -> str:
         return as_json(self.recipe(row).given())
 
-    def learns(self, row: Row) -> bool:
+    def learns(self, row: RunKey) -> bool:
         """Whether anything is trained: a row's seeds, and what its job takes, follow from that."""
         return isinstance(self.recipe(row), Trained)
 
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         """As of other encoders, or of the vectors' files; and that some pair is there which is shown of the row."""
         if problem := self._problem(row):
             return problem
@@ -67,7 +67,7 @@ class Reranked(Dense):
             return "unavailable", next(iter(lacking.values()))
         return "not in scale", f"no pair of {row.benchmark} is built that a table or figure shows of {row.model}"
 
-    def _problem(self, row: Row) -> Problem | None:
+    def _problem(self, row: RunKey) -> Problem | None:
         """Why no pair of languages can be built."""
         own, scorer = self.upstream.protocols.setting(row.benchmark, row.setting), self._scorer(row)
         if scorer is None:
@@ -78,7 +78,7 @@ class Reranked(Dense):
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model}"
         return super().problem(row) if scorer is None else self.upstream.availability.data_problem(self.datasets(row))
 
-    def _lacking(self, row: Row) -> dict[str, str]:
+    def _lacking(self, row: RunKey) -> dict[str, str]:
         """The pairs of languages that a scorer's vectors do not have."""
         if (scorer := self._scorer(row)) is None:
             return {}
@@ -86,33 +86,33 @@ class Reranked(Dense):
         lacking = (p for p in data.languages(row.benchmark) if not vector_parts(data, scorer.vectors, p))
         return {pair: f"{scorer.vectors} has no vectors of {pair}" for pair in lacking}
 
-    def left_out(self, row: Row) -> dict[str, str]:
+    def left_out(self, row: RunKey) -> dict[str, str]:
         """The pairs without vectors, and those that nothing shows of a row that is shown: each would be a training."""
         pairs = self.upstream.data.languages(row.benchmark)
         shown = self.upstream.shown.languages(row) or pairs
         unseen = {pair: "no table or figure shows this pair of the row" for pair in pairs if pair not in shown}
         return unseen | self._lacking(row)
 
-    def pairs(self, row: Row) -> list[str]:
+    def pairs(self, row: RunKey) -> list[str]:
         """The row's pairs that are built."""
         left_out = self.left_out(row)
         return [pair for pair in self.upstream.data.languages(row.benchmark) if pair not in left_out]
 
-    def datasets(self, row: Row) -> dict[str, list[str]]:
+    def datasets(self, row: RunKey) -> dict[str, list[str]]:
         """The vectors of words tell of the world that the documents tell of."""
         if (scorer := self._scorer(row)) is None:
             return super().datasets(row)
         return {row.benchmark: [*self.upstream.protocols.datasets(row), scorer.vectors]}
 
-    def pair(self, row: Row, seeds: str, pair: str) -> str:
+    def pair(self, row: RunKey, seeds: str, pair: str) -> str:
         """The record of the job of one pair of languages."""
         return self.upstream.paths.results(f"{row.path}/{seeds}/pairs/{pair}/retrieval.json")
 
-    def inputs(self, row: Row, seeds: str) -> Inputs:
+    def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """The runs of the row's pairs."""
         return {"pairs": [self.pair(row, seeds, pair) for pair in self.pairs(row)]}
 
-    def pair_inputs(self, row: Row, seeds: str, pair: str) -> Inputs:
+    def pair_inputs(self, row: RunKey, seeds: str, pair: str) -> Inputs:
         """What the scorer starts from, an encoder or vectors of words, and topics, documents and judgments.
 
         A pair that no table shows can be asked for, too.
@@ -128,29 +128,29 @@ class Reranked(Dense):
         searched = self.upstream.protocols.searched(row)
         return {"vectors": list(self.vectors(row, pair).values()), "data": list(searched.values())}
 
-    def vectors(self, row: Row, pair: str) -> dict[str, str]:
+    def vectors(self, row: RunKey, pair: str) -> dict[str, str]:
         """`dataset:part` -> record of the vectors of words of a pair of languages; none where a transformer scores."""
         if (scorer := self._scorer(row)) is None:
             return {}
         return self.upstream.data.records([scorer.vectors], vector_parts(self.upstream.data, scorer.vectors, pair))
 
-    def start(self, row: Row, seeds: str, pair: str) -> str:
+    def start(self, row: RunKey, seeds: str, pair: str) -> str:
         """The option that names what the scorer starts from."""
         if vectors := self.vectors(row, pair):
             return f"--vectors {' '.join(assignments(vectors))}"
         return f"--encoder {self.encoder(row, seeds)}"
 
-    def code_data(self, row: Row) -> tuple[str, ...]:
+    def code_data(self, row: RunKey) -> tuple[str, ...]:
         """The files of facts that a scorer reads: words are taken from texts by analyzers.yaml."""
         return () if self._scorer(row) is None else (ANALYZERS,)
 
-    def seeds(self, row: Row) -> list[str]:
+    def seeds(self, row: RunKey) -> list[str]:
         """As of rows of encoders; of vectors of words those of fine-tuning, or one where nothing is drawn."""
         if self._scorer(row) is None:
             return super().seeds(row)
         return seed_names([0], self.upstream.paths.settings.config.seeds.finetuning if self.learns(row) else [0])
 
-    def downloads(self, row: Row) -> set[str]:
+    def downloads(self, row: RunKey) -> set[str]:
         if self._scorer(row) is None:
             return super().downloads(row)
         records = self.upstream.protocols.records(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.catalogue import datasets, recipes
 from stele.catalogue.counted import COLLECTION, counted
 from stele.errors import SteleError
@@ -30,7 +30,7 @@ class Statistics(Kind):
     def _mining(self) -> Mining:
         return self.upstream.availability.pretraining.mining
 
-    def problem(self, row: Row) -> Problem | None:
+    def problem(self, row: RunKey) -> Problem | None:
         if row.model in recipes.names("pairs"):
             return self._pairs_problem(row.model)
         what = counted(row.model)
@@ -86,7 +86,7 @@ class Statistics(Kind):
             records |= self.upstream.data.all_records(dataset)
         return records
 
-    def inputs(self, row: Row, seeds: str) -> Inputs:
+    def inputs(self, row: RunKey, seeds: str) -> Inputs:
         lengths = self.lengths(row.model)
         return {"data": list(self.records(row.model).values()), **({"lengths": lengths} if lengths else {})}
 
@@ -99,7 +99,7 @@ class Statistics(Kind):
 
     def length_inputs(self, name: str) -> Inputs:
         """What is measured, and the tokenizer."""
-        row = Row("statistics", name, "count")
+        row = RunKey("statistics", name, "count")
         if (problem := self.problem(row)) or not self.lengths(name):
             state, reason = problem or ("not built", "its documents have no lengths that are counted")
             raise SteleError(f"results/{row.path}: {state}: {reason}")
@@ -109,11 +109,11 @@ class Statistics(Kind):
         """The record of the checkpoint in whose tokens documents are measured."""
         return self.upstream.paths.checkpoint(self.upstream.models.tokenizer(counted(name).lengths_in))
 
-    def seeds(self, row: Row) -> list[str]:
+    def seeds(self, row: RunKey) -> list[str]:
         """None: a count is the result, not a mean of some."""
         return []
 
-    def downloads(self, row: Row) -> set[str]:
+    def downloads(self, row: RunKey) -> set[str]:
         if row.model in recipes.names("pairs"):
             return {self.upstream.paths.dataset(*read) for read in self._datasets(row.model, self._parts(row.model))}
         own = {self._tokenizer(row.model)} if self.lengths(row.model) else set()

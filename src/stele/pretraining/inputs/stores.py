@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from stele.artifacts import records
 from stele.encoders.probe import tokenizer_probe
 from stele.errors import SteleError, unknown
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from stele.training.section_store import SectionStore
 from stele.training.store import Store
 

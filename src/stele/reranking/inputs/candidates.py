@@ -9,7 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
-from stele.artifacts.runs.run import Hits, Run, canonical, run_of
+from stele.artifacts.run import Hits, Run, canonical, run_of
 from stele.benchmarks.types import Data, Passage, QuerySet
 from stele.errors import SteleError
 from stele.evaluation.metrics.ap_judged import average_precision

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stele.artifacts.runs.run import Run, run_of
+from stele.artifacts.run import Run, run_of
 from stele.errors import SteleError
 from stele.retrieval.dense.exact_search import TopK
 from stele.retrieval.dense.vector_files import l2_normalize

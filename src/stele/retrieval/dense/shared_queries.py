@@ -13,7 +13,8 @@ from types import ModuleType
 import numpy as np
 
 from stele.benchmarks.types import QuerySet
-from stele.files.atomic import atomic_file, digest
+from stele.files.atomic import atomic_file
+from stele.files.digests import digest
 from stele.retrieval.dense.processes import ProcessGroup
 
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from stele.artifacts.integrity import file_problem
 from stele.errors import SteleError
-from stele.files.atomic import atomic_write_json, claim, file_facts
-from stele.files.ours import check_claimable
+from stele.files.atomic import atomic_write_json, check_claimable, claim
+from stele.files.digests import file_facts
 from stele.files.reading import JsonObject, read_note, read_state
 
 HEADER = 128  # bytes before the first vector

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from stele.artifacts.runs.run import Hits, canonical
+from stele.artifacts.run import Hits, canonical
 from stele.benchmarks.types import Passage
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state

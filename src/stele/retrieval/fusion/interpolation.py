@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stele.artifacts.runs.run import Hits
+from stele.artifacts.run import Hits
 
 ALPHAS = np.arange(101) / 100  # the weight of term matching; the paper does not say which were tried
 DIGITS = 4  # of the mean AP that a weight is chosen by

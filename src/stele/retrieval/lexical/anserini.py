@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from stele.artifacts.runs.trec import read_run
+from stele.artifacts.run_files import read_run
 from stele.benchmarks.types import Query
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stele.benchmarks.types import Query
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from stele.recipes.lexical import Rm3
 from stele.retrieval.lexical import anserini, bm25_index, bm25_search, rm3
 from stele.retrieval.lexical.bm25_search import Hits, Parameters

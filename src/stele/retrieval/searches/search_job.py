@@ -11,11 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from stele.artifacts.runs.trec import write_run
+from stele.artifacts.run_files import write_run
 from stele.benchmarks.arguments import counted
 from stele.benchmarks.types import Data, LeftOut, Passage, QuerySet
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_write_json, facts_digest, file_facts
+from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.files.digests import facts_digest, file_facts
 from stele.files.reading import read_state
 
 

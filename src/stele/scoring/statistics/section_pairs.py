@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stele.artifacts.section_pairs import read_pairs
+from stele.artifacts.knowledge_base import read_pairs
 from stele.benchmarks.types import Data
 
 

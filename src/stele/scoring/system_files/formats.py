@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from stele.artifacts import records
+from stele.artifacts import records, run_files
 from stele.artifacts.records import Record
-from stele.artifacts.runs import ranx_files
-from stele.artifacts.runs.run import Run, make_run
-from stele.artifacts.runs.trec import read_run, runs_of
+from stele.artifacts.run import Run, make_run
+from stele.artifacts.run_files import read_run, runs_of
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.files.paths import relative
@@ -73,7 +72,7 @@ def _read_output(given: str) -> Output:
     path = Path(given)
     start = _start(path)
     if start.startswith(b"PAR1"):
-        return Output(path, {None: ranx_files.from_parquet(path)})
+        return Output(path, {None: run_files.from_parquet(path)})
     if start.lstrip()[:1] in (b"{", b"["):
         return _json(path)
     return Output(path, {None: read_run(path)})
@@ -107,7 +106,7 @@ def _json(path: Path) -> Output:
     if kinds == {str}:
         return Output(path, answers={None: value})
     if kinds == {dict}:
-        return Output(path, {None: ranx_files.from_json(value, path)})
+        return Output(path, {None: run_files.from_json(value, path)})
     types = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
     raise SteleError(f"{path}: want {{query: {{passage: score}}}} or {{question: answer}}, found values of {types}")
 

@@ -11,8 +11,8 @@ import numpy as np
 from stele.evaluation.aggregate import by_language
 from stele.evaluation.case import Case
 from stele.evaluation.evaluate import Evaluation
-from stele.files import csv_files
 from stele.files.atomic import atomic_file
+from stele.files.formats import csv_cell, write_csv
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ def write_values(path: Path, evaluation: Evaluation) -> None:
             ]
             if figures["average"] is not None:
                 rows.append([name, "average", figures["average"], sum(figures["n"].values())])
-        csv_files.write_csv(handle, rows)
+        write_csv(handle, rows)
 
 
 def write_queries(path: Path, case: Case, values: dict[str, np.ndarray]) -> None:
@@ -105,6 +105,6 @@ def _plain(table):
     import pyarrow
 
     for place, name in enumerate(("search", "language", "query")):
-        texts = [csv_files.cell(text) for text in table[name].to_pylist()]
+        texts = [csv_cell(text) for text in table[name].to_pylist()]
         table = table.set_column(place, name, pyarrow.array(texts, pyarrow.string()))
     return table

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from stele import catalogue
-from stele.artifacts.runs.run import Run, merged, without
+from stele.artifacts.run import Run, merged, without
 from stele.benchmarks.types import Data, LeftOut, QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError, unknown
@@ -284,7 +284,7 @@ def _add_pair(case: Case, benchmark: ModuleType, named: str | None, output: Outp
 
 def _nearest(names: list[str], queries, passages, similarity: str) -> Run:
     """The nearest line of the other side, the lowest among equals."""
-    from stele.artifacts.runs.run import run_of
+    from stele.artifacts.run import run_of
 
     places, scores = rank_pair(queries, passages, similarity, depth=1)
     hits = zip(names, places[:, 0].tolist(), scores[:, 0].tolist(), strict=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from stele.artifacts import records
 from stele.errors import SteleError
-from stele.files.atomic import digest
+from stele.files.digests import digest
 from stele.tables.cells.cell import Cell, Results
 from stele.tables.cells.significance import Compared, Comparisons
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from stele.artifacts.row import Row
+from stele.artifacts.results import RunKey
 from stele.errors import SteleError
 from stele.files.reading import read_object
 from stele.files.strict import Strict, validate
@@ -62,16 +62,16 @@ class Context(Strict):
         Where no run says so, a table's own seeds are those of its spec alone.
         """
         rows = self.table_seeds.get(table.id)
-        return tuple(table.seeds.names() if rows is None else rows.get(Row(*result).name, ()))
+        return tuple(table.seeds.names() if rows is None else rows.get(RunKey(*result).name, ()))
 
     def is_current(self, benchmark: str, model: str, setting: str) -> bool:
         """Whether the file of a result, where there is one, is not left over from an earlier run."""
-        key = Row(benchmark, model, setting).name
+        key = RunKey(benchmark, model, setting).name
         return key not in self.failed and key not in self.outdated
 
     def known(self, benchmark: str, model: str, setting: str) -> RowState:
         """What is known of a result that has no current file."""
-        key = Row(benchmark, model, setting).name
+        key = RunKey(benchmark, model, setting).name
         if key in self.failed:
             return RowState(state="failed", reason=f"log: {self.failed[key]}")
         return self.rows.get(key, RowState(state="planned"))

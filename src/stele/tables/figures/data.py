@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from stele.artifacts.records import read_record
 from stele.errors import SteleError
-from stele.files.atomic import sha256
+from stele.files.digests import sha256
 from stele.files.reading import reading
 from stele.papers.figure import Figure, Panel, Series, file_key, file_name
 from stele.papers.table import TODAY

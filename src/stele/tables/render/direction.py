@@ -1,7 +1,7 @@
 """In which direction the characters of a label run: the Unicode bidirectional algorithm (UAX #9) for one plain text.
 
 A label's own direction is that of its first letter, as `dir=auto` has it in HTML. Embeddings and isolates are left out:
-no output holds such characters (stele.files.characters).
+no output holds such characters (stele.files.formats).
 """
 
 from __future__ import annotations

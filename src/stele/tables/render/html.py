@@ -12,7 +12,7 @@ from html import escape as escape_html
 from itertools import groupby
 from typing import Any
 
-from stele.files.characters import neutralised
+from stele.files.formats import neutralised
 from stele.tables.render.direction import runs_leftwards
 from stele.tables.render.layout import Box, Grid, Section
 

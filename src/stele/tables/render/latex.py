@@ -14,7 +14,7 @@ import unicodedata
 from functools import lru_cache
 from itertools import groupby
 
-from stele.files.characters import neutralised
+from stele.files.formats import neutralised
 from stele.tables.render import direction, page_fit
 from stele.tables.render.layout import Box, Grid, GridLine
 

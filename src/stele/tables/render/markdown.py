@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from stele.files.characters import neutralised
+from stele.files.formats import neutralised
 from stele.tables.render.direction import runs_leftwards
 from stele.tables.render.layout import Box, Grid
 

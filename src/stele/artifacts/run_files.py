@@ -1,0 +1,173 @@
+"""Files of runs: TREC's (`query Q0 passage rank score tag` a line, gzipped or not), and the two that ranx saves.
+
+ranx saves JSON, {query: {passage: score}}, or Parquet with the columns q_id, doc_id, score.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from stele.artifacts.run import Run, make_run
+from stele.errors import SteleError
+from stele.files.atomic import atomic_file
+from stele.files.paths import relative
+from stele.files.reading import JsonObject, reading
+
+COLUMNS = ("query", "q0", "passage", "rank", "score", "tag")
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")  # what atof reads; Python's float takes more
+_BOM = b"\xef\xbb\xbf"
+
+
+def write_run(path: Path, run: Iterable[tuple[str, Sequence[tuple[str, float]]]], tag: str) -> None:
+    """Writes a run, gzipped to the same bytes each time.
+
+    Nine significant digits give a float32 back exactly.
+    """
+    with atomic_file(path, "wb") as handle, gzip.GzipFile("", "wb", 6, handle, mtime=0) as packed:
+        for query, hits in run:
+            rows = (f"{query} Q0 {name} {rank} {score:.9g} {tag}\n" for rank, (name, score) in enumerate(hits, 1))
+            packed.write("".join(rows).encode("utf-8"))
+
+
+def read_run(path: Path) -> Run:
+    """Reads a run file (gzipped or not) into canonical order; the rank column says nothing.
+
+    Columns are parted by blanks or tabs, lines end in \\n or \\r\\n, a byte order mark is passed over and so are blank
+    lines. Raises SteleError with file and line for wrong columns, a score that is no finite number, a passage retrieved
+    twice for one query, a cut gzip file, and for a run without any line.
+    """
+    run = _read_fast(path)
+    return run if run is not None else _read_carefully(path)
+
+
+def _read_fast(path: Path) -> Run | None:
+    """The run of a file in the usual form, single blanks between columns; None where that is not all there is to it."""
+    import pyarrow
+    import pyarrow.compute
+    import pyarrow.csv
+
+    text, number = pyarrow.string(), pyarrow.float64()
+    wanted = {"query": pyarrow.dictionary(pyarrow.int32(), text), "passage": text, "score": number}
+    try:
+        with pyarrow.input_stream(path, compression="gzip" if _is_gzipped(path) else None) as stream:
+            table = pyarrow.csv.read_csv(
+                stream,
+                pyarrow.csv.ReadOptions(column_names=COLUMNS, block_size=1 << 23),
+                pyarrow.csv.ParseOptions(delimiter=" ", quote_char=False),
+                pyarrow.csv.ConvertOptions(column_types=wanted, include_columns=list(wanted), null_values=[]),
+            )
+        if not table.num_rows:
+            return None
+        queries = table["query"].unify_dictionaries().combine_chunks()
+        passages = table["passage"].combine_chunks().dictionary_encode()
+        for names in (queries.dictionary, passages.dictionary):
+            # an empty id, or white space within one: the columns are parted in another way
+            if pyarrow.compute.any(pyarrow.compute.match_substring_regex(names, r"^$|[\t\r\v\f]")).as_py():
+                return None
+        return make_run(queries, passages, table["score"].to_numpy(), path)
+    except (pyarrow.ArrowException, OSError, SteleError):
+        return None  # the careful reader says what is wrong and where
+
+
+def _read_carefully(path: Path) -> Run:
+    scores: dict[tuple[bytes, bytes], float] = {}
+    for number, line in _lines(path):
+        columns, where = line.split(), f"{path}, line {number}"
+        if len(columns) != len(COLUMNS):
+            raise SteleError(f"{where}: want 6 columns (query Q0 passage rank score tag), found {len(columns)}")
+        query, _, name, _, written, _ = columns
+        if (query, name) in scores:
+            raise SteleError(f"{where}: passage {name.decode()!r} is there twice for query {query.decode()!r}")
+        if not _NUMBER.fullmatch(written):
+            raise SteleError(f"{where}: the score must be a finite number, found {written.decode()!r}")
+        scores[query, name] = float(written)
+    names = [(query.decode(), name.decode()) for query, name in scores]
+    return make_run([query for query, _ in names], [name for _, name in names], list(scores.values()), path)
+
+
+def _is_gzipped(path: Path) -> bool:
+    with reading(path, "TREC run"), open(path, "rb") as handle:
+        return handle.read(2) == b"\x1f\x8b"
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """(line number, line) of the lines that are not blank, all of them UTF-8."""
+    number = 0
+    with (
+        reading(lambda: f"{path}, line {number}" if number else str(path), "TREC run"),
+        (gzip.open if _is_gzipped(path) else open)(path, "rb") as handle,
+    ):
+        for number, line in enumerate(handle, start=1):
+            if number == 1:
+                line = line.removeprefix(_BOM)
+            line.decode("utf-8")
+            if line.strip():
+                yield number, line
+
+
+def runs_of(record: Mapping, folder: Path) -> dict[str, Path]:
+    """Search name -> run file, from a retrieval record and the folder that it stands in."""
+    return {name: folder / "runs" / relative(f"{name}.trec.gz", f"{folder}: searches") for name in record["searches"]}
+
+
+RANX_COLUMNS = ("q_id", "doc_id", "score")
+
+
+def from_json(value: JsonObject, path: Path) -> Run:
+    """The run of a parsed JSON file; some queries may be without a hit."""
+    queries, passages, scores = [], [], []
+    for query, hits in value.items():
+        if not isinstance(hits, dict):
+            raise SteleError(f"{path}: query {query!r}: want {{passage: score}}, found {type(hits).__name__}")
+        for name, score in hits.items():
+            if isinstance(score, bool) or not isinstance(score, (int, float)):
+                raise SteleError(f"{path}: query {query!r}, passage {name!r}: the score must be a number: {score!r}")
+            queries.append(query)
+            passages.append(name)
+            scores.append(_float(score))
+    return make_run(queries, passages, scores, path, value if scores else ())
+
+
+def _float(score: int | float) -> float:
+    """A JSON number; what no float holds is infinite, which no run may have."""
+    try:
+        return float(score)
+    except OverflowError:
+        return math.inf
+
+
+def from_parquet(path: Path) -> Run:
+    """The run of a Parquet file; ids that are integers become their decimal digits, as a TREC run would have them."""
+    import pyarrow
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    with reading(path, "Parquet file"):
+        table = pyarrow.parquet.read_table(path)
+    if missing := [name for name in RANX_COLUMNS if name not in table.column_names]:
+        present = ", ".join(table.column_names)
+        raise SteleError(f"{path}: no column {missing[0]!r}; want {', '.join(RANX_COLUMNS)}, found {present}")
+    columns = [table[name].combine_chunks() for name in RANX_COLUMNS]
+    for name, column in zip(RANX_COLUMNS, columns, strict=True):
+        if column.null_count:
+            raise SteleError(f"{path}: column {name!r} has {column.null_count} empty cells")
+    ids = []
+    for name, column in zip(RANX_COLUMNS[:2], columns, strict=False):
+        if not (pyarrow.types.is_integer(column.type) or _is_text(column.type)):
+            raise SteleError(f"{path}: column {name!r} must hold strings or integers, found {column.type}")
+        ids.append(pyarrow.compute.cast(column, pyarrow.string()))
+    if not (pyarrow.types.is_floating(columns[2].type) or pyarrow.types.is_integer(columns[2].type)):
+        raise SteleError(f"{path}: column 'score' must hold numbers, found {columns[2].type}")
+    return make_run(*ids, columns[2].to_numpy(zero_copy_only=False), path)
+
+
+def _is_text(kind) -> bool:
+    import pyarrow
+
+    if pyarrow.types.is_dictionary(kind):
+        kind = kind.value_type
+    return pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind) or pyarrow.types.is_string_view(kind)

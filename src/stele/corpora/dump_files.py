@@ -1,0 +1,172 @@
+"""The files of a wiki's dump in a folder: articles in one file or in parts, indexes, siteinfo.
+
+Wikimedia gives the articles of a large wiki in one file and, the same pages again, in parts whose names say which page
+ids they hold: enwiki-20220801-pages-articles1.xml-p1p41242.bz2. Each part is a whole export, with its own siteinfo.
+
+They are decompressed strictly: what is damaged, cut short or followed by rubbish is an error. The standard library's
+file objects silently stop at a damaged second stream, and multistream dumps are thousands of streams; here every byte
+of the range must belong to a whole stream with a right checksum.
+"""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from stele.errors import SteleError
+from stele.files.reading import reading
+
+WANTED = (
+    "one {wiki}-...-pages-articles.xml or -pages-articles-multistream.xml, or all of its parts, "
+    "-pages-articles1.xml-p1p41242 and so on; plain or with .bz2"
+)
+_ARTICLES = re.compile(r"(?P<wiki>[^-]+)-.*pages-articles.*\.xml(?:-p(?P<first>\d+)p(?P<last>\d+))?[^/]*")
+
+
+class DumpFiles(NamedTuple):
+    """A dump, or a part of one: the articles, for a multistream dump its index, and the wiki's siteinfo."""
+
+    articles: Path
+    index: Path | None = None
+    siteinfo: Path | None = None
+
+    def can_be_cut(self) -> bool:
+        """Whether it has blocks that can be read on their own, and an index that says where they are."""
+        return self.index is not None and compression_of(self.articles) == "bzip2"
+
+
+def find_dump(folder: Path) -> list[DumpFiles]:
+    """The dump in a dataset folder, its parts in the order of their pages.
+
+    None, several dumps, or parts that overlap are an error that lists what is there and says what is read.
+    """
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    articles = [path for path in files if _ARTICLES.fullmatch(path.name) and "index" not in path.name]
+    articles = [path for path in articles if "multistream" in path.name] or articles
+    articles.sort(key=lambda path: (page_ids(path) or (0, 0), path.name))
+    if not articles or (len(articles) > 1 and not _are_parts(articles)):
+        there = ", ".join(path.name for path in files) if folder.is_dir() else "no such folder"
+        raise SteleError(f"{folder}: want {WANTED}; found {len(articles)} such files (files: {there})")
+    return [_with_others(path, files) for path in articles]
+
+
+def page_ids(articles: Path) -> tuple[int, int] | None:
+    """The first and last page id that the name of a part gives.
+
+    >>> page_ids(Path("enwiki-1-pages-articles1.xml-p1p41242.bz2"))
+    (1, 41242)
+    """
+    match = _ARTICLES.fullmatch(articles.name)
+    return (int(match["first"]), int(match["last"])) if match and match["first"] else None
+
+
+def missing_pages(dumps: Sequence[DumpFiles]) -> str | None:
+    """Which page ids no part of a dump in parts holds between its first and its last; None where there is no gap."""
+    ranges = [ids for dump in dumps if (ids := page_ids(dump.articles))]
+    gaps = [(before[1] + 1, after[0] - 1) for before, after in pairwise(ranges) if after[0] > before[1] + 1]
+    return ", ".join(f"p{first}p{last}" for first, last in gaps) or None
+
+
+def parts_of_shard(dumps: Sequence[DumpFiles], shard: int, shards: int) -> list[DumpFiles]:
+    """The parts of a dump that a shard reads whole: those whose middle byte lies in its share of all bytes."""
+    sizes = [dump.articles.stat().st_size for dump in dumps]
+    ends = list(accumulate(sizes))
+    share = ends[-1] / shards
+    middles = [end - size / 2 for end, size in zip(ends, sizes, strict=True)]
+    return [dump for dump, middle in zip(dumps, middles, strict=True) if (shard - 1) * share <= middle < shard * share]
+
+
+def _are_parts(articles: Sequence[Path]) -> bool:
+    """Whether files are parts of one dump: of one wiki, each with its own page ids."""
+    wikis = {path.name.partition("-")[0] for path in articles}
+    ranges = [page_ids(path) for path in articles]
+    return len(wikis) == 1 and None not in ranges and all(before[1] < after[0] for before, after in pairwise(ranges))
+
+
+def _with_others(articles: Path, files: Iterable[Path]) -> DumpFiles:
+    """The articles with their own index and their wiki's siteinfo."""
+    wiki, files = articles.name.partition("-")[0], list(files)
+    indexes = [path for path in files if "index" in path.name and _index_key(path) == _index_key(articles)]
+    about = [path for path in files if re.fullmatch(rf"{re.escape(wiki)}-.*siteinfo-namespaces\.json.*", path.name)]
+    index = indexes[0] if "multistream" in articles.name and indexes else None
+    return DumpFiles(articles, index, about[-1] if about else None)
+
+
+def _index_key(path: Path) -> tuple[str, str]:
+    """What a multistream dump, or a part of one, and its index have in common."""
+    stem, _, rest = path.name.replace("-index", "").partition(".")
+    return stem, rest.removeprefix("xml").removeprefix("txt").removesuffix(".bz2")
+
+
+CHUNK = 1 << 20  # compressed bytes read at once, and the most that is decompressed at once
+_MAGIC = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z"}
+
+
+def compression_of(path: Path) -> str:
+    """ "bzip2", "xz" or "plain", by the file's first bytes; other compressions and empty files are refused."""
+    with reading(path, advice="fetch the dataset first"), open(path, "rb") as handle:
+        start = handle.read(8)
+    if not start:
+        raise SteleError(f"{path}: empty file; delete it and fetch it again")
+    compression = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), "plain")
+    if compression not in ("bzip2", "xz", "plain"):
+        raise SteleError(f"{path}: compressed with {compression}, want bzip2, xz or plain text")
+    return compression
+
+
+def read_blocks(
+    path: Path, begin: int = 0, end: int | None = None, progress: Callable[[int], None] | None = None
+) -> Iterator[bytes]:
+    """The decompressed content of bytes [begin, end) of a file, as blocks of some megabytes at most.
+
+    `progress` is called with the number of compressed bytes read since the last call.
+    """
+    kind = compression_of(path) if begin == 0 else "bzip2"
+    with open(path, "rb") as handle:
+        handle.seek(begin)
+        left = (path.stat().st_size if end is None else end) - begin
+        source = _limited(handle, left, progress or (lambda read: None))
+        if kind == "plain":
+            yield from source
+        else:
+            where = f"{path}" if end is None else f"{path}, bytes {begin} to {end}, as its index says"
+            yield from _decompressed(source, kind, where)
+
+
+def _limited(handle, left: int, progress: Callable[[int], None]) -> Iterator[bytes]:
+    while left > 0 and (chunk := handle.read(min(CHUNK, left))):
+        left -= len(chunk)
+        progress(len(chunk))
+        yield chunk
+
+
+def _decompressed(source: Iterator[bytes], kind: str, where: str) -> Iterator[bytes]:
+    make = bz2.BZ2Decompressor if kind == "bzip2" else lzma.LZMADecompressor
+    stream, data = make(), next(source, b"")
+    try:
+        while True:
+            block = stream.decompress(data, CHUNK)
+            data = b""
+            if block:
+                yield block
+            if stream.eof:
+                data = stream.unused_data or next(source, b"")
+                while kind == "xz" and not data.strip(b"\0") and data:  # xz allows zero bytes between streams
+                    data = next(source, b"")
+                data = data.lstrip(b"\0") if kind == "xz" else data
+                if not data:
+                    return
+                stream = make()
+            elif stream.needs_input:
+                data = next(source, b"")
+                if not data:
+                    raise SteleError(
+                        f"{where}: {kind} data end in the middle of a stream: a truncated file; fetch it again"
+                    )
+    except (OSError, lzma.LZMAError, EOFError) as error:
+        raise SteleError(f"{where}: damaged {kind} data ({error}); delete the file and fetch it again") from None

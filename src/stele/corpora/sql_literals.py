@@ -1,0 +1,96 @@
+"""The literals of an SQL dump: where they stand in some bytes, found by numpy in all rows at once, and what they mean.
+
+Literals: https://mariadb.com/docs/server/reference/sql-structure/sql-language-structure/string-literals. One
+that is no plain string or number (NULL, hexadecimal, binary) is read by itself.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+QUOTE, _UNDERSCORE = b"'_"
+_SPACE = np.isin(np.arange(256), list(b" \t\r\n\f\v"))
+_SPACES = 64  # bytes of white space around a literal or a row, at most
+_DIGITS = 10  # of the largest unsigned number of 32 bits
+_INTRODUCER = b"_binary "  # what MySQL 8 writes before a literal of a binary column
+_ESCAPE = re.compile(rb"\\(.)|''|'\s+'", re.S)  # two literals beside one another are one
+_MEANT = {b"0": b"\0", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"Z": b"\x1a", b"\0": b"\\"}
+
+
+def trimmed(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The stretches [begin, end) without white space at their ends; behind each there is another byte."""
+    for _ in range(_SPACES):
+        if not (blank := (begins < ends) & _SPACE[text[begins]]).any():
+            break
+        begins = begins + blank
+    for _ in range(_SPACES):
+        if not (blank := (begins < ends) & _SPACE[text[ends - 1]]).any():
+            break
+        ends = ends - blank
+    return begins, ends
+
+
+def numbers_before(text: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(values, places of the byte before them) of the numbers whose last digit is right before `ends`."""
+    values, begins = np.zeros(len(ends), np.int64), ends.copy()
+    going = np.ones(len(ends), bool)
+    for place in range(_DIGITS):
+        digits = text[begins - 1].astype(np.int64) - ord("0")
+        going &= (digits >= 0) & (digits <= 9)
+        values += np.where(going, digits * 10**place, 0)
+        begins -= going
+    return values, begins - 1
+
+
+def slices(buffer: pa.Buffer, begins: np.ndarray, ends: np.ndarray) -> pa.Array:
+    """The stretches [begin, end) of some bytes; in order, not overlapping."""
+    if not len(begins):
+        return pa.array([], pa.binary())
+    bounds = np.column_stack([begins, ends]).astype(np.int32)
+    cut = pa.BinaryArray.from_buffers(pa.binary(), bounds.size - 1, [None, pa.py_buffer(bounds), buffer])
+    return cut.take(pa.array(np.arange(0, bounds.size, 2)))  # every other one lies between two stretches
+
+
+def string_bounds(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(begins, ends, whether inside the quotes of a string literal: the bounds of any other are its own)."""
+    if len(introduced := np.flatnonzero((text[begins] == _UNDERSCORE) & (ends - begins > len(_INTRODUCER)))):
+        places = begins[introduced, None] + np.arange(len(_INTRODUCER))
+        begins = begins.copy()
+        begins[introduced] += len(_INTRODUCER) * (text[places] == np.frombuffer(_INTRODUCER, np.uint8)).all(1)
+    plain = (ends - begins > 1) & (text[begins] == QUOTE) & (text[ends - 1] == QUOTE)
+    return begins + plain, ends - plain, plain
+
+
+def meaning(written: bytes) -> bytes | None:
+    """The bytes that a literal of any kind means, None for NULL."""
+    if written.upper() == b"NULL":
+        return None
+    if written[:1] == written[-1:] == b"'" and len(written) > 1:
+        return _ESCAPE.sub(_character, written[1:-1])
+    if match := re.fullmatch(rb"0x([0-9a-fA-F]+)|[xX]'([0-9a-fA-F]*)'", written):
+        digits = match.group(1) or match.group(2) or b""
+        return bytes.fromhex((b"0" * (len(digits) % 2) + digits).decode())
+    if match := re.fullmatch(rb"0b([01]+)|[bB]'([01]+)'", written):
+        number = int(match.group(1) or match.group(2), 2)
+        return number.to_bytes((number.bit_length() + 7) // 8 or 1, "big")
+    if re.fullmatch(rb"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?", written):
+        return written.lstrip(b"+")
+    return written if written.isascii() else b""
+
+
+def without_escapes(titles: pa.Array) -> pa.Array:
+    """The titles that literals without their quotation marks mean; two marks in one stand for one."""
+    escaped = pc.or_(pc.match_substring(titles, b"\\"), pc.match_substring(titles, b"'"))
+    if not pc.any(escaped).as_py():
+        return titles
+    plain = [_ESCAPE.sub(_character, title) for title in titles.filter(escaped).to_pylist()]
+    return pc.replace_with_mask(titles, escaped, pa.array(plain, pa.binary()))
+
+
+def _character(match: re.Match[bytes]) -> bytes:
+    sign = match.group(1)
+    return _MEANT.get(sign, sign) if sign else b"'" if match.group() == b"''" else b""

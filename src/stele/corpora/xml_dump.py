@@ -1,0 +1,325 @@
+"""Wikipedia XML dumps: plain, bzip2, or shards of multistream bzip2.
+
+Pages are streamed through lxml, without entity expansion and without anything being fetched. Read are the export
+formats 0.3 to 0.11 (https://www.mediawiki.org/xml/export-0.11.xsd and its predecessors).
+
+The <siteinfo> in a dump's header names each namespace of the wiki once. {wiki}-{date}-siteinfo-namespaces.json.gz
+beside the dump is the answer of MediaWiki's api.php?action=query&meta=siteinfo with namespaces, namespacealiases and
+magicwords (in either of its two formats): names that a wiki still accepts, and its words for a redirect.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from lxml import etree
+
+from stele.corpora.dump_files import DumpFiles, parts_of_shard, read_blocks
+from stele.corpora.wikitext.titles import Site
+from stele.errors import SteleError
+from stele.files.reading import JsonObject, parse_json, reading
+
+LARGEST_PAGE = 128 << 20  # bytes of XML; Wikimedia's pages have 2 MB at most
+LARGEST_HEADER = 1 << 20  # bytes of XML before the first page
+_END = b"</mediawiki>\n"
+_LINE = re.compile(rb"^(\d{1,15}):\d+:", re.M)  # of an index: offset:page id:title
+# what may stand before the root: a declaration, comments, white space; a document type (and its entities) may not
+_PROLOG = re.compile(r"\ufeff?(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!--).)*-->)*", re.S)
+
+
+class Page(NamedTuple):
+    """One page of a dump; `redirect` is the target's title as written, None for other pages."""
+
+    title: str
+    namespace: int
+    page_id: str
+    redirect: str | None
+    text: str
+    model: str
+
+
+class Part(NamedTuple):
+    """Bytes of a multistream dump: the header's [0, header), a shard's blocks' [begin, end)."""
+
+    header: int
+    begin: int
+    end: int
+
+
+def block_offsets(index: Path) -> Iterator[int]:
+    """Where the blocks of a multistream dump begin, each once, as its index (`offset:page id:title` lines) has them."""
+    pending, last = b"", None
+    for block in chain(read_blocks(index), [b"\n"]):
+        lines, _, pending = (pending + block).rpartition(b"\n")
+        entries = _LINE.findall(lines)
+        if len(entries) != lines.count(b"\n") + bool(lines):
+            wrong = next(line for line in lines.split(b"\n") if not _LINE.match(line))
+            raise SteleError(f"{index}: not a multistream index: line {wrong[:60]!r}, want offset:page id:title")
+        for offset in dict.fromkeys(entries):
+            if offset != last:
+                yield int(offset)
+            last = offset
+
+
+def shard_part(offsets: Iterable[int], size: int, shard: int, shards: int) -> Part | None:
+    """The bytes of shard `shard` of `shards` (from 1): whole blocks, about equal bytes, together all blocks.
+
+    `offsets` are those of the blocks of a dump of `size` bytes; they are read no further than needed. None: no block.
+
+    >>> [shard_part([100, 200, 300, 900], 1000, i, 2) for i in (1, 2)]
+    [Part(header=100, begin=100, end=300), Part(header=100, begin=300, end=1000)]
+    """
+    offsets = iter(offsets)
+    first = next(offsets, None)
+    if first is None:
+        return None
+    total, before = size - first, first
+    wanted = [first + total * number // shards for number in (shard - 1, shard)]
+    borders: list[int] = []
+    for offset in chain([first], offsets, [None]):
+        if offset is not None and not 0 < before <= offset < size:
+            raise SteleError(
+                f"its index gives a block at byte {offset} after one at {before}, the dump has {size} bytes: "
+                "they do not match; fetch both again"
+            )
+        after = size if offset is None else offset
+        while len(borders) < 2 and wanted[len(borders)] <= after:
+            aim = wanted[len(borders)]
+            borders.append(before if aim - before < after - aim else after)
+        if len(borders) == 2:
+            break
+        before = after
+    return Part(first, *borders)
+
+
+def read_dump(
+    dump: Sequence[DumpFiles], shard: int = 1, shards: int = 1, progress: Callable[[int], None] | None = None
+) -> Iterator[Site | Page]:
+    """The Site of a dump, or of each of its parts, before the pages of one shard, in order.
+
+    A shard of a dump in parts is some of them, whole; a dump that cannot be cut is shard 1 whole. Other shards have a
+    Site and no page. Raises SteleError for what is damaged, truncated, declares entities, or does not match its index.
+    """
+    if len(dump) == 1:
+        return _read(dump[0], shard, shards, progress)
+    chosen = parts_of_shard(dump, shard, shards)
+    return chain.from_iterable(_read(part, 1, 1, progress) for part in chosen) if chosen else _read(dump[0], 2, 2, None)
+
+
+def can_be_shared(dump: Sequence[DumpFiles]) -> bool:
+    """Whether shards can share a dump: it has several parts, or blocks and an index that names them."""
+    return len(dump) > 1 or (dump[0].can_be_cut() and next(block_offsets(dump[0].index), None) is not None)
+
+
+def _read(dump: DumpFiles, shard: int, shards: int, progress: Callable[[int], None] | None) -> Iterator[Site | Page]:
+    path, siteinfo = dump.articles, read_siteinfo(dump.siteinfo)
+    part = None
+    if shards > 1 and dump.can_be_cut():
+        try:
+            part = shard_part(block_offsets(dump.index), path.stat().st_size, shard, shards)
+        except SteleError as error:
+            raise SteleError(f"{path}: {error}") from None
+    if part is not None:
+        return _parse(_blocks(path, part, progress), path, siteinfo)
+    pages = _parse(read_blocks(path, progress=progress), path, siteinfo)
+    return pages if shard == 1 else islice(pages, 1)
+
+
+def _blocks(path: Path, part: Part, progress: Callable[[int], None] | None) -> Iterator[bytes]:
+    yield _header(path, part.header)
+    if part.begin < part.end:
+        yield from read_blocks(path, part.begin, part.end, progress)
+    if part.end < path.stat().st_size or part.begin == part.end:
+        yield _END
+
+
+def _header(path: Path, end: int) -> bytes:
+    """The XML before the first block; pages in it are an index's that lacks the first blocks."""
+    header = b""
+    for block in read_blocks(path, 0, end):
+        header += block
+        if b"<page>" in header or len(header) > LARGEST_HEADER:
+            raise SteleError(f"{path}: pages before byte {end}, where its index says that the first one is; fetch both")
+    return header
+
+
+class _Stream:
+    """Blocks of bytes as the file object that lxml reads; `unread` counts bytes since the last whole page."""
+
+    def __init__(self, blocks: Iterator[bytes], path: Path) -> None:
+        self.blocks, self.block, self.position, self.unread, self.path = blocks, b"", 0, 0, path
+
+    def read(self, size: int) -> bytes:
+        if self.position >= len(self.block):
+            self.block, self.position = next(self.blocks, b""), 0
+        taken = self.block[self.position : self.position + size]
+        self.position += size
+        self.unread += len(taken)
+        if self.unread > LARGEST_PAGE:
+            raise SteleError(f"{self.path}: no end of a page within {LARGEST_PAGE >> 20} MB: not a MediaWiki export")
+        return taken
+
+
+def _parse(blocks: Iterator[bytes], path: Path, siteinfo: Siteinfo) -> Iterator[Site | Page]:
+    _refuse_doctype(head := next(blocks, b""), path)
+    stream, unmarked = _Stream(chain([head], blocks), path), redirect_pattern(siteinfo)
+    events = etree.iterparse(
+        stream, events=("end",), tag=("{*}siteinfo", "{*}page"), resolve_entities=False, no_network=True,
+        load_dtd=False, dtd_validation=False, huge_tree=True, recover=False,
+    )  # fmt: skip
+    site: Site | None = None
+    last = ""
+    try:
+        for _, element in events:
+            stream.unread = 0
+            if element.tag.endswith("siteinfo"):
+                if element.getroottree().docinfo.internalDTD is not None:  # in an encoding that hid it
+                    raise _doctype(path)
+                site = _site(element, siteinfo)
+                yield site
+            else:
+                if site is None:
+                    raise _no_siteinfo(path)
+                page = _page(element, site, unmarked)
+                last = page.title
+                yield page
+            element.clear()
+            while element.getprevious() is not None:
+                del element.getparent()[0]
+    except etree.XMLSyntaxError as error:
+        after = f" after page {last!r}" if last else ""
+        raise SteleError(f"{path}: damaged or truncated XML{after} ({error.msg}); fetch it again") from None
+    if site is None:
+        raise _no_siteinfo(path)
+
+
+def _refuse_doctype(head: bytes, path: Path) -> None:
+    """No dump has a document type; one that has could declare entities that explode, in attributes at once."""
+    encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-16-be" if head[:1] == b"\0" else "utf-8"
+    if head[1:2] == b"\0":
+        encoding = "utf-16-le"
+    text = head[: 1 << 20].decode(encoding, errors="replace")
+    root = text[_PROLOG.match(text).end() :]
+    if root.startswith("<!DOCTYPE"):
+        raise _doctype(path)
+    if not root.startswith("<mediawiki"):
+        raise SteleError(f"{path}: does not begin with <mediawiki ...>: not a MediaWiki export")
+
+
+def _doctype(path: Path) -> SteleError:
+    return SteleError(
+        f"{path}: declares a document type, which no MediaWiki export does (it may hide entities); refused"
+    )
+
+
+def _no_siteinfo(path: Path) -> SteleError:
+    return SteleError(
+        f"{path}: an export without a <siteinfo> before its first page, which says the wiki's namespaces and how it "
+        "writes titles; export the pages again with it, or copy it from another export of the same wiki"
+    )
+
+
+def _site(element: etree._Element, siteinfo: Siteinfo) -> Site:
+    root = element.getparent()
+    language = (root.get("{http://www.w3.org/XML/1998/namespace}lang") if root is not None else None) or ""
+    names = ((node.get("key"), node.text) for node in element.iterfind("{*}namespaces/{*}namespace"))
+    return site_of(language, element.findtext("{*}case", "first-letter"), names, siteinfo)
+
+
+def _page(element: etree._Element, site: Site, unmarked: re.Pattern[str]) -> Page:
+    """A page as exported; "" for a title that is not there."""
+    title = element.findtext("{*}title") or ""
+    revisions = element.findall("{*}revision")
+    revision = revisions[-1] if revisions else None  # the last one of a page with history
+    text = revision.findtext("{*}text") or "" if revision is not None else ""
+    model = revision.findtext("{*}model") or "wikitext" if revision is not None else "wikitext"
+    namespace = element.findtext("{*}ns")  # absent before format 0.6
+    number = int(namespace) if re.fullmatch("-?[0-9]{1,9}", namespace or "") else site.prefix(title)[0]
+    return Page(
+        title,
+        0 if number is None else number,
+        element.findtext("{*}id") or title,
+        _redirect(element, text, unmarked),
+        text,
+        model,
+    )
+
+
+def _redirect(element: etree._Element, text: str, unmarked: re.Pattern[str]) -> str | None:
+    """The target of a redirect as the export gives it.
+
+    Exports before format 0.4 mark none, those before 0.6 do not say where to: there the text says it.
+    """
+    node = element.find("{*}redirect")
+    if node is not None and node.get("title"):
+        return node.get("title")
+    match = unmarked.match(text)
+    return match.group(1) if match else None
+
+
+LARGEST = 16 << 20  # bytes of the file: Wikimedia's have some 200 kB
+# what redirects begin with (MediaWiki's languages/messages): needed for exports before format 0.4, which mark none
+_REDIRECT_WORDS = """
+    تحويل пренасочване виж পুনর্নির্দেশ পুনঃনির্দেশ redirecció přesměruj ail-cyfeirio omdirigering
+    weiterleitung ανακατευθυνση redirección redireccion suuna birzuzendu تغییر_مسیر تغییرمسیر
+    ohjaus uudelleenohjaus redirection athsheoladh הפניה अनुप्रेषित पुनर्प्रेषित preusmjeri
+    átirányítás alih tilvísun rinvia rinvio 転送 リダイレクト ｒｅｄｉｒｅｃｔ გადამისამართება 넘겨주기 peradresavimas
+    пренасочување види തിരിച്ചുവിടുക पुनर्निर्देशन पुर्ननिर्देशन lencong doorverwijzing patrz
+    przekieruj tam redirecionamento redirecteaza перенаправление перенапр преусмери preusmeri
+    presmeruj preusmeritev ridrejto வழிமாற்று దారిమార్పు เปลี่ยนทาง yönlendirme юнәлтү
+    перенаправлення رجوع_مکرر đổi 重定向 ווייטערפירן
+"""
+
+
+class Siteinfo(NamedTuple):
+    """Further names of namespaces (name -> number) and words for redirects, in lower case without `#`."""
+
+    names: dict[str, int]
+    redirect_words: tuple[str, ...]
+
+
+def site_of(language: str, case: str, names: Iterable[tuple[str | None, str | None]], siteinfo: Siteinfo) -> Site:
+    """The Site of an export's header, whose `names` are (number, name) and come before those of `siteinfo`."""
+    local = {name: int(key) for key, name in names if name and re.fullmatch("-?[0-9]{1,9}", key or "")}
+    return Site(language, case != "case-sensitive", {**siteinfo.names, **local})
+
+
+def read_siteinfo(path: Path | None) -> Siteinfo:
+    """What the file beside a dump adds; nothing without one. A damaged file is an error that names it."""
+    if path is None:
+        return Siteinfo({}, ())
+    what = "siteinfo of a wiki", "fetch it again or remove it"
+    with reading(path, *what):
+        with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as handle:
+            text = handle.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise SteleError(f"{path}: more than {LARGEST >> 20} MB unpacked: no siteinfo of a wiki; fetch it again")
+        answer = parse_json(text, path, *what)["query"]
+        return Siteinfo(_names(answer), _words(answer))
+
+
+def _names(answer: JsonObject) -> dict[str, int]:
+    numbers: dict[str, int] = {}
+    for alias in answer.get("namespacealiases", ()):
+        numbers[alias.get("alias") or alias["*"]] = int(alias["id"])
+    for space in answer["namespaces"].values():
+        numbers |= {space[key]: int(space["id"]) for key in ("canonical", "name", "*") if space.get(key)}
+    return numbers
+
+
+def _words(answer: JsonObject) -> tuple[str, ...]:
+    words = (word["aliases"] for word in answer.get("magicwords", ()) if word["name"] == "redirect")
+    return tuple(alias.lstrip("#").lower() for aliases in words for alias in aliases)
+
+
+def redirect_pattern(siteinfo: Siteinfo) -> re.Pattern[str]:
+    """Matches the beginning of a redirect's text; group 1 is its target."""
+    words = "|".join(
+        map(re.escape, sorted({*_REDIRECT_WORDS.split(), *siteinfo.redirect_words}, key=len, reverse=True))
+    )
+    return re.compile(rf"\s*#(?:\s*redirect|{words})(?!\w)[^\[\n]*\[\[([^\[\]|#\n]+)", re.I)

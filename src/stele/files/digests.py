@@ -1,0 +1,162 @@
+"""Digests of files and values, and a memory of those of large files that are not ours.
+
+The memory knows a file by size, times and inode: other bytes cannot come into a file without a new time of change,
+which no program can set back. A file that was changed within the last seconds is not remembered: a second change could
+bear the same time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Required, TypedDict
+
+from stele.errors import SteleError
+from stele.files.atomic import MARK, RECORD, atomic_write_json
+from stele.files.reading import read_note
+from stele.progress import bar, track
+
+WHOLE = 64 << 20  # bytes up to which a file is only ever digested whole
+BLOCKS = 256  # parts of a larger one
+RECORDS = frozenset({RECORD, MARK})
+SETTLED = 2.0  # seconds after which a file system's times tell a change from the one before
+
+
+def sha256(path: Path | str) -> str:
+    """The sha256 of a file's bytes, in hex."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def digest(value: Any) -> str:
+    """A short digest (16 hex digits) of a JSON value, independent of key order."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+
+
+class FileFacts(TypedDict, total=False):
+    """What a record holds of one file, `blocks` where it is large; records of datasets say more."""
+
+    bytes: Required[int]
+    sha256: Required[str]
+    blocks: list[str]
+
+
+def file_facts(path: Path | str) -> FileFacts:
+    """What a record holds of one file: `bytes`, `sha256` and, of a large one, its `blocks`."""
+    return {"bytes": os.stat(path).st_size, "sha256": sha256(path), **block_digests(path)}
+
+
+def block_digests(path: Path | str) -> dict[str, list[str]]:
+    """`blocks`, for a file over WHOLE bytes: the digests of its BLOCKS equal parts (the last one is shorter).
+
+    By them some parts of the file can be checked without reading it whole.
+    """
+    size = os.stat(path).st_size
+    return {"blocks": [block_digest(path, size, number) for number in range(BLOCKS)]} if size > WHOLE else {}
+
+
+def block_digest(path: Path | str, size: int, number: int) -> str:
+    """The digest (16 hex digits) of one of the BLOCKS parts of a file of `size` bytes."""
+    length = -(-size // BLOCKS)
+    left, hashed = min(length, size - number * length), hashlib.sha256()
+    with open(path, "rb") as handle:
+        handle.seek(number * length)
+        while left > 0 and (part := handle.read(min(left, 1 << 20))):
+            hashed.update(part)
+            left -= len(part)
+    return hashed.hexdigest()[:16]
+
+
+def folder_facts(folder: Path | str) -> dict[str, FileFacts]:
+    """`file_facts` of all files of a folder by relative path, the records apart."""
+    return {name: file_facts(path) for name, path in _files(Path(folder), RECORDS)}
+
+
+def _files(folder: Path, skip: Collection[str]) -> Iterator[tuple[str, Path]]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in skip)
+    return ((path.relative_to(folder).as_posix(), path) for path in files)
+
+
+def facts_digest(facts: Mapping[str, FileFacts]) -> str:
+    """A digest of some files (names and bytes) by their facts."""
+    return digest({name: facts_of_file["sha256"] for name, facts_of_file in facts.items()})
+
+
+def files_digest(folder: Path | str, skip: Collection[str] = RECORDS) -> str:
+    """A digest of all files of a folder (relative names and bytes), the records apart."""
+    return digest({name: sha256(path) for name, path in _files(Path(folder), skip)})
+
+
+def file_digests(paths: Iterable[Path], memory: Path) -> dict[Path, list]:
+    """[bytes, sha256] of each file; those that `memory` (JSON) knows unchanged are not read.
+
+    What is read is remembered, where that can be written. A file that cannot be read is an error that names it.
+    """
+    known = read_note(memory)
+    digests: dict[Path, list] = {}
+    new: dict[str, list] = {}
+    for path in paths:
+        try:
+            status = path.stat()
+            identity = _identity(status)
+            name = os.path.abspath(path)
+            held = known.get(name)
+            if not (isinstance(held, list) and held[:-1] == identity):
+                held = [*identity, _sha256(path, status.st_size)]
+                if time.time() - max(status.st_mtime, status.st_ctime) > SETTLED:
+                    new[name] = held
+        except OSError as error:
+            raise SteleError(f"{path}: cannot be read ({error.strerror})") from None
+        digests[path] = [status.st_size, held[-1]]
+    if new:
+        _remember(memory, new)
+    return digests
+
+
+def folder_digest(folder: Path, names: Sequence[str], memory: Path) -> str:
+    """The digest of what `file_digests` says of many files of one folder (`names`, below it), remembered as one.
+
+    To know them unchanged costs a look at each and no list of them all: 831,721 files (FIRE) are read once.
+    """
+    whole, newest = hashlib.sha256(), 0.0
+    try:
+        for name in names:
+            status = os.stat(f"{folder}/{name}")
+            whole.update(f"{name} {_identity(status)}\n".encode())
+            newest = max(newest, status.st_mtime, status.st_ctime)
+        identity = whole.hexdigest()
+        held = read_note(memory).get(os.path.abspath(folder))
+        if isinstance(held, list) and held[:-1] == [len(names), identity]:
+            return held[-1]
+        facts = {
+            name: [os.stat(path := f"{folder}/{name}").st_size, sha256(path)]
+            for name in track(names, len(names), f"digest {folder}")
+        }
+    except OSError as error:
+        raise SteleError(f"{error.filename}: cannot be read ({error.strerror})") from None
+    if time.time() - newest > SETTLED:
+        _remember(memory, {os.path.abspath(folder): [len(names), identity, digest(facts)]})
+    return digest(facts)
+
+
+def _identity(status: os.stat_result) -> list[int]:
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev]
+
+
+def _remember(memory: Path, new: dict[str, list]) -> None:
+    with suppress(OSError):  # a folder that is not to be written to: read again the next time
+        there = {name: held for name, held in read_note(memory).items() if os.path.exists(name)}
+        atomic_write_json(memory, there | new)
+
+
+def _sha256(path: Path, size: int) -> str:
+    if size <= WHOLE:
+        return sha256(path)
+    with bar(None, f"digest {path.name}, {size / 1e9:.1f} GB, this once"):
+        return sha256(path)

@@ -1,0 +1,152 @@
+"""How outputs look: texts without hidden characters, CSV, Markdown tables, durations, figures.
+
+A spreadsheet shows our CSV and does not run it: a text that would begin a formula there has an apostrophe in front,
+while a number keeps its sign. A cell that begins with apostrophes and then such a sign gets one more, so that taking
+one away gives every text back (docs/tables.md has the line that does).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from stele.files.atomic import atomic_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+# controls but for blanks, lone surrogates, separators of lines and paragraphs, embeddings and overrides of direction
+_HIDDEN = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff"
+_IN_OUTPUT, _IN_LABELS = re.compile(f"[{_HIDDEN}]"), re.compile(f"[{_HIDDEN}\t\n\r]")
+
+
+def neutralised(text: str) -> str:
+    """A text for an output, such characters replaced by U+FFFD.
+
+    >>> neutralised("abc\\u202edef")
+    'abc\\ufffddef'
+    """
+    return _IN_OUTPUT.sub("\ufffd", text)
+
+
+def plain_label(text: str) -> str:
+    """A label as it was given; one that holds such a character or a line break is a ValueError that names it."""
+    if match := _IN_LABELS.search(text):
+        name = unicodedata.name(match.group(), "a control character")
+        raise ValueError(f"holds U+{ord(match.group()):04X} ({name}) at {match.start() + 1}; leave it out")
+    return text
+
+
+END = "\r\n"
+_FORMULA = re.compile(
+    r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
+)  # the last four: wide forms, which East Asian editions run
+_NUMBER = re.compile(r"[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)|-", re.ASCII)  # or a dash for none
+
+
+def csv_cell(value: Any) -> Any:
+    """One cell as it is written.
+
+    >>> [csv_cell(value) for value in (-1.2, "-1.2", "+ RR", "=HYPERLINK(1)", "'=1", "it's", "-")]
+    [-1.2, '-1.2', "'+ RR", "'=HYPERLINK(1)", "''=1", "it's", '-']
+    """
+    if not isinstance(value, str):
+        return value
+    text = neutralised(value)
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def csv_text(cell: str) -> str:
+    """What a cell was before it was written, but for characters that no output shows.
+
+    >>> [csv_text(cell) for cell in ("-1.2", "'+ RR", "''=1", "it's", "'s")]
+    ['-1.2', '+ RR', "'=1", "it's", "'s"]
+    """
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def write_csv(handle: IO[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Writes rows, the header among them, to an open file (opened with newline="" or a fixed one)."""
+    for row in rows:
+        line = io.StringIO(newline="")
+        csv.writer(line).writerow([csv_cell(value) for value in row])  # by its own end of line it quotes both \r and \n
+        handle.write(f"{line.getvalue().removesuffix(END)}\n")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose columns stand below each other, all but the first to the right; without empty columns.
+
+    >>> print(table(["stage", "jobs", "GPUs"], [["sources", "3", ""], ["x", "1,000", ""]]))
+    | stage   |  jobs |
+    |---------|------:|
+    | sources |     3 |
+    | x       | 1,000 |
+    """
+    rows = list(rows)
+    used = [column for column in range(len(head)) if column == 0 or any(row[column] for row in rows)]
+    lines = [[row[column] for column in used] for row in (head, *rows)]
+    widths = [max(3, *(len(line[column]) for line in lines)) for column in range(len(used))]
+
+    def shown(cells: Sequence[str]) -> str:
+        right = (cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True))
+        return f"| {' | '.join([cells[0].ljust(widths[0]), *right])} |"
+
+    rule = "|".join(["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])])
+    return "\n".join([shown(lines[0]), f"|{rule}|", *map(shown, lines[1:])])
+
+
+def bullets(title: str, items: Sequence[str], most: int) -> str:
+    """A list under a title, cut after `most` items.
+
+    >>> print(bullets("Jobs", ["a", "b", "c"], most=2))
+    Jobs:
+    <BLANKLINE>
+    - a
+    - b
+    - and 1 more
+    """
+    rest = [f"and {len(items) - most} more"] if len(items) > most else []
+    return "\n".join([f"{title}:", "", *(f"- {item}" for item in [*items[:most], *rest])])
+
+
+def duration(seconds: float) -> str:
+    """A time in its two largest units.
+
+    >>> [duration(seconds) for seconds in (0.6, 3.61, 40, 100, 900, 5400, 7_200_000)]
+    ['0.6 s', '3.6 s', '40 s', '1 min 40 s', '15 min', '1 h 30 min', '2,000 h']
+    """
+    if seconds < 9.95:
+        return f"{seconds:.2g} s"
+    if seconds >= 100 * 3600:
+        return f"{seconds / 3600:,.0f} h"
+    if round(seconds) < 60:
+        return f"{seconds:.0f} s"
+    units = ("min", "s") if round(seconds) < 3600 else ("h", "min")
+    large, small = divmod(round(seconds if units[1] == "s" else seconds / 60), 60)
+    return f"{large} {units[0]} {small} {units[1]}" if small else f"{large} {units[0]}"
+
+
+def save_figure(figure: Figure, path: Path, title: str, description: str = "", **options: Any) -> None:
+    """Writes a figure as SVG, PDF or PNG, by the ending of `path`; `options` are those of `Figure.savefig`.
+
+    Title and description go into the file, for readers who cannot see it and for the pages that hold it.
+    """
+    import matplotlib
+
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # else it tells of every glyph
+    kind, words = path.suffix[1:], {"Description": description} if description else {}
+    metadata: dict[str, dict[str, str | None]] = {
+        "svg": {"Date": None, "Title": title, **words},
+        "pdf": {"CreationDate": None, "Title": title, **({"Subject": description} if description else {})},
+        "png": {"Title": title, **words},
+    }
+    settings = {"svg.hashsalt": "stele", "svg.fonttype": "none", "pdf.fonttype": 42}
+    with matplotlib.rc_context(settings), atomic_file(path, "wb") as handle:
+        figure.savefig(handle, format=kind, metadata=metadata[kind], **options)

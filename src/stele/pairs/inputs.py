@@ -1,0 +1,138 @@
+"""The arguments that mining commands share: the recipe's method, the records of a part's languages, the tokenizer."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stele.artifacts import knowledge_base, records
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.files.digests import digest
+from stele.pairs.methods import load_method
+
+
+class PartInputs(NamedTuple):
+    """The languages of a part in order, with the record of the knowledge base and those of the documents of each."""
+
+    languages: list[str]
+    bases: dict[str, Path]
+    documents: dict[str, list[Path]]
+
+    def records(self) -> dict[str, Path]:
+        """The inputs as a record names them."""
+        inputs = {f"knowledge_base:{code}": self.bases[code] for code in self.languages}
+        inputs |= {
+            f"documents:{code}:{n}": path for code in self.languages for n, path in enumerate(self.documents[code], 1)
+        }
+        return inputs
+
+
+def add_arguments(parser: argparse.ArgumentParser, job: str) -> None:
+    parser.add_argument("--recipe", required=True, metavar="JSON", help='`method` and its keys, e.g. {"method": "ilk"}')
+    parser.add_argument("--part", required=True, help='a language, or two in order: "en", "en-fr"')
+    parser.add_argument(
+        "--knowledge-base", required=True, nargs="+", metavar="LANGUAGE=RECORD", help="of the part's languages"
+    )
+    parser.add_argument(
+        "--documents", required=True, nargs="+", metavar="LANGUAGE=RECORD[,RECORD...]", help="shards in order"
+    )
+    parser.add_argument("--seed", required=True, type=arguments.seed, help="of all random choices, at least 0")
+    arguments.add_record(parser, job)
+
+
+def parse(args: argparse.Namespace, method: str, count: int) -> PartInputs:
+    """The values of `add_arguments` for a method whose parts have `count` languages.
+
+    Raises SteleError where part, knowledge bases and documents do not fit together.
+    """
+    if args.seed < 0:
+        raise SteleError(f"--seed: found {args.seed}, want a number of at least 0")
+    bases = single(args.knowledge_base, "--knowledge-base")
+    documents = by_language(args.documents, "--documents", many=True)
+    codes = _languages(args.part, bases, documents, method, count)
+    for code in codes:
+        _check_documents(code, bases[code], documents[code])
+    return PartInputs(codes, bases, documents)
+
+
+def single(given: Sequence[str], name: str) -> dict[str, Path]:
+    """The records by language, of LANGUAGE=RECORD."""
+    return {code: path for code, (path,) in by_language(given, name, many=False).items()}
+
+
+def by_language(given: Sequence[str], name: str, many: bool) -> dict[str, list[Path]]:
+    """The records by language, of LANGUAGE=RECORD or, where they are many, LANGUAGE=RECORD,RECORD..."""
+    records: dict[str, list[Path]] = {}
+    for item in given:
+        code, equals, paths = item.partition("=")
+        if not (code and equals and paths):
+            raise SteleError(f"{name} {item!r}: want LANGUAGE=RECORD{'[,RECORD...]' if many else ''}")
+        if code in records:
+            raise SteleError(f"{name}: {code} is given twice")
+        records[code] = [Path(path) for path in (paths.split(",") if many else [paths])]
+    return records
+
+
+def _languages(
+    part: str, bases: Mapping[str, Path], documents: Mapping[str, list[Path]], method: str, count: int
+) -> list[str]:
+    """The languages of a part, in order; what is given must be theirs."""
+    codes = sorted(bases)
+    if len(codes) != count or "-".join(codes) != part:
+        want = "one language" if count == 1 else 'two languages in order, as in "en-fr"'
+        raise SteleError(
+            f"--part {part}: a part of {method} is {want}; knowledge bases are given of {', '.join(codes)}"
+        )
+    if sorted(documents) != codes:
+        raise SteleError(f"--documents: want those of {', '.join(codes)}, found {', '.join(sorted(documents))}")
+    return codes
+
+
+def _check_documents(code: str, base: Path, documents: Sequence[Path]) -> None:
+    """A knowledge base counts pages through its documents: others, or another order, would give wrong texts."""
+    known = records.read_record(base)["inputs"]
+    others = [
+        str(path)
+        for number, path in enumerate(documents, 1)
+        if records.content_digest(path) != known.get(f"documents:{number}")
+    ]
+    pages = sum(records.read_record(path)["documents"] for path in documents)
+    if others or pages != (built := knowledge_base.read_pages(base, ["page"]).num_rows):
+        what = (
+            f"of these documents of {code} in this order: {', '.join(others)}"
+            if others
+            else f"of {pages} documents but of {built}"
+        )
+        raise SteleError(f"{base}: not made {what}; build the knowledge base again")
+
+
+class Tokenisation(NamedTuple):
+    """The pairs' recipe and record, the tokenizer, and the digest of what it makes of its probe."""
+
+    recipe: Any
+    made: records.Record
+    tokenizer: Any
+    probe: str
+
+
+def add_tokenisation_arguments(parser: argparse.ArgumentParser, job: str) -> None:
+    parser.add_argument("--recipe", required=True, metavar="JSON", help="of the pairs")
+    parser.add_argument("--pairs", required=True, type=Path, metavar="RECORD", help="record.json of the pairs of texts")
+    parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
+    arguments.add_record(parser, job)
+
+
+def open_tokenisation(args: argparse.Namespace, kind: type) -> Tokenisation:
+    """What the arguments name. Raises SteleError for pairs of another method, or of another `kind` of methods."""
+    _, recipe = load_method(args.recipe, kind)
+    made = records.read_record(args.pairs)
+    if made.get("method") != recipe.method:
+        raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want those of {recipe.method}")
+    from stele.encoders.probe import tokenizer_probe
+    from stele.encoders.tokenizer import load_tokenizer
+
+    tokenizer = load_tokenizer(args.tokenizer.parent)
+    return Tokenisation(recipe, made, tokenizer, digest(tokenizer_probe(tokenizer)))

@@ -1,0 +1,231 @@
+"""Check that a checkpoint can make the vectors that are asked of it: by its settings first, then by loading it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from stele.catalogue.hub import CONFIG, MODULES, STATIC, VOCABULARY, WEIGHTS
+from stele.encoders.backbone import refuse_adapter
+from stele.encoders.resolve import resolve
+from stele.encoders.sentence_transformers_folder import stated_width
+from stele.encoders.tokenizer import load_tokenizer
+from stele.errors import SteleError
+from stele.files.reading import reading
+from stele.files.strict import Values
+from stele.recipes.encoding import BENCHMARK, SOME_INSTRUCTION, SPEC_FILE
+from stele.sources.checkpoint_files import model_folders, read_json, read_weight_map, static_folders
+
+ENCODERS = "want an encoder of texts"
+_LAYER = re.compile(
+    r"^(.+?)\.(\d+)\."
+)  # what stands before a layer's number, and the number  # what stands before a layer's number, and the number
+TEXTS = (
+    "What is a stele?",
+    "Стела — камень с текстом.",
+    "نص على حجر",
+    "石碑上的文字",
+)  # several scripts  # several scripts
+
+
+def check_settings(folder: Path, encoding: Mapping[str, Values] | None = None, generator: bool = False) -> None:
+    """Refuses a checkpoint that cannot do what it is for, by what its files say beside the weights.
+
+    `folder` holds config.json, the tokenizer and, of a sentence-transformers folder, its modules. `encoding` is what is
+    said of an encoder that is used as it is, by who says it (`encoders/resolve.py`); None where a recipe says how
+    vectors are made. A `generator` writes text and makes no vectors.
+    """
+    models = model_folders(folder)
+    if not models and static_folders(folder) and not generator:
+        if encoding is None:
+            raise SteleError(f"{folder}: a {STATIC} has no layers to train; it can only be used as it is")
+        resolve(folder, _with_instruction(encoding))
+        return
+    if not models:
+        raise SteleError(f"{folder}: no model in it (no {CONFIG} with a model_type)")
+    for model in models:
+        refuse_adapter(model)
+    if generator:
+        return
+    configs = [_encoder_config(model) for model in models]
+    states = (folder / MODULES).is_file() or (folder / SPEC_FILE).is_file()
+    pooling = [values.get("pooling") for values in (encoding or {}).values()]
+    if not states and "last" not in pooling:
+        for model, config in zip(models, configs, strict=True):
+            _refuse_left_to_right(model, config)
+    if encoding is not None:
+        spec = resolve(folder, _with_instruction(encoding)).spec
+        load_tokenizer(models[0])
+        width = stated_width(folder, configs[0].hidden_size)
+        if spec.dimension and spec.dimension > width:
+            raise SteleError(f"{folder}: dimension is {spec.dimension}, its vectors have {width} numbers")
+
+
+def _with_instruction(encoding: Mapping[str, Values]) -> dict[str, Values]:
+    """What is said of an encoder, with an instruction in the place of a benchmark's that is not known yet."""
+    return {**encoding, BENCHMARK: {**SOME_INSTRUCTION, **encoding.get(BENCHMARK, {})}}
+
+
+def _encoder_config(folder: Path) -> Any:
+    """The configuration of a model that makes one state a token; any other is refused by its type."""
+    from transformers import AutoConfig
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
+
+    where = folder / CONFIG
+    kind = str(read_json(where)["model_type"])
+    if kind not in CONFIG_MAPPING_NAMES or kind not in MODEL_MAPPING_NAMES:
+        raise SteleError(f"{where}: model type {kind!r} is none that this transformers knows; {ENCODERS}")
+    with reading(where, "configuration of a model", "get it again"):
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    if getattr(config, "is_encoder_decoder", False):
+        raise SteleError(f"{where}: model type {kind!r} is no encoder: it has a decoder, which writes text; {ENCODERS}")
+    if not isinstance(getattr(config, "hidden_size", None), int):
+        raise SteleError(f"{where}: model type {kind!r} is no encoder of texts alone; {ENCODERS}")
+    return config
+
+
+def _refuse_left_to_right(folder: Path, config: Any) -> None:
+    """Only the last token of a model that reads from left to right has seen the text: the vector must be its."""
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    )
+
+    kind = config.model_type
+    both_ways = getattr(config, "use_bidirectional_attention", False) or getattr(config, "is_causal", True) is False
+    if kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not both_ways:
+        raise SteleError(
+            f"{folder / CONFIG}: model type {kind!r} is a language model that reads from left to right, and nothing "
+            "says that it was made an encoder; if it was, give it `encoding: {pooling: last}`, or its "
+            "sentence-transformers folder"
+        )
+
+
+def check_static(folder: Path) -> dict[str, Any]:
+    """Loads the vectors of tokens of a folder once; returns what they are."""
+    from stele.encoders.static_embedding import load_static, load_static_tokenizer
+
+    vectors = load_static(folder).embedding.weight
+    if not vectors.isfinite().all():
+        raise SteleError(f"{folder}: has values that are no numbers (NaN or infinite); the weights are damaged")
+    size = {"parameters": vectors.numel(), "dimension": vectors.shape[1]}
+    return {"model_type": STATIC, **size, "vocabulary": len(load_static_tokenizer(folder)), "new": []}
+
+
+def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
+    """Loads tokenizer and model of a folder once and embeds a few texts; returns what they are.
+
+    `dtype` is as what its weights are held, `float32` or `bfloat16`.
+
+    Only a pooler may lack weights (masked language models have none): `new` names what starts at random then.
+
+    Raises:
+        SteleError: no tokenizer, weights missing for parts of the model, ids beyond the vocabulary, NaN.
+    """
+    present = {path.name for path in folder.iterdir()}
+    if not present & set(VOCABULARY):
+        raise SteleError(f"{folder}: no tokenizer (none of {', '.join(VOCABULARY)})")
+    if not present & set(WEIGHTS[:2]):
+        raise SteleError(f"{folder}: no weights (none of {', '.join(WEIGHTS)})")
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.set_verbosity_error()  # heads that are not loaded are not worth a warning here
+    transformers_logging.disable_progress_bar()
+    local = {"local_files_only": True, "trust_remote_code": False}
+    check_sizes(folder)
+    with reading(folder, "checkpoint", "fetch it again"):
+        tokenizer = AutoTokenizer.from_pretrained(folder, **local)
+        model, report = AutoModel.from_pretrained(
+            folder, use_safetensors=True, output_loading_info=True, dtype=getattr(torch, dtype), **local
+        )
+    new = sorted(name for name in report["missing_keys"] if "position_ids" not in name)
+    missing = [name for name in new if "pooler" not in name]
+    if missing or report.get("mismatched_keys"):
+        named = ", ".join(sorted(map(str, missing or report["mismatched_keys"]))[:4])
+        raise SteleError(f"{folder}: the weights do not fit config.json; missing or of another shape: {named}")
+    if unread := layers_left_out(report["unexpected_keys"], model.state_dict()):
+        raise SteleError(
+            f"{folder}: config.json asks for fewer layers than the weights have, which leaves out "
+            f"{', '.join(unread[:4])}; correct config.json (num_hidden_layers is {model.config.num_hidden_layers}), or "
+            "read an inner layer of the whole model (`encoding: {layer: N}`)"
+        )
+    rows = model.get_input_embeddings().num_embeddings
+    if len(tokenizer) > rows:
+        raise SteleError(
+            f"{folder}: the tokenizer has {len(tokenizer):,} tokens, the model {rows:,}; they do not belong together"
+        )
+    batch = tokenizer(list(TEXTS), padding=True, truncation=True, max_length=32, return_tensors="pt")
+    with reading(folder, "encoder of texts", "want a model that needs nothing else"), torch.no_grad():
+        vectors = model.eval()(**batch).last_hidden_state
+    if not torch.isfinite(vectors).all():
+        raise SteleError(f"{folder}: gives values that are no numbers (NaN or infinite); the weights are damaged")
+    return {
+        "model_type": model.config.model_type,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "dimension": vectors.shape[-1],
+        "vocabulary": len(tokenizer),
+        "new": new,
+    }
+
+
+def check_sizes(folder: Path) -> None:
+    """Refuses a config.json that needs far more numbers than the weights hold, before memory is taken for them.
+
+    All of a model but a pooler has to be in its weights. Less than twice as much is let through: loading then names
+    what is missing.
+    """
+    import torch
+    from safetensors import safe_open
+    from transformers import AutoConfig, AutoModel
+
+    held, tensors = 0, 0
+    for index in sorted(folder.glob("*.safetensors.index.json")):
+        for shard in sorted(set(read_weight_map(index).values())):
+            if not (folder / shard).is_file():
+                raise SteleError(f"{index}: names {shard}, which is not there; fetch it again")
+    for path in sorted(folder.glob("*.safetensors")):
+        with reading(path, "safetensors file", "fetch it again"), safe_open(path, framework="pt") as weights:
+            for name in weights.keys():  # noqa: SIM118 (no mapping)
+                held += math.prod(weights.get_slice(name).get_shape())
+                tensors += 1
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        layers = getattr(config, "num_hidden_layers", 1)
+        if not 1 <= layers <= tensors:
+            raise SteleError(f"{folder / CONFIG}: num_hidden_layers is {layers}, the weights are {tensors} tensors")
+        with torch.device("meta"):  # shapes alone
+            model = AutoModel.from_config(config, trust_remote_code=False)
+    except SteleError:
+        raise
+    except Exception:
+        return  # loading it says what is wrong
+    needed = sum(value.numel() for name, value in model.named_parameters() if "pooler" not in name)
+    if needed > 2 * held:
+        sizes = {key: value for key, value in config.to_dict().items() if key.endswith("_size") and value}
+        raise SteleError(
+            f"{folder / CONFIG}: asks for {needed:,} numbers, the weights hold {held:,}; they do not belong together "
+            f"({', '.join(f'{key} {value}' for key, value in sorted(sizes.items()))})"
+        )
+
+
+def layers_left_out(unread: Iterable[str], model: Iterable[str]) -> list[str]:
+    """The numbered layers of which weights were not read and the model has nothing at all; heads of tasks have none.
+
+    >>> layers_left_out(["bert.encoder.layer.5.output.bias", "cls.bias"], ["encoder.layer.0.output.bias"])
+    ['encoder.layer.5']
+    """
+    have = list(model)
+    stems = {match[1] for name in have if (match := _LAYER.search(name))}
+    layers = set()
+    for name in unread:
+        match = _LAYER.search(name)
+        stem_found = next((stem for stem in stems if match and f".{match[1]}".endswith(f".{stem}")), None)
+        if stem_found and not any(other.startswith(f"{stem_found}.{match[2]}.") for other in have):
+            layers.add((stem_found, int(match[2])))
+    return [f"{stem}.{number}" for stem, number in sorted(layers)]

@@ -1,0 +1,130 @@
+"""The beginning of a corpus in place of all of it: so many documents of CC-100, or pages of a Wikipedia's dump.
+
+What is kept is a whole file in the corpus' own format, so that nothing that reads it knows of the cut: a new .xz of
+the first documents; the first blocks of a multistream dump as they are, with the end of the XML, and their index.
+"""
+
+from __future__ import annotations
+
+import bz2
+import logging
+import lzma
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from stele.catalogue.schema.datasets import Part, PartFile
+from stele.errors import SteleError
+from stele.files.reading import reading
+from stele.registry import Registry
+from stele.sources.places import Beginning, FetchedFile, Places
+from stele.sources.user_files import Facts
+
+log = logging.getLogger(__name__)
+
+Fetched = list[tuple[PartFile, FetchedFile]]
+CUTS: Registry = Registry("unit that a corpus is cut by")  # unit -> cut(source, first, places)
+# reads, writes what is kept to a path, and says what that is; `whole`: there is no more
+Use = Callable[[Beginning, Path], Facts]
+BLOCK = 1 << 20
+LONGEST = 1 << 26  # bytes of a document
+LINE = 1 << 16  # bytes of a line of an index, at most
+
+
+@CUTS.register("documents")
+def documents(source: Part, first: int, places: Places) -> Fetched:
+    """CC-100: the first documents, packed anew; a document of blank lines does not count."""
+    (file,) = source.files
+
+    def use(beginning: Beginning, target: Path) -> Facts:
+        number, whole = 0, True
+        with _unpacked(lzma.open(beginning), file.url) as text, lzma.open(target, "wb", preset=1) as out:
+            for document in split_documents(iter(lambda: text.read1(BLOCK), b"")):
+                if number == first and document.strip():
+                    whole = False
+                    break
+                out.write(document)
+                number += bool(document.strip())
+        return {"documents": number, "whole": whole}
+
+    return [(file, _taken(source, file, places, use))]
+
+
+def split_documents(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The documents of a text, each with the empty line that ends it.
+
+    >>> list(split_documents([b"a", b"\\nb\\n\\n\\n", b"\\nc"]))
+    [b'a\\nb\\n\\n', b'\\n\\n', b'c']
+    """
+    pending = b""
+    for block in blocks:
+        *whole, pending = (pending + block).split(b"\n\n")
+        yield from (text + b"\n\n" for text in whole)
+        if len(pending) > LONGEST:
+            raise ValueError(f"no empty line within {LONGEST >> 20} MB")
+    yield pending
+
+
+@CUTS.register("pages")
+def pages(source: Part, first: int, places: Places) -> Fetched:
+    """A Wikipedia's multistream dump: the blocks that hold the first pages, as the beginning of its index says."""
+    dump, index, *others = source.files
+    ends: list[int | None] = []
+
+    def use_index(beginning: Beginning, target: Path) -> Facts:
+        number = 0
+        with _unpacked(bz2.open(beginning), index.url) as lines, bz2.open(target, "wb") as out:
+            last = None
+            for line in iter(lambda: lines.readline(LINE), b""):
+                offset = _offset(line, index.url)
+                if number >= first and offset != last:
+                    ends.append(offset)
+                    break
+                out.write(line)
+                number, last = number + 1, offset
+        return {"pages": number, "whole": not ends}
+
+    def use_dump(beginning: Beginning, target: Path) -> Facts:
+        end = ends[-1] if ends else None
+        with open(target, "wb") as out:
+            while (end is None or out.tell() < end) and (
+                block := beginning.read(BLOCK if end is None else min(BLOCK, end - out.tell()))
+            ):
+                out.write(block)
+            if end is not None:
+                if out.tell() < end:
+                    raise SteleError(f"{dump.url} ends before byte {end}, which its index names; fetch both again")
+                out.write(bz2.compress(b"</mediawiki>\n"))
+        return {name: index_got.beginning[name] for name in ("pages", "whole")}
+
+    index_got = _taken(source, index, places, use_index)
+    parts = [(dump, _taken(source, dump, places, use_dump)), (index, index_got)]
+    for file in others:
+        if (got := places.get(file, _what(source, file), optional=file.optional)) is not None:
+            parts.append((file, got))
+    return parts
+
+
+def _taken(source: Part, file: PartFile, places: Places, use: Use) -> FetchedFile:
+    got = places.begin(file, _what(source, file), use)
+    log.info("%s: %s, %s checked by %s", _what(source, file), got.beginning, got.origin, got.verified)
+    return got
+
+
+def _what(source: Part, file: PartFile) -> str:
+    return f"{source.dataset} {source.part} {file.path}"
+
+
+def _offset(line: bytes, url: str) -> int:
+    offset, *rest = line.split(b":", 2)
+    if len(rest) != 2 or not offset.isdigit():
+        raise SteleError(f"{url}: not a multistream index: line {line[:60]!r}, want offset:page id:title")
+    return int(offset)
+
+
+@contextmanager
+def _unpacked(handle: IO[bytes], url: str) -> Iterator[IO[bytes]]:
+    """A compressed file to read; damage found on the way is an error that names the address."""
+    with reading(url, "compressed file", "fetch it again"), handle:
+        yield handle

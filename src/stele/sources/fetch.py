@@ -1,0 +1,333 @@
+"""One file from one address: resumed by range, retried with back-off, checked, moved into place.
+
+A file under way is `{target}.part`, with `{target}.part.json` saying which version of the file it is a piece of. A
+later process goes on with it by a range request: the rest is appended only where it provably is of the same version,
+or where a digest of the whole file will tell; else all begins again. A finished file is the target, with
+`{target}.published.json` where the server gave a digest: it vouches for the file when another run goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from pathlib import Path
+from typing import Any, TypedDict
+
+from stele.errors import SteleError, exhausted
+from stele.files.atomic import atomic_write_json
+from stele.files.reading import read_object
+from stele.files.strict import validate
+from stele.progress import bar
+from stele.sources import http
+from stele.sources.http import Failed, NotFound, Policy, Published, RetryableError, Version
+from stele.sources.verify import Expected, Mismatch, check, is_checkable
+
+log = logging.getLogger(__name__)
+
+CHUNK = 1 << 16  # bytes a read; also what a broken connection can lose
+SMALL = 8 << 20  # bytes up to which no bar is shown
+PROGRESS = 1 << 20  # bytes gained that make a new count of attempts
+TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
+ABSENT = (404, 410)
+
+
+class Fetched(TypedDict):
+    """A fetched file; `published` are the size and digests that the server itself gave."""
+
+    sha256: str
+    bytes: int
+    published: Expected
+
+
+class StalePartial(RetryableError):
+    """The partial file cannot be shown to be a piece of the server's file, so it is thrown away."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason}; from the start")
+
+
+def fetch(url: str, target: Path, expected: Expected, policy: Policy | None = None) -> Fetched:
+    """Downloads `url` to `target`.
+
+    `expected` may hold bytes, sha256, sha1, md5. Wrong bytes are thrown away and fetched once more.
+
+    Raises:
+        NotFound: the server says that there is no such file (not tried again).
+        Failed: refused, wrong bytes twice, or too many failures in a row; says which.
+    """
+    policy = policy or Policy()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    wrong: Mismatch | None = None
+    while True:
+        published = _complete(url, part, expected, policy)
+        try:
+            known = {key: value for key, value in expected.items() if value is not None}
+            sha256 = check(part, {**published, **known}, name=url)
+        except Mismatch as mismatch:
+            discard(part)
+            if wrong is not None:
+                raise Failed(f"{mismatch} (twice)") from None
+            wrong = mismatch
+            log.info("%s; fetching it once more from the start", mismatch)
+            continue
+        _finish(part, target, published)
+        return {"sha256": sha256, "bytes": target.stat().st_size, "published": published}
+
+
+def fetch_first(url: str, part: Path, first: int, policy: Policy) -> Version:
+    """Fetches at least `first` bytes of `url` into `part`, all where there are fewer, and requests no others.
+
+    Returns the version of the file, as far as known.
+    """
+    version = version_of(part, url)
+    if size(part) < first or version is None:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        _complete(url, part, {"first": first}, policy)
+        version = version_of(part, url)
+    if version is None:
+        raise Failed(f"{part}: its note was changed by another process; run again")
+    return version
+
+
+def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expected:
+    """Repeats requests until all bytes are there; returns what the server published about them."""
+    pauses, attempt, reached = policy.pauses(url), 0, size(part)
+    with http.session() as session:
+        while True:
+            try:
+                return _request(session, url, part, expected, policy)
+            except RetryableError as error:
+                failure = error
+            except SteleError:
+                raise
+            except Exception as error:  # whatever else in an answer the client stumbles over: hosts, ports, headers
+                if exhausted(error):
+                    raise
+                raise Failed(f"{url}: the answer cannot be read ({http.reason(error)})") from error
+            if isinstance(failure, StalePartial):
+                discard(part)
+            gained = size(part) - reached
+            reached = max(reached, size(part))
+            if gained >= PROGRESS:
+                pauses, attempt = policy.pauses(url), 0
+            attempt += 1
+            if attempt >= policy.attempts:
+                raise Failed(f"{url}: {failure}; gave up after {attempt} attempts")
+            if failure.wait is not None and failure.wait > policy.patience:
+                raise Failed(f"{url}: {failure}; asks to wait {failure.wait:.0f} s, try again later")
+            pause = failure.wait if failure.wait is not None else next(pauses)
+            log.info("%s: %s; again in %.1f s (%d of %d)", url, failure, pause, attempt, policy.attempts - 1)
+            time.sleep(pause)
+
+
+def _request(session: Any, url: str, part: Path, expected: Expected, policy: Policy) -> Expected:
+    """One request, for what is missing of `part`. Returns when the file is complete: what the server published."""
+    # ask for the rest only where it can be shown to be of the same version
+    before, first = version_of(part, url), expected.get("first")
+    checkable = is_checkable(expected) or bool(before and before.sha256)
+    have = size(part) if before and (before.is_identified or checkable) else 0
+    headers = {"Range": f"bytes={have}-{first - 1 if first else ''}"} if have or first else {}
+    if have and before.is_strong:
+        headers["If-Range"] = before.etag
+    response, published = http.get(session, url, headers, policy, checkable)
+    with contextlib.closing(response):
+        # which bytes come, and of which version
+        _check_status(response, url)
+        answer = http.version(response, url, published)
+        start, end = _span(response, have, answer)
+        if have and start == have:
+            _check_same_version(before, answer, checkable, have)
+            answer = before.followed_by(answer)
+        total, published = answer.total, answer.expected()
+        limit = expected.get("bytes") or published.get("bytes")
+        if total is not None and limit is not None and total != limit:
+            raise RetryableError(f"expected {limit:,} bytes, the server has {total:,}")
+        if response.status_code == 416:  # the range begins at the end: nothing is missing
+            note_version(part, answer)
+            part.touch()
+            return published
+        if encoding := http.encoding(response, url):
+            raise Failed(
+                f"{url}: comes with Content-Encoding: {encoding}, which was not requested: that is not the file itself"
+            )
+        if start == 0:
+            discard(part)
+            if http.is_page(response, url) and not checkable:
+                raise Failed(f"{url}: a page of HTML came instead of the file (a portal or a sign-in?)")
+        # the bytes
+        note_version(part, answer)
+        body = response.raw
+        if first:
+            limit, end = None, end and min(first, end)
+            body = LimitedReader(body, first - start)
+        _copy(body, url, part, start, end, limit, policy)
+        # are these all?
+        if first and (size(part) >= first or size(part) == total):
+            return published
+        if total is not None and size(part) < total:
+            raise RetryableError(f"only {size(part):,} of {total:,} bytes came")
+        if total is None and response.status_code == 206:
+            raise RetryableError("the server does not say where the file ends")
+        note_version(part, answer.model_copy(update={"total": size(part)}))
+    return published
+
+
+def _check_status(response: Any, url: str) -> None:
+    status = response.status_code
+    if status in ABSENT:
+        raise NotFound(f"{url}: there is no such file (HTTP {status})")
+    if status in TEMPORARY:
+        raise RetryableError(f"HTTP {status}", http.retry_after(response.headers.get("Retry-After")))
+    if status not in (200, 206, 416):
+        raise Failed(f"{url}: HTTP {status} {response.reason}")
+
+
+def _span(response: Any, have: int, answer: Version) -> tuple[int, int | None]:
+    """First byte and byte after the last one that an answer brings; both are `have` where no byte is missing."""
+    if response.status_code == 200:
+        return 0, answer.total
+    if response.status_code == 416:
+        if answer.total != have:
+            raise StalePartial("the file has another size now")
+        return have, have
+    span = http.span(response)
+    if span is None or span[0] != have:
+        raise StalePartial("another range came back than was requested")
+    return span
+
+
+def _check_same_version(before: Version, answer: Version, checkable: bool, have: int) -> None:
+    """Raises StalePartial unless an answer is of the version that `have` bytes are there of (RFC 9110, 15.3.7.3).
+
+    Where the answer does not say so, a digest of the whole file must be known, or nothing be missing.
+    """
+    if before.differs(answer):
+        raise StalePartial("the file has changed")
+    if not (checkable or before.is_proven_by(answer) or before.total == have):
+        raise StalePartial("the server does not say that it is the same version")
+
+
+def _copy(body: Any, url: str, part: Path, start: int, end: int | None, limit: int | None, policy: Policy) -> None:
+    """Appends a body, which holds the bytes up to `end`, to `part`, without decoding: a .gz must stay one.
+
+    Ends early where more comes than the file has (`limit`, as the catalogue or the hub says; `end`, as this server
+    does), and where it comes too slowly: what is there then stays for the next attempt.
+    """
+    from urllib3.exceptions import HTTPError
+
+    small = end is not None and end - start < SMALL
+    shown_bar = contextlib.nullcontext() if small else bar(end, url.rpartition("/")[2], unit="B")
+    most = limit if limit is not None else end
+    with shown_bar as shown, open(part, "ab") as handle:
+        if shown is not None:
+            shown.update(start)
+        since, before = time.monotonic(), start
+        while True:
+            try:
+                block = body.read1(CHUNK, decode_content=False)  # what is there, not a chunk in full
+            except (HTTPError, OSError) as error:
+                raise RetryableError(http.reason(error)) from None
+            if not block:
+                break
+            try:
+                handle.write(block)
+            except OSError as error:
+                raise SteleError(f"{part}: cannot be written ({error.strerror})") from None
+            if shown is not None:
+                shown.update(len(block))
+            have = handle.tell()
+            if most is not None and have > most:
+                break
+            seconds = time.monotonic() - since
+            if seconds >= policy.slow:
+                if have - before < policy.slowest * seconds:
+                    too_slow = f"{have - before:,} bytes in {seconds:.0f} s, less than {policy.slowest:,} a second"
+                    raise RetryableError(too_slow)
+                since, before = time.monotonic(), have
+    if limit is not None and size(part) > limit:
+        discard(part)
+        raise Failed(f"{url}: more than the {limit:,} bytes that the file has; thrown away")
+    if end is not None and size(part) < end:
+        raise RetryableError(f"the connection ended after {size(part):,} of {end:,} bytes")
+    if end is not None and size(part) > end:
+        raise StalePartial("more bytes came than the server announced")
+
+
+class LimitedReader:
+    """The first bytes of a body: no more, also of a server that ignores ranges."""
+
+    def __init__(self, body: Any, left: int) -> None:
+        self.body, self.left = body, left
+
+    def read1(self, number: int, **options: Any) -> bytes:
+        data = self.body.read1(min(number, self.left), **options) if self.left else b""
+        self.left -= len(data)
+        return data
+
+
+# --- partial and finished files on disk -------------------------------------------------------------------------------
+def size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def note_version(part: Path, version: Version) -> None:
+    atomic_write_json(_beside(part, "json"), version.model_dump())
+
+
+def version_of(part: Path, url: str) -> Version | None:
+    """The version that `part` is a piece of; None where it is unknown or of another address."""
+    version = read_download_note(_beside(part, "json"), Version)
+    return version if version is not None and version.url == url else None
+
+
+def read_download_note(path: Path, kind: type[Published]) -> Any:
+    """The note of a download, as a `kind`; None where there is no such file, or a damaged one."""
+    if not path.exists():
+        return None
+    try:
+        return validate(kind, read_object(path, "note of a download"), path)
+    except SteleError as error:
+        log.info("%s; fetching from the start", error)
+        return None
+
+
+def discard(part: Path) -> None:
+    part.unlink(missing_ok=True)
+    _beside(part, "json").unlink(missing_ok=True)
+
+
+def _finish(part: Path, target: Path, published: Expected) -> None:
+    """Moves a complete file into place; the note of what the server published is there before."""
+    note = _beside(target, "published.json")
+    if published:
+        atomic_write_json(note, published)
+    else:
+        note.unlink(missing_ok=True)
+    with open(part, "rb") as handle:
+        os.fsync(handle.fileno())
+    os.replace(part, target)
+    _beside(part, "json").unlink(missing_ok=True)
+
+
+def finished(target: Path, expected: Expected) -> Fetched | None:
+    """What `fetch` returned for a file that an earlier run fetched; None where there is none. A wrong one goes."""
+    if not target.is_file():
+        return None
+    note = _beside(target, "published.json")
+    noted = read_download_note(note, Published)
+    try:
+        if noted is None and note.exists():
+            raise Mismatch(f"{note}: damaged")
+        published = noted.expected() if noted else {}
+        sha256 = check(target, {**published, **expected})
+    except Mismatch:
+        target.unlink()
+        return None
+    return {"sha256": sha256, "bytes": target.stat().st_size, "published": published}
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(f"{path.name}.{suffix}")

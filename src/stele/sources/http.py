@@ -1,0 +1,265 @@
+"""One HTTP request: where redirects may lead, and what the headers of an answer say of the file and its version."""
+
+from __future__ import annotations
+
+import email.utils
+import random
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urljoin, urlsplit
+
+from pydantic import Field
+
+from stele.errors import SteleError
+from stele.files.strict import Strict
+from stele.sources.verify import Expected
+
+if TYPE_CHECKING:
+    import requests
+
+REDIRECTS = (301, 302, 303, 307, 308)
+HOPS = 10  # redirects that are followed
+COMPRESSED = {"gzip": (".gz", ".tgz"), "x-gzip": (".gz", ".tgz"), "bzip2": (".bz2",), "xz": (".xz",)}  # own suffixes
+PAGES = ("text/html", "application/xhtml+xml")
+SETTLED = 60.0  # seconds without a change after which a date tells one version from another (RFC 9110, 8.8.2.2)
+AGENT = "stele/0.1 (reproduction of retrieval papers)"
+STRONG = re.compile(r'"[\x21\x23-\x7e\x80-\xff]+"')  # an ETag that vouches for every byte (RFC 9110, 8.8.3)
+Bytes = Annotated[int, Field(ge=0)]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class NotFound(SteleError):
+    """The server answers, and has no such file."""
+
+
+class Failed(SteleError):
+    """The file cannot be fetched from this address."""
+
+
+class RetryableError(Exception):
+    """Something passing: try again, after `wait` seconds where the server says so."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How patient a download is. Times in seconds; `attempts` are those in a row without 1 MiB gained."""
+
+    attempts: int = 6
+    base: float = 1.0
+    cap: float = 60.0
+    patience: float = 900.0  # the longest Retry-After that is waited for
+    connect: float = 20.0
+    read: float = 60.0
+    slowest: int = 1 << 10  # bytes a second, on average over `slow`; below it the connection is given up
+    slow: float = 300.0
+    seed: int = 0
+
+    def pauses(self, url: str) -> Iterator[float]:
+        """The pauses between attempts: doubled each time, jittered by a generator of the address and the seed."""
+        generator, pause = random.Random(f"{self.seed} {url}"), self.base
+        while True:
+            yield min(pause, self.cap) * generator.uniform(0.5, 1.0)
+            pause *= 2
+
+
+class Published(Strict):
+    """Digest and size of the whole file, as a server publishes them."""
+
+    sha256: Sha256 | None = None
+    bytes: Bytes | None = None
+
+    def expected(self) -> Expected:
+        """The published facts that there are, to check the file by."""
+        return self.model_dump(include={"sha256", "bytes"}, exclude_none=True)
+
+
+class Version(Published):
+    """What tells one version of a file from another, None where the server does not say it.
+
+    `modified` is a date and proves little while it is new (RFC 9110, 8.8.2.2): `settled` says that it is old enough.
+    """
+
+    url: str
+    etag: str | None = None
+    modified: str | None = None
+    settled: bool = False
+    total: Bytes | None = None
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether the ETag may go into If-Range."""
+        return bool(self.etag and STRONG.fullmatch(self.etag))
+
+    @property
+    def is_identified(self) -> bool:
+        """Whether a later answer can prove that it is of this version."""
+        return self.is_strong or (self.modified is not None and self.settled)
+
+    def differs(self, answer: Version) -> bool:
+        """Whether an answer contradicts anything that is known."""
+        pairs = zip(self._facts(), answer._facts(), strict=True)
+        return any(mine != theirs for mine, theirs in pairs if mine is not None and theirs is not None)
+
+    def is_proven_by(self, answer: Version) -> bool:
+        """Whether an answer shares a strong validator (RFC 9110, 15.3.7.3) and contradicts nothing."""
+        if self.differs(answer):
+            return False
+        if self.is_strong:
+            return answer.etag == self.etag
+        same_tag = (self.etag is None) == (answer.etag is None)
+        return same_tag and self.settled and self.modified is not None and self.modified == answer.modified
+
+    def followed_by(self, answer: Version) -> Version:
+        """The known facts, completed by those of an answer of the same version."""
+        new = {key: value for key, value in answer.model_dump().items() if getattr(self, key) in (None, False)}
+        return self.model_copy(update=new)
+
+    def _facts(self) -> tuple[str | int | None, ...]:
+        tag = self.etag and self.etag.removeprefix("W/")
+        return tag, self.modified, self.total, self.sha256, self.bytes
+
+
+def session() -> requests.Session:
+    """A session that requests files as they are, and leaves redirects to `get`.
+
+    requests would read the body of each redirect, however long.
+    """
+    import requests
+
+    class Session(requests.Session):
+        def get_redirect_target(self, resp: Any) -> None:
+            return None
+
+    opened = Session()
+    opened.headers.update({"User-Agent": AGENT, "Accept-Encoding": "identity"})
+    return opened
+
+
+def get(
+    session: Any, url: str, headers: Mapping[str, str], policy: Policy, checkable: bool
+) -> tuple[requests.Response, Expected]:
+    """The answer to a request, its body not yet read, and what it and the redirects on the way publish of the file.
+
+    Redirects are followed to http and https; from https to http only where a digest will tell (`checkable`). Raises
+    RetryableError where no answer comes, Failed for a redirect that is not followed.
+    """
+    import requests
+
+    address, published = url, {}
+    for _ in range(HOPS + 1):
+        scheme = urlsplit(address).scheme
+        if scheme not in ("http", "https"):
+            raise Failed(f"{url}: leads to {address[:200]!r}, which is no http address; not followed")
+        if urlsplit(url).scheme == "https" and scheme == "http" and not checkable:
+            raise Failed(f"{url}: leads to {address[:200]!r}, where anyone on the way can change it; not followed")
+        try:
+            response = session.get(address, headers=headers, stream=True, timeout=(policy.connect, policy.read))
+        except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
+            raise RetryableError(reason(error)) from None
+        published = published or published_by(response)
+        location = response.headers.get("Location")
+        if response.status_code not in REDIRECTS or not location:
+            return response, published
+        response.close()  # its body is not read
+        try:
+            address = urljoin(address, location)
+            urlsplit(address)
+        except ValueError as error:
+            raise Failed(f"{url}: leads to {location[:200]!r}, which is no address ({error}); not followed") from None
+    raise Failed(f"{url}: more than {HOPS} redirects")
+
+
+def published_by(response: Any) -> Expected:
+    """Digest and size that the server gives for the file: the Hugging Face hub names those of large files' contents."""
+    digest = response.headers.get("X-Linked-ETag", "").removeprefix("W/").strip('"').lower()
+    if not re.fullmatch(r"[0-9a-f]{64}", digest):
+        return {}
+    size = _whole(response.headers.get("X-Linked-Size"))
+    return {"sha256": digest, **({} if size is None else {"bytes": size})}
+
+
+def version(response: Any, url: str, published: Expected) -> Version:
+    """The version of the file that an answer brings."""
+    headers = response.headers
+    changed, answered = _date(headers.get("Last-Modified")), _date(headers.get("Date"))
+    is_whole = response.status_code == 200
+    return Version(
+        url=url,
+        etag=headers.get("ETag"),
+        modified=headers.get("Last-Modified"),
+        settled=changed is not None and answered is not None and answered - changed >= SETTLED,
+        total=_whole(headers.get("Content-Length")) if is_whole else _range(response)[2],
+        sha256=published.get("sha256"),
+        bytes=published.get("bytes"),
+    )
+
+
+def span(response: Any) -> tuple[int, int] | None:
+    """(first byte, byte after the last one) of the piece that an answer to a range request holds, None where unclear.
+
+    Several pieces (multipart/byteranges) are never requested; they have no Content-Range of their own.
+    """
+    first, last, total = _range(response)
+    if first is None or last is None or last < first or (total is not None and total <= last):
+        return None
+    return first, last + 1
+
+
+def _range(response: Any) -> tuple[int | None, int | None, int | None]:
+    """First byte, last byte and size of the whole out of Content-Range, None for each that it does not name."""
+    header = response.headers.get("Content-Range", "").strip()
+    match = re.fullmatch(r"bytes (?:([0-9]{1,15})-([0-9]{1,15})|\*)/([0-9]{1,15}|\*)", header, re.IGNORECASE)
+    return tuple(map(_whole, match.groups())) if match else (None, None, None)
+
+
+def _whole(value: str | None) -> int | None:
+    """A header's whole number, None where it has none that a file could be of."""
+    return int(value) if value and re.fullmatch("[0-9]{1,15}", value) else None
+
+
+def _date(value: str | None) -> float | None:
+    """Seconds since 1970 of a header's date, None where it holds none."""
+    try:
+        return email.utils.parsedate_to_datetime(value).timestamp() if value else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def encoding(response: Any, url: str) -> str | None:
+    """The Content-Encoding of a body that is not the file itself.
+
+    Some servers give that of a compressed file as the encoding of the answer: then the body is the file.
+    """
+    header = response.headers.get("Content-Encoding", "identity").strip().lower()
+    expected = urlsplit(url).path.endswith(COMPRESSED.get(header, ()))
+    return None if expected or header in ("", "identity") else header
+
+
+def is_page(response: Any, url: str) -> bool:
+    """Whether an answer is a page of HTML where the address names none."""
+    kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    return kind in PAGES and not urlsplit(url).path.lower().endswith((".html", ".htm"))
+
+
+def retry_after(value: str | None) -> float | None:
+    """Seconds out of a Retry-After header, which holds seconds or a date.
+
+    >>> retry_after("7"), retry_after("9" * 400), retry_after("\u00b2")
+    (7.0, 1000000000.0, None)
+    """
+    if value and re.fullmatch("[0-9]+", value.strip()):
+        return float(value) if len(value.strip()) < 10 else 1e9
+    date = _date(value)
+    return None if date is None else max(0.0, date - time.time())
+
+
+def reason(error: BaseException) -> str:
+    """An error of the client in one line, as a person can read it."""
+    return f"{type(error).__name__}: {str(error).partition('Caused by')[2].strip('() ') or error}"[:300]

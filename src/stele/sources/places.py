@@ -1,0 +1,317 @@
+"""Where a file comes from: mirrors in their order, then the network, each checked alike.
+
+A mirror is a folder or an http(s) address; the file of https://HOST/PATH lies at {mirror}/HOST/PATH.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import logging
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from stele.catalogue.datasets import mirror_path
+from stele.catalogue.schema.datasets import PartFile
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.files.atomic import check_claimable, claim, drop_claimed
+from stele.sources.fetch import fetch, fetch_first, finished, size
+from stele.sources.http import Failed, NotFound, Policy, Version
+from stele.sources.verify import Expected, Manifest, Mismatch, check, digests, is_checkable, read_checksums
+
+log = logging.getLogger(__name__)
+
+JOB = "downloads"
+NAMES = re.compile(r"\.?(beginning-)?[0-9a-f]{12}-[^/]*")  # of files under way
+SMALLEST, LARGEST = 1 << 14, 8 << 20  # bytes of a piece of a beginning
+
+
+@dataclass(frozen=True)
+class FetchedFile:
+    """A fetched file: where it lies, its digest, by what it was verified, and from where it came."""
+
+    path: Path
+    url: str
+    sha256: str
+    bytes: int
+    verified: str  # manifest | catalogue | published list | hub | nothing
+    origin: str  # mirror | network
+    beginning: Mapping[str, Any] | None = None  # of a file that was cut: what was read of it, and what it holds
+
+
+@dataclass(frozen=True)
+class Places:
+    """Everything that decides where files come from. With a manifest only what was generated is ever taken."""
+
+    mirrors: Sequence[str] = ()
+    offline: bool = False
+    manifest: Manifest | None = None
+    state: Path = Path("state")
+    policy: Policy = field(default_factory=Policy)
+    advice: str = "give your own copy"  # the way out that needs no mirror
+
+    def get(self, file: PartFile, what: str, *, optional: bool = False) -> FetchedFile | None:
+        """Fetches one file of the catalogue; `what` names it in errors.
+
+        With `optional`, None when every place that was tried says that there is no such file, or the list of checksums
+        that upstream publishes does not have it.
+        """
+        try:
+            expected, verified = self._expected(file, what)
+        except NotFound:
+            if optional:
+                return None
+            raise
+        if self.manifest is not None and expected is None:
+            if optional:
+                return None
+            raise SteleError(f"{what}: not among the generated data ({self.manifest.path}): no {file.url}")
+        reasons, absent = [], True
+        for place, url, address in self._addresses(file):
+            try:
+                return self._take(place, url, address, self._target(url), expected or {}, verified)
+            except NotFound as error:
+                reasons.append(str(error))
+            except (Failed, Mismatch) as error:
+                reasons.append(str(error))
+                absent = False
+            log.info("%s; looking elsewhere", reasons[-1])
+        if optional and absent:
+            return None
+        raise SteleError(self._explain(file, what, reasons))
+
+    def begin(self, file: PartFile, what: str, use: Callable[[Beginning, Path], Mapping[str, Any]]) -> FetchedFile:
+        """Fetches what `use` makes of the beginning of a file: it reads, writes to the path that it is given, says
+        what.
+
+        Digests are of whole files, so nothing vouches for the bytes but the place they come from; of a generated file
+        the size is compared.
+        """
+        expected = self.manifest.expected(file.url) if self.manifest is not None else None
+        if self.manifest is not None and expected is None:
+            raise SteleError(f"{what}: not among the generated data ({self.manifest.path}): no {file.url}")
+        reasons = []
+        for place, url, address in self._addresses(file):
+            part = self._target(url)
+            target = part.with_name(f"beginning-{part.name}")
+            part.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                if place == "folder":
+                    beginning: Beginning = LocalBeginning(Path(address))
+                else:
+                    beginning = RemoteBeginning(address, part, self.policy)
+                made = use(beginning, target)
+                if expected is not None and beginning.whole not in (None, expected["bytes"]):
+                    raise Mismatch(f"{address}: has {beginning.whole:,} bytes, the manifest says {expected['bytes']:,}")
+            except (NotFound, Failed, Mismatch) as error:
+                reasons.append(str(error))
+                log.info("%s; looking elsewhere", error)
+                continue
+            facts = {**made, **beginning.facts()}
+            origin = "network" if place == "network" else "mirror"
+            return FetchedFile(target, url, digests(target)["sha256"], target.stat().st_size, "nothing", origin, facts)
+        raise SteleError(self._explain(file, what, reasons))
+
+    def _target(self, url: str) -> Path:
+        claim(self.state, JOB, NAMES.fullmatch)
+        end = url.rpartition("/")[2][-80:]  # to be recognised by; the digest tells one from another
+        return self.state / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{end}"
+
+    def _expected(self, file: PartFile, what: str) -> tuple[Expected | None, str]:
+        """Size and digests that a file must have, and who says so."""
+        if self.manifest is not None:
+            return self.manifest.expected(file.url), "manifest"
+        expected = file.expected
+        if is_checkable(expected):
+            return expected, "catalogue"
+        if sums := file.checksums:
+            published = PartFile(path=file.path, url=sums.url, alternatives=sums.alternatives)
+            got = self.get(published, f"{what} (checksums)", optional=True)
+            if got is not None:
+                name = file.url.rpartition("/")[2]
+                listed = read_checksums(got.path)
+                got.path.unlink()  # small, and another run should see a corrected one
+                if name not in listed:
+                    raise NotFound(f"{sums.url}: no checksum of {name} in it (it has {len(listed)} others)")
+                return {**expected, sums.algorithm: listed[name]}, "published list"
+            log.info("%s: no list of checksums at %s", what, sums.url)
+        return expected, "nothing"
+
+    def _addresses(self, file: PartFile) -> Iterator[tuple[str, str, str]]:
+        """(kind of place, upstream address, where to look) in the order in which to look."""
+        for mirror in self.mirrors:
+            for url in file.addresses:
+                if mirror.startswith(("http://", "https://")):
+                    yield "http mirror", url, f"{mirror.rstrip('/')}/{quote(mirror_path(url))}"
+                else:
+                    yield "folder", url, str(Path(mirror, mirror_path(url)))
+        if not self.offline and self.manifest is None:
+            for url in file.addresses:
+                yield "network", url, url
+
+    def _take(self, place: str, url: str, address: str, target: Path, expected: Expected, verified: str) -> FetchedFile:
+        origin = "network" if place == "network" else "mirror"
+        if place == "folder":
+            facts = _copy(Path(address), target, expected)
+            return FetchedFile(target, url, facts, target.stat().st_size, verified, origin)
+        facts = finished(target, expected) or fetch(address, target, expected, self.policy)
+        if verified == "nothing" and "sha256" in facts["published"]:
+            verified = "hub"
+        return FetchedFile(target, url, facts["sha256"], facts["bytes"], verified, origin)
+
+    def _explain(self, file: PartFile, what: str, reasons: Sequence[str]) -> str:
+        """Why a file could not be fetched, and the ways out."""
+        if self.manifest is not None:
+            return "\n".join(
+                [f"{what}: a generated file is missing or damaged; remove {self.manifest.path} and run again", *reasons]
+            )
+        tried = [f"  tried: {reason}" for reason in reasons]
+        if self.offline:
+            tried.append(f"  offline: {file.url} was not tried (offline: true)")
+        return "\n".join(
+            [
+                f"{what}: could not be fetched from {file.url}",
+                *tried,
+                f"  ways out: put it into a folder as {mirror_path(file.url)} and name the folder in config.yaml "
+                f"(mirrors: [FOLDER]), or {self.advice}",
+            ]
+        )
+
+
+def _copy(source: Path, target: Path, expected: Expected) -> str:
+    """Copies a file out of a mirror folder and checks the copy; returns its sha256."""
+    if not source.is_file():
+        raise NotFound(f"{source}: no such file")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".copy")
+    try:
+        shutil.copyfile(source, part)
+        sha256 = check(part, expected, name=str(source))
+        with open(part, "rb") as handle:
+            os.fsync(handle.fileno())
+        os.replace(part, target)
+    except OSError as error:
+        raise Failed(f"{source}: cannot be copied ({error.strerror})") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return sha256
+
+
+# --- the beginning of a file ------------------------------------------------------------------------------------------
+class Beginning:
+    """A file object that is read from its start, once; knows how many bytes were read, and their digest.
+
+    `whole` is how many bytes the whole file has, as far as known.
+    """
+
+    whole: int | None = None
+
+    def __init__(self) -> None:
+        self._position, self._digest = 0, hashlib.sha256()
+
+    def read(self, number: int) -> bytes:
+        data = self._next(number)
+        self._position += len(data)
+        self._digest.update(data)
+        return data
+
+    def facts(self) -> dict[str, Any]:
+        """What was read: `bytes`, their `sha256`, and `of_bytes` in the whole file."""
+        return {"bytes": self._position, "sha256": self._digest.hexdigest(), "of_bytes": self.whole}
+
+    def _next(self, number: int) -> bytes:
+        """At most `number` bytes from the position on."""
+        raise NotImplementedError
+
+
+class LocalBeginning(Beginning):
+    """The beginning of a file in a folder. Raises NotFound and Failed, as a fetched one."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        if not path.is_file():
+            raise NotFound(f"{path}: no such file")
+        self.path, self.whole = path, path.stat().st_size
+
+    def _next(self, number: int) -> bytes:
+        try:
+            with open(self.path, "rb") as handle:
+                handle.seek(self._position)
+                return handle.read(number)
+        except OSError as error:
+            raise Failed(f"{self.path}: cannot be read ({error.strerror})") from None
+
+
+class RemoteBeginning(Beginning):
+    """The beginning of a file at an address; `part` holds what has been fetched of it.
+
+    It is fetched in pieces that double up to 8 MiB, each a range request that goes on where the last one (of this
+    process or of one that was killed) ended. The whole file's digest cannot be checked; what was read has one.
+    """
+
+    def __init__(self, url: str, part: Path, policy: Policy) -> None:
+        super().__init__()
+        self.url, self.part, self.policy = url, part, policy
+        self.piece = SMALLEST
+        self.version: Version | None = None
+
+    def _next(self, number: int) -> bytes:
+        needed = self._position + number
+        while size(self.part) < needed or self.version is None:
+            if self.whole is not None and size(self.part) >= self.whole:
+                break
+            wanted = max(needed, min(size(self.part) + self.piece, self.whole or 1 << 62))
+            version = fetch_first(self.url, self.part, wanted, self.policy)
+            if not self._goes_on(version):
+                raise Failed(f"{self.url}: has changed while it was read; run again")
+            self.version, self.whole = version, version.total
+            self.piece = min(2 * self.piece, LARGEST)
+        with open(self.part, "rb") as handle:
+            handle.seek(self._position)
+            return handle.read(number)
+
+    def _goes_on(self, version: Version) -> bool:
+        """Whether what was read is of this version: by what the server says, else byte by byte."""
+        if self.version is None or self.version.is_proven_by(version):
+            return True
+        with open(self.part, "rb") as handle:
+            again = hashlib.sha256(handle.read(self._position))
+        return not self.version.differs(version) and again.digest() == self._digest.digest()
+
+
+# --- flags of the commands --------------------------------------------------------------------------------------------
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags that say where files come from."""
+    parser.add_argument("--manifest", type=Path, help="of generated data: only these are taken, and checked by it")
+    parser.add_argument("--mirrors", nargs="*", default=[], metavar="M", help="folders or addresses with {host}/{path}")
+    parser.add_argument("--offline", action="store_true", help="ask mirrors only")
+    parser.add_argument("--state", type=Path, required=True, help="folder for downloads under way")
+    parser.add_argument(
+        "--attempts", type=arguments.whole, default=Policy.attempts, help="tries in a row without progress"
+    )
+    parser.add_argument("--backoff", type=arguments.number, default=Policy.base, help="seconds before the second try")
+
+
+def drop_downloads(state: Path) -> None:
+    """Removes the folder of downloads that are done."""
+    drop_claimed(state, JOB)
+
+
+def places_of(args: argparse.Namespace, advice: str) -> Places:
+    """Where files come from, out of a command's flags; `advice` tells the user how to bring a copy."""
+    check_claimable(args.state, JOB, NAMES.fullmatch)
+    return Places(
+        mirrors=args.mirrors,
+        offline=args.offline,
+        manifest=Manifest(args.manifest) if args.manifest else None,
+        state=args.state,
+        policy=Policy(attempts=args.attempts, base=args.backoff),
+        advice=advice,
+    )

@@ -1,0 +1,191 @@
+"""Zip and tar archives that nobody here wrote, and fetched files: put under names from outside, and nowhere else.
+
+Every member of an archive is looked at before the first byte is written. Nothing is written over, nothing outside the
+folder.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import shutil
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from stele.catalogue.schema.datasets import Unpack
+from stele.errors import SteleError, exhausted
+from stele.files.atomic import atomic_file, link_or_copy
+from stele.files.paths import inside, relative
+from stele.files.reading import TarMember
+
+MAX_BYTES = 1 << 30  # unpacked, where the catalogue says nothing
+MAX_MEMBERS = 100_000  # files and folders together
+MAX_DIRECTORY = 256 * MAX_MEMBERS  # bytes of a zip's list of its members, which is read at once
+COMPRESSED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+WHOLE = Unpack()
+
+
+@dataclass(frozen=True)
+class _Member:
+    name: str
+    size: int
+    kind: str  # file | folder | anything else by name
+    open: Callable[[], IO[bytes] | None]
+
+
+def unpack(archive: Path, folder: Path, rules: Unpack = WHOLE) -> list[str]:
+    """Unpacks an archive into `folder` and returns the relative paths of what was written, sorted.
+
+    `rules`: `strip` a leading folder name, `keep` only paths that match one of these patterns, `members` that must be
+    there afterwards, `max_bytes` in all. Refused, with nothing written: absolute paths, "..", links and other special
+    members, names given twice, encrypted members, more bytes or members than allowed, an archive that was cut. Modes
+    and dates are not taken over.
+    """
+    with _opened(archive) as opened:
+        chosen = _plan(archive, _members(opened), rules)
+        for path, member in chosen.items():
+            _write(archive, member, inside(folder, path, str(archive)))
+    return sorted(chosen)
+
+
+@contextmanager
+def _opened(archive: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
+    """An archive to read; damage found on the way is an error that names it."""
+    try:
+        with open(archive, "rb") as handle, _open(archive, handle) as opened:
+            yield opened
+    except SteleError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # damage has no number of the system
+            name = f"{Path(error.filename).name}: " if error.filename else ""
+            raise SteleError(f"{archive}: cannot be unpacked ({name}{error.strerror})") from None
+        if exhausted(error):
+            raise
+        raise SteleError(f"{archive}: damaged archive ({str(error) or type(error).__name__})") from None
+
+
+def _open(archive: Path, handle: IO[bytes]) -> AbstractContextManager[zipfile.ZipFile | tarfile.TarFile]:
+    if zipfile.is_zipfile(archive):
+        return zipfile.ZipFile(_Bounded(handle))
+    start = handle.read(6)
+    handle.seek(0)
+    plain = next((unpacker(handle) for magic, unpacker in COMPRESSED.items() if start.startswith(magic)), handle)
+    try:
+        return tarfile.open(fileobj=plain, mode="r:", tarinfo=TarMember)
+    except tarfile.ReadError as error:
+        kinds = "neither a zip nor a tar archive (a page of HTML, or cut short?)"
+        raise SteleError(f"{archive}: {kinds}: {error}") from None
+
+
+def _members(opened: zipfile.ZipFile | tarfile.TarFile) -> Iterator[_Member]:
+    if isinstance(opened, zipfile.ZipFile):
+        for info in opened.infolist():
+            yield _Member(info.filename, info.file_size, _zip_kind(info), partial(opened.open, info))
+    else:
+        for member in opened:
+            yield _Member(member.name, member.size, _tar_kind(member), partial(opened.extractfile, member))
+
+
+class _Bounded:
+    """A file for zipfile, which reads the list of all members at once, by the size that the archive gives for it."""
+
+    def __init__(self, handle: IO[bytes]) -> None:
+        self._handle = handle
+
+    def read(self, size: int = -1) -> bytes:
+        if size > MAX_DIRECTORY:
+            raise zipfile.BadZipFile(f"a list of members of {size:,} bytes, more than {MAX_MEMBERS:,} members need")
+        return self._handle.read(size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._handle, name)
+
+
+def _zip_kind(info: zipfile.ZipInfo) -> str:
+    mode = stat.S_IFMT(info.external_attr >> 16)
+    if info.flag_bits & 1:
+        return "encrypted member"
+    if mode == stat.S_IFLNK:
+        return "symbolic link"
+    if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return "special file"
+    return "folder" if info.is_dir() else "file"
+
+
+def _tar_kind(info: tarfile.TarInfo) -> str:
+    if info.isreg():
+        return "file"
+    if info.isdir():
+        return "folder"
+    return "link" if info.issym() or info.islnk() else "special file"
+
+
+def _plan(archive: Path, members: Iterable[_Member], rules: Unpack) -> dict[str, _Member]:
+    """Relative path -> member of all that will be written; any bad member refuses the whole archive."""
+    chosen: dict[str, _Member] = {}
+    total, limit = 0, rules.max_bytes or MAX_BYTES
+    for number, member in enumerate(members, start=1):
+        if number > MAX_MEMBERS:
+            raise SteleError(f"{archive}: more than {MAX_MEMBERS:,} files and folders; not unpacked")
+        name = member.name
+        if PurePosixPath(name) != PurePosixPath():  # `tar -C FOLDER .` begins with the folder itself
+            relative(name, f"{archive}: not unpacked: member")
+        if member.kind not in ("file", "folder"):
+            raise SteleError(f"{archive}: member {name!r} is a {member.kind}; not unpacked")
+        total += member.size
+        if total > limit:
+            raise SteleError(f"{archive}: more than {limit:,} bytes when unpacked; not unpacked")
+        if member.kind == "file" and (path := _wanted(name, rules.strip, rules.keep)):
+            if path in chosen:
+                raise SteleError(f"{archive}: member {name!r} is in it twice; not unpacked")
+            chosen[path] = member
+    if missing := sorted(set(rules.members) - set(chosen)):
+        raise SteleError(f"{archive}: lacks {', '.join(missing)} (it has {', '.join(sorted(chosen)[:5])}...)")
+    return chosen
+
+
+def _wanted(name: str, strip: str, keep: Sequence[str]) -> str | None:
+    """The path that a member gets, None for one that is not kept."""
+    path = PurePosixPath(name).as_posix().removeprefix(strip)
+    return path if not keep or any(fnmatch(path, pattern) for pattern in keep) else None
+
+
+def _write(archive: Path, member: _Member, target: Path) -> None:
+    """Writes one member; the readers stop at the size that the archive gave for it."""
+    source = member.open()
+    if source is None:
+        raise SteleError(f"{archive}: member {member.name!r} has no content; not unpacked")
+    with source, atomic_file(target, "wb") as handle:
+        shutil.copyfileobj(source, handle, 1 << 20)
+
+
+def place_file(source: Path, folder: Path, name: str, where: str) -> Path:
+    """A second name for the same bytes where the file system can, else a copy; `where` names who gave the name."""
+    target = _free(folder, name, where)
+    link_or_copy(source, target)
+    return target
+
+
+def link_file(source: Path, folder: Path, name: str, where: str) -> Path:
+    """A symbolic link to a user's own file, which is never changed."""
+    target = _free(folder, name, where)
+    target.symlink_to(source.resolve())
+    return target
+
+
+def _free(folder: Path, name: str, where: str) -> Path:
+    target = inside(folder, name, where)
+    if target.is_symlink() or target.exists():
+        raise SteleError(f"{where}: two files would become {name}; keep one of them")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target

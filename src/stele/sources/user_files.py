@@ -1,0 +1,195 @@
+"""A dataset from the user's folder: its files are found, checked and linked to, never copied or changed.
+
+Documents that are each a file of its own are packed into one: all jobs would read a record of 831,721 files (FIRE).
+"""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from stele.catalogue.collection_files import PACKED, document_files
+from stele.catalogue.schema.datasets import Part, PartFile
+from stele.catalogue.user_data import exported, find, find_unpacked, listing
+from stele.errors import SteleError
+from stele.files.digests import sha256
+from stele.files.reading import reading
+from stele.progress import track
+from stele.sources.unpack import link_file, unpack
+from stele.sources.verify import Manifest, Mismatch, check, digests, is_checkable
+
+log = logging.getLogger(__name__)
+
+Facts = dict[str, Any]
+
+NUMBERED = re.compile(r"(.*?)([0-9]+)(?:-of-([0-9]+))?\.parquet")  # as `datasets` and the hub name several tables
+
+
+def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -> tuple[Facts, set[str]]:
+    """Links the files of a resolved part into `into` and returns their facts by path, and where they stem from.
+
+    Among the facts is the user's `name` of a file, below `folder`.
+
+    Origins are "real" and "generated"; archives are unpacked into `into`, or taken as they are where the user has
+    unpacked them already. A missing or wrong file is an error that names it.
+    """
+    where = f"user_data.{source.dataset} ({folder})"
+    try:
+        names = listing(folder)
+    except SteleError:
+        raise SteleError(f"{where}: no such folder; correct the path in config.yaml") from None
+    facts: Facts = {}
+    origins: set[str] = set()
+    missing: list[str] = []
+
+    def take(name: str, path: str, file: PartFile) -> None:
+        known, origin = _checked(source, folder, name, file, manifest)
+        facts[path] = {**known, "name": name}
+        origins.add(origin)
+        link_file(folder / name, into, path, where)
+
+    for file in source.files:
+        matches = find(names, file, source.part, where)
+        rules = file.unpack
+        if matches and rules is not None:
+            archive, origin = _checked(source, folder, matches[0], file, manifest)
+            origins.add(origin)
+            for path in unpack(folder / matches[0], into, rules):
+                about = {"name": matches[0], "verified": archive["verified"], "archive": archive["sha256"]}
+                facts[path] = {**_plain(into / path), **about}
+        elif matches:
+            for name in matches:
+                take(name, _place(name, file, alone=len(matches) == 1), file)
+        elif rules is not None and (base := find_unpacked(names, rules.members)) is not None:
+            for path in _below(names, base, rules.keep):
+                take(f"{base}/{path}" if base else path, path, PartFile(path=path))
+        elif not file.optional:
+            missing.append(" or ".join([file.path, *file.variants]))
+    if not facts and (tables := _of_one_export(exported(names, source), where)):
+        missing = []
+        for number, name in enumerate(tables):
+            take(name, f"{number:05}.parquet", PartFile(path=name))
+    if missing:
+        raise SteleError(_missing(source, where, missing, names))
+    if not source.files:
+        packed = source.collection is not None and source.collection.one_a_file
+        single = document_files(names, source.collection.documents) if packed else []
+        for name in sorted({*names} - {*single}):
+            take(name, name, PartFile(path=name))
+        if single:
+            known = [_checked(source, folder, name, PartFile(path=name), manifest) for name in single]
+            origins |= {origin for _, origin in known}
+            facts[PACKED] = {**pack(folder, single, into), "verified": known[0][0]["verified"]}
+        if not names:
+            raise SteleError(f"{where}: the folder is empty; it should hold {source.title}")
+    return facts, origins
+
+
+def _place(name: str, file: PartFile, alone: bool) -> str:
+    """Where a user's file goes: to the catalogue's path, but several, one compressed otherwise, or one of another
+    date or kind keep their names.
+    """
+    given, path = Path(name).name, file.path
+    other = any(fnmatch(given, pattern) for pattern in file.variants)
+    return path if alone and not other and Path(given).suffix == Path(path).suffix else given
+
+
+def _of_one_export(tables: list[str], where: str) -> list[str]:
+    """The Parquet files that a part was exported as; those of two exports, or one that is missing, are an error."""
+    if len(tables) < 2:
+        return tables
+    parts = [NUMBERED.fullmatch(name) for name in tables]
+    exports = {part and (part[1], part[3]) for part in parts}
+    if len(exports) > 1 or None in exports:
+        raise SteleError(f"{where}: tables of more than one export: {', '.join(tables[:5])}; keep one of them there")
+    (name, of), numbers = exports.pop(), {int(part[2]) for part in parts}
+    if lacking := sorted({*range(int(of or len(tables)))} - numbers):
+        raise SteleError(
+            f"{where}: {name}*.parquet: number {lacking[0]} is not there, of {of or 'those'}; get it again"
+        )
+    return tables
+
+
+def _below(names: Sequence[str], base: str, keep: Sequence[str]) -> list[str]:
+    prefix = f"{base}/" if base else ""
+    below = [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+    return [path for path in below if not keep or any(fnmatch(path, pattern) for pattern in keep)]
+
+
+def _checked(source: Part, folder: Path, name: str, file: PartFile, manifest: Manifest | None) -> tuple[Facts, str]:
+    """Facts of one user's file and its origin; compared with the manifest (generated) or the catalogue (real)."""
+    path = folder / name
+    if manifest is not None:
+        generated = manifest.licensed(source.dataset, name) or manifest.expected(file.url or "")
+        among_generated = (manifest.path.resolve().parent.parent / "user_data") in path.resolve().parents
+        try:
+            if generated is None:
+                raise Mismatch(f"{path}: not among the generated data ({manifest.path})")
+            return {"sha256": check(path, generated), "bytes": path.stat().st_size, "verified": "manifest"}, "generated"
+        except Mismatch:
+            if among_generated:  # it lies where generated data lie, so it is a damaged one and not real data
+                raise
+    expected = file.expected
+    try:
+        sha = check(path, expected)
+    except Mismatch as mismatch:
+        raise SteleError(
+            f"{mismatch}. It is not {file.path} of {source.title} ({source.version}) as the catalogue knows "
+            f"it; fetch it again{f' from {file.url}' if file.url else ''} or take "
+            f"user_data.{source.dataset} out of config.yaml"
+        ) from None
+    verified = "catalogue" if is_checkable(expected) else "nothing"
+    return {"sha256": sha, "bytes": path.stat().st_size, "verified": verified}, "real"
+
+
+def _plain(path: Path) -> Facts:
+    return {**digests(path), "bytes": path.stat().st_size}
+
+
+def _missing(source: Part, where: str, missing: Sequence[str], names: Sequence[str]) -> str:
+    few = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+    have = ", ".join(names[:5]) + ("..." if len(names) > 5 else "") if names else "nothing"
+    if source.exports:
+        few += f" (or its tables, as {source.exports[0]})"
+    way = f"take user_data.{source.dataset} out of config.yaml"
+    if len(missing) < len(source.files) > 1 < len(source.languages):
+        way += ", or choose the `languages` that are there"
+    if source.release:  # it may be the folder of the dataset that is published together with this one
+        way = f"name their own folder in config.yaml: user_data: {{{source.dataset}: FOLDER}}"
+    return (
+        f"{where}: lacks {few} of {source.title} ({source.version}), part {source.part}; the folder holds "
+        f"{have}. Put the files there or {way}"
+    )
+
+
+_START = re.compile(rb"<DOC(\s[^<>]*)?>", re.IGNORECASE)
+_NAMED = re.compile(rb"<DOCNO>|<DOC\s[^<>]*\bid\s*=", re.IGNORECASE)
+
+
+def pack(folder: Path, names: Sequence[str], into: Path) -> dict[str, Any]:
+    """Writes the SGML files `names` of a folder one after the other; returns the facts of the file.
+
+    A document without an id gets the name of its file. An empty file is passed over.
+    """
+    with open(into / PACKED, "xb") as packed:
+        for name in track(names, len(names), "pack documents"):
+            with reading(folder / name):
+                content = (folder / name).read_bytes()
+                content = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+            content = content.removeprefix(b"\xef\xbb\xbf").strip()
+            if not content:
+                continue
+            if not (starts := len(_START.findall(content))):
+                raise SteleError(f"{folder / name}: no <DOC>; only SGML can be packed (`one_a_file` in the catalogue)")
+            if starts == 1 and not _NAMED.search(content):
+                opening = b'<DOC id="%s">' % Path(name).name.removesuffix(".gz").encode()
+                before, after = _START.split(content, maxsplit=1)[::2]
+                content = before + opening + after
+            packed.write(content + b"\n")
+    path = into / PACKED
+    return {"sha256": sha256(path), "bytes": path.stat().st_size, "name": "", "packed": len(names)}
