@@ -15,7 +15,7 @@ from stele.artifacts.documents import Document, DocumentWriter
 from stele.encoders.calibration.artifact import FILE, load_calibration
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
-from stele.retrieval import calibrate, diagnose_calibration
+from stele.retrieval import calibrate
 from stele.retrieval.calibration.sentences import sample_sentences
 
 ENCODING = {"pooling": "mean", "query_length": 16, "passage_length": 16, "layer": 1}
@@ -179,34 +179,6 @@ def test_vectors_that_are_not_finite_are_named_by_their_language(run, monkeypatc
     monkeypatch.setattr(Encoder, "_encode", lambda *given, **options: whole(*given, **options) * np.float32(np.nan))
     with pytest.raises(SteleError, match="query 'fr 1': its vector is not finite"):
         run("fr-en")
-
-
-# --- diagnosis --------------------------------------------------------------------------------------------------------
-def test_a_calibration_is_diagnosed_with_a_benchmark_s_translations(run, tmp_path, encoder, documents):
-    run("en-fr")  # learnt in the other direction than Tatoeba's
-    texts = sample_sentences(documents["fr"], 30, 0, "fr")
-    (tmp_path / "tatoeba").mkdir()
-    for side in ("fra", "eng"):  # each is its own translation: nothing has to be turned
-        (tmp_path / f"tatoeba/tatoeba.fra-eng.{side}").write_text("\n".join(texts) + "\n")
-    data = record(tmp_path / "tatoeba", content="tatoeba")
-    parser = argparse.ArgumentParser()
-    diagnose_calibration.add_arguments(parser)
-    line = [
-        "--benchmark",
-        "tatoeba",
-        "--languages",
-        "fr",
-        "--encoder",
-        str(encoder),
-        "--encoding",
-        json.dumps(ENCODING),
-    ]
-    line += ["--calibration", str(tmp_path / "out/record.json"), "--data", f"tatoeba:all={data}"]
-    diagnose_calibration.run(parser.parse_args([*line, "--output", str(tmp_path / "diagnosis.json")]))
-    made = json.loads((tmp_path / "diagnosis.json").read_text())
-    assert made["inputs"].keys() == {"encoder", "calibration", "tatoeba:all"}
-    assert made["pairs"].keys() == {"fr-en"} and made["pairs"]["fr-en"]["held_out"] == 15
-    assert made["pairs"]["fr-en"]["unrotated"] > 0.9
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------

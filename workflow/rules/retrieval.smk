@@ -193,49 +193,6 @@ rule project:
         " --output {output.points} > {log} 2>&1"
 
 
-# for no table: accuracy at each layer, of a model as it is
-rule accuracy_by_layer:
-    input:
-        unpack(plan.retrieval.layer_inputs),
-    output:
-        accuracies=plan.paths.results(
-            "{benchmark}/{model}/direct/{seeds}/accuracy_by_layer.csv"
-        ),
-        svg=plan.paths.results(
-            "{benchmark}/{model}/direct/{seeds}/accuracy_by_layer.svg"
-        ),
-        pdf=plan.paths.results(
-            "{benchmark}/{model}/direct/{seeds}/accuracy_by_layer.pdf"
-        ),
-        record=plan.paths.results(
-            "{benchmark}/{model}/direct/{seeds}/accuracy_by_layer.json"
-        ),
-    log:
-        plan.paths.log("accuracy_by_layer/{benchmark}.{model}.{seeds}"),
-    benchmark:
-        plan.paths.benchmark_file("accuracy_by_layer/{benchmark}.{model}.{seeds}")
-    wildcard_constraints:
-        benchmark="tatoeba(_pairs)?",
-    conda:
-        plan.sources.torch_environment
-    threads: job_threads("accuracy_by_layer", plan)
-    resources:
-        **job_resources("accuracy_by_layer", plan),
-    params:
-        code=lambda w: code("retrieval.accuracy_by_layer", benchmark_code(w.benchmark)),
-        languages=lambda w: plan.retrieval.languages(direct(w)),
-        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
-        data=lambda w: assignments(plan.retrieval.data(direct(w))),
-        threads=plan.settings.sizes.threads,
-    message:
-        "Accuracy of {wildcards.benchmark} by layer of {wildcards.model} ({wildcards.seeds})"
-    shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
-        " retrieval accuracy_by_layer --benchmark {wildcards.benchmark} --languages {params.languages}"
-        " --model {wildcards.model} --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data}"
-        " --threads {params.threads} --output {output.accuracies} > {log} 2>&1"
-
-
 # mean and deviation of an encoder's vectors in each language, and the rotation of each pair, without translations
 rule calibrate:
     input:

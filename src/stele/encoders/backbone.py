@@ -97,18 +97,13 @@ def _read_weights(
 def _set_layer(config: Any, layer: int | None, folder: Path) -> None:
     if layer is None:
         return
-    check_cut_by_layer(config, f"{folder}: `layer`")
+    if config.model_type not in CUT_BY_LAYER:
+        raise SteleError(f"{folder}: `layer` is for {', '.join(CUT_BY_LAYER)}; found {config.model_type}")
     if layer > config.num_hidden_layers:
         raise SteleError(f"{folder}: layer {layer} is requested, the model has {config.num_hidden_layers}")
     config.num_hidden_layers = layer
     if config.model_type == "longformer" and not isinstance(config.attention_window, int):
         config.attention_window = config.attention_window[:layer]
-
-
-def check_cut_by_layer(config: Any, what: str) -> None:
-    """Refuses a family whose hidden states of a layer are not those of a model cut there."""
-    if config.model_type not in CUT_BY_LAYER:
-        raise SteleError(f"{what} is for {', '.join(CUT_BY_LAYER)}; found {config.model_type}")
 
 
 def refuse_adapter(folder: Path) -> None:

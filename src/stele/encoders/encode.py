@@ -11,9 +11,8 @@ import numpy as np
 import torch
 
 from stele.artifacts.records import UNPROMPTED
-from stele.encoders.backbone import check_cut_by_layer
 from stele.encoders.chat import Chat, tokenize_inputs
-from stele.encoders.pooling import embed, embed_layers
+from stele.encoders.pooling import embed
 from stele.encoders.tokens import Tokens, collate, length_buckets, tokenize
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec, Kind, TextInput
@@ -105,24 +104,6 @@ class Encoder:
         refuse_not_finite(out, lambda row: f"{kind} {row + 1} of {len(texts)} ({str(texts[row])[:60]!r})")
         return out
 
-    def encode_layers(self, texts: Sequence[TextInput], kind: Kind, batch_tokens: int | None = None) -> np.ndarray:
-        """Vectors [n, layers, d] of every layer, each text encoded once: those of a spec with `layer` 1, 2 and so on.
-
-        Of the layers that are loaded: of all, where the spec names none. An error where vectors are made on top of the
-        last layer (a pooler, Dense layers), and of families whose states of a layer are not those of a model cut there.
-        """
-        model, heads = self._tower(kind)
-        if self.spec.pooling == "pooler" or len(heads) or self.spec.dimension:
-            raise SteleError("every layer: this encoder's vectors are made of the last one")
-        check_cut_by_layer(model.config, "every layer")
-        out = np.empty((len(texts), model.config.num_hidden_layers, self.dimension), dtype=np.float32)
-        for start in range(0, len(texts), self.window):
-            tokens = self.tokenize(texts[start : start + self.window], kind)
-            out[start : start + self.window] = self._encode(tokens, kind, batch_tokens, every_layer=True)
-        flat = out.reshape(len(texts), out.shape[1] * out.shape[2])
-        refuse_not_finite(flat, lambda row: f"{kind} {row + 1} of {len(texts)} ({str(texts[row])[:60]!r})")
-        return out
-
     def encode_stream(
         self,
         items: Iterable[tuple[Any, TextInput]],
@@ -159,27 +140,19 @@ class Encoder:
         tokens: Tokens,
         kind: Kind,
         batch_tokens: int | None,
-        every_layer: bool = False,
         on_batch: Callable[[int], Any] | None = None,
     ) -> np.ndarray:
         model, heads = self._tower(kind)
         budget = batch_tokens or default_batch_tokens(self.device, model.config.hidden_size)
         batches = length_buckets(tokens.lengths, budget)
-        layers = (model.config.num_hidden_layers,) if every_layer else ()
-        shape = (len(tokens.lengths), *layers, self.dimension)
-        vectors = torch.empty(shape, dtype=torch.float32, device=self.device)
+        vectors = torch.empty((len(tokens.lengths), self.dimension), dtype=torch.float32, device=self.device)
         skip = self._prompt_tokens(kind)
         half = self.spec.precision == "bfloat16"
         with torch.autocast(self.device.type, torch.bfloat16) if half else nullcontext():
             for rows in batches:
                 batch = collate(tokens, rows, self.tokenizer.pad_token_id or 0)
                 batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
-                own = (
-                    embed_layers(model, batch, self.spec)
-                    if every_layer
-                    else embed(model, batch, self.spec, heads, skip)
-                )
-                vectors[torch.from_numpy(rows).to(self.device)] = own
+                vectors[torch.from_numpy(rows).to(self.device)] = embed(model, batch, self.spec, heads, skip)
                 if on_batch:
                     on_batch(len(rows))
         return vectors.cpu().numpy()

@@ -62,14 +62,6 @@ def embed(
     return torch.nn.functional.normalize(pooled, p=2, dim=-1) if spec.normalize else pooled
 
 
-def embed_layers(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec) -> Tensor:
-    """The vectors [n, layers, d], float32, of a batch at every layer: those of a spec with that `layer`."""
-    inputs = _inputs(model, batch)
-    states = model(**inputs, output_hidden_states=True).hidden_states[1:]
-    pooled = torch.stack([_pool(layer, inputs, spec).float() for layer in states], dim=1)
-    return torch.nn.functional.normalize(pooled, p=2, dim=-1) if spec.normalize else pooled
-
-
 def _inputs(model: nn.Module, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """What the model's forward takes of a batch, and which tokens are global where it has sliding windows."""
     inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}

@@ -32,11 +32,6 @@ def projected(w) -> Row:
     return Row(PROJECTED, w.model, w.setting)
 
 
-def direct(w) -> Row:
-    """The row of a benchmark and a model that is evaluated as it is."""
-    return Row(w.benchmark, w.model, "direct")
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Retrieval:
     paths: Paths
@@ -152,10 +147,6 @@ class Retrieval:
         if w.setting not in settings:
             raise unknown("setting of vectors", w.setting, settings, f"results/{w.benchmark}")
         return self.rows.inputs(row_of(w), w.seeds)
-
-    def layer_inputs(self, w) -> Inputs:
-        """Of the accuracy by layer: as of the search with the model as it is."""
-        return self.rows.inputs(direct(w), w.seeds)
 
     def projection_inputs(self, w) -> Inputs:
         row = projected(w)

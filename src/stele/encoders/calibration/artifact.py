@@ -55,11 +55,6 @@ class Calibration(NamedTuple):
                 moved = moved @ self.rotations[learnt].T
         return moved.astype(np.float32)
 
-    def matrix(self, pair: str) -> np.ndarray:
-        """What turns the first language of a pair towards the second: W, or its inverse where it was learnt so."""
-        learnt = self._learnt(pair)
-        return self.rotations[learnt] if learnt == pair else self.rotations[learnt].T
-
     def _learnt(self, pair: str) -> str:
         """The pair as it was learnt."""
         turned = "-".join(reversed(pair.split("-")))
