@@ -8,11 +8,19 @@ import torch
 from safetensors.numpy import load_file, save_file
 
 from stele.artifacts.records import content_digest
-from stele.encoders.calibration.artifact import FILE, Calibration, load_calibration, read_tensors, write_tensors
-from stele.encoders.calibration.neighbours import mean_cosine, mutual, nearest
-from stele.encoders.calibration.procrustes import procrustes
-from stele.encoders.calibration.rotation import learn_rotation
-from stele.encoders.calibration.statistics import Statistics, scale, shift, statistics
+from stele.encoders.calibration import (
+    FILE,
+    Calibration,
+    Statistics,
+    load_calibration,
+    read_tensors,
+    scale,
+    shift,
+    statistics,
+    write_tensors,
+)
+from stele.encoders.neighbours import mean_cosine, mutual, nearest
+from stele.encoders.rotation import learn_rotation, procrustes
 from stele.errors import SteleError
 from stele.evaluation.csls import csls
 from stele.recipes.calibration import RotationRecipe, parse_recipe
@@ -102,7 +110,7 @@ def test_procrustes_leaves_directions_alone_of_which_the_pairs_say_nothing():
 
 @pytest.mark.parametrize("block", [1 << 25, 100])
 def test_neighbours_are_those_of_the_ranking_metric(monkeypatch, block):
-    monkeypatch.setattr("stele.encoders.calibration.neighbours.BLOCK", block)
+    monkeypatch.setattr("stele.encoders.neighbours.BLOCK", block)
     draws = np.random.default_rng(0)
     x, y = draws.standard_normal((60, 5)), draws.standard_normal((40, 5))
     scores = np.concatenate(list(csls(x, y, 10)))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from stele.artifacts.integrity import RECORD
 from stele.encoders.backbone import load_backbone, positions
-from stele.encoders.probe import check_probe
 from stele.encoders.resolve import Wanted, resolve
 from stele.encoders.sentence_transformers_folder import read_heads, static_folder
+from stele.encoders.tokenizer import check_probe
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.catalogue.hub import MODULES
-from stele.encoders.chat import Chat
 from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, Stated, read_modules
+from stele.encoders.tokens import Chat
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 from stele.recipes.encoding import (

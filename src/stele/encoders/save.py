@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stele.catalogue.hub import MODULES, SENTENCE_BERT, SENTENCE_TRANSFORMERS
-from stele.encoders.probe import write_probe
 from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY
-from stele.encoders.tokenizer import quiet
+from stele.encoders.tokenizer import quiet, write_probe
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.recipes.encoding import EncodingSpec, write_spec

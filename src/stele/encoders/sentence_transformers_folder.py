@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.catalogue.hub import MODULES, SENTENCE_BERT, SENTENCE_TRANSFORMERS, STATIC
-from stele.encoders.chat import Chat
 from stele.encoders.sentence_transformers_keys import (
     DenseSettings,
     DropoutSettings,
@@ -24,7 +23,7 @@ from stele.encoders.sentence_transformers_keys import (
     read_settings,
 )
 from stele.encoders.tokenizer import ROBERTA_LIKE, load_tokenizer, quiet, read_json
-from stele.encoders.tokens import WHOLE
+from stele.encoders.tokens import WHOLE, Chat
 from stele.errors import SteleError
 from stele.files.paths import inside
 from stele.files.reading import read_json as read_list
@@ -106,7 +105,7 @@ def read_heads(folder: Path, width: int) -> list:
         return []
     from torch import nn
 
-    from stele.encoders.pooling import UnitLength
+    from stele.encoders.encode import UnitLength
 
     modules = _modules(folder)
     if _scales_last(modules, read_settings(folder / SENTENCE_TRANSFORMERS, ModelSettings)):

@@ -15,8 +15,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from stele.encoders.chat import tokenize_inputs
 from stele.encoders.resolve import Resolved, resolve
+from stele.encoders.tokens import tokenize_inputs
 from stele.errors import SteleError
 from stele.files.reading import parse_object
 from stele.files.strict import Values

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stele.encoders.probe import tokenizer_probe
-from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet, read_json
+from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet, read_json, tokenizer_probe
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import reading
