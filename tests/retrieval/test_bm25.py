@@ -108,7 +108,7 @@ def expanding(tmp_path: Path, data: list[str], name: str) -> argparse.Namespace:
 
 def test_a_killed_expansion_goes_on_and_gives_the_same_runs(tmp_path, data, monkeypatch):
     """Killed in the second language's second index, whose first blocks are there."""
-    monkeypatch.setattr(bm25.engines, "EXPANDED_BLOCK", 20)
+    monkeypatch.setattr("stele.retrieval.lexical.engines.EXPANDED_BLOCK", 20)
     bm25.run(expanding(tmp_path, data, "undisturbed"))
     args, child = expanding(tmp_path, data, "killed"), os.fork()
     if child == 0:

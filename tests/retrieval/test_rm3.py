@@ -14,7 +14,7 @@ import pytest
 from stele.artifacts.runs.run import canonical
 from stele.benchmarks.types import Query
 from stele.recipes.lexical import Rm3
-from stele.retrieval.lexical import anserini, engines, rm3
+from stele.retrieval.lexical import anserini, engines, lucene_bm25, rm3
 
 JAR = Path(os.environ.get("STELE_ANSERINI", "/nowhere"))
 PARAMETERS = (0.9, 0.4)

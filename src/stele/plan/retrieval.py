@@ -8,6 +8,7 @@ from typing import Any
 from stele import catalogue
 from stele.artifacts.row import Row
 from stele.catalogue.schema.sizes import Checkpoint
+from stele.encoders.resolve import decide_by_origin
 from stele.errors import SteleError, unknown
 from stele.plan.calibration import Calibration
 from stele.plan.models import Models
@@ -16,7 +17,7 @@ from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
 from stele.plan.world import World
-from stele.recipes.encoding import BENCHMARK, SomeEncoding
+from stele.recipes.encoding import SomeEncoding
 
 ENCODED = {"vectors": "record.json", "numbers": "vectors.npy", "ids": "ids.npy"}  # inputs of a search
 PROJECTED = "tatoeba"  # the benchmark whose pairs a figure draws
@@ -43,44 +44,37 @@ class Retrieval:
 
     # --- how texts are encoded ----------------------------------------------------------------------------------------
     def encodings(self, benchmark: str, model: str) -> dict[str, dict[str, Any]]:
-        """How vectors are made, by who says it (`recipes.encoding.ORIGINS`), each key once; a folder may say otherwise.
+        """Origin -> the keys of the encoding that it decides (`stele.encoders.resolve` has the order).
 
-        A model's own words, or those of the one it was trained from, come before the scale's and the protocol's, unless
-        the protocol has a pooling of its own, or an encoding of its own for large models: those that have, or were
-        trained from one that has, so many layers. One of today's encoders reads a title and a text as one text, where
-        the protocol has them as a pair: that is what papers fine-tune their dual encoders on.
+        A large model has, or was trained from one that has, as many layers as the benchmark says. Raises SteleError for
+        a benchmark without an encoding.
         """
         entry = self.protocols.data.benchmark(benchmark)
         if entry.encoding is None:
             raise SteleError(
                 f"benchmark {benchmark}: no encoder makes vectors of its texts; its models are trained for it"
             )
-        protocol, scale = entry.encoding.given(), self.paths.settings.sizes.encoding.given()
-        root, large = self.models.root(model), entry.large
-        said = [(origin, values) for name in dict.fromkeys((model, root)) for origin, values in self.models.says(name)]
-        complete = self.models[root].is_complete
-        if complete and protocol.get("passage_format") == "title_text_pair":
-            protocol = {**protocol, "passage_format": "title_text"}
-        if entry.pooling and not complete and any("pooling" in values for _, values in said):
-            said.insert(0, (BENCHMARK, {"pooling": entry.pooling}))
-        if large and large.of == _public_layers(root) and not complete:
-            layer = self.world.layer(root, large.layer, large.of)
-            said.insert(0, (BENCHMARK, {"pooling": large.pooling, "layer": layer}))
-        by_origin: dict[str, dict[str, Any]] = {}
-        decided: set[str] = set()
-        for origin, values in (*said, ("scale", scale), (BENCHMARK, protocol)):
-            new = {key: value for key, value in values.items() if key not in decided}
-            if new:
-                by_origin.setdefault(origin, {}).update(new)
-            decided |= new.keys()
-        return by_origin
+        root, large, large_layer = self.models.root(model), entry.large, None
+        public = catalogue.entries(Checkpoint).get(root)
+        if large and public and public.layers == large.of:
+            large_layer = self.world.layer(root, large.layer, large.of)
+        return decide_by_origin(
+            self.models.encoding_overrides(model),
+            self.paths.settings.sizes.encoding.given(),
+            entry,
+            complete=self.models[root].is_complete,
+            large_layer=large_layer,
+        )
 
     def encoding(self, benchmark: str, model: str) -> SomeEncoding:
-        """The same without who says it."""
-        return SomeEncoding(**{k: v for values in self.encodings(benchmark, model).values() for k, v in values.items()})
+        """The keys of the encoding that are decided before the folder is known."""
+        values: dict[str, Any] = {}
+        for of_origin in self.encodings(benchmark, model).values():
+            values |= of_origin
+        return SomeEncoding(**values)
 
     def encoding_json(self, benchmark: str, model: str) -> str:
-        """The same, by who says it, as a command is given it."""
+        """The value of a command's --encoding."""
         return as_json(self.encodings(benchmark, model))
 
     def calibrated_benchmark(self, recipe: str) -> str:
@@ -167,9 +161,3 @@ class Retrieval:
         if not self.paths.settings.config.keep_index or self.vectors(w):
             return None
         return self.paths.work(f"index/{row_of(w).path}/{w.seeds}")
-
-
-def _public_layers(root: str) -> int | None:
-    """The layers of a public checkpoint; None of one that the catalogue does not know."""
-    known = catalogue.entries(Checkpoint).get(root)
-    return known.layers if known else None
