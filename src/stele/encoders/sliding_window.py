@@ -20,7 +20,7 @@ from stele.files.reading import reading
 from stele.recipes.sliding_window import SlidingWindow
 from stele.training.global_attention import KEY
 
-KEPT = (  # of BERT's configuration
+KEPT = (  # keys of BERT's configuration
     *("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act"),
     *("hidden_dropout_prob", "attention_probs_dropout_prob", "type_vocab_size", "initializer_range", "layer_norm_eps"),
     "pad_token_id",
@@ -36,7 +36,8 @@ HEAD = {  # of masked language modelling: BERT's names and Longformer's
 def convert(source: Path, target: Path, recipe: SlidingWindow) -> None:
     """Writes the BERT in folder `source` as a Longformer into the new folder `target`, with its tokenizer.
 
-    Its vocabulary head and its pooler come along where it has them. Other families than BERT are refused.
+    Its vocabulary head and its pooler are converted, too, if it has them. Raises SteleError for other families than
+    BERT.
     """
     from safetensors.torch import save_file
     from transformers import BertForPreTraining
@@ -114,7 +115,7 @@ def _read_config(folder: Path) -> Any:
 
 
 def _copy_tokenizer(source: Path, target: Path, positions: int) -> None:
-    """The tokenizer's files as they are; its configuration names the class, which else follows from the family."""
+    """Copies the tokenizer's files; the configuration names its class, which else depends on the model family."""
     tokenizer = load_tokenizer(source)
     for name in TOKENIZER_FILES:
         if (source / name).exists():
