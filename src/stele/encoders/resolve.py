@@ -17,18 +17,18 @@ What the folder decides depends on its kind:
   reads a title, a blank and the text.
 - A plain transformers folder states nothing.
 
-`decide_by_origin` has 1, 2, 4 and 5 while a run is planned, when the folder is not there yet; a job gets its result as
---encoding. `resolve` adds the folder when the encoder is loaded. `stele encoders show` prints the result of both.
+`encodings` of plan/retrieval.py has 1, 2, 4 and 5 while a run is planned, when the folder is not there yet; a job gets
+its result as --encoding. `resolve` adds the folder when the encoder is loaded. `stele encoders show` prints the result
+of both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.catalogue.hub import MODULES
-from stele.catalogue.schema.benchmarks import Benchmark
 from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, Stated, read_modules
 from stele.encoders.tokens import Chat
 from stele.errors import SteleError, unknown
@@ -55,50 +55,6 @@ WISHES = (GIVEN, "config")  # the origins of a user's wishes
 PROMPTS = ("prompt_name", "query_prompt")  # two ways to name a query's prompt
 
 
-def decide_by_origin(
-    overrides: Sequence[tuple[str, Values]],
-    scale: Values,
-    benchmark: Benchmark,
-    *,
-    complete: bool,
-    large_layer: int | None,
-) -> dict[str, dict[str, Any]]:
-    """Origin -> the keys that it decides, before the folder is known (1, 2, 4 and 5 above).
-
-    overrides    (origin, values) of config.yaml and models.yaml, for the model and the model it was trained from
-    complete     the model is one of today's encoders, which is evaluated as it is
-    large_layer  the layer that the benchmark reads of it as a large model, None where it is none
-    """
-    layers: list[tuple[str, Values]] = []
-
-    # 1. the benchmark's own words come first for models that are no complete encoders
-    if large_layer is not None and not complete:
-        layers.append((BENCHMARK, {"pooling": benchmark.large.pooling, "layer": large_layer}))
-    if benchmark.pooling and not complete and any("pooling" in values for _, values in overrides):
-        layers.append((BENCHMARK, {"pooling": benchmark.pooling}))
-
-    # 2. the model's own
-    layers += overrides
-
-    # 4. the scale
-    layers.append(("scale", scale))
-
-    # 5. the protocol; a complete encoder reads title and text as one text where papers' dual encoders read a pair
-    protocol = benchmark.encoding.given()
-    if complete and protocol.get("passage_format") == "title_text_pair":
-        protocol = {**protocol, "passage_format": "title_text"}
-    layers.append((BENCHMARK, protocol))
-
-    by_origin: dict[str, dict[str, Any]] = {}
-    decided: set[str] = set()
-    for origin, values in layers:
-        for key, value in values.items():
-            if key not in decided:
-                by_origin.setdefault(origin, {})[key] = value
-        decided |= values.keys()
-    return by_origin
-
-
 class Resolved(NamedTuple):
     """An encoder's spec, and how it came about.
 
@@ -120,9 +76,8 @@ class Resolved(NamedTuple):
 def resolve(folder: Path, wanted: Wanted = None) -> Resolved:
     """The spec under which an encoder's folder is used.
 
-    `wanted` are values of an encoding, or such values by their origin: {"config": {...}, "benchmark": {...}}, as
-    `decide_by_origin` makes them. Raises SteleError for a contradiction with the folder, and for a plain transformers
-    folder without a pooling.
+    `wanted` are values of an encoding, or such values by their origin: {"config": {...}, "benchmark": {...}}. Raises
+    SteleError for a contradiction with the folder, and for a plain transformers folder without a pooling.
     """
     folder = Path(folder)
     values, origins = _first_of_origins(wanted)

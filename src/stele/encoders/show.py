@@ -80,13 +80,7 @@ def _of_model(args: argparse.Namespace) -> tuple[Path, dict[str, Values]]:
     if not record.is_file():
         raise SteleError(f"{args.model}: its checkpoint is not here yet; get it with `snakemake {record}`")
 
-    # its encoding for the benchmark, or what is said of it for all benchmarks
-    if args.benchmark:
-        return record.parent, plan.retrieval.encodings(args.benchmark, model)
-    by_origin: dict[str, Values] = {}
-    for origin, values in plan.models.encoding_overrides(model):
-        by_origin[origin] = {**values, **by_origin.get(origin, {})}
-    return record.parent, by_origin
+    return record.parent, plan.retrieval.encodings(args.benchmark, model)
 
 
 def shown(folder: Path, resolved: Resolved) -> Iterator[str]:

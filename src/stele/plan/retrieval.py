@@ -8,7 +8,6 @@ from typing import Any
 from stele import catalogue
 from stele.artifacts.row import Row
 from stele.catalogue.schema.sizes import Checkpoint
-from stele.encoders.resolve import decide_by_origin
 from stele.errors import SteleError, unknown
 from stele.plan.calibration import Calibration
 from stele.plan.models import Models
@@ -17,7 +16,7 @@ from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
 from stele.plan.world import World
-from stele.recipes.encoding import SomeEncoding
+from stele.recipes.encoding import BENCHMARK, SomeEncoding
 
 ENCODED = {"vectors": "record.json", "numbers": "vectors.npy", "ids": "ids.npy"}  # inputs of a search
 PROJECTED = "tatoeba"  # the benchmark whose pairs a figure draws
@@ -43,28 +42,51 @@ class Retrieval:
     calibrations: Calibration
 
     # --- how texts are encoded ----------------------------------------------------------------------------------------
-    def encodings(self, benchmark: str, model: str) -> dict[str, dict[str, Any]]:
-        """Origin -> the keys of the encoding that it decides (`stele.encoders.resolve` has the order).
+    def encodings(self, benchmark: str | None, model: str) -> dict[str, dict[str, Any]]:
+        """Origin -> the keys of the encoding that it decides; the first origin below that has a key decides it.
 
-        A large model has, or was trained from one that has, as many layers as the benchmark says. Raises SteleError for
-        a benchmark without an encoding.
+        The encoder's folder comes between 2 and 4, when the encoder is loaded (`stele.encoders.resolve`). Without a
+        benchmark only what is said of the model for all benchmarks. Raises SteleError for a benchmark without an
+        encoding.
         """
-        entry = self.protocols.data.benchmark(benchmark)
-        if entry.encoding is None:
+        root = self.models.root(model)
+        complete = self.models[root].is_complete  # one of today's encoders, which is evaluated as it is
+        overrides = self.models.encoding_overrides(model)
+        entry = self.protocols.data.benchmark(benchmark) if benchmark else None
+        if entry and entry.encoding is None:
             raise SteleError(
                 f"benchmark {benchmark}: no encoder makes vectors of its texts; its models are trained for it"
             )
-        root, large, large_layer = self.models.root(model), entry.large, None
-        public = catalogue.entries(Checkpoint).get(root)
-        if large and public and public.layers == large.of:
-            large_layer = self.world.layer(root, large.layer, large.of)
-        return decide_by_origin(
-            self.models.encoding_overrides(model),
-            self.paths.settings.sizes.encoding.given(),
-            entry,
-            complete=self.models[root].is_complete,
-            large_layer=large_layer,
-        )
+        layers: list[tuple[str, dict[str, Any]]] = []
+
+        # 1. for models that are no complete encoders: the benchmark's own encoding of large ones (which have as many
+        #    layers, or were trained from one that has), and its own pooling where another origin has one
+        if entry and not complete:
+            large, public = entry.large, catalogue.entries(Checkpoint).get(root)
+            if large and public and public.layers == large.of:
+                layer = self.world.layer(root, large.layer, large.of)
+                layers.append((BENCHMARK, {"pooling": large.pooling, "layer": layer}))
+            if entry.pooling and any("pooling" in values for _, values in overrides):
+                layers.append((BENCHMARK, {"pooling": entry.pooling}))
+
+        # 2. config.yaml and models.yaml, of the model and of the one that it was trained from
+        layers += overrides
+
+        # 4. the scale; 5. the protocol, whose pair of title and text is one text to a complete encoder
+        if entry:
+            protocol = entry.encoding.given()
+            if complete and protocol.get("passage_format") == "title_text_pair":
+                protocol = {**protocol, "passage_format": "title_text"}
+            layers += [("scale", self.paths.settings.sizes.encoding.given()), (BENCHMARK, protocol)]
+
+        by_origin: dict[str, dict[str, Any]] = {}
+        decided: set[str] = set()
+        for origin, values in layers:
+            for key, value in values.items():
+                if key not in decided:
+                    by_origin.setdefault(origin, {})[key] = value
+            decided |= values.keys()
+        return by_origin
 
     def encoding(self, benchmark: str, model: str) -> SomeEncoding:
         """The keys of the encoding that are decided before the folder is known."""
