@@ -52,13 +52,13 @@ def convert(source: Path, target: Path, recipe: SlidingWindow) -> None:
     wrong = sorted(name for name in lacking if name.startswith("bert.") and "pooler" not in name)
     if wrong or report["mismatched_keys"]:
         raise SteleError(f"{source}: its weights lack what config.json asks for, {', '.join(wrong[:3])} among them")
-    given = {name: value for name, value in model.state_dict().items() if name not in lacking}
+    weights = {name: value for name, value in model.state_dict().items() if name not in lacking}
     if any(name.startswith("cls.predictions.transform") for name in lacking):
-        given = {name: value for name, value in given.items() if not name.startswith("cls.")}
+        weights = {name: value for name, value in weights.items() if not name.startswith("cls.")}
     wanted = windowed_config(config, recipe)
     with atomic_directory(target, "sliding_window") as folder:
         wanted.save_pretrained(folder)
-        save_file(windowed_weights(given, config, recipe.positions), folder / "model.safetensors", {"format": "pt"})
+        save_file(windowed_weights(weights, config, recipe.positions), folder / "model.safetensors", {"format": "pt"})
         _copy_tokenizer(source, folder, recipe.positions)
 
 
@@ -66,9 +66,8 @@ def windowed_config(config: Any, recipe: SlidingWindow) -> Any:
     """Longformer's configuration for a BERT's."""
     from transformers import LongformerConfig
 
-    kept = {name: getattr(config, name) for name in KEPT}
     made = LongformerConfig(
-        **kept,
+        **{name: getattr(config, name) for name in KEPT},
         attention_window=[recipe.window] * config.num_hidden_layers,
         max_position_embeddings=recipe.positions + config.pad_token_id + 1,
         architectures=["LongformerForMaskedLM"],

@@ -115,11 +115,12 @@ def _load_kept_head(head: nn.Linear, folder: Path) -> None:
     if not (path := folder / HEAD).exists():
         return
     with reading(path, "safetensors file"):
-        kept = load_file(path)
-    if {name: value.shape for name, value in kept.items()} == {k: v.shape for k, v in head.state_dict().items()}:
-        head.load_state_dict(kept)
+        weights = load_file(path)
+    shapes = {name: value.shape for name, value in head.state_dict().items()}
+    if {name: value.shape for name, value in weights.items()} == shapes:
+        head.load_state_dict(weights)
     else:
-        log.warning("%s: scores in another way than the recipe's head, which starts anew", path)
+        log.warning("%s: its shape is not that of the recipe's head, which starts anew", path)
 
 
 def reset(layer: nn.Module, std: float) -> None:

@@ -21,7 +21,7 @@ from stele.reranking.scorers._words import interactions, read_words
 if TYPE_CHECKING:
     from stele.recipes.reranking import Drmm
 
-ONE = 1 - 1e-6  # a cosine from here on is one: the rounding of unit vectors
+ONE = 1 - 1e-6  # the least cosine that counts as 1, for the rounding of unit vectors
 
 
 class Histograms(NamedTuple):
@@ -88,7 +88,7 @@ class Network(nn.Module):
         histograms = _padded([self.data.features[row] for row in rows]).to(device)
         gates = self.gate(_padded([self.data.gates[self.data.topic_of[row]] for row in rows]).to(device))
         padding = torch.arange(histograms.shape[1], device=device) >= torch.tensor(words, device=device)[:, None]
-        # all of a query without words is padding: weights that are no numbers become 0
+        # a query without words is all padding: its weights, which are no numbers, become 0
         weights = gates.squeeze(-1).masked_fill(padding, -torch.inf).softmax(dim=1).masked_fill(padding, 0.0)
         return (weights.unsqueeze(-1) * self.matching(histograms)).sum(dim=1)
 

@@ -5,7 +5,7 @@
 
 The means of the kernels are the middles of equal parts of [-1, 1]; one more of mean 1 is for exact matches. The
 factor .01 and the floor are those of the authors' code (AdeDZY/K-NRM), which keep tanh from saturating. Vectors stay as
-they are given, so that a document's phi is computed once.
+in the file, so that a document's phi is computed once.
 """
 
 from __future__ import annotations
