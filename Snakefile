@@ -13,7 +13,7 @@ from stele.driver.fingerprint import code, package_modules
 from stele.plan.params import as_json, assignments, flags, option
 from stele.plan.paths import finetuning_seed
 from stele.plan.protocols import benchmark_code
-from stele.plan.retrieval import direct, projected, row_of
+from stele.plan.retrieval import projected, row_of
 from stele.driver.table_context import context_digest, context_file
 from stele.driver.hooks import command_line, finish_rules, on_end, on_start, setup
 

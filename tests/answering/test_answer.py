@@ -92,19 +92,19 @@ def test_killed_and_run_again_it_ends_in_the_same_bytes(answer, tmp_path, step, 
 
 
 def test_killed_while_it_answers_it_trains_nothing_twice_that_was_saved(answer, tmp_path, monkeypatch):
-    from stele.answering.reader import training
+    from stele.answering import reader
 
     calm = answer("calm")
 
     def killed():
-        training.restore = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
+        reader.restore = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
         answer("rough")
 
     process = multiprocessing.get_context("fork").Process(target=killed)
     process.start()
     assert exit_code(process) == -signal.SIGKILL
-    steps, original = [], training.loss_of
-    monkeypatch.setattr(training, "loss_of", lambda *given: (steps.append(1), original(*given))[1])
+    steps, original = [], reader.loss_of
+    monkeypatch.setattr(reader, "loss_of", lambda *given: (steps.append(1), original(*given))[1])
     again = answer("rough")
     assert len(steps) == 1, "the last step, after which no state is saved"
     assert (again / "answers/de-en.json").read_bytes() == (calm / "answers/de-en.json").read_bytes()

@@ -94,7 +94,6 @@ def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_
         "generate_queries": 1,
         "calibrate": 1,
         "project": 1,
-        "accuracy_by_layer": 1,
     }
     one = resources.job_resources("project", plan("paper"))
     assert [one["mem_mb"](None, attempt) for attempt in (1, 2, 4)] == [32_000, 64_000, 100_000]

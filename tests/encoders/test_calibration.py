@@ -8,12 +8,19 @@ import torch
 from safetensors.numpy import load_file, save_file
 
 from stele.artifacts.records import content_digest
-from stele.encoders.calibration.artifact import FILE, Calibration, load_calibration, read_tensors, write_tensors
-from stele.encoders.calibration.diagnosis import diagnose
-from stele.encoders.calibration.neighbours import mean_cosine, mutual, nearest
-from stele.encoders.calibration.procrustes import procrustes
-from stele.encoders.calibration.rotation import learn_rotation
-from stele.encoders.calibration.statistics import Statistics, scale, shift, statistics
+from stele.encoders.calibration import (
+    FILE,
+    Calibration,
+    Statistics,
+    load_calibration,
+    read_tensors,
+    scale,
+    shift,
+    statistics,
+    write_tensors,
+)
+from stele.encoders.neighbours import mean_cosine, mutual, nearest
+from stele.encoders.rotation import learn_rotation, procrustes
 from stele.errors import SteleError
 from stele.evaluation.csls import csls
 from stele.recipes.calibration import RotationRecipe, parse_recipe
@@ -103,7 +110,7 @@ def test_procrustes_leaves_directions_alone_of_which_the_pairs_say_nothing():
 
 @pytest.mark.parametrize("block", [1 << 25, 100])
 def test_neighbours_are_those_of_the_ranking_metric(monkeypatch, block):
-    monkeypatch.setattr("stele.encoders.calibration.neighbours.BLOCK", block)
+    monkeypatch.setattr("stele.encoders.neighbours.BLOCK", block)
     draws = np.random.default_rng(0)
     x, y = draws.standard_normal((60, 5)), draws.standard_normal((40, 5))
     scores = np.concatenate(list(csls(x, y, 10)))
@@ -212,32 +219,6 @@ def test_the_defaults_are_muse_s_and_a_wrong_key_is_refused():
         parse_recipe({"sentences": 500})
 
 
-# --- diagnosis --------------------------------------------------------------------------------------------------------
-def translations(angle: float, noise: float, count: int = 400) -> tuple[np.ndarray, np.ndarray]:
-    draws = np.random.default_rng(0)
-    first = draws.standard_normal((count, 6))
-    return first, first @ turned(angle, 6).T + noise * draws.standard_normal((count, 6))
-
-
-def test_a_diagnosis_tells_what_is_not_there_from_what_was_not_found():
-    first, second = translations(2.0, 0.1)
-    lost = diagnose(first, second, np.eye(6), 0, "de-en")
-    assert (lost["pairs"], lost["held_out"], lost["verdict"]) == (400, 200, "not found")
-    assert lost["from_translations"] > 0.9 and lost["rotated"] == lost["unrotated"] < 0.3
-    found = diagnose(first, second, turned(2.0, 6), 0, "de-en")
-    assert found["verdict"] == "found" and found["rotated"] > 0.9 and found["unrotated"] == lost["unrotated"]
-    assert diagnose(*translations(2.0, 3.0), turned(2.0, 6), 0, "de-en")["verdict"] == "not isomorphic"
-    first, second = translations(0.0, 0.1)
-    assert diagnose(first, second, np.eye(6), 0, "de-en")["verdict"] == "found", "nothing had to be turned"
-
-
-def test_the_rotation_from_translations_has_not_seen_those_it_is_scored_on():
-    first, second = (np.random.default_rng(seed).standard_normal((60, 40)) for seed in (0, 1))
-    assert diagnose(first, second, np.eye(40), 0, "de-en")["from_translations"] < 0.2
-    with pytest.raises(SteleError, match="de-en: 19 and 19 sentences; want 20 pairs"):
-        diagnose(first[:19], second[:19], np.eye(40), 0, "de-en")
-
-
 # --- the calibration of an encoder ------------------------------------------------------------------------------------
 STATISTICS = {"fr": Statistics(np.array([2.0, 4.0]), np.array([1.0, 2.0])), "en": Statistics(np.zeros(2), np.ones(2))}
 QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
@@ -252,7 +233,6 @@ def test_each_operation_does_what_those_before_it_do():
         assert own.apply(ROWS, "calibrated", "fr", pair).tolist() == [[1, -1], [-1, 1]]
         assert own.apply(ROWS, "calibrated", "en", pair).tolist() == ROWS.tolist()
     assert own.apply(ROWS, "scaled", "fr").dtype == np.float32
-    assert own.matrix("fr-en").tolist() == own.matrix("en-fr").T.tolist() == QUARTER.tolist()
     by_variance = Calibration(STATISTICS, {}, "variance")
     assert by_variance.apply(ROWS, "scaled", "fr").tolist() == [[-1, -0.5], [1, 0.5]]
 

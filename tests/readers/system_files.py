@@ -15,7 +15,7 @@ import pyarrow.parquet
 import safetensors.numpy
 
 from stele.artifacts import records, results
-from stele.encoders.calibration.artifact import load_calibration, read_tensors
+from stele.encoders.calibration import load_calibration, read_tensors
 from stele.evaluation.folds import read_folds
 from stele.files.digests import digest
 from stele.recipes.encoding import EncodingSpec

@@ -20,11 +20,11 @@ CHECKED = {
     "pretraining/inputs/base.py": {"_add_pooler"},
     "retrieval/calibrate.py": {"_encoded"},
     "retrieval/dense/collection.py": {"_refuse_double_ids", "vectors"},
-    "retrieval/dense/shared_queries.py": {"vectors"},
-    "retrieval/dense/stored_collection.py": {"_ids", "_refuse_double_ids"},
+    "retrieval/dense/job_collections.py": {"_ids", "_refuse_double_ids"},
+    "retrieval/dense/processes.py": {"vectors"},
     "retrieval/dense/vector_files.py": {"_write_ids", "blocks", "join_parts"},
     "retrieval/hard_negatives.py": {"in_order"},
-    "retrieval/lexical/bm25_index.py": {"_read"},
+    "retrieval/lexical/lucene_bm25.py": {"_read"},
     "retrieval/title_queries.py": {"joined"},
 }
 # what is read under the boundary of the only callers, or has an answer of its own to every fault

@@ -36,7 +36,7 @@ def rerank(tmp_path, clef_record, monkeypatch):
     """rerank(name, recipe, *flags, languages, seed, data) -> the folder of the runs' record."""
     from stele.reranking import rerank as command
 
-    monkeypatch.setattr(command, "reader", lambda folders: read_made_vectors)
+    monkeypatch.setattr(command, "word_vector_reader", lambda folders: read_made_vectors)
 
     def call(name: str, recipe: dict, *flags: str, languages=("en-de",), seed=0, data=None) -> Path:
         parser = argparse.ArgumentParser()

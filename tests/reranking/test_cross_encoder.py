@@ -12,8 +12,8 @@ from stele.benchmarks import clef
 from stele.encoders.backbone import load_backbone
 from stele.errors import SteleError
 from stele.recipes.reranking import parse_recipe
-from stele.reranking.folds.cross_validation import loss_of, scored
-from stele.reranking.inputs.candidates import read_candidates
+from stele.reranking.candidates import read_candidates
+from stele.reranking.cross_validation import loss_of, scored
 from stele.reranking.scorers import Sources, cross_encoder
 
 VALUES = {
@@ -34,7 +34,7 @@ def judged(clef_record):
 def made(judged, folder: Path, seed: int = 1, **changes):
     recipe = parse_recipe({**VALUES, **changes})
     given = Sources("en", "de", folder, None, None)
-    return cross_encoder.module(cross_encoder.inputs(judged, recipe, given), recipe, given, seed)
+    return cross_encoder.Scorer(judged, recipe, given).new_module(seed)
 
 
 @pytest.mark.parametrize("family", ["bert", "xlm-roberta", "distilbert"])

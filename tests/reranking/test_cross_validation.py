@@ -9,9 +9,9 @@ from stele.benchmarks import clef
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash
 from stele.recipes.reranking import parse_recipe
-from stele.reranking.folds import cross_validation
-from stele.reranking.folds.cross_validation import Fold, loss_of, parts, scored, training_pairs
-from stele.reranking.inputs.candidates import read_candidates
+from stele.reranking import cross_validation
+from stele.reranking.candidates import read_candidates
+from stele.reranking.cross_validation import Fold, loss_of, parts, scored, training_pairs
 from stele.reranking.scorers import Sources, knrm
 
 RECIPE = parse_recipe({"scorer": "knrm", "kernels": 3, "batch": 3, "epochs": 3, "learning_rate": 0.05})
@@ -87,9 +87,9 @@ def test_pointwise_loss_is_of_two_classes_a_document():
 
 # --- a fold ---
 def trained(judged, folder, recipe=RECIPE):
-    phi = knrm.inputs(judged, recipe, sources())
+    scorer = knrm.Scorer(judged, recipe, sources())
     return cross_validation.cross_validate(
-        lambda seed: knrm.module(phi, recipe, sources(), seed),
+        scorer.new_module,
         judged,
         folds_by_hash(judged.topics, "0 de "),
         recipe,
@@ -133,6 +133,6 @@ def test_finished_folds_are_not_run_again(judged, tmp_path, monkeypatch):
 
 def test_a_score_that_is_not_finite_is_an_error(judged):
     phi = np.full((len(judged), 4), np.nan, np.float32)
-    module = knrm.module(phi, RECIPE, sources(), 0)
+    module = knrm.Network(phi, RECIPE)
     with pytest.raises(SteleError, match="training diverged"):
         scored(module, np.arange(3))

@@ -4,7 +4,7 @@ import pytest
 from made_clef import NEWS, TOPICS, vectors
 
 from stele.errors import SteleError
-from stele.reranking.inputs.word_vectors import reader, vector_file
+from stele.reranking.scorers._words import vector_file, word_vector_reader
 from tests.sealed import write_sealed
 
 
@@ -20,7 +20,7 @@ def test_a_folder_holds_one_file_of_vectors(tmp_path):
 
 def test_a_language_without_vectors_is_named(tmp_path):
     with pytest.raises(SteleError, match=r"needs the vectors of words in de; given: en\. Add --vectors DATASET:de="):
-        reader({"en": tmp_path})("de", {"haus"})
+        word_vector_reader({"en": tmp_path})("de", {"haus"})
 
 
 def test_vectors_of_a_language_are_given_once(rerank, tmp_path):
@@ -39,7 +39,7 @@ def test_bilingual_vectors_are_those_of_both_languages(rerank, tmp_path, monkeyp
     """The runs are those of the same vectors in two files."""
     from stele.reranking import rerank as command
 
-    monkeypatch.setattr(command, "reader", reader)
+    monkeypatch.setattr(command, "word_vector_reader", word_vector_reader)
     topics = range(1, TOPICS + 1)
     words = {
         "en": vectors([f"topic{n}" for n in topics]),

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from stele.recipes.reranking import parse_recipe
-from stele.reranking.inputs.candidates import Candidates
+from stele.reranking.candidates import Candidates
 from stele.reranking.scorers import Sources, bwe_agg, drmm, knrm, tbt_qt_ql
 
 QUERY = {"river": [1.0, 0.0, 0.0], "bridge": [0.0, 1.0, 0.0]}  # 2 x 3
@@ -38,7 +38,7 @@ def candidates(queries=("the river bridge", "unknown")) -> Candidates:
 
 
 def test_bwe_agg_is_the_cosine_of_sums():
-    scores = bwe_agg.scores(candidates(), parse_recipe({"scorer": "bwe_agg", "weights": "uniform"}), SOURCES)
+    scores = bwe_agg.Scorer(candidates(), parse_recipe({"scorer": "bwe_agg", "weights": "uniform"}), SOURCES).scores()
     query = np.array([1.0, 1.0, 0.0])
     sums = [np.array([2.0, 0.6, 0.8]), np.array([0.0, 0.0, -2.0]), None, np.array([0.0, 0.6, -1.2])]
     cosines = [0 if s is None else query @ s / np.linalg.norm(query) / np.linalg.norm(s) for s in sums]
@@ -46,7 +46,7 @@ def test_bwe_agg_is_the_cosine_of_sums():
 
 
 def test_bwe_agg_idf_weighs_the_document_s_words_by_the_collection():
-    scores = bwe_agg.scores(candidates(), parse_recipe({"scorer": "bwe_agg", "weights": "idf"}), SOURCES)
+    scores = bwe_agg.Scorer(candidates(), parse_recipe({"scorer": "bwe_agg", "weights": "idf"}), SOURCES).scores()
     fluss, steg = 2 * np.log(4 / 1), np.log(4 / 2)  # in one and in two of the four documents
     document = np.array([fluss, 0.6 * steg, 0.8 * steg])
     assert scores[0] == pytest.approx((fluss + 0.6 * steg) / np.sqrt(2) / np.linalg.norm(document), abs=1e-6)
@@ -65,7 +65,7 @@ def test_a_query_word_becomes_the_nearest_of_the_collection():
         "bridge": "steg",
         "river": "fluss",
     }
-    scores = tbt_qt_ql.scores(candidates(), parse_recipe({"scorer": "tbt_qt_ql", "mu": 2.0}), SOURCES)
+    scores = tbt_qt_ql.Scorer(candidates(), parse_recipe({"scorer": "tbt_qt_ql", "mu": 2.0}), SOURCES).scores()
     # the collection: fluss 2, steg 2, zug 2, unbekannt 2 of 8 words; document 0 has fluss twice, steg once
     assert scores[0] == pytest.approx(np.log((2 + 0.5) / 5) + np.log((1 + 0.5) / 5))
     assert scores[2] == pytest.approx(2 * np.log(0.5 / 3))
@@ -74,7 +74,7 @@ def test_a_query_word_becomes_the_nearest_of_the_collection():
 
 def test_a_query_word_without_a_vector_stays_where_the_collection_has_it():
     recipe = parse_recipe({"scorer": "tbt_qt_ql", "mu": 2.0})
-    scores = tbt_qt_ql.scores(candidates(("unbekannt", "nowhere")), recipe, SOURCES)
+    scores = tbt_qt_ql.Scorer(candidates(("unbekannt", "nowhere")), recipe, SOURCES).scores()
     assert scores[1] == pytest.approx(np.log((1 + 0.5) / 4)) and scores[4] == 0
 
 
@@ -90,7 +90,7 @@ def test_the_blocks_of_a_vocabulary_change_no_translation(monkeypatch):
 # --- DRMM and K-NRM ---
 def test_drmm_counts_cosines_in_bins():
     recipe = parse_recipe({"scorer": "drmm", "bins": 5, **LEARNS})
-    data = drmm.inputs(candidates(), recipe, SOURCES)
+    data = drmm.Scorer(candidates(), recipe, SOURCES).inputs
     # cosines of document 0: river with fluss, fluss, steg: 1, 1, 0; bridge: 0, 0, .6; bins of width .5 from -1
     counts = np.array([[0, 0, 1, 0, 2], [0, 0, 2, 1, 0]])
     assert np.allclose(data.features[0], np.log1p(counts)) and data.features[0].dtype == np.float32
@@ -100,8 +100,8 @@ def test_drmm_counts_cosines_in_bins():
 
 def test_drmm_weighs_words_by_a_softmax_over_their_vectors():
     recipe = parse_recipe({"scorer": "drmm", "bins": 5, "hidden": 2, **LEARNS})
-    data = drmm.inputs(candidates(), recipe, SOURCES)
-    module = drmm.module(data, recipe, SOURCES, 3)
+    scorer = drmm.Scorer(candidates(), recipe, SOURCES)
+    data, module = scorer.inputs, scorer.new_module(3)
     with torch.no_grad():
         module.gate.weight[:] = torch.tensor([[1.0, 3.0, 0.0]])
         words = module.matching(torch.from_numpy(data.features[0]))[:, 0].numpy()
@@ -114,17 +114,18 @@ def test_drmm_weighs_words_by_a_softmax_over_their_vectors():
 def test_knrm_s_kernels():
     assert knrm.means(20) == pytest.approx(np.arange(-0.95, 1, 0.1))
     recipe = parse_recipe({"scorer": "knrm", "kernels": 2, "sigma": 0.1, **LEARNS})
-    phi = knrm.inputs(candidates(), recipe, SOURCES)
+    scorer = knrm.Scorer(candidates(), recipe, SOURCES)
+    phi = scorer.inputs
     cosines = [[1.0, 1.0, 0.0], [0.0, 0.0, 0.6]]
     for kernel, (mean, sigma) in enumerate([(-0.5, 0.1), (0.5, 0.1), (1.0, 0.001)]):
         soft = [sum(np.exp(-((c - mean) ** 2) / (2 * sigma**2)) for c in row) for row in cosines]
         assert phi[0, kernel] == pytest.approx(0.01 * sum(np.log(max(k, 1e-10)) for k in soft), abs=1e-6)
     assert phi[4].tolist() == [0.0] * 3
-    module = knrm.module(phi, recipe, SOURCES, 0)
+    module = scorer.new_module(0)
     assert module(np.array([0])).shape == (1, 1) and abs(module(np.array([0])).item()) < 1
 
 
 def test_documents_are_read_whole_or_to_their_first_terms():
     whole, cut = (parse_recipe({"scorer": "drmm", **LEARNS, **more}) for more in ({}, {"document_terms": 1}))
-    features = [drmm.inputs(candidates(), recipe, SOURCES).features[0] for recipe in (whole, cut)]
+    features = [drmm.Scorer(candidates(), recipe, SOURCES).inputs.features[0] for recipe in (whole, cut)]
     assert np.expm1(features[0]).sum() == pytest.approx(6) and np.expm1(features[1]).sum() == pytest.approx(2)

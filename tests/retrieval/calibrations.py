@@ -8,8 +8,7 @@ import numpy as np
 from recorded import record
 
 from stele.artifacts import records
-from stele.encoders.calibration.artifact import FILE, JOB, write_tensors
-from stele.encoders.calibration.statistics import Statistics
+from stele.encoders.calibration import FILE, JOB, Statistics, write_tensors
 from stele.encoders.load import load_encoder
 
 WIDTH = 32

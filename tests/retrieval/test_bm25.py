@@ -17,9 +17,8 @@ from recorded import record
 from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
 from stele.recipes.lexical import parse_recipe
-from stele.retrieval import bm25
-from stele.retrieval.lexical import bm25_index
-from stele.retrieval.searches import search_job
+from stele.retrieval import bm25, search_job
+from stele.retrieval.lexical import lucene_bm25
 
 WORDS = {"sw": "mto jiji nile kenya mkuu wa bahari", "ja": "東京 大阪 京都 川 海 山 駅"}
 RECIPE = {"split": "dev", "k1": [0.1, 0.9, 1.6], "b": [0.0, 0.4, 1.0]}
@@ -109,11 +108,11 @@ def expanding(tmp_path: Path, data: list[str], name: str) -> argparse.Namespace:
 
 def test_a_killed_expansion_goes_on_and_gives_the_same_runs(tmp_path, data, monkeypatch):
     """Killed in the second language's second index, whose first blocks are there."""
-    monkeypatch.setattr(bm25.engines, "EXPANDED_BLOCK", 20)
+    monkeypatch.setattr("stele.retrieval.lexical.engines.EXPANDED_BLOCK", 20)
     bm25.run(expanding(tmp_path, data, "undisturbed"))
     args, child = expanding(tmp_path, data, "killed"), os.fork()
     if child == 0:
-        original, calls = bm25_index.np.savez, []
+        original, calls = lucene_bm25.np.savez, []
 
         def savez(*given, **named):
             calls.append(1)
@@ -121,7 +120,7 @@ def test_a_killed_expansion_goes_on_and_gives_the_same_runs(tmp_path, data, monk
                 os.kill(os.getpid(), signal.SIGKILL)
             return original(*given, **named)
 
-        bm25_index.np.savez = savez
+        lucene_bm25.np.savez = savez
         try:
             bm25.run(args)
         finally:
@@ -148,7 +147,7 @@ def test_the_scoring_command_takes_the_record(tmp_path, data):
 @pytest.mark.parametrize(
     ("module", "name", "call"),
     [
-        (bm25_index.np, "savez", 2),  # in the second language's only block
+        (lucene_bm25.np, "savez", 2),  # in the second language's only block
         (bm25, "mean_reciprocal_rank", 5),  # while parameters are tried
         (search_job, "write_run", 2),  # first language done, second tuned
         (search_job, "atomic_write_json", 2),  # a run written, not yet declared whole

@@ -11,7 +11,7 @@ import pytest
 from bm25_by_hand import by_hand
 
 from stele.errors import SteleError
-from stele.retrieval.lexical import bm25_index, bm25_search
+from stele.retrieval.lexical import lucene_bm25
 from tests.waiting import exit_code
 
 TEXTS = {"d1": "nile river", "d2": "nile nile delta river basin", "d3": "congo river", "d4": "capital of uganda"}
@@ -20,19 +20,19 @@ TEXTS = {"d1": "nile river", "d2": "nile nile delta river basin", "d3": "congo r
 @pytest.fixture(params=["sums", "bm25s"], autouse=True)
 def way(request, monkeypatch):
     """Both ways of searching, which small collections and large ones take."""
-    monkeypatch.setattr(bm25_search, "FEW", {"sums": bm25_search.FEW, "bm25s": -1}[request.param])
+    monkeypatch.setattr(lucene_bm25, "FEW", {"sums": lucene_bm25.FEW, "bm25s": -1}[request.param])
 
 
 @pytest.fixture
 def index(tmp_path):
     """index(texts, vocabulary, rows) -> (folder, ids, statistics); terms are the words."""
 
-    def call(texts: dict[str, str], vocabulary: list[str], rows: int = bm25_index.BLOCK):
+    def call(texts: dict[str, str], vocabulary: list[str], rows: int = lucene_bm25.BLOCK):
         numbers = {term: number for number, term in enumerate(vocabulary)}
         folder = tmp_path / f"index-{rows}-{len(texts)}"
         terms = lambda text: [numbers.get(word, -1) for word in text.split()]  # noqa: E731
-        assert bm25_index.write_index(folder, texts.items(), terms, len(vocabulary), rows) == len(texts)
-        return folder, bm25_index.read_ids(folder), bm25_index.statistics(folder)
+        assert lucene_bm25.write_index(folder, texts.items(), terms, len(vocabulary), rows) == len(texts)
+        return folder, lucene_bm25.read_ids(folder), lucene_bm25.statistics(folder)
 
     return call
 
@@ -42,7 +42,7 @@ def test_four_documents_by_hand(index):
     """N = 4, mean length (2 + 5 + 2 + 3) / 4 = 3; nile is in 2 documents, river in 3."""
     folder, ids, collection = index(TEXTS, ["nile", "river"])
     assert (collection.passages, collection.length, collection.frequencies.tolist()) == (4, 3.0, [2, 3])
-    ((first, second, third),) = bm25_search.search(folder, ids, [[0, 1]], 10, collection, (0.9, 0.4))
+    ((first, second, third),) = lucene_bm25.search(folder, ids, [[0, 1]], 10, collection, (0.9, 0.4))
     nile, river = math.log(1 + 2.5 / 2.5), math.log(1 + 1.5 / 3.5)
     short, long = 0.9 * (0.6 + 0.4 * 2 / 3), 0.9 * (0.6 + 0.4 * 5 / 3)  # k1 (1 - b + b |d| / 3)
     assert first == ("d2", pytest.approx(nile * 2 / (2 + long) + river * 1 / (1 + long), rel=1e-7))
@@ -52,7 +52,7 @@ def test_four_documents_by_hand(index):
 
 def test_a_repeated_term_counts_as_often(index):
     folder, ids, collection = index(TEXTS, ["nile", "river"])
-    once, twice, none = bm25_search.search(folder, ids, [[1], [1, 1], []], 10, collection, (1.2, 0.75))
+    once, twice, none = lucene_bm25.search(folder, ids, [[1], [1, 1], []], 10, collection, (1.2, 0.75))
     assert none == []
     assert dict(twice) == {name: pytest.approx(2 * score, rel=1e-7) for name, score in once}
 
@@ -67,7 +67,7 @@ def test_lengths_as_lucene_keeps_them():
         return length if above < 16 else 24 + above // step * step
 
     lengths = np.arange(5000, dtype=np.int32)
-    rounded = bm25_search.lucene_lengths(lengths)
+    rounded = lucene_bm25.lucene_lengths(lengths)
     assert rounded.tolist() == [kept(length) for length in range(5000)] and rounded.dtype == np.int32
     assert len(set(rounded[:280].tolist())) == 40 + 4 * 8  # in steps of 2, 4, 8 and 16 up to 24 + 256
 
@@ -78,7 +78,7 @@ def test_rounded_lengths_change_scores_and_not_the_mean(index):
         folder, ids, collection = index(texts, ["nile"], rows=words)
         assert collection.length == (words + 3) / 2
         exact, rounded = (
-            dict(bm25_search.search(folder, ids, [[0]], 5, collection, (0.9, 0.4), rounded=flag)[0])
+            dict(lucene_bm25.search(folder, ids, [[0]], 5, collection, (0.9, 0.4), rounded=flag)[0])
             for flag in (False, True)
         )
         assert exact["short"] == rounded["short"] and (exact["long"] == rounded["long"]) is same
@@ -89,8 +89,8 @@ def test_weights_of_terms_multiply_and_blocks_do_not_matter(index):
     texts, runs = random_texts(90), []
     for rows in (200, 7):
         folder, ids, collection = index(texts, [f"w{n}" for n in range(40)], rows)
-        runs.append(bm25_search.search(folder, ids, [{0: 2.0, 3: 1.0}, {1: 1.0}, {}], 30, collection, (0.9, 0.4)))
-        repeated = bm25_search.search(folder, ids, [[0, 3, 0], [1], []], 30, collection, (0.9, 0.4))
+        runs.append(lucene_bm25.search(folder, ids, [{0: 2.0, 3: 1.0}, {1: 1.0}, {}], 30, collection, (0.9, 0.4)))
+        repeated = lucene_bm25.search(folder, ids, [[0, 3, 0], [1], []], 30, collection, (0.9, 0.4))
         assert [len(hits) for hits in repeated] == [len(hits) for hits in runs[-1]] and runs[-1][2] == []
         for one, other in zip(runs[-1], repeated, strict=True):
             assert [score for _, score in one] == pytest.approx([score for _, score in other], rel=1e-6)
@@ -112,7 +112,7 @@ def test_the_k_best_are_those_of_a_full_ranking_and_ties_are_canonical(index):
     folder, ids, collection = index(texts, vocabulary)
     for k1, b in ((0.9, 0.4), (0.1, 1.0), (1.6, 0.1)):
         queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
-        for query, hits in zip(QUERIES, bm25_search.search(folder, ids, queries, 10, collection, (k1, b)), strict=True):
+        for query, hits in zip(QUERIES, lucene_bm25.search(folder, ids, queries, 10, collection, (k1, b)), strict=True):
             expected = by_hand(texts, query, k1, b)[:10]
             assert [name for name, _ in hits] == [name for name, _ in expected]
             assert [score for _, score in hits] == pytest.approx([float(s) for _, s in expected], rel=1e-6)
@@ -121,9 +121,9 @@ def test_the_k_best_are_those_of_a_full_ranking_and_ties_are_canonical(index):
 def test_more_equal_scores_than_are_asked_for(index):
     """200 passages say the same; the ten of the highest ids are found, wherever they stand."""
     texts = {f"p{i:03d}": "same words" for i in np.random.default_rng(0).permutation(200)}
-    for rows in (bm25_index.BLOCK, 37):
+    for rows in (lucene_bm25.BLOCK, 37):
         folder, ids, collection = index(texts, ["same"], rows)
-        (hits,) = bm25_search.search(folder, ids, [[0]], 10, collection, (0.9, 0.4))
+        (hits,) = lucene_bm25.search(folder, ids, [[0]], 10, collection, (0.9, 0.4))
         assert [name for name, _ in hits] == [f"p{i}" for i in range(199, 189, -1)]
 
 
@@ -133,9 +133,9 @@ def test_blocks_change_nothing(index, number, rows):
     queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
     (folder, ids, collection), (cut, cut_ids, cut_collection) = index(texts, vocabulary), index(texts, vocabulary, rows)
     assert len(list(cut.glob("block-*"))) == -(-len(texts) // rows)
-    whole = bm25_search.search(folder, ids, queries, 20, collection, (0.9, 0.4))
-    assert bm25_search.search(cut, cut_ids, queries, 20, cut_collection, (0.9, 0.4)) == whole
-    assert [bm25_search.search(cut, cut_ids, [one], 20, cut_collection, (0.9, 0.4))[0] for one in queries] == whole
+    whole = lucene_bm25.search(folder, ids, queries, 20, collection, (0.9, 0.4))
+    assert lucene_bm25.search(cut, cut_ids, queries, 20, cut_collection, (0.9, 0.4)) == whole
+    assert [lucene_bm25.search(cut, cut_ids, [one], 20, cut_collection, (0.9, 0.4))[0] for one in queries] == whole
 
 
 def test_both_ways_find_the_same(index, monkeypatch):
@@ -143,9 +143,9 @@ def test_both_ways_find_the_same(index, monkeypatch):
     texts, vocabulary = random_texts(400), [f"w{i}" for i in range(6)]
     folder, ids, collection = index(texts, vocabulary)
     queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
-    one = bm25_search.search(folder, ids, queries, 300, collection, (0.9, 0.4))
-    monkeypatch.setattr(bm25_search, "FEW", -1 if bm25_search.FEW > 0 else 10**9)
-    assert bm25_search.search(folder, ids, queries, 300, collection, (0.9, 0.4)) == one
+    one = lucene_bm25.search(folder, ids, queries, 300, collection, (0.9, 0.4))
+    monkeypatch.setattr(lucene_bm25, "FEW", -1 if lucene_bm25.FEW > 0 else 10**9)
+    assert lucene_bm25.search(folder, ids, queries, 300, collection, (0.9, 0.4)) == one
 
 
 def test_threads_change_nothing(index, tmp_path):
@@ -153,10 +153,10 @@ def test_threads_change_nothing(index, tmp_path):
     texts, vocabulary = random_texts(200), [f"w{i}" for i in range(6)]
     folder, ids, collection = index(texts, vocabulary)
     queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
-    one = bm25_search.search(folder, ids, queries, 20, collection, (0.9, 0.4), threads=1)
+    one = lucene_bm25.search(folder, ids, queries, 20, collection, (0.9, 0.4), threads=1)
 
     def work():
-        two = bm25_search.search(folder, ids, queries, 20, collection, (0.9, 0.4), threads=2)
+        two = lucene_bm25.search(folder, ids, queries, 20, collection, (0.9, 0.4), threads=2)
         (tmp_path / "two").write_text(json.dumps(two))
 
     process = multiprocessing.get_context("fork").Process(target=work)
@@ -173,7 +173,7 @@ def test_the_scores_are_those_of_bm25s_s_own_index(index):
     peer = bm25s.BM25(k1=0.7, b=0.3, method="lucene")
     peer.index([text.split() for text in texts.values()], show_progress=False)
     for query in QUERIES:
-        (hits,) = bm25_search.search(folder, ids, [[vocabulary.index(t) for t in query]], 400, collection, (0.7, 0.3))
+        (hits,) = lucene_bm25.search(folder, ids, [[vocabulary.index(t) for t in query]], 400, collection, (0.7, 0.3))
         scores = dict(zip(texts, peer.get_scores(query).tolist(), strict=True))
         assert dict(hits) == {name: pytest.approx(score, rel=1e-4) for name, score in scores.items() if score > 0}
 
@@ -191,11 +191,11 @@ def test_passages_without_a_term_are_none(index):
 )
 def test_collections_that_cannot_be_indexed(tmp_path, items, message):
     with pytest.raises(SteleError, match=message):
-        bm25_index.write_index(tmp_path / "collection", items, lambda text: [0], 1, rows=2)
+        lucene_bm25.write_index(tmp_path / "collection", items, lambda text: [0], 1, rows=2)
     assert not (tmp_path / "collection/passages.json").exists()
 
 
 # --- parameters ---
 def test_the_best_parameters_and_of_equals_the_least():
-    assert bm25_search.choose({(0.9, 0.4): 0.3, (0.5, 0.9): 0.4, (0.5, 0.2): 0.4, (1.6, 0.1): 0.40004}) == (0.5, 0.2)
-    assert bm25_search.choose({(0.9, 0.4): 0.3, (1.6, 0.1): 0.3001}) == (1.6, 0.1)
+    assert lucene_bm25.choose({(0.9, 0.4): 0.3, (0.5, 0.9): 0.4, (0.5, 0.2): 0.4, (1.6, 0.1): 0.40004}) == (0.5, 0.2)
+    assert lucene_bm25.choose({(0.9, 0.4): 0.3, (1.6, 0.1): 0.3001}) == (1.6, 0.1)

@@ -12,11 +12,11 @@ import pytest
 from recorded import record
 
 from stele.artifacts.documents import Document, DocumentWriter
-from stele.encoders.calibration.artifact import FILE, load_calibration
+from stele.encoders.calibration import FILE, load_calibration
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
-from stele.retrieval import calibrate, diagnose_calibration
-from stele.retrieval.calibration.sentences import sample_sentences
+from stele.retrieval import calibrate
+from stele.retrieval.calibrate import sample_sentences
 
 ENCODING = {"pooling": "mean", "query_length": 16, "passage_length": 16, "layer": 1}
 RECIPE = {
@@ -87,12 +87,12 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("when", ["second block", "first epoch", "second pair"])
 def test_a_killed_job_goes_on_and_writes_the_same_bytes(run, tmp_path, monkeypatch, when):
-    from stele.encoders.calibration import adversarial
+    from stele.encoders import rotation
     from stele.encoders.encode import Encoder
 
     run("fr-en", "ar-en", output="whole")
     monkeypatch.setattr("stele.encoders.encode.CPU_WINDOW", 25)
-    stream, epoch, seen = Encoder.encode_stream, adversarial.Adversarial.run_epoch, {"blocks": [], "epochs": []}
+    stream, epoch, seen = Encoder.encode_stream, rotation.Adversarial.run_epoch, {"blocks": [], "epochs": []}
 
     def blocks(self, items, kind) -> Iterator:
         for ids, vectors in stream(self, items, kind):
@@ -108,12 +108,12 @@ def test_a_killed_job_goes_on_and_writes_the_same_bytes(run, tmp_path, monkeypat
         return epoch(self)
 
     monkeypatch.setattr(Encoder, "encode_stream", blocks)
-    monkeypatch.setattr(adversarial.Adversarial, "run_epoch", epochs)
+    monkeypatch.setattr(rotation.Adversarial, "run_epoch", epochs)
     with pytest.raises(Killed):
         run("fr-en", "ar-en", output="out")
     assert not (tmp_path / "out").exists()
     monkeypatch.setattr(
-        adversarial.Adversarial, "run_epoch", lambda self: seen["epochs"].append(self.key[-1]) or epoch(self)
+        rotation.Adversarial, "run_epoch", lambda self: seen["epochs"].append(self.key[-1]) or epoch(self)
     )
     when = ""
     run("fr-en", "ar-en", output="out")
@@ -125,13 +125,13 @@ def test_a_killed_job_goes_on_and_writes_the_same_bytes(run, tmp_path, monkeypat
 
 
 def test_vectors_are_dropped_after_a_language_s_last_pair(run, tmp_path, monkeypatch):
-    held, forget = [], calibrate.Job.forget
+    held, forget = [], calibrate.CalibrationJob.forget
 
     def seen(self, language):
         forget(self, language)
         held.append(sorted(path.name for path in (self.state / "vectors").iterdir()))
 
-    monkeypatch.setattr(calibrate.Job, "forget", seen)
+    monkeypatch.setattr(calibrate.CalibrationJob, "forget", seen)
     run("fr-en", "ar-en")
     assert held[0] == ["en"] and held[2] == [] and len(held) == 3 + 3
 
@@ -179,34 +179,6 @@ def test_vectors_that_are_not_finite_are_named_by_their_language(run, monkeypatc
     monkeypatch.setattr(Encoder, "_encode", lambda *given, **options: whole(*given, **options) * np.float32(np.nan))
     with pytest.raises(SteleError, match="query 'fr 1': its vector is not finite"):
         run("fr-en")
-
-
-# --- diagnosis --------------------------------------------------------------------------------------------------------
-def test_a_calibration_is_diagnosed_with_a_benchmark_s_translations(run, tmp_path, encoder, documents):
-    run("en-fr")  # learnt in the other direction than Tatoeba's
-    texts = sample_sentences(documents["fr"], 30, 0, "fr")
-    (tmp_path / "tatoeba").mkdir()
-    for side in ("fra", "eng"):  # each is its own translation: nothing has to be turned
-        (tmp_path / f"tatoeba/tatoeba.fra-eng.{side}").write_text("\n".join(texts) + "\n")
-    data = record(tmp_path / "tatoeba", content="tatoeba")
-    parser = argparse.ArgumentParser()
-    diagnose_calibration.add_arguments(parser)
-    line = [
-        "--benchmark",
-        "tatoeba",
-        "--languages",
-        "fr",
-        "--encoder",
-        str(encoder),
-        "--encoding",
-        json.dumps(ENCODING),
-    ]
-    line += ["--calibration", str(tmp_path / "out/record.json"), "--data", f"tatoeba:all={data}"]
-    diagnose_calibration.run(parser.parse_args([*line, "--output", str(tmp_path / "diagnosis.json")]))
-    made = json.loads((tmp_path / "diagnosis.json").read_text())
-    assert made["inputs"].keys() == {"encoder", "calibration", "tatoeba:all"}
-    assert made["pairs"].keys() == {"fr-en"} and made["pairs"]["fr-en"]["held_out"] == 15
-    assert made["pairs"]["fr-en"]["unrotated"] > 0.9
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------

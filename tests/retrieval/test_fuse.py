@@ -24,7 +24,6 @@ from stele.evaluation.case import Case
 from stele.evaluation.folds import folds_by_hash, read_folds
 from stele.evaluation.metrics import ap
 from stele.retrieval import fuse
-from stele.retrieval.fusion import interpolation
 
 TOPICS = [str(number) for number in range(1, 13)]
 
@@ -97,7 +96,7 @@ def test_a_weight_is_the_least_with_the_best_ap_of_the_other_folds(fusing):
     term, dense, judged = random_hits(4, 30, 2.0), random_hits(5, 20, -1.0), random_judgments(6)
     chosen, fold = weights(fusing("a", term, dense, judged)), folds_by_hash(TOPICS)
     values = {}
-    for alpha in interpolation.ALPHAS.tolist():
+    for alpha in fuse.ALPHAS.tolist():
         lists = {
             t: {
                 n: alpha * dict(term[t]).get(n, 0.0) + (1 - alpha) * dict(dense[t]).get(n, 0.0)
@@ -163,15 +162,15 @@ def test_folds_that_make_no_sense(tmp_path, text, message):
 # --- lists ---
 def test_a_document_that_a_list_lacks_has_0_there():
     """d is in term matching's list alone, e in the other's with a negative score: e is last."""
-    topic = interpolation.candidates([("d", 2.0), ("b", 1.0)], [("b", 3.0), ("e", -4.0)])
-    assert interpolation.fused(topic, 0.25, 10) == [("b", 2.5), ("d", 0.5), ("e", -3.0)]
-    assert interpolation.fused(topic, 0.25, 2) == [("b", 2.5), ("d", 0.5)]
-    assert interpolation.fused(topic, 1.0, 10)[-1] == ("e", 0.0)
+    topic = fuse.candidates([("d", 2.0), ("b", 1.0)], [("b", 3.0), ("e", -4.0)])
+    assert fuse.fused(topic, 0.25, 10) == [("b", 2.5), ("d", 0.5), ("e", -3.0)]
+    assert fuse.fused(topic, 0.25, 2) == [("b", 2.5), ("d", 0.5)]
+    assert fuse.fused(topic, 1.0, 10)[-1] == ("e", 0.0)
 
 
 def test_scores_brought_to_one_range():
-    topic = interpolation.candidates([("a", 9.0), ("b", 5.0), ("c", 1.0)], [("b", -2.0), ("d", -2.0)], min_max=True)
-    assert interpolation.fused(topic, 0.5, 10) == [("b", 0.75), ("d", 0.5), ("a", 0.5), ("c", 0.0)]
+    topic = fuse.candidates([("a", 9.0), ("b", 5.0), ("c", 1.0)], [("b", -2.0), ("d", -2.0)], min_max=True)
+    assert fuse.fused(topic, 0.5, 10) == [("b", 0.75), ("d", 0.5), ("a", 0.5), ("c", 0.0)]
 
 
 def test_one_list_empty_and_a_topic_without_hits(fusing):
@@ -218,8 +217,8 @@ def test_scores_and_order_are_those_of_trec_eval(fusing):
     assert all(len(hits) == 1000 for _, hits in run.items()) and run_folder.exists()
     theirs = pytrec_eval.RelevanceEvaluator(judged, {"map"}).evaluate({t: dict(hits) for t, hits in run.items()})
     for topic in TOPICS:
-        documents = interpolation.candidates(term[topic], dense[topic])
-        own = interpolation.average_precisions(documents, judged[topic], 1000, np.array([alphas[topic]]))
+        documents = fuse.candidates(term[topic], dense[topic])
+        own = fuse.average_precisions(documents, judged[topic], 1000, np.array([alphas[topic]]))
         assert theirs[topic]["map"] == pytest.approx(own[0], abs=1e-6)
 
 
@@ -245,8 +244,8 @@ def test_ranx_s_weighted_sum_is_the_same():
     )
     theirs = json.loads(done.stdout)
     for topic in TOPICS:
-        documents = interpolation.candidates(list(term[topic].items()), list(dense[topic].items()))
-        assert dict(interpolation.fused(documents, 0.25, 1000)) == pytest.approx(theirs[topic], abs=1e-6)
+        documents = fuse.candidates(list(term[topic].items()), list(dense[topic].items()))
+        assert dict(fuse.fused(documents, 0.25, 1000)) == pytest.approx(theirs[topic], abs=1e-6)
 
 
 def test_a_killed_fusion_starts_anew_with_the_same_bytes(fusing, tmp_path, monkeypatch):

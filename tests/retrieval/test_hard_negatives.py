@@ -139,7 +139,7 @@ def test_a_question_s_language_cannot_lead_elsewhere():
     example = SimpleNamespace(language="../../../x")
     job = SimpleNamespace(module=SimpleNamespace(training=lambda data, split: [example]), data={})
     with pytest.raises(SteleError, match=r"the language of a training question: '../../../x' could lead outside"):
-        hard_negatives.Job.questions(job)
+        hard_negatives.MiningJob.questions(job)
 
 
 def test_hard_negatives_of_another_collection_are_refused(tmp_path, tuned, collection, by_hand):

@@ -12,8 +12,8 @@ import torch
 from recorded import record
 
 from stele.benchmarks import xda, xsa
-from stele.encoders.calibration import neighbours
-from stele.encoders.translations import nearest_translations
+from stele.encoders import neighbours
+from stele.encoders.neighbours import nearest_translations
 from stele.errors import SteleError
 from stele.evaluation.csls import rank_pair
 from stele.retrieval import encode_pairs

@@ -136,7 +136,7 @@ def test_the_record_says_what_was_projected(encoder, pairs, tmp_path):
 
 
 def test_calibrated_sides_are_projected_as_they_are_compared(encoder, pairs, tmp_path):
-    from stele.encoders.calibration.artifact import load_calibration
+    from stele.encoders.calibration import load_calibration
     from stele.encoders.load import load_encoder
 
     learnt, out = drawn(tmp_path / "calibration", encoder, SPEC, ["en", "ar"], ["ar-en"]), tmp_path / "p.csv"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,11 +14,10 @@ import test_retrieve_pairs as pairs
 from calibrations import drawn
 from test_retrieve import SPEC, files, kill_at, killed
 
-from stele.encoders.calibration.artifact import FILE, read_tensors
+from stele.encoders.calibration import FILE, read_tensors
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
-from stele.retrieval import retrieve
-from stele.retrieval.searches import search_job
+from stele.retrieval import retrieve, search_job
 from tests.forked import forked
 
 small_windows, data = retrieval.small_windows, pairs.data
@@ -115,10 +117,14 @@ def test_what_does_not_fit_is_refused(tmp_path, encoder, data, calibration, more
     assert not (tmp_path / "out").exists()
 
 
-def test_a_benchmark_that_is_of_no_pairs_is_refused():
+def test_a_benchmark_that_is_of_no_pairs_is_refused(monkeypatch):
     from stele.benchmarks.types import QuerySet
-    from stele.retrieval.calibration.moves import Moves
+    from stele.retrieval.dense import encoder_arguments
+
+    monkeypatch.setattr(encoder_arguments, "load_calibration", lambda *given: object())
+    encoder = SimpleNamespace(spec=None)
+    args = argparse.Namespace(calibration=Path("record.json"), operation="scaled", encoder=Path("encoder.json"))
 
     for sets in ([QuerySet("sw", "sw", "sw")], [QuerySet("fr-en", "fr", "en"), QuerySet("de-en", "de", "en")]):
         with pytest.raises(SteleError, match="want a benchmark of pairs of languages"):
-            Moves(None, "scaled", sets)
+            encoder_arguments.CalibrationTransforms(args, encoder, sets)

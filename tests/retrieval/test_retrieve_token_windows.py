@@ -14,12 +14,11 @@ from recorded import record
 
 from stele.artifacts.run_files import read_run
 from stele.benchmarks.types import Passage
-from stele.encoders.chat import Chat
+from stele.encoders.tokens import Chat
 from stele.errors import SteleError
 from stele.recipes.windows import TokenWindows
 from stele.retrieval import retrieve
-from stele.retrieval.dense.token_windows import by_tokens, token_spans
-from stele.retrieval.dense.windows import parse_windows
+from stele.retrieval.dense.windows import by_tokens, parse_windows, token_spans
 
 HALF = TokenWindows(overlap=0.5, hits=1000)
 SPEC = {**retrieval.SPEC, "passage_format": "title_text"}

@@ -14,7 +14,7 @@ import pytest
 from stele.artifacts.run import canonical
 from stele.benchmarks.types import Query
 from stele.recipes.lexical import Rm3
-from stele.retrieval.lexical import anserini, bm25_index, engines, rm3
+from stele.retrieval.lexical import anserini, engines, lucene_bm25, rm3
 
 JAR = Path(os.environ.get("STELE_ANSERINI", "/nowhere"))
 PARAMETERS = (0.9, 0.4)
@@ -33,18 +33,18 @@ SIX = {
 
 @pytest.fixture
 def engine(tmp_path):
-    """engine(texts, queries, language) -> WithBm25s with Lucene's lengths."""
+    """engine(texts, queries, language) -> Bm25sEngine with Lucene's lengths."""
 
-    def call(texts: dict[str, str], queries: list[str], language: str = "sw") -> engines.WithBm25s:
+    def call(texts: dict[str, str], queries: list[str], language: str = "sw") -> engines.Bm25sEngine:
         folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
         split = {"all": [Query(str(n), text) for n, text in enumerate(queries)]}
         read = lambda: iter(texts.items())  # noqa: E731
-        return engines.WithBm25s(engines.Texts(language, read), folder, split, threads=1, rounded=True)
+        return engines.Bm25sEngine(engines.Texts(language, read), folder, split, threads=1, rounded=True)
 
     return call
 
 
-def plain(engine: engines.WithBm25s, depth: int) -> list:
+def plain(engine: engines.Bm25sEngine, depth: int) -> list:
     ((_, hits),) = engine.runs("all", [PARAMETERS], depth)
     return hits
 
@@ -155,7 +155,7 @@ def test_blocks_do_not_matter(engine, monkeypatch):
     queries = [" ".join(text.split()[:3]) for text in list(texts.values())[:8]]
     expected = engine(texts, queries).expanded("all", PARAMETERS, 50, Rm3())
     monkeypatch.setattr(engines, "EXPANDED_BLOCK", 7)
-    monkeypatch.setattr(bm25_index, "BLOCK", 11)
+    monkeypatch.setattr(lucene_bm25, "BLOCK", 11)
     assert engine(texts, queries).expanded("all", PARAMETERS, 50, Rm3()) == expected
 
 

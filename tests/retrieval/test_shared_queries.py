@@ -11,7 +11,7 @@ from recorded import record
 from test_retrieve import SPEC, WORDS, files, kill_at, killed
 
 from stele.retrieval import retrieve
-from stele.retrieval.dense import shared_queries
+from stele.retrieval.dense import processes
 from tests.forked import forked
 
 PAIRS = ["ru-ru", "ru-en", "en-ru", "en-en", "sw-sw", "sw-en", "en-sw"]
@@ -67,7 +67,7 @@ def test_each_passage_and_each_question_is_encoded_once_and_ranks_the_same(
     assert (encoded.count("passage"), encoded.count("query")) == (3 * LINKS, 3 * ROWS)
     assert not (tmp_path / "state/once").exists()
     encoded.clear()
-    monkeypatch.setattr(shared_queries.SharedQueries, "vectors", lambda self, query_set, encode: encode())
+    monkeypatch.setattr(processes.SharedQueries, "vectors", lambda self, query_set, encode: encode())
     retrieve.run(arguments(tmp_path, encoder, data, "apart"))
     assert (encoded.count("passage"), encoded.count("query")) == (3 * LINKS, len(PAIRS) * ROWS)
     assert runs(tmp_path, "once") == runs(tmp_path, "apart") and len(runs(tmp_path, "once")) == len(PAIRS)
@@ -76,7 +76,7 @@ def test_each_passage_and_each_question_is_encoded_once_and_ranks_the_same(
 def test_a_killed_job_goes_on_and_two_processes_write_the_same_bytes(tmp_path, encoder, data):
     retrieve.run(arguments(tmp_path, encoder, data, "whole"))
     args = arguments(tmp_path, encoder, data, "killed")
-    killed(args, kill_at(shared_queries, "atomic_file", 3))
+    killed(args, kill_at(processes, "atomic_file", 3))
     assert len(list((tmp_path / "state/killed").rglob("queries/*.npy"))) == 2
     retrieve.run(args)
     two = arguments(tmp_path, encoder, data, "two")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stele.retrieval.dense.exact_search import BestHits, TopK
-from stele.retrieval.dense.sharding import Shares, in_order
+from stele.retrieval.dense.processes import Shares, in_order
 
 
 def stream(number: int, seed: int = 0) -> list[tuple[str, str]]:

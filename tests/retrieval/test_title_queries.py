@@ -17,7 +17,7 @@ from stele.artifacts.documents import Document, DocumentWriter
 from stele.benchmarks import transfer_set as reader
 from stele.errors import SteleError
 from stele.retrieval import title_queries
-from stele.retrieval.lexical import bm25_index
+from stele.retrieval.lexical import lucene_bm25
 
 RECIPE = {"queries": 100, "depth": 4, "negatives": 2, "k1": 0.9, "b": 0.4, "characters": 40}
 # title -> text. "nile": its own article comes first of four; "egypt" is not in its own article; "tower" finds one alone
@@ -118,7 +118,7 @@ def test_only_some_titles_are_drawn(tmp_path, documents):
 
 @pytest.mark.parametrize(
     ("module", "name", "call"),
-    [(bm25_index, "_path", 4), (title_queries, "save_part", 2), (title_queries, "write_set", 1)],
+    [(lucene_bm25, "_path", 4), (title_queries, "save_part", 2), (title_queries, "write_set", 1)],
 )
 def test_it_goes_on_after_kill_9(tmp_path, documents, monkeypatch, module, name, call):
     monkeypatch.setattr(title_queries, "PART", 2)

@@ -61,8 +61,8 @@ def test_term_matching_asks_by_the_field(tmp_path, data):
 
 def test_an_encoder_asks_by_the_field(tmp_path, data, encoder, monkeypatch):
     asked = []
-    original = retrieve.Job.queries
-    monkeypatch.setattr(retrieve.Job, "queries", lambda job, s: asked.append(original(job, s)) or asked[-1])
+    original = retrieve.RetrievalJob.queries
+    monkeypatch.setattr(retrieve.RetrievalJob, "queries", lambda job, s: asked.append(original(job, s)) or asked[-1])
     parser = argparse.ArgumentParser()
     retrieve.add_arguments(parser)
     for field in (None, "narrative"):

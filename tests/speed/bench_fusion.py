@@ -24,7 +24,7 @@ from stele.artifacts.run import run_of
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.case import Case
 from stele.evaluation.metrics import ap
-from stele.retrieval.fusion.interpolation import ALPHAS, average_precisions, candidates, fused
+from stele.retrieval.fuse import ALPHAS, average_precisions, candidates, fused
 
 Topic = tuple[list[tuple[str, float]], list[tuple[str, float]], dict[str, int]]
 

@@ -33,17 +33,17 @@ from bench_search import Memory, write_collection
 from stele.encoders.encode import GPU_WINDOW
 from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.processes import ProcessGroup
-from stele.retrieval.hard_negatives import Job, in_order
+from stele.retrieval.hard_negatives import MiningJob, in_order
 from stele.training.processes import ProcessContext
 
 MARCO = 400_782 * 8_841_823
 DEPTH = 30
 
 
-def job_with(vectors: np.ndarray, folder: Path, passages: int) -> tuple[Job, EncodedCollection]:
+def job_with(vectors: np.ndarray, folder: Path, passages: int) -> tuple[MiningJob, EncodedCollection]:
     """A mining job whose encoder knows the vectors of its questions (their numbers), and its encoded collection."""
     encode = lambda texts, kind: vectors[[int(text) for text in texts]]  # noqa: E731
-    job = Job.__new__(Job)
+    job = MiningJob.__new__(MiningJob)
     job.depth, job.processes = DEPTH, ProcessGroup(ProcessContext("cpu"))
     spec = SimpleNamespace(half=False)
     encoder = SimpleNamespace(encode=encode, device="cpu", dimension=vectors.shape[1], window=GPU_WINDOW, spec=spec)

@@ -57,8 +57,8 @@ def measure(number: int, layers: int, width: int, repetitions: int, threads: int
     from sentence_transformers import CrossEncoder
 
     from stele.recipes.reranking import parse_recipe
-    from stele.reranking.folds.cross_validation import scored
-    from stele.reranking.inputs.candidates import Candidates
+    from stele.reranking.candidates import Candidates
+    from stele.reranking.cross_validation import scored
     from stele.reranking.scorers import Sources, cross_encoder
 
     torch.set_num_threads(threads)
@@ -73,13 +73,13 @@ def measure(number: int, layers: int, width: int, repetitions: int, threads: int
         make_model(Path(folder), layers, width)
         theirs = CrossEncoder(folder, max_length=recipe.length, device="cpu", local_files_only=True)
         sources = Sources("en", "en", Path(folder), None, None)
-        module = cross_encoder.module(cross_encoder.inputs(given, recipe, sources), recipe, sources, 0)
+        module = cross_encoder.Scorer(given, recipe, sources).new_module(0)
         weights = load_file(Path(folder) / "model.safetensors")
         module.head.load_state_dict({name: weights[f"classifier.{name}"] for name in ("weight", "bias")})
         identity = torch.nn.Identity()
 
         def ours() -> None:
-            tokens = cross_encoder.inputs(given, recipe, sources)
+            tokens = cross_encoder.Scorer(given, recipe, sources).inputs
             module.pairs, module.lengths = tokens, tokens.tokens.lengths
             scores["ours"] = scored(module, every)
 

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 from stele.benchmarks.types import Query
 from stele.recipes.lexical import Rm3
 from stele.retrieval.lexical import engines
-from stele.retrieval.lexical.bm25_index import statistics
+from stele.retrieval.lexical.lucene_bm25 import statistics
 
 PARAMETERS = (0.9, 0.4)
 
@@ -51,14 +51,14 @@ def measure(number: int, topics: int, repetitions: int, term_filter: str) -> dic
     collection = engines.Texts("sw", lambda: iter(texts.items()))
     with tempfile.TemporaryDirectory() as folder:  # what is compiled once a process is not measured
         first = engines.Texts("sw", lambda: iter([("d", queries[0].text)]))
-        list(engines.WithBm25s(first, Path(folder), {"all": queries[:1]}, 1).runs("all", [PARAMETERS], 10))
+        list(engines.Bm25sEngine(first, Path(folder), {"all": queries[:1]}, 1).runs("all", [PARAMETERS], 10))
     times: dict[str, list[float]] = {"bm25": [], "rm3": []}
     hits: dict[str, Any] = {}
     for _ in range(repetitions):
         for way, seconds in times.items():
             with tempfile.TemporaryDirectory() as folder:
                 start = time.process_time()
-                engine = engines.WithBm25s(collection, Path(folder), {"all": queries}, 1, rounded=True)
+                engine = engines.Bm25sEngine(collection, Path(folder), {"all": queries}, 1, rounded=True)
                 if way == "rm3":
                     hits[way] = engine.expanded("all", PARAMETERS, 1000, recipe)
                     terms = len(statistics(next(Path(folder).glob("expanded-*"))).frequencies)

@@ -55,7 +55,7 @@ def measure(passages: int, repetitions: int) -> dict[str, Any]:
 
     from stele.benchmarks import mrtydi
     from stele.encoders.encode import GPU_WINDOW
-    from stele.retrieval.dense.sharding import Shares
+    from stele.retrieval.dense.processes import Shares
 
     words = some_words()
     vocabulary = {word: number for number, word in enumerate(["[UNK]", *dict.fromkeys(words.tolist())])}

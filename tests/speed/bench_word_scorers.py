@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 from stele.encoders.word_vectors import WordVectors
 from stele.recipes.reranking import parse_recipe
-from stele.reranking.inputs.candidates import Candidates
+from stele.reranking.candidates import Candidates
 from stele.reranking.scorers import Sources, bwe_agg, drmm, knrm
 
 TOPICS, VOCABULARY, WIDTH = 10, 30_000, 300
@@ -54,9 +54,11 @@ def measure(documents: int) -> dict[str, float]:
     given = candidates(documents)
     sources = Sources("en", "de", None, vectors, lambda: iter(given.texts))
     calls = {
-        "drmm": lambda: drmm.inputs(given, parse_recipe({"scorer": "drmm", **TRAINED}), sources),
-        "knrm": lambda: knrm.inputs(given, parse_recipe({"scorer": "knrm", **TRAINED}), sources),
-        "bwe_agg": lambda: bwe_agg.scores(given, parse_recipe({"scorer": "bwe_agg", "weights": "idf"}), sources),
+        "drmm": lambda: drmm.Scorer(given, parse_recipe({"scorer": "drmm", **TRAINED}), sources),
+        "knrm": lambda: knrm.Scorer(given, parse_recipe({"scorer": "knrm", **TRAINED}), sources),
+        "bwe_agg": lambda: bwe_agg.Scorer(
+            given, parse_recipe({"scorer": "bwe_agg", "weights": "idf"}), sources
+        ).scores(),
     }
     rates = {}
     for name, call in calls.items():

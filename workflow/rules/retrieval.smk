@@ -175,44 +175,6 @@ rule project:
         " --output {output.points} > {log} 2>&1"
 
 
-# for no table: accuracy at each layer, of a model as it is
-rule accuracy_by_layer:
-    input:
-        unpack(plan.retrieval.layer_inputs),
-    output:
-        accuracies=plan.paths.results(
-            "{benchmark}/{model}/direct/{seeds}/accuracy_by_layer.csv"
-        ),
-        svg=plan.paths.results(
-            "{benchmark}/{model}/direct/{seeds}/accuracy_by_layer.svg"
-        ),
-        pdf=plan.paths.results(
-            "{benchmark}/{model}/direct/{seeds}/accuracy_by_layer.pdf"
-        ),
-        record=plan.paths.results(
-            "{benchmark}/{model}/direct/{seeds}/accuracy_by_layer.json"
-        ),
-    wildcard_constraints:
-        benchmark="tatoeba(_pairs)?",
-    params:
-        code=lambda wildcards: code(
-            "retrieval.accuracy_by_layer", benchmark_code(wildcards.benchmark)
-        ),
-        languages=lambda wildcards: plan.retrieval.languages(direct(wildcards)),
-        encoding=lambda wildcards: plan.retrieval.encoding_json(
-            wildcards.benchmark, wildcards.model
-        ),
-        data=lambda wildcards: assignments(plan.retrieval.data(direct(wildcards))),
-        threads=plan.settings.sizes.threads,
-    message:
-        "Accuracy of {wildcards.benchmark} by layer of {wildcards.model} ({wildcards.seeds})"
-    shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
-        " retrieval accuracy_by_layer --benchmark {wildcards.benchmark} --languages {params.languages}"
-        " --model {wildcards.model} --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data}"
-        " --threads {params.threads} --output {output.accuracies} > {log} 2>&1"
-
-
 # mean and deviation of an encoder's vectors in each language, and the rotation of each pair, without translations
 rule calibrate:
     input:

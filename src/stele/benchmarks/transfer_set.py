@@ -10,7 +10,8 @@ All examples are for training.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from stele.benchmarks._files import located
@@ -20,6 +21,7 @@ from stele.errors import SteleError
 
 PASSAGES, QUERIES = "passages.parquet", "queries.parquet"
 AGAIN = "make the transfer set again"
+GROUP = 2_000  # passages of a row group
 
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
@@ -42,3 +44,29 @@ def _examples(folder: Path, language: str) -> Iterator[TrainingExample]:
             raise SteleError(f"{path}: a line outside {PASSAGES}; {AGAIN}")
         named = [Passage(ids[line].as_py(), "", texts[line].as_py()) for line in lines]
         yield TrainingExample(query.as_py(), named[:1], named[1:], language)
+
+
+def write_set(
+    folder: Path,
+    passages: Iterable[tuple[str, str]],
+    queries: Sequence[str],
+    positives: Sequence[int],
+    negatives: Iterable[Sequence[int]],
+) -> None:
+    """Writes the two files of a set: the passages (id, text), and the queries with the lines of their passages.
+
+    Memory is bounded by a row group and the queries.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema, passages = pa.schema({"id": pa.large_string(), "text": pa.large_string()}), iter(passages)
+    with pq.ParquetWriter(folder / PASSAGES, schema, compression="zstd") as writer:
+        while group := list(islice(passages, GROUP)):
+            writer.write_table(pa.table([list(column) for column in zip(*group, strict=True)], schema=schema))
+    table = {
+        "query": pa.array(queries, pa.large_string()),
+        "positive": pa.array(positives, pa.int32()),
+        "negatives": pa.array(list(negatives), pa.list_(pa.int32())),
+    }
+    pq.write_table(pa.table(table), folder / QUERIES, compression="zstd")

@@ -19,8 +19,7 @@ def on_gpus(parallel: bool | None = None) -> list[str]:
     """The rules that train or encode; those that several processes can share, or those that they cannot.
 
     >>> on_gpus(parallel=False)  # doctest: +NORMALIZE_WHITESPACE
-    ['calibrate', 'finetune_generator', 'generate_queries', 'encode_pairs', 'rerank', 'answer', 'project',
-     'accuracy_by_layer']
+    ['calibrate', 'finetune_generator', 'generate_queries', 'encode_pairs', 'rerank', 'answer', 'project']
     """
     found = {rule: known for rule, known in entries(RuleFacts).items() if known.gpus}
     return [rule for rule, known in found.items() if parallel is None or known.parallel == parallel]

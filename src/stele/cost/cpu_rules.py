@@ -146,7 +146,7 @@ def title_queries(plan: Plan, w: Any) -> Work:
     compared = recipe.queries * articles * TITLE_TERMS
     kept = min(recipe.queries * (1 + recipe.negatives), articles) * min(recipe.characters, costs().article)
     seconds = 2 * text / _rate("read_bytes") + articles / _rate("bm25_passages") + compared / _rate("bm25_scores")
-    return Work(cpu_seconds=seconds, kept=kept, temporary=text / 20)  # bm25_index.py: a twentieth of a full index
+    return Work(cpu_seconds=seconds, kept=kept, temporary=text / 20)  # a twentieth of a full index (lucene_bm25.py)
 
 
 def score(plan: Plan, w: Any) -> Work:

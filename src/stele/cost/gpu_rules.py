@@ -231,16 +231,6 @@ def project(plan: Plan, w: Any) -> Work:
     return encoded(Search(PAIRS, PAIRS, length, length), shape_of(plan, w.model).shape, first_only=False, half=False)
 
 
-def accuracy_by_layer(plan: Plan, w: Any) -> Work:
-    """Both sides of a benchmark of sentence pairs, each encoded once, and compared at every layer."""
-    shape, entry = shape_of(plan, w.model).shape, benchmark_size(w.benchmark)
-    number = counts.total(entry.passages, plan.data.languages(w.benchmark))
-    compared = 2.0 * number * PAIRS * shape.width * shape.layers
-    encoding = encode(number, _texts(entry.query).mean, shape, first_only=False)
-    characters = number * costs().passage_characters
-    return Work({"encoding": encoding, "search": compared}, cpu_seconds=characters / costs().rates.mined_bytes)
-
-
 def standin(plan: Plan, w: Any) -> Work:
     """A stand-in's training, as if all were masked language modelling."""
     shape, recipe = standin_shape(plan, w.key), plan.world.recipe(w.key)

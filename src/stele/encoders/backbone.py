@@ -26,13 +26,14 @@ def load_backbone(
     dropout: float | None = None,
     weights: str = "float32",
 ) -> tuple[Any, list[str]]:
-    """The bare transformer of a folder, and the names of weights that were newly initialised.
+    """The bare transformer of a folder, and the names of newly initialised weights.
 
-    `weights` is as what they are held and computed, `float32` or `bfloat16`.
+    layer     the layers above it are left out, as are heads of other tasks
+    seed      initialises a pooler that the files lack, for training; without it that is an error for pooling "pooler"
+    dropout   replaces the rates of the folder's config
+    weights   the type in which weights are held and computed, "float32" or "bfloat16"
 
-    Heads of other tasks are left out, and with `layer` the layers above it. A pooler that the files lack is not built
-    when `pooling` does not need it; when it does, that is an error unless a `seed` is given (training), which then
-    initialises it. `dropout` replaces the rates of the folder's config.
+    Raises SteleError for a folder without safetensors, weights that do not fit its config, and a missing pooler.
     """
     from transformers import AutoConfig
 
@@ -41,7 +42,7 @@ def load_backbone(
     _want_safetensors(folder)
     with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
-    config.use_cache = False  # of what was read from left to right, for texts that are never continued
+    config.use_cache = False  # the cache of models that read from left to right is for texts that are continued
     _set_layer(config, layer, folder)
     if dropout is not None:
         for name in DROPOUTS:
@@ -65,7 +66,7 @@ def load_backbone(
 
 
 def positions(config) -> int:
-    """How many tokens fit; RoBERTa-like models keep the first positions (up to the padding id) for themselves."""
+    """The number of tokens that fit; RoBERTa-like models reserve the first positions, up to the padding id."""
     offset = config.pad_token_id + 1 if config.model_type in ROBERTA_LIKE else 0
     return (getattr(config, "max_position_embeddings", None) or 10**9) - offset
 
@@ -97,7 +98,8 @@ def _read_weights(
 def _set_layer(config: Any, layer: int | None, folder: Path) -> None:
     if layer is None:
         return
-    check_cut_by_layer(config, f"{folder}: `layer`")
+    if config.model_type not in CUT_BY_LAYER:
+        raise SteleError(f"{folder}: `layer` is for {', '.join(CUT_BY_LAYER)}; found {config.model_type}")
     if layer > config.num_hidden_layers:
         raise SteleError(f"{folder}: layer {layer} is requested, the model has {config.num_hidden_layers}")
     config.num_hidden_layers = layer
@@ -105,14 +107,8 @@ def _set_layer(config: Any, layer: int | None, folder: Path) -> None:
         config.attention_window = config.attention_window[:layer]
 
 
-def check_cut_by_layer(config: Any, what: str) -> None:
-    """Refuses a family whose hidden states of a layer are not those of a model cut there."""
-    if config.model_type not in CUT_BY_LAYER:
-        raise SteleError(f"{what} is for {', '.join(CUT_BY_LAYER)}; found {config.model_type}")
-
-
 def refuse_adapter(folder: Path) -> None:
-    """Refuses a folder whose weights are to be changed by an adapter."""
+    """Raises SteleError for a folder with an adapter."""
     if (folder / ADAPTER).exists():
         raise SteleError(
             f"{folder / ADAPTER}: adapters are not supported; merge it into the weights (peft's `merge_and_unload`), "

@@ -1,4 +1,7 @@
-"""Encoding texts: batches of similar length under a token budget, results in the order of the texts."""
+"""Encoding texts: batches of similar length under a token budget, pooled to one vector a text, in the texts' order.
+
+`embed` goes from token states to vectors in training and in encoding alike.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +12,28 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 
 from stele.artifacts.records import UNPROMPTED
-from stele.encoders.backbone import check_cut_by_layer
-from stele.encoders.chat import Chat, tokenize_inputs
-from stele.encoders.pooling import embed, embed_layers
-from stele.encoders.tokens import Tokens, collate, length_buckets, tokenize
+from stele.encoders.tokens import Chat, Tokens, collate, length_buckets, tokenize, tokenize_inputs
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec, Kind, TextInput
+from stele.training.global_attention import global_attention
+from stele.training.hidden_states import first_states
 
+MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 GPU_BATCH_TOKENS = 65_536  # of a model at most 1,024 wide; fewer of a wider one, as a token takes more memory there
-# Texts that are sorted together, whose vectors depend on no others: what a stream holds in memory, and what is saved at
-# a time. A GPU is through with its window in seconds, a CPU with its own in a minute or two (a model of base size).
+# A window is the texts that are sorted together, whose vectors do not depend on others: a stream holds one in memory
+# and saves one at a time. It takes a GPU seconds, a CPU a minute or two (a model of base size).
 GPU_WINDOW = 16_384
 CPU_WINDOW = 2_048
 
 
 def default_batch_tokens(device: torch.device, width: int) -> int:
-    """Tokens of a padded batch. On a CPU a batch should stay in the caches: measured best were 4096 tokens of width 64,
-    512 to 1024 of widths 384 and 768."""
+    """Tokens of a padded batch.
+
+    On a CPU a batch should fit the caches: 4096 tokens of width 64 measured best, 512 to 1024 of widths 384 and 768.
+    """
     if device.type == "cpu":
         return min(4_096, max(768, 262_144 // width))
     return GPU_BATCH_TOKENS * 1_024 // max(width, 1_024)
@@ -72,11 +78,11 @@ class Encoder:
 
     @property
     def labels(self) -> list[str]:
-        """The labels of what is made with it, beside those of its checkpoint."""
+        """The labels of results with this encoder, besides those of its checkpoint."""
         return [UNPROMPTED] if self.unprompted else []
 
     def facts(self) -> dict[str, Any]:
-        """What a record says of how texts became vectors: the spec, who decided which of its keys, what to heed."""
+        """The facts of a record on how texts became vectors: the spec, the origin of each key, notes."""
         decided: dict[str, list[str]] = {}
         for key, origin in sorted(self.origins.items()):
             decided.setdefault(origin, []).append(key)
@@ -93,7 +99,7 @@ class Encoder:
     def encode(self, texts: Sequence[TextInput], kind: Kind, batch_tokens: int | None = None) -> np.ndarray:
         """Vectors [n, d], float32, in the order of the texts; a pair is a tuple (see EncodingSpec.passage).
 
-        A vector that is not finite is an error that says which text's it is.
+        Raises SteleError, with the text, for a vector that is not finite.
         """
         self._tower(kind)
         self.cut = 0
@@ -103,24 +109,6 @@ class Encoder:
             self.cut += tokens.cut
             out[start : start + self.window] = self._encode(tokens, kind, batch_tokens)
         refuse_not_finite(out, lambda row: f"{kind} {row + 1} of {len(texts)} ({str(texts[row])[:60]!r})")
-        return out
-
-    def encode_layers(self, texts: Sequence[TextInput], kind: Kind, batch_tokens: int | None = None) -> np.ndarray:
-        """Vectors [n, layers, d] of every layer, each text encoded once: those of a spec with `layer` 1, 2 and so on.
-
-        Of the layers that are loaded: of all, where the spec names none. An error where vectors are made on top of the
-        last layer (a pooler, Dense layers), and of families whose states of a layer are not those of a model cut there.
-        """
-        model, heads = self._tower(kind)
-        if self.spec.pooling == "pooler" or len(heads) or self.spec.dimension:
-            raise SteleError("every layer: this encoder's vectors are made of the last one")
-        check_cut_by_layer(model.config, "every layer")
-        out = np.empty((len(texts), model.config.num_hidden_layers, self.dimension), dtype=np.float32)
-        for start in range(0, len(texts), self.window):
-            tokens = self.tokenize(texts[start : start + self.window], kind)
-            out[start : start + self.window] = self._encode(tokens, kind, batch_tokens, every_layer=True)
-        flat = out.reshape(len(texts), out.shape[1] * out.shape[2])
-        refuse_not_finite(flat, lambda row: f"{kind} {row + 1} of {len(texts)} ({str(texts[row])[:60]!r})")
         return out
 
     def encode_stream(
@@ -133,7 +121,7 @@ class Encoder:
         """Vectors of a stream of (id, text), in blocks (ids, vectors [at most a window, d]) in the stream's order.
 
         Memory is bounded by the window. On a GPU the next window is read and tokenised while this one is encoded.
-        `on_batch` hears how many texts each batch had: a window takes minutes on a CPU.
+        `on_batch` is called with the number of texts of each batch, since a window takes minutes on a CPU.
         """
         self._tower(kind)
         items = iter(items)
@@ -159,33 +147,25 @@ class Encoder:
         tokens: Tokens,
         kind: Kind,
         batch_tokens: int | None,
-        every_layer: bool = False,
         on_batch: Callable[[int], Any] | None = None,
     ) -> np.ndarray:
         model, heads = self._tower(kind)
         budget = batch_tokens or default_batch_tokens(self.device, model.config.hidden_size)
         batches = length_buckets(tokens.lengths, budget)
-        layers = (model.config.num_hidden_layers,) if every_layer else ()
-        shape = (len(tokens.lengths), *layers, self.dimension)
-        vectors = torch.empty(shape, dtype=torch.float32, device=self.device)
+        vectors = torch.empty((len(tokens.lengths), self.dimension), dtype=torch.float32, device=self.device)
         skip = self._prompt_tokens(kind)
         half = self.spec.precision == "bfloat16"
         with torch.autocast(self.device.type, torch.bfloat16) if half else nullcontext():
             for rows in batches:
                 batch = collate(tokens, rows, self.tokenizer.pad_token_id or 0)
                 batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
-                own = (
-                    embed_layers(model, batch, self.spec)
-                    if every_layer
-                    else embed(model, batch, self.spec, heads, skip)
-                )
-                vectors[torch.from_numpy(rows).to(self.device)] = own
+                vectors[torch.from_numpy(rows).to(self.device)] = embed(model, batch, self.spec, heads, skip)
                 if on_batch:
                     on_batch(len(rows))
         return vectors.cpu().numpy()
 
     def _prompt_tokens(self, kind: Kind) -> int:
-        """How many tokens at a text's beginning are its prompt's and not pooled: its own, without an end token."""
+        """The number of a prompt's tokens, which are not pooled: without its end token, 0 where they are pooled."""
         prompt = self.spec.prompt(kind)
         if self.spec.include_prompt or not prompt:
             return 0
@@ -194,13 +174,13 @@ class Encoder:
 
 
 def full_dimension(model, heads: Sequence[torch.nn.Module]) -> int:
-    """The length of a tower's vectors before any of their numbers are left out."""
+    """The length of a tower's vectors before they are shortened to `dimension`."""
     widths = [head[0].out_features for head in heads if hasattr(head[0], "out_features")]
     return widths[-1] if widths else model.config.hidden_size
 
 
 def refuse_not_finite(vectors: np.ndarray, name: Callable[[int], str]) -> None:
-    """Refuses vectors [n, d] of which one is not finite: it is nearest to nothing. `name` says whose a row is."""
+    """Raises SteleError for vectors [n, d] of which one is not finite; `name` gives the text of a row."""
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
         whose = name(int(np.argmin(finite)))
@@ -224,3 +204,72 @@ def _ahead(read) -> Iterator[tuple[list[Any], Tokens]]:
         while (block := coming.result())[1] is not None:
             coming = pool.submit(read)
             yield block
+
+
+def mean_pool(states: Tensor, mask: Tensor | None) -> Tensor:
+    """The mean [n, d] of the token states [n, t, d] where the mask [n, t] is 1; a missing mask means no padding."""
+    if mask is None:
+        return states.mean(dim=1)
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1e-9)
+
+
+def last_pool(states: Tensor, mask: Tensor | None) -> Tensor:
+    """The state [n, d] of each text's last token, from states [n, t, d] that are padded on the right; 0 without any."""
+    if mask is None:
+        return states[:, -1]
+    places = torch.arange(1, states.shape[1] + 1, device=states.device) * mask
+    last = states[torch.arange(len(states), device=states.device), places.argmax(dim=1)]
+    return last.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
+
+
+class UnitLength(nn.Module):
+    """Vectors [n, d] at length 1."""
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        return nn.functional.normalize(vectors, p=2, dim=-1)
+
+
+def embed(
+    model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, heads: Sequence[nn.Module] = (), skip: int = 0
+) -> Tensor:
+    """The vectors [n, d], float32, of a batch of token ids [n, t].
+
+    `batch` has input_ids and, where there is padding, attention_mask; token_type_ids only if the spec has segments.
+    `heads` are layers on the pooled vector (the Dense modules of a sentence-transformers folder), applied before
+    normalisation. The first `skip` tokens are left out of a mean, and the first token is the one after them.
+    """
+    deeper = spec.layer is not None and spec.layer != model.config.num_hidden_layers
+    if spec.pooling in ("mean", "last") or deeper or "token_type_ids" in batch or skip:
+        pooled = _pool_all(model, batch, spec, deeper, skip)
+    else:
+        mask = batch.get("attention_mask")
+        pooled = first_states(model, batch["input_ids"], None if mask is None else mask.bool())
+        if spec.pooling == "pooler":
+            pooled = model.pooler(pooled[:, None])
+    for head in heads:
+        weight = getattr(head[0], "weight", pooled)
+        pooled = head(pooled.to(weight.dtype))
+    pooled = pooled.float()[:, : spec.dimension]
+    return torch.nn.functional.normalize(pooled, p=2, dim=-1) if spec.normalize else pooled
+
+
+def _pool_all(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, deeper: bool, skip: int) -> Tensor:
+    """Pooled vectors [n, d] from the states of all tokens."""
+    # the model's inputs, and which tokens are global where it has sliding windows
+    ids, mask, types = (batch.get(name) for name in MODEL_INPUTS)
+    inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
+    inputs |= global_attention(model.config, ids, mask, types)
+    output = model(**inputs, output_hidden_states=deeper)
+    if spec.pooling == "pooler":
+        return output.pooler_output
+    states = output.hidden_states[spec.layer] if deeper else output.last_hidden_state
+    mask = inputs.get("attention_mask")
+    if skip:
+        mask = torch.ones(states.shape[:2], dtype=torch.long, device=states.device) if mask is None else mask.clone()
+        mask[:, :skip] = 0
+    if spec.pooling == "cls" and skip:  # of a text that is only its prompt sentence-transformers takes the first token
+        return states[torch.arange(len(states), device=states.device), mask.argmax(dim=1)]
+    if spec.pooling == "cls":
+        return states[:, 0]
+    return last_pool(states, mask) if spec.pooling == "last" else mean_pool(states.float(), mask)

@@ -1,4 +1,4 @@
-"""Sequence-to-sequence models, which write a query for a passage: mBART and others of transformers, by beam search."""
+"""Sequence-to-sequence models of transformers (mBART and others) that write a query for a passage, by beam search."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from stele.files.reading import reading
 
 
 class Generator(NamedTuple):
-    """A model of a language, whose first token (mBART: the language's code) its own generation config says."""
+    """A model with its tokenizer; its generation config has the first token (mBART: the language's code)."""
 
     model: Any
     tokenizer: Any
 
 
 def load_generator(folder: Path, device: str = "cpu") -> Generator:
-    """The model and the tokenizer of a transformers folder with safetensors, in float32, ready to generate."""
+    """The model and the tokenizer of a transformers folder with safetensors, in float32, ready to generate.
+
+    Raises SteleError for a model that does not generate text from text, and for other formats of weights.
+    """
     from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
     with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
@@ -39,10 +42,10 @@ def load_generator(folder: Path, device: str = "cpu") -> Generator:
 def generate(
     generator: Generator, texts: Sequence[str], beams: int, source_length: int, query_length: int, batch: int
 ) -> list[str]:
-    """A text for each of some texts, by beam search, without special tokens and white space around it.
+    """A text for each text, by beam search, without special tokens and white space around it.
 
-    Texts of similar length are decoded together. What is padded is masked, and a text whose beams are finished is left
-    alone, so that a query is the same whatever it is decoded with.
+    Texts of similar length are decoded together. Padding is masked and finished beams are not continued, so that a
+    query does not depend on the texts that it is decoded with.
     """
     import torch
 
@@ -68,10 +71,10 @@ def generate(
 
 
 def mark_language(generator: Generator, code: str) -> None:
-    """Sets the language of a model's texts: its mark in what is tokenised, and the token that generation begins with.
+    """Sets the language of a model's texts: the mark in tokenised texts, and the token that generation begins with.
 
     mBART (cc25) puts the mark behind a text and begins to write after it; mBART-50 puts it before a text, and writes it
-    first. Which of the two a tokenizer does shows in what it makes of a text.
+    first. The tokens of a text show which of the two a tokenizer does. Raises SteleError for an unknown language.
     """
     model, tokenizer = generator
     if not hasattr(tokenizer, "src_lang") or (mark := tokenizer.convert_tokens_to_ids(code)) == tokenizer.unk_token_id:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from stele.artifacts.integrity import RECORD
 from stele.encoders.backbone import load_backbone, positions
-from stele.encoders.probe import check_probe
 from stele.encoders.resolve import Wanted, resolve
 from stele.encoders.sentence_transformers_folder import read_heads, static_folder
+from stele.encoders.tokenizer import check_probe
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 def tower_folders(folder: Path, spec: EncodingSpec) -> list[Path]:
-    """The folders of the towers: one for both, or the query's and the passage's."""
+    """The folders of the towers: one for both, or the query's and the passage's. Raises SteleError for no model."""
     towers = [folder] if spec.towers == "shared" else [folder / "query", folder / "passage"]
     for tower in towers:
         if not (tower / "config.json").exists():
@@ -32,9 +32,9 @@ def tower_folders(folder: Path, spec: EncodingSpec) -> list[Path]:
 def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -> Encoder:
     """The encoder in `folder` (or beside a record, `.../record.json`), ready to encode on `device`.
 
-    `spec` completes what the folder does not state (see `stele.encoders.resolve`); a plain transformers folder needs
-    it. The tokenizer is compared with the probe saved at training. Folders without a model, unsupported modules and
-    contradictions raise SteleError.
+    `spec` completes what the folder does not state (`stele.encoders.resolve` has the order of precedence); a plain
+    transformers folder needs it. The tokenizer is compared with the probe saved at training. Raises SteleError for a
+    folder without a model, for unsupported modules and for contradictions.
 
     A plain transformers folder of a model that is 32 wide:
 
@@ -63,15 +63,15 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
     if chat and not tokenizer.chat_template:
         raise SteleError(f"{folder}: its texts go through a chat template, and its tokenizer has none")
     for kind in ("query", "passage"):
-        if spec.length(kind) > (most := positions(backbones[0].config)):
-            raise SteleError(f"{folder}: {kind}_length is {spec.length(kind)}, the model has {most} positions")
+        if spec.length(kind) > (longest := positions(backbones[0].config)):
+            raise SteleError(f"{folder}: {kind}_length is {spec.length(kind)}, the model has {longest} positions")
     pairs = zip(towers, backbones, strict=True)
     heads = [
         [] if spec.pooling == "pooler" else read_heads(tower, backbone.config.hidden_size) for tower, backbone in pairs
     ]
     if spec.weights != "float32":
         heads = [[head.to(backbones[0].dtype) for head in of_tower] for of_tower in heads]
-    if spec.dimension and spec.dimension > (most := full_dimension(backbones[0], heads[0])):
-        raise SteleError(f"{folder}: dimension is {spec.dimension}, its vectors have {most} numbers")
+    if spec.dimension and spec.dimension > (full := full_dimension(backbones[0], heads[0])):
+        raise SteleError(f"{folder}: dimension is {spec.dimension}, its vectors have {full} numbers")
     how = {"origins": origins, "notes": notes, "unprompted": unprompted, "cosine": cosine, "chat": chat}
     return Encoder(backbones[0], backbones[-1], tokenizer, spec, heads[0], heads[-1], device, **how)

@@ -1,8 +1,25 @@
-"""How an encoder's folder is to be used: config.yaml decides, then models.yaml, then the folder, then the benchmark.
+"""Where each key of an encoder's encoding comes from: how its texts become vectors for a benchmark.
 
-A folder that Stele saved states everything and is read as it was trained. A sentence-transformers folder states its
-pooling, normalisation, similarity and length, which cannot be overruled (a length can be made shorter), and perhaps
-prompts; its encoder reads a title, a blank and the text. A plain transformers folder states nothing.
+In order of precedence; the first that has a key decides it:
+
+1. the benchmark's own `pooling`, and its encoding of `large` models: they hold for models that are no complete encoders
+2. config.yaml, then models.yaml: of the model, then of the model that it was trained from
+3. the encoder's folder (below)
+4. the scale
+5. the benchmark's protocol
+6. the defaults of EncodingSpec
+
+What the folder decides depends on its kind:
+
+- A folder that Stele trained states everything; only precision, weights and dimension can be chosen.
+- A sentence-transformers folder states pooling, normalisation, similarity and lengths, which cannot be overruled (2 may
+  make a length shorter; a contradiction is an error). It may name prompts, which any other origin replaces. Its encoder
+  reads a title, a blank and the text.
+- A plain transformers folder states nothing.
+
+`encodings` of plan/retrieval.py has 1, 2, 4 and 5 while a run is planned, when the folder is not there yet; a job gets
+its result as --encoding. `resolve` adds the folder when the encoder is loaded. `stele encoders show` prints the result
+of both.
 """
 
 from __future__ import annotations
@@ -12,8 +29,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.catalogue.hub import MODULES
-from stele.encoders.chat import Chat
 from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, Stated, read_modules
+from stele.encoders.tokens import Chat
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 from stele.recipes.encoding import (
@@ -30,19 +47,22 @@ from stele.recipes.encoding import (
 Wanted = Values | EncodingSpec | None
 LENGTHS = ("query_length", "passage_length")
 OTHER_PASSAGES = ("passage", "corpus")  # names of prompts that are meant for passages, too
-OF_ANY_FOLDER = ("precision", "weights", "dimension")  # what can be chosen of an encoder that Stele trained
+OF_ANY_FOLDER = ("precision", "weights", "dimension")  # keys that can be chosen for an encoder that Stele trained
 OF_ITS_MODULES = ("pooling", "normalize", "include_prompt", "segments", "towers", "layer")
 AS_QUERIES = "passages_as_queries"
-GIVEN = "given"  # the origin of values that a caller gives as they are
-WISHES = (GIVEN, "config")  # the origins of what a user asks for
-PROMPTS = ("prompt_name", "query_prompt")  # two ways to say one thing
+GIVEN = "given"  # the origin of values without an origin, as a caller of `resolve` passes them
+WISHES = (GIVEN, "config")  # the origins of a user's wishes
+PROMPTS = ("prompt_name", "query_prompt")  # two ways to name a query's prompt
 
 
 class Resolved(NamedTuple):
-    """A spec, who decided which of its keys, and what a reader of its results should know.
+    """An encoder's spec, and how it came about.
 
-    unprompted: of that, that the folder names prompts which are not used; cosine: a search has to scale its vectors;
-    chat: how its texts go through a chat template, None where they do not.
+    origins      key -> who decided it
+    notes        what a reader of its results should know
+    unprompted   the folder names prompts that are not used (one of the notes)
+    cosine       a search has to scale its vectors to length 1
+    chat         how its texts go through a chat template, None where they do not
     """
 
     spec: EncodingSpec
@@ -54,18 +74,19 @@ class Resolved(NamedTuple):
 
 
 def resolve(folder: Path, wanted: Wanted = None) -> Resolved:
-    """The spec under which a folder is to be used.
+    """The spec under which an encoder's folder is used.
 
-    `wanted` are values (of an encoding), or such values by their origin: {"config": {...}, "benchmark": {...}}.
+    `wanted` are values of an encoding, or such values by their origin: {"config": {...}, "benchmark": {...}}. Raises
+    SteleError for a contradiction with the folder, and for a plain transformers folder without a pooling.
     """
-    folder, values, origins = Path(folder), *_by_origin(wanted)
+    folder = Path(folder)
+    values, origins = _first_of_origins(wanted)
     trained = read_spec(folder)
     if trained is not None:
         chosen = {key: values[key] for key in OF_ANY_FOLDER if key in values}
-        decided = {key: FOLDER for key in trained.facts()} | {key: origins[key] for key in chosen}
-        own, decided = _of_one_kind({**trained.facts(), **chosen}, values, {**origins, **decided})
-        spec = make_spec(own, str(folder))
-        return Resolved(spec, {key: origin for key, origin in decided.items() if key in spec.facts()}, [])
+        decided = origins | dict.fromkeys(trained.facts(), FOLDER) | {key: origins[key] for key in chosen}
+        merged, decided = _with_one_prompt({**trained.facts(), **chosen}, values, decided)
+        return _resolved(make_spec(merged, str(folder)), decided, [])
     if (folder / MODULES).exists():
         return _of_modules(folder, read_modules(folder), values, origins)
     if "pooling" not in values:
@@ -76,63 +97,74 @@ def resolve(folder: Path, wanted: Wanted = None) -> Resolved:
     return _made(folder, values, origins)
 
 
-def _by_origin(wanted: Wanted) -> tuple[dict[str, Any], dict[str, str]]:
-    """Key -> value, and key -> origin; the first origin that has a key, or says the same in another way, decides it."""
-    given = wanted.model_dump(exclude_unset=True) if isinstance(wanted, EncodingSpec) else dict(wanted or {})
-    if not (given and all(key in ORIGINS and isinstance(value, Mapping) for key, value in given.items())):
-        given = {GIVEN: given}
+def _first_of_origins(wanted: Wanted) -> tuple[dict[str, Any], dict[str, str]]:
+    """Key -> value, and key -> origin: the first origin that has a key, or says the same in another way."""
+    by_origin = wanted.model_dump(exclude_unset=True) if isinstance(wanted, EncodingSpec) else dict(wanted or {})
+    if not (by_origin and all(key in ORIGINS and isinstance(value, Mapping) for key, value in by_origin.items())):
+        by_origin = {GIVEN: by_origin}
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for origin in (GIVEN, *ORIGINS):
-        said = given.get(origin, {})
-        check_keys(said, "encoding")
-        if all(said.get(key) is not None for key in PROMPTS):
+        of_origin = by_origin.get(origin, {})
+        check_keys(of_origin, "encoding")
+        if all(of_origin.get(key) is not None for key in PROMPTS):
             raise SteleError(f"encoding: {' and '.join(PROMPTS)} both say what stands before a query; give one of them")
         decided = {*values, *(PROMPTS if origins.keys() & PROMPTS else ())}
-        for key in said:
+        for key in of_origin:
             if key not in decided:
-                values[key], origins[key] = said[key], origin
+                values[key], origins[key] = of_origin[key], origin
     return values, origins
 
 
 def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: dict[str, str]) -> Resolved:
-    """A sentence-transformers folder's spec with what may be chosen beside it."""
-    own = {key: value for key, value in values.items() if origins[key] in (GIVEN, *MODEL_SAYS)}
+    """A sentence-transformers folder's spec."""
+    # what its modules state cannot be contradicted by what is said of the model
+    of_model = {key: value for key, value in values.items() if origins[key] in (GIVEN, *MODEL_SAYS)}
     for key in OF_ITS_MODULES:
-        if key in own and own[key] != stated.values.get(key, EncodingSpec.model_fields[key].default):
+        if key in of_model and of_model[key] != stated.values.get(key, EncodingSpec.model_fields[key].default):
             raise SteleError(
                 f"{folder}: its sentence-transformers modules state {key}: {stated.values.get(key)!r}, requested was "
-                f"{own[key]!r}; leave {key} out of the model's encoding, or give the bare transformers folder"
+                f"{of_model[key]!r}; leave {key} out of the model's encoding, or give the bare transformers folder"
             )
+    decided = dict.fromkeys(stated.values, FOLDER)
+
+    # its lengths can be made shorter for the model, not longer
+    shorter = {key: of_model[key] for key in LENGTHS if of_model.get(key, stated.lengths[key]) < stated.lengths[key]}
+    lengths = stated.lengths | shorter
+    decided |= dict.fromkeys(LENGTHS, FOLDER) | {key: origins[key] for key in shorter}
+    notes = []
+    for key in LENGTHS:
+        if origins.get(key) in WISHES and of_model[key] > stated.lengths[key]:
+            notes.append(
+                f"{key}: {of_model[key]} was asked for; its folder says {stated.lengths[key]}, which is what is read"
+            )
+
+    # everything else can be chosen; a protocol says whether a title is read, the encoder how it is joined to the text
     chosen = {key: value for key, value in values.items() if key not in (*OF_ITS_MODULES, *LENGTHS)}
-    # a protocol says whether a title is read; how it is joined to the text is the encoder's, unless the model says
     if origins.get("passage_format") == BENCHMARK and chosen["passage_format"] != "text":
         del chosen["passage_format"]
-    decided = {key: FOLDER for key in stated.values} | {key: origins[key] for key in chosen}
-    shorter = {key: own[key] for key in LENGTHS if own.get(key, stated.lengths[key]) < stated.lengths[key]}
-    longest = stated.lengths | shorter
-    decided |= dict.fromkeys(LENGTHS, FOLDER) | {key: origins[key] for key in shorter}
-    notes = [
-        f"{key}: {own[key]} was asked for; its folder says {stated.lengths[key]}, which is what is read"
-        for key in LENGTHS
-        if origins.get(key) in WISHES and own[key] > stated.lengths[key]
-    ]
+    decided |= {key: origins[key] for key in chosen}
+
+    # prompts: its own where none is chosen
     prompts, unused = _prompts(folder, stated, chosen)
-    if "prompt_name" in origins:  # who chose it decided the prompt
+    if "prompt_name" in origins:
         decided.setdefault("query_prompt", origins["prompt_name"])
-    decided = {**{key: FOLDER for key in prompts}, **origins, **decided}
-    made = _made(folder, {**stated.values, **longest, **prompts, **chosen}, decided)
-    notes = [*unused, *notes, *made.notes]
+    decided = {**dict.fromkeys(prompts, FOLDER), **origins, **decided}
+    made = _made(folder, {**stated.values, **lengths, **prompts, **chosen}, decided)
     if stated.chat and (made.spec.fills_titles or made.spec.passage_format == "title_text_pair"):
         raise SteleError(
             f"{folder}: its texts go through a chat template, which has no place for titles; leave {{title}} out of "
             "passage_prompt, and give `passage_format: title_text`"
         )
+    notes = [*unused, *notes, *made.notes]
     return made._replace(notes=notes, unprompted=bool(unused), cosine=stated.cosine, chat=stated.chat)
 
 
 def _prompts(folder: Path, stated: Stated, chosen: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
-    """The folder's prompts, chosen by name or as encode_query and encode_document choose; notes on those unused."""
+    """The folder's prompts, chosen by name or as encode_query and encode_document choose; notes on unused prompts.
+
+    Takes `prompt_name` out of `chosen`.
+    """
     named = {name: text for name, text in stated.prompts.items() if text}
     prompts = {"query_prompt": stated.prompts.get(QUERY, ""), "passage_prompt": stated.prompts.get(PASSAGE, "")}
     if name := chosen.pop("prompt_name", None):
@@ -155,30 +187,32 @@ def _prompts(folder: Path, stated: Stated, chosen: dict[str, Any]) -> tuple[dict
     return prompts, notes
 
 
-def _of_one_kind(own: dict[str, Any], wanted: dict[str, Any], origins: dict[str, str]) -> tuple[dict, dict]:
-    """Values and origins of an encoding whose passages, where that is wanted, are read as queries are."""
-    query, passage = (own.get(key, "") for key in ("query_prompt", "passage_prompt"))
-    if not wanted.get(AS_QUERIES) or own.get("towers") == "separate" or query == passage:
-        return own, origins
-    return {**own, "passage_prompt": query}, {**origins, "passage_prompt": origins[AS_QUERIES]}
+def _with_one_prompt(
+    values: dict[str, Any], wanted: dict[str, Any], origins: dict[str, str]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Values and origins whose passages get the queries' prompt, where `passages_as_queries` is wanted."""
+    query, passage = (values.get(key, "") for key in ("query_prompt", "passage_prompt"))
+    if not wanted.get(AS_QUERIES) or values.get("towers") == "separate" or query == passage:
+        return values, origins
+    return {**values, "passage_prompt": query}, {**origins, "passage_prompt": origins[AS_QUERIES]}
 
 
 def _made(folder: Path, values: dict[str, Any], origins: dict[str, str]) -> Resolved:
     """The spec of all values: its lengths at most `max_length`, an instruction only where a prompt has room for it."""
-    values, origins = _of_one_kind(dict(values), values, origins)
+    values, origins = _with_one_prompt(dict(values), values, origins)
     values.pop(AS_QUERIES, None)
     notes = []
     if name := values.pop("prompt_name", None):
         raise SteleError(f"{folder}: it names no prompts, so that there is no {name!r}; write it out as `query_prompt`")
-    most = values.pop("max_length", None)
+    max_length = values.pop("max_length", None)
     for key in LENGTHS:
         length = values.get(key, EncodingSpec.model_fields[key].default)
-        if most is None or _before(origins.get(key), origins["max_length"]):
+        if max_length is None or _before(origins.get(key), origins["max_length"]):
             continue
-        if most < length:
-            values[key], origins = most, {**origins, key: origins["max_length"]}
-        elif most > length and origins["max_length"] in WISHES:
-            notes.append(f"max_length: {most} makes no text longer: {key} is {length}")
+        if max_length < length:
+            values[key], origins = max_length, {**origins, key: origins["max_length"]}
+        elif max_length > length and origins["max_length"] in WISHES:
+            notes.append(f"max_length: {max_length} makes no text longer: {key} is {length}")
     spec = make_spec(values, str(folder))
     if spec.wants_instruction:
         raise SteleError(
@@ -187,10 +221,14 @@ def _made(folder: Path, values: dict[str, Any], origins: dict[str, str]) -> Reso
         )
     if "{instruction}" not in spec.query_prompt + spec.passage_prompt:
         spec = spec.model_copy(update={"instruction": ""})
+    return _resolved(spec, origins, notes)
+
+
+def _resolved(spec: EncodingSpec, origins: Mapping[str, str], notes: list[str]) -> Resolved:
     return Resolved(spec, {key: origin for key, origin in origins.items() if key in spec.facts()}, notes)
 
 
 def _before(origin: str | None, other: str) -> bool:
-    """Whether one origin comes before another in deciding; a folder comes after what is said of a model."""
+    """Whether an origin takes precedence over another one; a folder comes after what is said of the model."""
     order = (GIVEN, *MODEL_SAYS)
     return origin in order and (other not in order or order.index(origin) < order.index(other))

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stele.catalogue.hub import MODULES, SENTENCE_BERT, SENTENCE_TRANSFORMERS
-from stele.encoders.probe import write_probe
 from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY
-from stele.encoders.tokenizer import quiet
+from stele.encoders.tokenizer import quiet, write_probe
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.recipes.encoding import EncodingSpec, write_spec
@@ -25,9 +24,9 @@ def save_encoder(
 ) -> None:
     """Writes an encoder into `folder` (the caller makes the folder atomic).
 
-    `passage_model` is None when the towers are shared; then the transformers files lie in the folder itself, else in
-    query/ and passage/. Beside them: encoding.json and the tokenizer probe. sentence-transformers has one maximum
-    length a model, so it cuts at the longer of the two lengths.
+    `passage_model` is None when the towers are shared; then the transformers files are in the folder itself, else in
+    query/ and passage/. encoding.json and the tokenizer probe are beside them. Raises SteleError where the spec has
+    another number of towers.
     """
     folder = Path(folder)
     number = 1 if passage_model is None else 2
@@ -48,7 +47,7 @@ def _save_tower(folder: Path, model, tokenizer, spec: EncodingSpec, heads: Seque
     with quiet():
         model.save_pretrained(folder)
     tokenizer = copy.deepcopy(tokenizer)
-    # without token types in the list the tokenizer makes none, and the model takes zeros, as in training
+    # without token types in the list the tokenizer makes none, and the model uses zeros, as in training
     names = [name for name in tokenizer.model_input_names if name != "token_type_ids"]
     tokenizer.model_input_names = [*names, "token_type_ids"] if spec.segments else names
     tokenizer.init_kwargs["model_input_names"] = tokenizer.model_input_names
@@ -64,8 +63,8 @@ def _save_tower(folder: Path, model, tokenizer, spec: EncodingSpec, heads: Seque
 def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = ()) -> None:
     """Adds to a saved transformers folder the files by which sentence-transformers gives the same vectors.
 
-    The pooler has no module there; it is a Dense layer with tanh on the first token, and is written as that.
-    sentence-transformers has one maximum length a model: the longer of the two.
+    It has no module for the pooler, which is written as a Dense layer with tanh on the first token, and one maximum
+    length a model, which is the longer of the two.
     """
     import torch
 

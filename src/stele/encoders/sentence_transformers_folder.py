@@ -1,9 +1,9 @@
-"""Reading a sentence-transformers folder: what its files say of the way from a text to its vector.
+"""Reading a sentence-transformers folder: how its files turn a text into a vector.
 
 Such a folder is a list of modules in modules.json, each with a small JSON file. Supported are a Transformer and a
 Pooling (cls, mean or the last token), or a StaticEmbedding, and after them any number of Dense, Dropout and Normalize.
-Any other module is refused, and so is any key or value that `sentence_transformers_keys` does not know: leaving it out
-would give other vectors without a word.
+Any other module is refused, and so is any key or value that `sentence_transformers_keys` does not know: ignoring it
+would silently give other vectors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.catalogue.hub import MODULES, SENTENCE_BERT, SENTENCE_TRANSFORMERS, STATIC
-from stele.encoders.chat import Chat
 from stele.encoders.sentence_transformers_keys import (
     DenseSettings,
     DropoutSettings,
@@ -24,7 +23,7 @@ from stele.encoders.sentence_transformers_keys import (
     read_settings,
 )
 from stele.encoders.tokenizer import ROBERTA_LIKE, load_tokenizer, quiet, read_json
-from stele.encoders.tokens import WHOLE
+from stele.encoders.tokens import WHOLE, Chat
 from stele.errors import SteleError
 from stele.files.paths import inside
 from stele.files.reading import read_json as read_list
@@ -51,12 +50,12 @@ QUERY, PASSAGE = "query", "document"  # the prompts that encode_query and encode
 
 
 class Stated(NamedTuple):
-    """What a sentence-transformers folder says of an encoding.
+    """The encoding that a sentence-transformers folder states.
 
-    values   of an EncodingSpec, but for lengths and prompts
-    lengths  by the key of an EncodingSpec, in tokens
-    prompts  by their names
-    cosine   its vectors, which are not of length 1, are compared by their angle
+    values   keys of an EncodingSpec, without lengths and prompts
+    lengths  key of an EncodingSpec -> tokens
+    prompts  name -> text
+    cosine   its vectors are not of length 1 and are compared by cosine
     chat     how its texts go through the tokenizer's chat template, None where they do not
     """
 
@@ -68,7 +67,7 @@ class Stated(NamedTuple):
 
 
 def read_modules(folder: Path) -> Stated:
-    """What a sentence-transformers folder states by its modules and prompts."""
+    """The encoding that a folder states. Raises SteleError for what Stele does not support."""
     folder = Path(folder)
     with reading(folder, "sentence-transformers folder", "get the folder again"):
         return _read_modules(folder)
@@ -90,7 +89,7 @@ def _read_modules(folder: Path) -> Stated:
     pooling, include_prompt = _read_pooling(modules[1][1] / "config.json")
     transformer = _read_transformer(folder)
     chat = _read_chat(transformer)
-    # of a message sentence-transformers does not know which tokens are the prompt's
+    # sentence-transformers does not know which tokens of a message are the prompt's
     values |= {"pooling": pooling, "include_prompt": include_prompt or chat is not None}
     values["segments"] = _has_segments(folder)
     return Stated(values, _read_lengths(folder, transformer), prompts, cosine, chat)
@@ -99,14 +98,14 @@ def _read_modules(folder: Path) -> Stated:
 def read_heads(folder: Path, width: int) -> list:
     """The modules on a folder's pooled vector, in order, as torch modules; [] when it has none or is no such folder.
 
-    Left out is a Normalize at the end, for which an encoding has a word.
+    A Normalize at the end is left out: it is `normalize` of the encoding.
     """
     folder = Path(folder)
     if not (folder / MODULES).exists():
         return []
     from torch import nn
 
-    from stele.encoders.pooling import UnitLength
+    from stele.encoders.encode import UnitLength
 
     modules = _modules(folder)
     if _scales_last(modules, read_settings(folder / SENTENCE_TRANSFORMERS, ModelSettings)):
@@ -123,7 +122,7 @@ def read_heads(folder: Path, width: int) -> list:
 
 
 def stated_width(folder: Path, width: int) -> int:
-    """The length of a folder's vectors by its settings alone, of a model that is so wide."""
+    """The length of a folder's vectors by its settings, for a model of this width."""
     folder = Path(folder)
     modules = _modules(folder) if (folder / MODULES).exists() else []
     dense = [path / "config.json" for name, path in modules if name == "Dense"]
@@ -131,7 +130,7 @@ def stated_width(folder: Path, width: int) -> int:
 
 
 def static_folder(folder: Path) -> Path | None:
-    """Where the weights and the tokenizer of a folder's StaticEmbedding lie; None where it has no such module."""
+    """The folder of the weights and the tokenizer of a StaticEmbedding; None for a folder without one."""
     modules = _modules(Path(folder)) if (Path(folder) / MODULES).exists() else [("", folder)]
     return modules[0][1] if modules[0][0] == STATIC else None
 
@@ -177,7 +176,7 @@ def _scales_last(modules: list[tuple[str, Path]], settings: ModelSettings) -> bo
 
 
 def _read_transformer(folder: Path) -> TransformerSettings:
-    """The Transformer's settings, under the first of their names that has any."""
+    """The Transformer's settings, from the first of their file names that has any."""
     paths = [folder / name for name in SENTENCE_BERT]
     path = next((path for path in paths if path.exists() and read_json(path)), paths[0])
     return read_settings(path, TransformerSettings)
@@ -195,7 +194,7 @@ def _read_lengths(folder: Path, settings: TransformerSettings) -> dict[str, int]
 
 
 def _most_tokens(folder: Path) -> int:
-    """What a folder reads that states no length: as many tokens as its tokenizer and its model take."""
+    """The length of a folder that states none: as many tokens as its tokenizer and its model take."""
     config = read_json(folder / "config.json")
     if "max_position_embeddings" in config:
         positions = config["max_position_embeddings"]
@@ -233,7 +232,7 @@ def _read_pooling(path: Path) -> tuple[str, bool]:
 
 
 def _read_cosine(name: str | None, normalized: bool, folder: Path) -> bool:
-    """Whether a search has to scale the vectors: sentence-transformers compares by cosine where nothing is said."""
+    """Whether a search has to scale the vectors; the default similarity of sentence-transformers is cosine."""
     name = name or "cosine"
     if name not in ("cosine", "dot") and not (name == "euclidean" and normalized):  # ranks as cosine does there
         raise SteleError(
@@ -263,7 +262,8 @@ def _read_dense(folder: Path, width: int):
         raise SteleError(f"{path}: in_features is {settings.in_features}, the vector before it has {width}")
     weights = read_weights(folder)
     shape = list(getattr(weights.get("linear.weight"), "shape", ()))
-    if shape != [settings.out_features, width]:  # memory is taken for what is there, not for what the config claims
+    # memory is allocated for the file's weights, not for what the config claims
+    if shape != [settings.out_features, width]:
         raise SteleError(f"{path}: want weights of shape {[settings.out_features, width]}, found {shape}")
     linear = nn.Linear(width, settings.out_features, bias=settings.bias)
     try:

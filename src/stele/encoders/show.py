@@ -1,11 +1,11 @@
-"""Show how a model's texts become vectors: each value with who decided it, and two texts as the model reads them.
+"""Show how a model's texts become vectors: each value with its origin, and two texts as the model reads them.
 
     stele encoders show me5_base --benchmark mrtydi
     stele encoders show intfloat/multilingual-e5-base --benchmark belebele --scale paper
     stele encoders show FOLDER --encoding '{"query_prompt": "query: "}'
 
-MODEL is a key of models.yaml or of a configuration, or a hub id that has one, whose checkpoint is there already, or a
-folder. Weights are not loaded.
+MODEL is a key of models.yaml or of a configuration, or its hub id, whose checkpoint is there already; or a folder. The
+origins in order of precedence are in stele.encoders.resolve. Weights are not loaded.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from stele.encoders.chat import tokenize_inputs
 from stele.encoders.resolve import Resolved, resolve
+from stele.encoders.tokens import tokenize_inputs
 from stele.errors import SteleError
 from stele.files.reading import parse_object
 from stele.files.strict import Values
@@ -38,45 +38,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     encoding = parse_object(args.encoding, "--encoding")
     check_keys(encoding, "--encoding")
-    folder, said = (_of_folder if Path(args.model).is_dir() else _of_model)(args, encoding)
-    # without a benchmark none says what is asked for
-    said[BENCHMARK] = {**({} if args.benchmark else SOME_INSTRUCTION), **said.get(BENCHMARK, {})}
-    sys.stdout.writelines(f"{line}\n" for line in shown(folder, resolve(folder, said)))
+    if Path(args.model).is_dir():
+        folder, by_origin = Path(args.model), _of_folder(args)
+    else:
+        folder, by_origin = _of_model(args)
+    by_origin["config"] = {**by_origin.get("config", {}), **encoding}
+    # without a benchmark a prompt's instruction is a placeholder
+    by_origin[BENCHMARK] = {**({} if args.benchmark else SOME_INSTRUCTION), **by_origin.get(BENCHMARK, {})}
+    sys.stdout.writelines(f"{line}\n" for line in shown(folder, resolve(folder, by_origin)))
 
 
-def _of_folder(args: argparse.Namespace, encoding: Values) -> tuple[Path, dict[str, Values]]:
+def _of_folder(args: argparse.Namespace) -> dict[str, Values]:
+    """Origin -> the keys that it decides of a folder, which no file says anything of: the benchmark's protocol."""
     from stele import catalogue
     from stele.catalogue.schema.benchmarks import Benchmark
 
     protocol = catalogue.entry(Benchmark, args.benchmark).encoding if args.benchmark else None
-    return Path(args.model), {"config": encoding, BENCHMARK: protocol.given() if protocol else {}}
+    return {BENCHMARK: protocol.given()} if protocol else {}
 
 
-def _of_model(args: argparse.Namespace, encoding: Values) -> tuple[Path, dict[str, Values]]:
-    """The folder of a model's encoder, and what is said of it by whom, as its jobs are given it."""
+def _of_model(args: argparse.Namespace) -> tuple[Path, dict[str, Values]]:
+    """The folder of a model's encoder, and origin -> the keys that it decides, as in the model's jobs."""
     from stele.catalogue import read_yaml
     from stele.config.model import parse_config
     from stele.plan.plan import make_plan
 
-    here = [Path("config.yaml")] if Path("config.yaml").is_file() else []
-    files = [*here, *([args.configfile] if args.configfile else [])]
-    config = {key: value for path in files for key, value in (read_yaml(path) or {}).items()}
+    # the plan of this folder's configuration
+    files = [Path("config.yaml")] if Path("config.yaml").is_file() else []
+    files += [args.configfile] if args.configfile else []
+    config: Values = {}
+    for path in files:
+        config |= read_yaml(path) or {}
     if args.scale:
         config["scale"] = args.scale
     plan = make_plan(parse_config(config))
-    of_id = {model.checkpoint: key for key, model in plan.models.all.items() if model.checkpoint}
-    model = args.model if args.model in plan.models.all else of_id.get(args.model, args.model)
+
+    # the model, by its key or its hub id, and its checkpoint
+    key_of_id = {model.checkpoint: key for key, model in plan.models.all.items() if model.checkpoint}
+    model = args.model if args.model in plan.models.all else key_of_id.get(args.model, args.model)
     record = Path(plan.models.encoder(model, 0))
     if not record.is_file():
         raise SteleError(f"{args.model}: its checkpoint is not here yet; get it with `snakemake {record}`")
-    if args.benchmark:
-        said = plan.retrieval.encodings(args.benchmark, model)
-    else:
-        said = {}
-        for name in dict.fromkeys((model, plan.models.root(model))):
-            for origin, values in plan.models.says(name):
-                said[origin] = {**values, **said.get(origin, {})}
-    return record.parent, {**said, "config": {**said.get("config", {}), **encoding}}
+
+    return record.parent, plan.retrieval.encodings(args.benchmark, model)
 
 
 def shown(folder: Path, resolved: Resolved) -> Iterator[str]:

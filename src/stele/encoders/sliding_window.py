@@ -13,15 +13,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stele.encoders.probe import tokenizer_probe
-from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet, read_json
+from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet, read_json, tokenizer_probe
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import reading
 from stele.recipes.sliding_window import SlidingWindow
 from stele.training.global_attention import KEY
 
-KEPT = (  # of BERT's configuration
+KEPT = (  # keys of BERT's configuration
     *("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act"),
     *("hidden_dropout_prob", "attention_probs_dropout_prob", "type_vocab_size", "initializer_range", "layer_norm_eps"),
     "pad_token_id",
@@ -37,7 +36,8 @@ HEAD = {  # of masked language modelling: BERT's names and Longformer's
 def convert(source: Path, target: Path, recipe: SlidingWindow) -> None:
     """Writes the BERT in folder `source` as a Longformer into the new folder `target`, with its tokenizer.
 
-    Its vocabulary head and its pooler come along where it has them. Other families than BERT are refused.
+    Its vocabulary head and its pooler are converted, too, if it has them. Raises SteleError for other families than
+    BERT.
     """
     from safetensors.torch import save_file
     from transformers import BertForPreTraining
@@ -52,13 +52,13 @@ def convert(source: Path, target: Path, recipe: SlidingWindow) -> None:
     wrong = sorted(name for name in lacking if name.startswith("bert.") and "pooler" not in name)
     if wrong or report["mismatched_keys"]:
         raise SteleError(f"{source}: its weights lack what config.json asks for, {', '.join(wrong[:3])} among them")
-    given = {name: value for name, value in model.state_dict().items() if name not in lacking}
+    weights = {name: value for name, value in model.state_dict().items() if name not in lacking}
     if any(name.startswith("cls.predictions.transform") for name in lacking):
-        given = {name: value for name, value in given.items() if not name.startswith("cls.")}
+        weights = {name: value for name, value in weights.items() if not name.startswith("cls.")}
     wanted = windowed_config(config, recipe)
     with atomic_directory(target, "sliding_window") as folder:
         wanted.save_pretrained(folder)
-        save_file(windowed_weights(given, config, recipe.positions), folder / "model.safetensors", {"format": "pt"})
+        save_file(windowed_weights(weights, config, recipe.positions), folder / "model.safetensors", {"format": "pt"})
         _copy_tokenizer(source, folder, recipe.positions)
 
 
@@ -66,9 +66,8 @@ def windowed_config(config: Any, recipe: SlidingWindow) -> Any:
     """Longformer's configuration for a BERT's."""
     from transformers import LongformerConfig
 
-    kept = {name: getattr(config, name) for name in KEPT}
     made = LongformerConfig(
-        **kept,
+        **{name: getattr(config, name) for name in KEPT},
         attention_window=[recipe.window] * config.num_hidden_layers,
         max_position_embeddings=recipe.positions + config.pad_token_id + 1,
         architectures=["LongformerForMaskedLM"],
@@ -115,7 +114,7 @@ def _read_config(folder: Path) -> Any:
 
 
 def _copy_tokenizer(source: Path, target: Path, positions: int) -> None:
-    """The tokenizer's files as they are; its configuration names the class, which else follows from the family."""
+    """Copies the tokenizer's files; the configuration names its class, which else depends on the model family."""
     tokenizer = load_tokenizer(source)
     for name in TOKENIZER_FILES:
         if (source / name).exists():

@@ -1,4 +1,4 @@
-"""StaticEmbedding of sentence-transformers: a vector a token, whose mean is a text's; model2vec's weights, too."""
+"""StaticEmbedding of sentence-transformers: a text's vector is the mean of its tokens'; model2vec's weights, too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stele.files.reading import reading
 
 
 class StaticModel(nn.Module):
-    """The vectors [vocabulary, d] of tokens, in the place of an encoder's last states."""
+    """Token vectors [vocabulary, d] instead of an encoder's last states."""
 
     def __init__(self, vectors: Tensor) -> None:
         super().__init__()
@@ -28,11 +28,14 @@ class StaticModel(nn.Module):
 
 
 def load_static(folder: Path, weights: str = "float32") -> StaticModel:
-    """The model of a StaticEmbedding's folder, its weights held as `weights` says."""
+    """The model of a StaticEmbedding's folder, its weights of type `weights`.
+
+    Raises SteleError for a tokenizer with more tokens than there are vectors.
+    """
     with reading(folder, "StaticEmbedding", "get the folder again"):
         tensors = read_weights(folder)
         vectors = tensors["embedding.weight" if "embedding.weight" in tensors else "embeddings"]
-        if "mapping" in tensors:  # of a token to its row
+        if "mapping" in tensors:  # token -> row
             vectors = vectors[tensors["mapping"].long()]
         vectors = vectors.float()
         if "weights" in tensors:

@@ -1,16 +1,21 @@
-"""Tokenised texts as flat arrays, and padded batches from them."""
+"""Tokenised texts as flat arrays, padded batches from them, and texts as messages of a chat template.
+
+sentence-transformers makes messages where a folder's `modality_config` has `message`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
-from typing import NamedTuple
+from itertools import chain, takewhile
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from stele.recipes.encoding import TextInput
+from stele.recipes.encoding import EncodingSpec, Kind, TextInput
 
 WHOLE = 10**9  # a length in tokens that cuts no text
+TASKS: dict[Kind, str] = {"query": "query", "passage": "document"}  # variables of a template
+FILLERS = ("0", "1 2 3 4")  # texts that share no token
 
 
 class Tokens(NamedTuple):
@@ -19,7 +24,7 @@ class Tokens(NamedTuple):
     ids      int32 [total]; text i is ids[offsets[i]:offsets[i + 1]]
     offsets  int64 [n + 1]
     types    uint8 [total], the token types of pairs; None when the encoder has no segments
-    cut      how many of the texts were longer than allowed
+    cut      number of texts that were longer than allowed
     """
 
     ids: np.ndarray
@@ -38,9 +43,9 @@ class Tokens(NamedTuple):
 def tokenize(
     tokenizer, texts: Sequence[TextInput], max_length: int, segments: bool = False, special: bool = True
 ) -> Tokens:
-    """Tokenises texts and pairs with the tokenizer's own batch code; what is longer than `max_length` is cut.
+    """Tokenises texts and pairs with the tokenizer's own batch code, cut to `max_length` tokens.
 
-    Texts are cut on the side that the tokenizer says. Of a pair the longer text is cut first ("longest_first"), as DPR,
+    Texts are cut on the tokenizer's truncation side. Of a pair the longer text is cut first ("longest_first"), as DPR,
     XTREME-R and sentence-transformers do. Without `special` no special tokens are added.
     """
     backend = tokenizer.backend_tokenizer
@@ -59,11 +64,11 @@ def tokenize(
 
 
 def collate(tokens: Tokens, rows: np.ndarray, pad_id: int) -> dict:
-    """The texts `rows` as tensors [len(rows), longest]; the mask is left out where nothing is padded."""
+    """The texts `rows` as int64 tensors [len(rows), longest]; without padding there is no attention_mask."""
     import torch
 
     starts, lengths = tokens.offsets[rows], tokens.lengths_of(rows)
-    width = max(1, int(lengths.max()))  # of a text without tokens there is only padding
+    width = max(1, int(lengths.max()))  # a text without tokens is one of padding
     columns = np.arange(width)
     mask = columns < lengths[:, None]
     source = (starts[:, None] + columns)[mask]
@@ -95,3 +100,47 @@ def length_buckets(lengths: np.ndarray, batch_tokens: int) -> list[np.ndarray]:
         batches.append(order[start : start + count])
         start += count
     return batches
+
+
+class Chat(NamedTuple):
+    """How a tokenizer's chat template is used.
+
+    structured      a message's content is a list of parts, not the text itself
+    variables       of the template
+    restore_suffix  a text that was cut still ends with the template's suffix
+    """
+
+    structured: bool
+    variables: dict[str, Any]
+    restore_suffix: bool
+
+
+def tokenize_inputs(tokenizer, spec: EncodingSpec, chat: Chat | None, texts: Sequence[TextInput], kind: Kind) -> Tokens:
+    """Queries or passages as the model's input: prompt and text, or a system's and a user's message."""
+    if chat is None:
+        return tokenize(tokenizer, spec.inputs(texts, kind), spec.length(kind), spec.segments)
+    length, prompt = spec.length(kind), spec.prompt(kind)
+    tokens = tokenize(tokenizer, _render(tokenizer, chat, texts, prompt, kind), length, special=False)
+    if chat.restore_suffix and (tokens.lengths >= length).any():
+        suffix = _suffix(tokenizer, chat, prompt, kind)[-length:]
+        for end in tokens.offsets[1:][tokens.lengths >= length]:
+            tokens.ids[end - len(suffix) : end] = suffix
+    return tokens
+
+
+def _render(tokenizer, chat: Chat, texts: Sequence[TextInput], prompt: str, kind: Kind) -> list[str]:
+    def message(role: str, text: TextInput) -> dict[str, Any]:
+        return {"role": role, "content": [{"type": "text", "text": text}] if chat.structured else text}
+
+    system = [message("system", prompt)] if prompt else []
+    conversations = [[*system, message("user", text)] for text in texts]
+    return tokenizer.apply_chat_template(conversations, tokenize=False, **{"task": TASKS[kind], **chat.variables})
+
+
+def _suffix(tokenizer, chat: Chat, prompt: str, kind: Kind) -> np.ndarray:
+    """The ids, int32 [s], that the template puts behind every text: the common end of two texts' renderings."""
+    rendered = _render(tokenizer, chat, FILLERS, prompt, kind)
+    first, second = (tokenize(tokenizer, [text], WHOLE, special=False).ids for text in rendered)
+    pairs = zip(first[::-1], second[::-1], strict=False)
+    count = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return first[len(first) - count :] if count < min(len(first), len(second)) else first[:0]

@@ -1,7 +1,7 @@
 """Word vectors in fastText's text format: a line "WORDS WIDTH", then a line a word, its numbers after single spaces.
 
 Format: facebookresearch/fastText, FastText::saveVectors, and alignment/utils.py, which writes the aligned ones. Files
-have up to 2.5 million words and 6 GB, so they are read once, and of their numbers only what is asked for.
+have up to 2.5 million words and 6 GB, so they are read once, and only the numbers of wanted words are parsed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ _HEADER = re.compile(rb"([0-9]{1,12}) ([1-9][0-9]{0,5}) ?\n")
 
 
 class WordVectors(NamedTuple):
-    """words     word -> its row
-    vectors   float32 [words, width], as the file has them
-    counts    `in_file` words; `repeated`: lines of a word that came before, which the first one stands for
+    """Word vectors of a file.
+
+    words     word -> row
+    vectors   float32 [words, width]
+    counts    `in_file`: words of the file; `repeated`: lines of a word that came before, of which the first counts
     """
 
     words: dict[str, int]
@@ -35,10 +37,10 @@ class WordVectors(NamedTuple):
 
 
 def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
-    """The vectors of those of the `wanted` words that a file has, in its order.
+    """The vectors of the `wanted` words that a file has, in the file's order.
 
-    Raises SteleError with the line: no header, a line with more or fewer numbers than it says, more or fewer lines, a
-    last line without its end, and, in the lines of wanted words, what is no finite number.
+    Raises SteleError, with the line, for a missing header, for more or fewer numbers or lines than it says, for a last
+    line without its end, and for a number of a wanted word that is not finite.
     """
     keys = {word.encode(): word for word in wanted}
     rows: dict[str, int] = {}

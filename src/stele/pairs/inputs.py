@@ -131,8 +131,7 @@ def open_tokenisation(args: argparse.Namespace, kind: type) -> Tokenisation:
     made = records.read_record(args.pairs)
     if made.get("method") != recipe.method:
         raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want those of {recipe.method}")
-    from stele.encoders.probe import tokenizer_probe
-    from stele.encoders.tokenizer import load_tokenizer
+    from stele.encoders.tokenizer import load_tokenizer, tokenizer_probe
 
     tokenizer = load_tokenizer(args.tokenizer.parent)
     return Tokenisation(recipe, made, tokenizer, digest(tokenizer_probe(tokenizer)))

@@ -61,8 +61,7 @@ def run(args: argparse.Namespace) -> None:
     # the documents, and the tokenizer
     written = sum(records.read_record(path).get("documents", 0) for path in args.documents)
     total = written if args.limit is None else min(written, args.limit)
-    from stele.encoders.probe import tokenizer_probe
-    from stele.encoders.tokenizer import load_tokenizer
+    from stele.encoders.tokenizer import load_tokenizer, tokenizer_probe
 
     tokenizer = load_tokenizer(args.tokenizer.parent)
     probe = digest(tokenizer_probe(tokenizer))

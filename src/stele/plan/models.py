@@ -40,11 +40,17 @@ class Models:
             raise unknown("model", key, self.all)
         return self.all[key]
 
-    def says(self, key: str) -> list[tuple[str, dict[str, Any]]]:
-        """What is said of a model's encoding, in the order of who decides: in config.yaml, and in models.yaml."""
-        known, own = catalogue.entries(Model).get(key), self.settings.config.models.get(key)
-        of_config = dict(own.encoding) if own else {}
-        return [("config", of_config), ("models", known.encoding.given() if known else {})]
+    def encoding_overrides(self, key: str, *, of_root: bool = True) -> list[tuple[str, dict[str, Any]]]:
+        """(origin, values) of a model's encoding, config.yaml before models.yaml.
+
+        With `of_root` the values of the model that it was trained from follow.
+        """
+        overrides = []
+        for name in dict.fromkeys((key, self.root(key)) if of_root else (key,)):
+            known, user_model = catalogue.entries(Model).get(name), self.settings.config.models.get(name)
+            overrides.append(("config", dict(user_model.encoding) if user_model else {}))
+            overrides.append(("models", known.encoding.given() if known else {}))
+        return overrides
 
     def is_trained(self, key: str) -> bool:
         """Whether a model has a pretraining of ours."""

@@ -32,11 +32,6 @@ def projected(w) -> RunKey:
     return RunKey(PROJECTED, w.model, w.setting)
 
 
-def direct(w) -> RunKey:
-    """The row of a benchmark and a model that is evaluated as it is."""
-    return RunKey(w.benchmark, w.model, "direct")
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Retrieval:
     paths: Paths
@@ -47,45 +42,61 @@ class Retrieval:
     calibrations: Calibration
 
     # --- how texts are encoded ----------------------------------------------------------------------------------------
-    def encodings(self, benchmark: str, model: str) -> dict[str, dict[str, Any]]:
-        """How vectors are made, by who says it (`recipes.encoding.ORIGINS`), each key once; a folder may say otherwise.
+    def encodings(self, benchmark: str | None, model: str) -> dict[str, dict[str, Any]]:
+        """Origin -> the keys of the encoding that it decides; the first origin below that has a key decides it.
 
-        A model's own words, or those of the one it was trained from, come before the scale's and the protocol's, unless
-        the protocol has a pooling of its own, or an encoding of its own for large models: those that have, or were
-        trained from one that has, so many layers. One of today's encoders reads a title and a text as one text, where
-        the protocol has them as a pair: that is what papers fine-tune their dual encoders on.
+        The encoder's folder comes between 2 and 4, when the encoder is loaded (`stele.encoders.resolve`). Without a
+        benchmark only what is said of the model for all benchmarks. Raises SteleError for a benchmark without an
+        encoding.
         """
-        entry = self.protocols.data.benchmark(benchmark)
-        if entry.encoding is None:
+        root = self.models.root(model)
+        complete = self.models[root].is_complete  # one of today's encoders, which is evaluated as it is
+        overrides = self.models.encoding_overrides(model)
+        entry = self.protocols.data.benchmark(benchmark) if benchmark else None
+        if entry and entry.encoding is None:
             raise SteleError(
                 f"benchmark {benchmark}: no encoder makes vectors of its texts; its models are trained for it"
             )
-        protocol, scale = entry.encoding.given(), self.paths.settings.sizes.encoding.given()
-        root, large = self.models.root(model), entry.large
-        said = [(origin, values) for name in dict.fromkeys((model, root)) for origin, values in self.models.says(name)]
-        complete = self.models[root].is_complete
-        if complete and protocol.get("passage_format") == "title_text_pair":
-            protocol = {**protocol, "passage_format": "title_text"}
-        if entry.pooling and not complete and any("pooling" in values for _, values in said):
-            said.insert(0, (BENCHMARK, {"pooling": entry.pooling}))
-        if large and large.of == _public_layers(root) and not complete:
-            layer = self.world.layer(root, large.layer, large.of)
-            said.insert(0, (BENCHMARK, {"pooling": large.pooling, "layer": layer}))
+        layers: list[tuple[str, dict[str, Any]]] = []
+
+        # 1. for models that are no complete encoders: the benchmark's own encoding of large ones (which have as many
+        #    layers, or were trained from one that has), and its own pooling where another origin has one
+        if entry and not complete:
+            large, public = entry.large, catalogue.entries(Checkpoint).get(root)
+            if large and public and public.layers == large.of:
+                layer = self.world.layer(root, large.layer, large.of)
+                layers.append((BENCHMARK, {"pooling": large.pooling, "layer": layer}))
+            if entry.pooling and any("pooling" in values for _, values in overrides):
+                layers.append((BENCHMARK, {"pooling": entry.pooling}))
+
+        # 2. config.yaml and models.yaml, of the model and of the one that it was trained from
+        layers += overrides
+
+        # 4. the scale; 5. the protocol, whose pair of title and text is one text to a complete encoder
+        if entry:
+            protocol = entry.encoding.given()
+            if complete and protocol.get("passage_format") == "title_text_pair":
+                protocol = {**protocol, "passage_format": "title_text"}
+            layers += [("scale", self.paths.settings.sizes.encoding.given()), (BENCHMARK, protocol)]
+
         by_origin: dict[str, dict[str, Any]] = {}
         decided: set[str] = set()
-        for origin, values in (*said, ("scale", scale), (BENCHMARK, protocol)):
-            new = {key: value for key, value in values.items() if key not in decided}
-            if new:
-                by_origin.setdefault(origin, {}).update(new)
-            decided |= new.keys()
+        for origin, values in layers:
+            for key, value in values.items():
+                if key not in decided:
+                    by_origin.setdefault(origin, {})[key] = value
+            decided |= values.keys()
         return by_origin
 
     def encoding(self, benchmark: str, model: str) -> SomeEncoding:
-        """The same without who says it."""
-        return SomeEncoding(**{k: v for values in self.encodings(benchmark, model).values() for k, v in values.items()})
+        """The keys of the encoding that are decided before the folder is known."""
+        values: dict[str, Any] = {}
+        for of_origin in self.encodings(benchmark, model).values():
+            values |= of_origin
+        return SomeEncoding(**values)
 
     def encoding_json(self, benchmark: str, model: str) -> str:
-        """The same, by who says it, as a command is given it."""
+        """The value of a command's --encoding."""
         return as_json(self.encodings(benchmark, model))
 
     def calibrated_benchmark(self, recipe: str) -> str:
@@ -158,10 +169,6 @@ class Retrieval:
         """Whether what a row's job gives is vectors of pairs and no ranking."""
         return self.protocols.is_known(row.benchmark, row.setting) and self.rows.kind(row).scored == "vectors"
 
-    def layer_inputs(self, w) -> Inputs:
-        """Of the accuracy by layer: as of the search with the model as it is."""
-        return self.rows.inputs(direct(w), w.seeds)
-
     def projection_inputs(self, w) -> Inputs:
         row = projected(w)
         problem = self.rows.problem(row)
@@ -181,9 +188,3 @@ class Retrieval:
         if not self.paths.settings.config.keep_index or self.vectors(w):
             return None
         return self.paths.work(f"index/{row_of(w).path}/{w.seeds}")
-
-
-def _public_layers(root: str) -> int | None:
-    """The layers of a public checkpoint; None of one that the catalogue does not know."""
-    known = catalogue.entries(Checkpoint).get(root)
-    return known.layers if known else None

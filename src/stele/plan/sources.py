@@ -96,7 +96,11 @@ class Sources:
             raise SteleError(f"{model}: {problem[0]}: {problem[1]}")
         source = {key: value for key, value in self.models.checkpoint_source(model).items() if key != "path"}
         source |= {"licence": self.models[model].licence}
-        weights = {key: value for _, said in reversed(self.models.says(model)) for key, value in said.items()}
+        weights = {
+            key: value
+            for _, said in reversed(self.models.encoding_overrides(model, of_root=False))
+            for key, value in said.items()
+        }
         if weights.get("weights", "float32") != "float32":
             source["weights"] = weights["weights"]
         if without := self._same_weights(source.get("checkpoint")):
@@ -127,7 +131,7 @@ class Sources:
         """
         if model in recipes.generator_models():
             return {"generator": True}
-        said = {origin: values for origin, values in self.models.says(model) if values}
+        said = {origin: values for origin, values in self.models.encoding_overrides(model, of_root=False) if values}
         direct = self.models[model].is_complete or "config" in said or model in self.settings.config.cards
         return {"encoding": as_json(said)} if direct else {}
 

@@ -25,30 +25,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    given = {path: records.read_record(path) for path in args.pairs}
-    first = given[args.pairs[0]]
-    searches, runs = {}, {}
-    for path, record in given.items():
+    # the searches and runs of all records, which must be alike in all but their languages
+    pair_records = {path: records.read_record(path) for path in args.pairs}
+    first = pair_records[args.pairs[0]]
+    searches, run_files, inputs = {}, {}, {}
+    for path, record in pair_records.items():
         for key in ALIKE:
             if record.get(key) != first.get(key):
                 raise SteleError(f"{path}: {key} {record.get(key)!r}, where {args.pairs[0]} has {first.get(key)!r}")
         for name, run_file in runs_of(record, path.parent).items():
-            if name in runs:
-                raise SteleError(f"{path}: {name} is in {runs[name].parents[1]}, too")
-            searches[name], runs[name] = record["searches"][name], run_file
+            if name in run_files:
+                raise SteleError(f"{path}: {name} is in {run_files[name].parents[1]}, too")
+            searches[name], run_files[name], inputs[name] = record["searches"][name], run_file, path
+
+    # copy the runs, and write the record
     folder = args.output.parent / "runs"
     with atomic_directory(folder, JOB) as made:
-        for name, run_file in runs.items():
+        for name, run_file in run_files.items():
             shutil.copyfile(run_file, made / f"{name}.trec.gz")
-    facts = {name: file_facts(folder / f"{name}.trec.gz") for name in runs}
+    facts = {name: file_facts(folder / f"{name}.trec.gz") for name in run_files}
     records.write_record(
         args.output,
         job=JOB,
-        inputs={name: path for path, record in given.items() for name in record["searches"]},
+        inputs=inputs,
         clock=clock,
         **{key: first[key] for key in ALIKE[1:]},
         languages=list(searches),
         searches=searches,
-        outputs={f"runs/{name}.trec.gz": of_run for name, of_run in facts.items()},
+        outputs={f"runs/{name}.trec.gz": run_facts for name, run_facts in facts.items()},
         content=facts_digest(facts),
     )

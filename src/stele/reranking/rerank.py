@@ -3,7 +3,7 @@
 The topics that have a relevant document in a collection are dealt into five folds by the seed, alike for all models and
 query languages, so that results can be compared topic by topic. A scorer that learns is trained five times, and each
 time scores the topics of one fold; the five make one run. epochs.csv beside the runs has the folds and the dev MAP of
-every epoch. A killed job goes on: finished folds, and the steps of the one it was in, are in the state folder.
+every epoch. A killed job resumes: the state folder has the finished folds and the steps of the current one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,17 +25,16 @@ from stele.benchmarks.types import Data, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash
-from stele.files.reading import JsonObject, parse_object
-from stele.recipes.reranking import CrossEncoder, RerankingRecipe, Trained, parse_recipe
+from stele.files.reading import parse_object
+from stele.recipes.reranking import CrossEncoder, parse_recipe
 from stele.registry import load_named
-from stele.reranking.inputs.candidates import Candidates, contents, has_relevant, read_candidates
-from stele.reranking.inputs.word_vectors import reader
-from stele.reranking.scorers import Sources
+from stele.reranking.candidates import Candidates, contents, has_relevant, read_candidates
+from stele.reranking.scorers import Sources, UntrainedScorer, load_scorer
+from stele.reranking.scorers._words import word_vector_reader
 
 if TYPE_CHECKING:
-    from stele.reranking.folds.cross_validation import Outcome
+    from stele.reranking.cross_validation import FoldResult
 
-SCORERS = "stele.reranking.scorers"
 COLUMNS = ("search", "fold", "epoch", "dev_map", "chosen", "test_topics")
 
 JOB = "rerank"
@@ -58,24 +57,59 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
+    # the recipe, the inputs and the state folder
     recipe = parse_recipe(parse_object(args.recipe, "--recipe"))
     if isinstance(recipe, CrossEncoder) != (args.encoder is not None):
         wrong = "needs --encoder RECORD" if args.encoder is None else "has no use for --encoder"
         raise SteleError(f"--recipe: scorer {recipe.scorer} {wrong}")
-    of_data, of_vectors = data_records(args.data), data_records(args.vectors, "--vectors")
-    inputs = of_data | of_vectors | ({"encoder": args.encoder} if args.encoder else {})
-    whole = {"benchmark": args.benchmark, **recipe.model_dump(mode="json")}
-    state = own_folder(args.state, recipe=whole, inputs=inputs, seed=args.seed, code=args.code)
-    benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
-    job = Job(benchmark, data_folders(of_data), recipe, _word_folders(of_vectors), args.encoder, args.seed, state)
+    benchmark_data, word_vectors = data_records(args.data), data_records(args.vectors, "--vectors")
+    inputs = benchmark_data | word_vectors | ({"encoder": args.encoder} if args.encoder else {})
+    made_by = {"benchmark": args.benchmark, **recipe.model_dump(mode="json")}
+    state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
+    benchmark, data = load_named("stele.benchmarks", args.benchmark, kind="benchmark"), data_folders(benchmark_data)
+    read_vectors = word_vector_reader(_word_folders(word_vectors))
+
     runs, searches, rows = {}, {}, []
     for query_set in benchmark.query_sets(args.languages):
-        candidates = read_candidates(benchmark, job.data, query_set)
-        scores, folds = _scores(job, query_set, candidates)
+        # score the candidates, in folds where the scorer learns
+        candidates = read_candidates(benchmark, data, query_set)
+        sources = Sources(
+            query_language=query_set.name.partition("-")[0],
+            document_language=query_set.collection,
+            encoder=args.encoder.parent if args.encoder else None,
+            read_vectors=read_vectors,
+            collection=lambda pool=query_set.collection: map(contents, benchmark.passages(data, pool)),
+        )
+        scorer = load_scorer(recipe.scorer, candidates, recipe, sources)
+        if isinstance(scorer, UntrainedScorer):
+            scores, folds = scorer.scores(), []
+        else:
+            from stele.reranking.cross_validation import cross_validate
+
+            folds = cross_validate(
+                scorer.new_module,
+                candidates,
+                _fold_of_topics(benchmark, data, query_set, args.seed),
+                recipe,
+                seed=args.seed,
+                state=state / query_set.name,
+                label=f"re-rank {query_set.name}",
+            )
+            scores = np.zeros(len(candidates), np.float32)
+            for fold in folds:
+                scores[fold.rows] = fold.scores
+        # the run, and what the record and epochs.csv say of it
         runs[query_set.name] = candidates.run(scores)
-        facts = {"language": query_set.language, "pool": query_set.collection, "queries": len(candidates.topics)}
-        searches[query_set.name] = {**facts, **candidates.counts, "folds": [_facts(fold) for fold in folds]}
-        rows += _rows(query_set.name, candidates, folds)
+        searches[query_set.name] = {
+            "language": query_set.language,
+            "pool": query_set.collection,
+            "queries": len(candidates.topics),
+            **candidates.counts,
+            "folds": [fold.facts() for fold in folds],
+        }
+        rows += _epoch_rows(query_set.name, candidates, folds)
+
+    # write the runs with epochs.csv, and the record
     files = {name: partial(write_run, run=ranked.items(), tag="stele") for name, ranked in runs.items()}
     outputs, content = write_with_epochs(args.output.parent / "runs", JOB, ".trec.gz", files, [COLUMNS, *rows])
     records.write_record(
@@ -95,22 +129,13 @@ def run(args: argparse.Namespace) -> None:
     drop(state)
 
 
-class Job(NamedTuple):
-    """What all query sets of a job share: `vectors` are the folders of word vectors by language."""
+def _word_folders(word_vectors: Mapping[str, Path]) -> dict[str, Path]:
+    """Language -> the folder of its word vectors, which a pair of languages may share.
 
-    benchmark: ModuleType
-    data: Data
-    recipe: RerankingRecipe
-    vectors: dict[str, Path]
-    encoder: Path | None
-    seed: int
-    state: Path
-
-
-def _word_folders(given: Mapping[str, Path]) -> dict[str, Path]:
-    """Language -> the folder of its vectors, which a pair of languages may share; two of a language are an error."""
+    Raises SteleError for a language that is given twice.
+    """
     folders: dict[str, Path] = {}
-    for dataset, parts in data_folders(given).items():
+    for dataset, parts in data_folders(word_vectors).items():
         for part, folder in parts.items():
             for language in part.split("-"):
                 if language in folders:
@@ -119,44 +144,14 @@ def _word_folders(given: Mapping[str, Path]) -> dict[str, Path]:
     return folders
 
 
-def _scores(job: Job, query_set: QuerySet, candidates: Candidates) -> tuple[np.ndarray, list[Outcome]]:
-    """The scores [n] of all candidates, and what became of each fold; no folds where the scorer learns nothing."""
-    sources = Sources(
-        query_set.name.partition("-")[0],
-        query_set.collection,
-        job.encoder.parent if job.encoder else None,
-        reader(job.vectors),
-        lambda: (contents(passage) for passage in job.benchmark.passages(job.data, query_set.collection)),
-    )
-    scorer = load_named(SCORERS, job.recipe.scorer, kind="scorer")
-    if not isinstance(job.recipe, Trained):
-        return scorer.scores(candidates, job.recipe, sources), []
-    from stele.reranking.folds.cross_validation import cross_validate
-
-    judged = getattr(job.benchmark, "all_judgments", job.benchmark.judgments)(job.data, query_set)
-    topics = [topic for topic, own in judged.items() if has_relevant(own)]
-    fold_of = folds_by_hash(topics, f"{job.seed} {query_set.collection} ")
-    given = scorer.inputs(candidates, job.recipe, sources)
-    folds = cross_validate(
-        lambda seed: scorer.module(given, job.recipe, sources, seed),
-        candidates,
-        fold_of,
-        job.recipe,
-        seed=job.seed,
-        state=job.state / query_set.name,
-        label=f"re-rank {query_set.name}",
-    )
-    scores = np.zeros(len(candidates), np.float32)
-    for fold in folds:
-        scores[fold.rows] = fold.scores
-    return scores, folds
+def _fold_of_topics(benchmark: ModuleType, data: Data, query_set: QuerySet, seed: int) -> dict[str, int]:
+    """Topic -> fold, of the topics that have a relevant document in the collection, whatever the query language."""
+    judgments = getattr(benchmark, "all_judgments", benchmark.judgments)(data, query_set)
+    topics = [topic for topic, judged in judgments.items() if has_relevant(judged)]
+    return folds_by_hash(topics, f"{seed} {query_set.collection} ")
 
 
-def _facts(fold: Outcome) -> JsonObject:
-    return {"topics": fold.topics, "epoch": fold.epoch, "dev_map": fold.dev_map[fold.epoch], "pairs": fold.pairs}
-
-
-def _rows(name: str, candidates: Candidates, folds: list[Outcome]) -> Iterator[tuple]:
+def _epoch_rows(name: str, candidates: Candidates, folds: list[FoldResult]) -> Iterator[tuple]:
     for number, fold in enumerate(folds):
         topics = " ".join(candidates.topics[topic] for topic in np.unique(candidates.topic_of[fold.rows]))
         for epoch, value in sorted(fold.dev_map.items()):

@@ -1,11 +1,11 @@
-"""Search a benchmark with BM25, k1 and b given or chosen in each language on questions apart; write canonical runs.
+"""Search a benchmark with BM25, k1 and b given or chosen in each language on other questions; write canonical runs.
 
 Language by language: the passages are indexed into the state folder; where k1 and b are to be chosen, the questions of
-a split are searched with every pair of the recipe, and those to be judged with the pair of the highest MRR@100. A
-recipe with `rm3` expands the queries. A killed job continues where it stopped: whole blocks of the index, tried
-parameters and finished searches are kept in the state folder until the job is done.
+a split are searched with every pair of the recipe, and the judged ones with the pair of the highest MRR@100. A recipe
+with `rm3` expands the queries. A killed job resumes where it stopped: complete blocks of the index, tried parameters
+and finished searches are kept in the state folder until the job is done.
 
-By bm25s, in Lucene's variant of the formula; or by Anserini, Lucene itself, where its record is given (--anserini).
+The engine is bm25s, in Lucene's variant of the formula, or with --anserini Anserini, Lucene itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import logging
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 
 from stele.artifacts import records
 from stele.artifacts.run import run_of
@@ -33,21 +32,22 @@ from stele.files.strict import Values
 from stele.progress import track
 from stele.recipes.lexical import Search, Tuning, parse_recipe
 from stele.registry import load_named
-from stele.retrieval.lexical import anserini, bm25_search, engines
-from stele.retrieval.lexical.bm25_search import Hits, choose
-from stele.retrieval.searches.search_job import (
+from stele.retrieval.lexical import anserini, lucene_bm25
+from stele.retrieval.lexical.engines import Bm25sEngine, Engine, Texts
+from stele.retrieval.lexical.lucene_bm25 import Hits, choose
+from stele.retrieval.search_job import (
     FinishedSearches,
     check_counts,
     expected_passages,
-    field_of_topics,
     left_out,
+    topic_options,
 )
 
 logger = logging.getLogger(__name__)
 
 JOB = "bm25"
 ALL = "all"  # the queries of a benchmark without splits
-DEFAULT = (0.9, 0.4)  # Anserini's k1 and b: what is gained over them is worth a line in the record
+DEFAULT = (0.9, 0.4)  # Anserini's k1 and b: the record has their MRR, to show what tuning gains
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,10 +66,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    job = Job(args, load_named("stele.benchmarks", args.benchmark, kind="benchmark"))
+    job = Bm25Job(args)
     for query_set in job.query_sets:
         if job.finished.facts(query_set) is None:
-            job.run_search(query_set)
+            job.search(query_set)
     published = job.finished.publish(job.query_sets, args.output.parent / "runs", JOB)
     records.write_record(
         args.output,
@@ -81,49 +81,118 @@ def run(args: argparse.Namespace) -> None:
         depth=args.depth,
         searches={query_set.name: job.finished.facts(query_set) for query_set in job.query_sets},
         recipe=job.recipe.given(),
-        similarity=job.engine,
+        similarity=job.engine_name,
         **published,
     )
     drop(job.state)
 
 
-class Job:
-    """One job: its query sets, its recipe, and where its state lies."""
+class Bm25Job:
+    """The inputs, the recipe and the state of one job, and the steps of its search."""
 
-    def __init__(self, args: argparse.Namespace, benchmark: ModuleType) -> None:
+    def __init__(self, args: argparse.Namespace) -> None:
         check_counts(args, "depth", "threads")
-        of_data = data_records(args.data)
-        self.args, self.benchmark, self.data = args, benchmark, data_folders(of_data)
-        self.inputs = of_data | ({"anserini:all": args.anserini} if args.anserini else {})
+        # the benchmark and the recipe
+        self.args = args
+        self.benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+        benchmark_data = data_records(args.data)
+        self.data = data_folders(benchmark_data)
+        self.query_sets: list[QuerySet] = self.benchmark.query_sets(args.languages)
         self.recipe = parse_recipe(parse_object(args.recipe, "--recipe"))
-        self.query_sets: list[QuerySet] = benchmark.query_sets(args.languages)
+        # the engine
         self.jar = anserini.find_jar(args.anserini.parent) if args.anserini else None
         version = importlib.metadata.version("bm25s")
-        self.engine = f"BM25 by {self.jar.stem}" if self.jar else f"BM25 by bm25s {version} (Lucene's variant)"
-        whole = {"benchmark": args.benchmark, "depth": args.depth, "engine": self.engine, **self.recipe.given()}
-        self.state = own_folder(args.state, recipe=whole, inputs=self.inputs, seed=0, code=args.code)
+        self.engine_name = f"BM25 by {self.jar.stem}" if self.jar else f"BM25 by bm25s {version} (Lucene's variant)"
+        # the state folder
+        self.inputs = benchmark_data | ({"anserini:all": args.anserini} if args.anserini else {})
+        made_by = {"benchmark": args.benchmark, "depth": args.depth, "engine": self.engine_name}
+        made_by |= self.recipe.given()
+        self.state = own_folder(args.state, recipe=made_by, inputs=self.inputs, seed=0, code=args.code)
         self.finished = FinishedSearches(self.state / "runs")
         self.finished.folder.mkdir(exist_ok=True)
 
+    def search(self, query_set: QuerySet) -> None:
+        """Searches a query set, with given or tuned parameters, and removes the index."""
+        if isinstance(self.recipe, Tuning):
+            queries, hits, facts = self.tuned(query_set, self.recipe)
+        else:
+            queries, hits, facts = self.direct(query_set, self.recipe)
+        cut = left_out(self.benchmark, self.data, query_set).cut
+        ranked = (
+            (query.id, cut(query.id, query_hits, self.args.depth))
+            for query, query_hits in zip(queries, hits, strict=True)
+        )
+        facts = {"language": query_set.language, "pool": query_set.collection, "queries": len(hits), **facts}
+        self.finished.save(query_set, ranked, facts)
+        shutil.rmtree(self.state / query_set.collection)
+
+    def direct(self, query_set: QuerySet, recipe: Search) -> tuple[list[Query], list[Hits], Values]:
+        """The queries, their hits with the recipe's k1 and b, and the facts of the search."""
+        queries, parameters = self.queries(query_set), (recipe.k1, recipe.b)
+        engine = self.engine(query_set, {ALL: queries})
+        depth = self.deepest(query_set, queries)
+        if recipe.rm3:
+            hits = engine.expanded(ALL, parameters, depth, recipe.rm3)
+        else:
+            ((_, hits),) = engine.runs(ALL, [parameters], depth)
+        return queries, hits, {"passages": engine.passages, **engine.facts}
+
+    def tuned(self, query_set: QuerySet, recipe: Tuning) -> tuple[list[Query], list[Hits], Values]:
+        """The queries, their hits with the k1 and b that are best on another split, and the facts of the search."""
+        tuned, judged = recipe.split, self.benchmark.JUDGED
+        splits = {split: self.queries(query_set, split) for split in (tuned, judged)}
+        engine = self.engine(query_set, splits)
+        mrr = self.tune(query_set, engine, splits[tuned], recipe)
+        chosen = choose(mrr)
+        ((_, hits),) = engine.runs(judged, [chosen], self.deepest(query_set, splits[judged]))
+        logger.info("%s: k1 %g, b %g, MRR of %s %.4f", query_set.name, *chosen, tuned, mrr[chosen])
+        facts = {
+            "passages": engine.passages,
+            "k1": chosen[0],
+            "b": chosen[1],
+            f"{tuned}_queries": len(splits[tuned]),
+            f"{tuned}_mrr": mrr[chosen],
+            f"{tuned}_mrr_by_default": mrr.get(DEFAULT),
+            **engine.facts,
+        }
+        return splits[judged], hits, facts
+
+    def tune(self, query_set: QuerySet, engine: Engine, queries: Sequence[Query], recipe: Tuning) -> dict:
+        """(k1, b) -> MRR on the queries, for each pair of the recipe's grid; saved pair by pair."""
+        path = self.state / query_set.collection / "tuned.json"
+        judgments = self.benchmark.judgments(self.data, query_set, recipe.split)
+        mrr_of = {tuple(parameters): mrr for parameters, mrr in read_state(path) or ()}
+        grid = sorted((k1, b) for k1 in recipe.k1 for b in recipe.b)
+        left = [parameters for parameters in grid if parameters not in mrr_of]
+        runs = engine.runs(recipe.split, left, lucene_bm25.CUT)
+        for parameters, hits in track(runs, len(left), f"tune {query_set.name}, {len(queries)} queries", "pairs"):
+            mrr_of[parameters] = mean_reciprocal_rank(query_set, judgments, queries, hits)
+            atomic_write_json(path, sorted(mrr_of.items()))
+        return mrr_of
+
     def queries(self, query_set: QuerySet, *split: str) -> list[Query]:
-        """The queries of a split, or of a benchmark that has none."""
-        field = field_of_topics(self.benchmark, getattr(self.recipe, "field", None))
-        queries = list(self.benchmark.queries(self.data, query_set, *split, **field))
+        """The queries of a split, or of a benchmark without splits. Raises SteleError where there is none."""
+        options = topic_options(self.benchmark, getattr(self.recipe, "field", None))
+        queries = list(self.benchmark.queries(self.data, query_set, *split, **options))
         if not queries:
             name = " ".join([*split, "query"])
             raise SteleError(f"{self.args.benchmark}: {query_set.name} has no {name} in the data given")
         return queries
 
-    def collection(self, query_set: QuerySet, splits: dict[str, list[Query]]) -> engines.Engine:
+    def engine(self, query_set: QuerySet, splits: dict[str, list[Query]]) -> Engine:
         """A query set's collection, indexed for these queries."""
         folder, threads = self.state / query_set.collection, self.args.threads
-        texts = engines.Texts(query_set.language, lambda: self.contents(query_set))
+        texts = Texts(query_set.language, lambda: self.contents(query_set))
         if self.jar:
             expands = getattr(self.recipe, "rm3", None) is not None
-            return engines.WithAnserini(self.jar, texts, folder, splits, threads, expands)
-        return engines.WithBm25s(
-            texts, folder, splits, threads, rounded=getattr(self.recipe, "lengths", "exact") == "lucene"
-        )
+            return anserini.AnseriniEngine(self.jar, texts, folder, splits, threads, expands)
+        rounded = getattr(self.recipe, "lengths", "exact") == "lucene"
+        return Bm25sEngine(texts, folder, splits, threads, rounded)
+
+    def deepest(self, query_set: QuerySet, queries: Sequence[Query]) -> int:
+        """The number of hits to search, so that each query has --depth of them that may count."""
+        of_query_set = left_out(self.benchmark, self.data, query_set)
+        return of_query_set.deepest((query.id for query in queries), self.args.depth)
 
     def contents(self, query_set: QuerySet) -> Iterator[tuple[str, str]]:
         """(id, text) of a collection's passages: title and text, as Anserini's index of Mr. TyDi has them."""
@@ -132,74 +201,6 @@ class Job:
         yield from track(
             ((p.id, f"{p.title}\n\n{p.text}") for p in passages), expected, f"read {query_set.collection}", "passages"
         )
-
-    def run_search(self, query_set: QuerySet) -> None:
-        """Searches a query set, with parameters that are chosen before or given, and puts the index away."""
-        if isinstance(self.recipe, Tuning):
-            queries, hits, facts = self.tuned(query_set, self.recipe)
-        else:
-            queries, hits, facts = self.direct(query_set, self.recipe)
-        cut = left_out(self.benchmark, self.data, query_set).cut
-        ranked = zip((query.id for query in queries), hits, strict=True)
-        by_query = ((name, cut(name, query_hits, self.args.depth)) for name, query_hits in ranked)
-        facts = {"language": query_set.language, "pool": query_set.collection, "queries": len(hits), **facts}
-        self.finished.save(query_set, by_query, facts)
-        shutil.rmtree(self.state / query_set.collection)
-
-    def direct(self, query_set: QuerySet, recipe: Search) -> tuple[list[Query], list[Hits], Values]:
-        """The queries, their hits with the recipe's k1 and b, and what is known of the search."""
-        queries = self.queries(query_set)
-        collection, parameters = self.collection(query_set, {ALL: queries}), (recipe.k1, recipe.b)
-        depth = self.deepest(query_set, queries)
-        if recipe.rm3:
-            hits = collection.expanded(ALL, parameters, depth, recipe.rm3)
-        else:
-            ((_, hits),) = collection.runs(ALL, [parameters], depth)
-        return queries, hits, {"passages": collection.passages, **collection.facts}
-
-    def deepest(self, query_set: QuerySet, queries: Sequence[Query]) -> int:
-        """How many hits are asked for, so that --depth of each query may count."""
-        of_queries = left_out(self.benchmark, self.data, query_set)
-        return of_queries.deepest((query.id for query in queries), self.args.depth)
-
-    def tuned(self, query_set: QuerySet, recipe: Tuning) -> tuple[list[Query], list[Hits], Values]:
-        """The same with the k1 and b that are best on another split."""
-        tuned, judged = recipe.split, self.benchmark.JUDGED
-        splits = {split: self.queries(query_set, split) for split in (tuned, judged)}
-        collection = self.collection(query_set, splits)
-        mrr = self.tune(query_set, collection, splits[tuned], recipe)
-        chosen = choose(mrr)
-        ((_, hits),) = collection.runs(judged, [chosen], self.deepest(query_set, splits[judged]))
-        logger.info("%s: k1 %g, b %g, MRR of %s %.4f", query_set.name, *chosen, tuned, mrr[chosen])
-        facts = {
-            "passages": collection.passages,
-            "k1": chosen[0],
-            "b": chosen[1],
-            f"{tuned}_queries": len(splits[tuned]),
-            f"{tuned}_mrr": mrr[chosen],
-            f"{tuned}_mrr_by_default": mrr.get(DEFAULT),
-            **collection.facts,
-        }
-        return splits[judged], hits, facts
-
-    def tune(
-        self,
-        query_set: QuerySet,
-        collection: engines.Engine,
-        queries: Sequence[Query],
-        recipe: Tuning,
-    ) -> dict:
-        """The MRR of each pair of parameters on the queries; saved as they come."""
-        path = self.state / query_set.collection / "tuned.json"
-        judged = self.benchmark.judgments(self.data, query_set, recipe.split)
-        mrr_of = {tuple(parameters_given): mrr for parameters_given, mrr in read_state(path) or ()}
-        grid = sorted((k1, b) for k1 in recipe.k1 for b in recipe.b)
-        left = [parameters_given for parameters_given in grid if parameters_given not in mrr_of]
-        runs = collection.runs(recipe.split, left, bm25_search.CUT)
-        for parameters, hits in track(runs, len(left), f"tune {query_set.name}, {len(queries)} queries", "pairs"):
-            mrr_of[parameters] = mean_reciprocal_rank(query_set, judged, queries, hits)
-            atomic_write_json(path, sorted(mrr_of.items()))
-        return mrr_of
 
 
 def mean_reciprocal_rank(
@@ -210,5 +211,5 @@ def mean_reciprocal_rank(
     case = Case(relevant=[judged.get(name, {}) for name in names])
     case.add(query_set, names)
     case.runs[query_set.name] = run_of(dict(zip(names, hits, strict=True)))
-    values = by_ranx(case, "mrr", str(bm25_search.CUT)).tolist()
+    values = by_ranx(case, "mrr", str(lucene_bm25.CUT)).tolist()
     return sum(values) / len(values)

@@ -1,8 +1,8 @@
 """Calibrate an encoder's vectors across languages: mean and deviation of each, and a rotation of each pair.
 
-CCP, section 3.2; nothing is learnt from translations. From sentences of CommonCrawl, language by language and pair by
-pair; what is finished stays in the state folder, so that a job that was killed goes on where it was. The vectors of a
-language are dropped after its last pair.
+CCP, section 3.2; nothing is learnt from translations, but from sentences of CommonCrawl, language by language and pair
+by pair. Finished languages and pairs stay in the state folder, so that a killed job resumes. The vectors of a language
+are dropped after its last pair.
 """
 
 from __future__ import annotations
@@ -10,24 +10,29 @@ from __future__ import annotations
 import argparse
 import logging
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from stele.artifacts import records
+from stele.artifacts.documents import document_shards
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.command import arguments
+from stele.encoders import calibration
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.digests import folder_facts
-from stele.files.reading import parse_object, read_state
+from stele.files.reading import parse_object, read_state, reading
 from stele.progress import bar
-from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
+from stele.retrieval.dense.encoder_arguments import add_encoding_argument, parse_encoding
+from stele.retrieval.dense.vector_files import READ_ROWS, Layout, encode_part
+from stele.training.sampling import generator
 
 log = logging.getLogger(__name__)
 JOB = "calibrate"
+SPREAD = 4  # sentences that are read for each one drawn, to mix the row groups of neighbouring documents
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,50 +56,78 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    clock = records.start()
     import torch
 
     from stele.encoders.load import load_encoder
     from stele.recipes.calibration import parse_recipe
     from stele.training.processes import default_device
 
+    clock = records.start()
+    # the recipe, the documents and the pairs
     values = parse_object(args.recipe, "--recipe")
     recipe, documents = parse_recipe(values), documents_of(args.documents)
     pairs = checked_pairs(args.pairs, documents)
+
+    # the encoder
     torch.set_num_threads(recipe.threads)
     encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
     if not encoder.spec.of_one_kind:
         raise SteleError(
             "--encoder: queries and passages are encoded differently; a calibration wants one vector a text"
         )
+
+    # the state folder
     inputs = {"encoder": args.encoder, **{f"documents {language}": path for language, path in documents.items()}}
     made_by = {**values, "encoding": encoder.spec.facts(), "pairs": pairs}
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
-    job = Job(encoder, recipe, documents, args.seed, state)
-    for pair in pairs:
-        job.rotate(pair, later=pairs[pairs.index(pair) + 1 :])
+
+    # learn the rotation of each pair, then the statistics of languages without one
+    job = CalibrationJob(encoder, recipe, documents, args.seed, state)
+    for number, pair in enumerate(pairs):
+        job.rotate(pair, later=pairs[number + 1 :])
     for language in documents:
         job.statistics(language)
         job.forget(language)
-    publish(args, job, pairs, inputs, clock)
+
+    # publish the calibration with its record, both at once
+    statistics = {language: job.statistics(language) for language in documents}
+    rotations = {pair: job.rotation(pair) for pair in pairs}
+    with atomic_directory(args.output.parent, JOB) as folder:
+        calibration.write_tensors(folder / calibration.FILE, statistics, rotations)
+        records.write_record(
+            folder / args.output.name,
+            job=JOB,
+            inputs=inputs,
+            clock=clock,
+            seed=args.seed,
+            model=args.model,
+            recipe=recipe.model_dump(mode="json"),
+            **encoder.facts(),
+            languages={language: job.facts(language) for language in documents},
+            rotations={pair: job.facts(pair) for pair in pairs},
+            outputs=folder_facts(folder),
+        )
     drop(state)
 
 
-def documents_of(given: list[str]) -> dict[str, Path]:
-    """The records of documents by language, in the order of the languages."""
-    found: dict[str, Path] = {}
-    for item in given:
+def documents_of(items: list[str]) -> dict[str, Path]:
+    """The records of documents by language, in the order of the languages, from LANGUAGE=RECORD each.
+
+    Raises SteleError for another form, a language given twice, and a record that does not exist.
+    """
+    documents: dict[str, Path] = {}
+    for item in items:
         language, equals, path = item.partition("=")
-        if not (language and equals and path) or language in found:
+        if not (language and equals and path) or language in documents:
             raise SteleError(f"--documents {item!r}: want LANGUAGE=RECORD, each language once")
         if not Path(path).is_file():
             raise SteleError(f"--documents {language}: no such record: {path}")
-        found[language] = Path(path)
-    return dict(sorted(found.items()))
+        documents[language] = Path(path)
+    return dict(sorted(documents.items()))
 
 
 def checked_pairs(pairs: list[str], documents: Mapping[str, Path]) -> list[str]:
-    """The pairs, each of two languages that have documents; one W serves both directions."""
+    """The pairs. Raises SteleError for one that is not of two languages with documents, and for one given twice."""
     seen: set[frozenset[str]] = set()
     for pair in pairs:
         languages = pair.split("-")
@@ -111,31 +144,34 @@ def checked_pairs(pairs: list[str], documents: Mapping[str, Path]) -> list[str]:
     return pairs
 
 
-class Job:
-    """What is learnt of an encoder, piece by piece, in a state folder."""
+class CalibrationJob:
+    """What is learnt of an encoder, language by language and pair by pair, in a state folder."""
 
     def __init__(self, encoder: Any, recipe: Any, documents: Mapping[str, Path], seed: int, state: Path) -> None:
         self.encoder, self.recipe, self.documents, self.seed, self.state = encoder, recipe, documents, seed, state
-        self._vectors: dict[str, np.ndarray] = {}  # those that are still needed
+        self._vectors: dict[str, np.ndarray] = {}  # language -> vectors that are still needed
 
-    def statistics(self, language: str) -> Any:
-        """The statistics of a language."""
-        from stele.encoders.calibration.artifact import read_tensors, write_tensors
-        from stele.encoders.calibration.statistics import statistics
-        from stele.retrieval.dense.vector_files import READ_ROWS
+    def facts(self, name: str) -> dict[str, Any] | None:
+        """The facts of a finished language or pair; None of another."""
+        return read_state(self._facts_file(name))
 
+    def _facts_file(self, name: str) -> Path:
+        return self.state / f"{name}.json"
+
+    def statistics(self, language: str) -> calibration.Statistics:
+        """The statistics of a language, learnt unless they are there."""
         path = self.state / f"statistics.{language}.safetensors"
         if self.facts(language) is None:
             vectors = self.vectors(language)
             blocks = (vectors[start : start + READ_ROWS] for start in range(0, len(vectors), READ_ROWS))
-            write_tensors(path, {language: statistics(blocks, language)}, {})
-            atomic_write_json(self._facts(language), {"sentences": len(vectors)})
-        return read_tensors(path)[0][language]
+            calibration.write_tensors(path, {language: calibration.statistics(blocks, language)}, {})
+            atomic_write_json(self._facts_file(language), {"sentences": len(vectors)})
+        statistics, _ = calibration.read_tensors(path)
+        return statistics[language]
 
     def rotate(self, pair: str, later: list[str]) -> None:
-        """Learns the W of a pair, unless it is there; drops the vectors that no `later` pair looks at."""
-        from stele.encoders.calibration.artifact import write_tensors
-        from stele.encoders.calibration.rotation import learn_rotation
+        """Learns the W of a pair, unless it is there; drops the vectors that no `later` pair needs."""
+        from stele.encoders.rotation import learn_rotation
 
         languages, recipe = pair.split("-"), self.recipe.rotation
         if self.facts(pair) is None:
@@ -143,33 +179,39 @@ class Job:
             state.mkdir(exist_ok=True)
             epochs = recipe.epochs if recipe.start == "adversarial" else None
             with bar(epochs, f"rotation {pair}", "epochs") as shown:
-                given = {"device": str(self.encoder.device), "state": state, "watch": lambda done: shown.update(1)}
-                rotation = learn_rotation(*sides, recipe, self.seed, pair, **given)
-            write_tensors(self.state / f"rotation.{pair}.safetensors", {}, {pair: rotation.matrix})
-            atomic_write_json(self._facts(pair), rotation.facts())
+                rotation = learn_rotation(
+                    *sides,
+                    recipe,
+                    self.seed,
+                    pair,
+                    device=str(self.encoder.device),
+                    state=state,
+                    watch=lambda done: shown.update(1),
+                )
+            calibration.write_tensors(self._rotation_file(pair), {}, {pair: rotation.matrix})
+            facts = rotation.facts()
+            atomic_write_json(self._facts_file(pair), facts)
             shutil.rmtree(state)
-            log.info("%s: %s kept, criterion %.4f", pair, *(rotation.facts()[key] for key in ("kept", "criterion")))
+            log.info("%s: %s kept, criterion %.4f", pair, facts["kept"], facts["criterion"])
         needed = {language for other in later for language in other.split("-")}
         for language in set(languages) - needed:
             self.forget(language)
 
-    def facts(self, name: str) -> dict[str, Any] | None:
-        """What is known of a language or a pair that is finished; None before."""
-        return read_state(self._facts(name))
+    def rotation(self, pair: str) -> np.ndarray:
+        """The W [d, d] of a pair that is learnt."""
+        _, rotations = calibration.read_tensors(self._rotation_file(pair))
+        return rotations[pair]
 
-    def _facts(self, name: str) -> Path:
-        return self.state / f"{name}.json"
+    def _rotation_file(self, pair: str) -> Path:
+        return self.state / f"rotation.{pair}.safetensors"
 
     def vectors(self, language: str) -> np.ndarray:
-        """The vectors [n, d] of a language's sentences, encoded unless they are there; mapped, not loaded."""
+        """The vectors of a language's sentences, float32 [n, d], encoded unless they are there; mapped, not loaded."""
         if language not in self._vectors:
             self._vectors[language] = self._encoded(language)
         return self._vectors[language]
 
     def _encoded(self, language: str) -> np.ndarray:
-        from stele.retrieval.calibration.sentences import sample_sentences
-        from stele.retrieval.dense.vector_files import Layout, encode_part
-
         folder = self.state / "vectors" / language
         sentences = sample_sentences(self.documents[language], self.recipe.sentences, self.seed, language)
         with bar(len(sentences), f"encode {language}", "sentences") as shown:
@@ -184,11 +226,9 @@ class Job:
         return np.load(folder / "vectors.npy", mmap_mode="r")
 
     def scaled(self, language: str) -> np.ndarray:
-        """The vectors of a language, shifted and scaled, float32."""
-        from stele.encoders.calibration.artifact import Calibration
-
-        own = Calibration({language: self.statistics(language)}, {}, self.recipe.scale_by)
-        return own.apply(self.vectors(language), "scaled", language)
+        """The vectors of a language, shifted and scaled, float32 [n, d]."""
+        of_language = calibration.Calibration({language: self.statistics(language)}, {}, self.recipe.scale_by)
+        return of_language.apply(self.vectors(language), "scaled", language)
 
     def forget(self, language: str) -> None:
         """Drops the vectors of a language."""
@@ -196,26 +236,40 @@ class Job:
         shutil.rmtree(self.state / "vectors" / language, ignore_errors=True)
 
 
-def publish(
-    args: argparse.Namespace, job: Job, pairs: list[str], inputs: Mapping[str, Path], clock: records.Clock
-) -> None:
-    """Writes the calibration and its record into the folder of the output, all at once."""
-    from stele.encoders.calibration.artifact import FILE, read_tensors, write_tensors
+def sample_sentences(documents: Path, count: int, seed: int, language: str) -> list[str]:
+    """At most `count` sentences of a corpus (its record), each text once, in an order drawn at random.
 
-    statistics = {language: job.statistics(language) for language in job.documents}
-    rotations = {pair: read_tensors(job.state / f"rotation.{pair}.safetensors")[1][pair] for pair in pairs}
-    with atomic_directory(args.output.parent, JOB) as folder:
-        write_tensors(folder / FILE, statistics, rotations)
-        records.write_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs=inputs,
-            clock=clock,
-            seed=args.seed,
-            model=args.model,
-            recipe=job.recipe.model_dump(mode="json"),
-            **job.encoder.facts(),
-            languages={language: job.facts(language) for language in job.documents},
-            rotations={pair: job.facts(pair) for pair in pairs},
-            outputs=folder_facts(folder),
-        )
+    Row groups of documents are read in an order that seed and language decide, until they hold SPREAD times `count`
+    sentences, each of which is as likely. Raises SteleError for a corpus without a sentence.
+    """
+    texts: list[str] = []
+    draws: list[np.ndarray] = []
+    for name, group, sentences in _groups(documents, seed, language):
+        texts += sentences
+        draws.append(generator(seed, "calibration", language, name, group).random(len(sentences)))
+        if len(texts) >= SPREAD * count:
+            break
+    if not texts:
+        raise SteleError(f"{documents}: no sentence of {language} in it, so it cannot be calibrated; leave it out")
+    distinct: dict[str, None] = {}
+    for place in np.argsort(np.concatenate(draws), kind="stable"):
+        if len(distinct) == count:
+            break
+        distinct[texts[place]] = None
+    return list(distinct)
+
+
+def _groups(documents: Path, seed: int, language: str) -> Iterator[tuple[str, int, list[str]]]:
+    """(shard, number, sentences) of the row groups of a corpus, in an order drawn at random."""
+    import pyarrow.parquet as pq
+
+    places: list[tuple[Path, int]] = []
+    for path in document_shards(documents):
+        with reading(path, "Parquet file", "build the corpus again"):
+            places += [(path, number) for number in range(pq.read_metadata(path).num_row_groups)]
+    for place in generator(seed, "calibration", language, "groups").permutation(len(places)):
+        path, number = places[place]
+        with reading(path, "Parquet file", "build the corpus again"), pq.ParquetFile(path) as file:
+            column = file.read_row_group(number, columns=["sentences"]).column("sentences").combine_chunks()
+            sentences = column.flatten().to_pylist()
+        yield path.name, number, sentences

@@ -1,7 +1,7 @@
 """Encode a collection that several benchmarks search: its vectors and ids, for the searches of all of them.
 
 NeuCLIRBench's three benchmarks rank the same documents, by language or all in one. The vectors are those that a search
-would make for itself, and lie there until the last search is done (or stay, with `keep_index`). A killed job continues
+would make for itself, and stay until the last search is done (or for good, with `keep_index`). A killed job resumes
 where it stopped: encoded blocks are kept in the state folder until the job is done. Several processes (torchrun's)
 share the encoding and write the same bytes as one.
 """
@@ -19,10 +19,9 @@ from stele.command import arguments
 from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.reading import read_state
 from stele.registry import load_named
-from stele.retrieval.dense.collection_encoding import CollectionEncoding
-from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
+from stele.retrieval.dense.encoder_arguments import add_encoding_argument, parse_encoding
+from stele.retrieval.dense.job_collections import JOB, STORED_FILES, CollectionEncoding
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
-from stele.retrieval.dense.stored_collection import FILES, JOB
 from stele.retrieval.dense.windows import add_windows_argument, parse_windows
 
 logger = logging.getLogger(__name__)
@@ -45,22 +44,28 @@ def run(args: argparse.Namespace) -> None:
     from stele.training.processes import process_context
 
     clock = records.start()
-    benchmark, of_data = load_named("stele.benchmarks", args.benchmark, kind="benchmark"), data_records(args.data)
+    # the benchmark, and the encoder in all processes
+    benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+    benchmark_data = data_records(args.data)
     set_threads(args.threads)
     processes = ProcessGroup(process_context())
     encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(processes.device))
     windows, normalize = parse_windows(args.windows), getattr(benchmark, "NORMALIZE", False) or encoder.cosine
+
+    # the state folder
     facts = {
         "benchmark": args.benchmark,
         "collection": args.collection,
         "windows": windows and windows.model_dump(),
         "normalize": normalize,
     }
-    inputs = {"encoder": args.encoder, **of_data}
+    inputs = {"encoder": args.encoder, **benchmark_data}
     made_by = {**facts, "encoding": encoder.spec.facts()}
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=0, code=args.code, first=processes.is_main)
-    collections = CollectionEncoding(
-        passages=lambda name: benchmark.passages(data_folders(of_data), name),
+
+    # encode
+    encoding = CollectionEncoding(
+        passages=lambda name: benchmark.passages(data_folders(benchmark_data), name),
         inputs=inputs,
         encoder=encoder,
         processes=processes,
@@ -69,16 +74,18 @@ def run(args: argparse.Namespace) -> None:
         normalize=normalize,
         windows=windows,
     )
-    kept = state / "vectors"
-    collection = collections.encode(args.collection, benchmark.query_sets([args.collection]), kept)
+    vectors = state / "vectors"
+    collection = encoding.encode(args.collection, benchmark.query_sets([args.collection]), vectors)
     collection.put_away()
     if not processes.is_main:
         return
-    with atomic_directory(args.output.parent, JOB) as made:
-        for name in FILES:
-            link_or_copy(kept / name, made / name)
+
+    # publish the vectors and ids with their record
+    with atomic_directory(args.output.parent, JOB) as folder:
+        for name in STORED_FILES:
+            link_or_copy(vectors / name, folder / name)
         records.write_record(
-            made / args.output.name,
+            folder / args.output.name,
             job=JOB,
             inputs=inputs,
             clock=clock,
@@ -88,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
             counts=collection.counts(),
             dimension=encoder.dimension,
             processes=processes.world,
-            outputs=read_state(kept / "progress.json")["outputs"],
+            outputs=read_state(vectors / "progress.json")["outputs"],
         )
     logger.info("collection %s: %d vectors of %d numbers", args.collection, collection.size, encoder.dimension)
     drop(state)

@@ -1,12 +1,12 @@
-"""Encode what belongs together, pair by pair: questions and their gold passages, or texts and their translations.
+"""Encode pairs: questions and their gold passages, or texts and their translations.
 
 Alignment and uniformity (KEPT, table 8) look at where questions and the passages that answer them lie, and rank
 nothing. For each language two arrays are written, in the order of the questions, whose lines belong together. The
 vectors are the encoder's own, not scaled. Questions without a gold passage are left out and counted.
 
-Of a benchmark of parallel texts (Yu et al., section 5.3.3) each language is encoded once, as queries are; for every
-pair of languages each text's nearest by CSLS is sought in both directions (`encoders/translations.py`: of equals the
-lowest line), and the runs are written in place of the vectors.
+With a benchmark of parallel texts (Yu et al., section 5.3.3) each language is encoded once, as queries are; for every
+pair of languages the nearest text by CSLS is searched in both directions (`encoders/neighbours.py`: of equals the
+lowest line), and the runs are written instead of the vectors.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import facts_digest, folder_facts
 from stele.registry import load_named
-from stele.retrieval.dense.encoding_argument import add_encoding_argument, given_encoder
+from stele.retrieval.dense.encoder_arguments import add_encoding_argument, load_given_encoder
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     if write is None:
         raise SteleError(f"--benchmark {args.benchmark}: neither questions with gold passages nor parallel texts")
     data = data_records(args.data)
-    encoder = given_encoder(args)
+    encoder = load_given_encoder(args)
     name = RUNS if write is write_runs else VECTORS
     with atomic_directory(args.output.parent / name, JOB) as folder:
         facts = write(benchmark, data_folders(data), args.languages, encoder, folder)
@@ -81,7 +81,10 @@ def run(args: argparse.Namespace) -> None:
 def write_vectors(
     benchmark: ModuleType, data: Data, languages: Sequence[str], encoder: Encoder, folder: Path
 ) -> dict[str, Any]:
-    """Writes two arrays a language, of its questions and their gold passages; returns what the record says of them."""
+    """Writes two arrays a language, of its questions and their gold passages; returns the facts of the record.
+
+    Raises SteleError where no question has a gold passage.
+    """
     counts = {}
     for language in languages:
         queries, passages, without = split(list(benchmark.pairs(data, language)))
@@ -107,8 +110,8 @@ def write_vectors(
 def write_runs(
     benchmark: ModuleType, data: Data, languages: Sequence[str], encoder: Encoder, folder: Path
 ) -> dict[str, Any]:
-    """Writes a run for each direction of each pair of `languages`; returns what the record says of them."""
-    from stele.encoders.translations import nearest_translations
+    """Writes a run for each direction of each pair of `languages`; returns the facts of the record."""
+    from stele.encoders.neighbours import nearest_translations
 
     codes = dict.fromkeys(code for pair in languages for code in sides(pair))
     parallel = benchmark.parallel_texts(data, codes)
@@ -131,10 +134,11 @@ def write_runs(
     return {"searches": searches, "parallel": True, "left_out": parallel.left_out, "similarity": benchmark.SIMILARITY}
 
 
-WRITERS = {"pairs": write_vectors, "parallel_texts": write_runs}  # by what a benchmark has
+WRITERS = {"pairs": write_vectors, "parallel_texts": write_runs}  # by the function that a benchmark has
 
 
 def split(pairs: Sequence[tuple[Query, Passage | None]]) -> tuple[list[Query], list[Passage], int]:
-    """The questions that have a passage, their passages, and how many have none."""
-    kept = [(query, passage) for query, passage in pairs if passage is not None]
-    return [query for query, _ in kept], [passage for _, passage in kept], len(pairs) - len(kept)
+    """The questions that have a gold passage, these passages, and the number of questions without one."""
+    complete = [(query, passage) for query, passage in pairs if passage is not None]
+    queries, passages = [query for query, _ in complete], [passage for _, passage in complete]
+    return queries, passages, len(pairs) - len(complete)

@@ -3,15 +3,19 @@
 Topics are dealt into five folds; the weight of a fold is the one with the best AP over the topics of the other four
 (Shi et al., sections 3 and 5). The fused run, in canonical order, goes to runs/; alpha.csv beside it has the folds, the
 weight of each, and the AP of every weight. The job takes seconds: a killed one starts anew.
+
+    score = a * S_term + (1 - a) * S_dense
+
+A document that a list lacks has 0 there (section 5), so that of two documents that term matching lacks, one with a
+negative dense score ranks below one that dense retrieval lacks too.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +24,6 @@ from stele.artifacts import records
 from stele.artifacts.run import Hits, Run, run_of
 from stele.artifacts.run_files import read_run, runs_of, write_run
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
-from stele.benchmarks.types import Data, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash, read_folds
@@ -31,8 +34,9 @@ from stele.files.reading import parse_object, reading
 from stele.files.strict import validate
 from stele.recipes.fusion import Fusion
 from stele.registry import load_named
-from stele.retrieval.fusion.interpolation import ALPHAS, Candidates, average_precisions, candidates, choose, fused
 
+ALPHAS = np.arange(101) / 100  # the weight of term matching; the paper does not say which were tried
+DIGITS = 4  # of the mean AP that a weight is chosen by
 COLUMNS = ("search", "fold", "alpha", "ap", "chosen", "topics")
 
 JOB = "fuse"
@@ -50,41 +54,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_record_beside(parser, JOB, ["runs"], "alpha.csv")
 
 
-class Fold(NamedTuple):
-    """A fold: its topics, the mean AP of each weight over those of the others [alphas], and which weight is taken."""
-
-    topics: list[str]
-    mean_ap: np.ndarray
-    chosen: int
-
-
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
     if args.depth < 1:
         raise SteleError(f"--depth must be at least 1, found {args.depth}")
     recipe = validate(Fusion, parse_object(args.recipe, "--recipe"), "--recipe")
-    of_data, benchmark = data_records(args.data), load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+    benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+    data_inputs = data_records(args.data)
+    data = data_folders(data_inputs)
     term, dense = (runs_of(records.read_record(path), path.parent) for path in (args.term, args.dense))
-    folder, table, searches, rows = args.output.parent / "runs", args.output.parent / "alpha.csv", {}, []
-    query_sets = benchmark.query_sets(args.languages)
+    folder, table = args.output.parent / "runs", args.output.parent / "alpha.csv"
+    searches: dict[str, Any] = {}
+    rows: list[tuple] = []
     with atomic_directory(folder, JOB) as made:
-        for query_set in query_sets:
+        for query_set in benchmark.query_sets(args.languages):
+            # the documents of both lists, topic by topic, and the judgments
             name = query_set.name
-            lists = [_read(runs, name, path) for runs, path in ((term, args.term), (dense, args.dense))]
-            topics = _topics(benchmark, data_folders(of_data), query_set, lists, recipe.scores == "min_max")
-            folds = _folds(args, topics.candidates)
-            chosen = _choose(topics, folds, args.depth)
-            write_run(made / f"{name}.trec.gz", _fused(topics.candidates, chosen, args.depth), tag="stele")
-            searches[name] = _facts(query_set, chosen, topics)
-            rows += _rows(name, chosen)
-    _write_table(table, rows)
+            term_run, dense_run = _read(term, name, args.term), _read(dense, name, args.dense)
+            judgments = benchmark.judgments(data, query_set)
+            topics: dict[str, Candidates] = {}
+            judged: dict[str, Mapping[str, int]] = {}
+            for query in benchmark.queries(data, query_set):
+                hits = term_run.hits(query.id), dense_run.hits(query.id)
+                topics[query.id] = candidates(*hits, min_max=recipe.scores == "min_max")
+                if query.id in judgments:
+                    judged[query.id] = judgments[query.id]
+            # a weight for each fold, and the fused run
+            folds = choose_weights(topics, judged, _folds(args, list(topics)), args.depth)
+            alpha_of = {topic: float(ALPHAS[fold.chosen]) for fold in folds for topic in fold.topics}
+            run = ((topic, fused(item, alpha_of[topic], args.depth)) for topic, item in topics.items() if item.names)
+            write_run(made / f"{name}.trec.gz", run, tag="stele")
+            rows += _rows(name, folds)
+            searches[name] = {
+                "language": query_set.language,
+                "pool": query_set.collection,
+                "queries": len(topics),
+                "judged_queries": len(judged),
+                "alphas": [float(ALPHAS[fold.chosen]) for fold in folds],
+            }
+
+    # the table of weights, and the record
+    with atomic_file(table) as handle:
+        write_csv(handle, [COLUMNS, *rows])
     runs = {name: file_facts(folder / f"{name}.trec.gz") for name in searches}
     outputs = {f"runs/{name}.trec.gz": facts for name, facts in runs.items()} | {table.name: file_facts(table)}
-    own_folds = {"folds:all": args.folds} if args.folds else {}
+    fold_inputs = {"folds:all": args.folds} if args.folds else {}
     records.write_record(
         args.output,
         job=JOB,
-        inputs=of_data | {"term": args.term, "dense": args.dense} | own_folds,
+        inputs=data_inputs | {"term": args.term, "dense": args.dense} | fold_inputs,
         clock=clock,
         benchmark=args.benchmark,
         languages=list(args.languages),
@@ -97,57 +115,108 @@ def run(args: argparse.Namespace) -> None:
     )
 
 
-class Topics(NamedTuple):
-    """The topics of a query set: the documents of both lists, and the judgments of those that are judged."""
-
-    candidates: dict[str, Candidates]
-    judged: Mapping[str, Mapping[str, int]]
-
-
-def _topics(benchmark: ModuleType, data: Data, query_set: QuerySet, lists: list[Run], min_max: bool) -> Topics:
-    names = [query.id for query in benchmark.queries(data, query_set)]
-    of_topics = {name: candidates(*(run.hits(name) for run in lists), min_max) for name in names}
-    judged = benchmark.judgments(data, query_set)
-    return Topics(of_topics, {name: judged[name] for name in names if name in judged})
+def _read(runs: Mapping[str, Path], name: str, record: Path) -> Run:
+    """The run of a query set; a run without a line is a list without hits. Raises SteleError where there is no run."""
+    if name not in runs:
+        raise SteleError(f"{record}: has no run of {name}; it has {', '.join(runs)}")
+    with reading(runs[name], "TREC run"), gzip.open(runs[name]) as lines:
+        empty = not lines.read(1)
+    return run_of({}) if empty else read_run(runs[name])
 
 
-def _folds(args: argparse.Namespace, topics: Mapping[str, Candidates]) -> dict[str, int]:
-    """Topic -> fold, as the user's file says where there is one for the benchmark."""
+def _folds(args: argparse.Namespace, topics: list[str]) -> dict[str, int]:
+    """Topic -> fold, by the user's file where it has one for the benchmark."""
     path = args.folds.parent / f"{args.benchmark}.txt" if args.folds else None
     try:
-        return read_folds(path, list(topics)) if path and path.exists() else folds_by_hash(list(topics))
+        return read_folds(path, topics) if path and path.exists() else folds_by_hash(topics)
     except SteleError as error:
         raise SteleError(f"{args.benchmark}: {error}") from None
 
 
-def _choose(topics: Topics, fold_of: Mapping[str, int], depth: int) -> list[Fold]:
-    """The folds with their weights, each chosen without the fold's own judgments."""
-    ap_of = {name: average_precisions(topics.candidates[name], judged, depth) for name, judged in topics.judged.items()}
+class Fold(NamedTuple):
+    """A fold: its topics, the mean AP of each weight over the other folds' topics [alphas], its weight's place."""
+
+    topics: list[str]
+    mean_ap: np.ndarray
+    chosen: int
+
+
+class Candidates(NamedTuple):
+    """The documents of both lists, in the order of a run where scores are equal; the scores are float64 [n]."""
+
+    names: list[str]
+    term: np.ndarray
+    dense: np.ndarray
+
+
+def candidates(term: Hits, dense: Hits, min_max: bool = False) -> Candidates:
+    """The documents of two lists, of which either may be empty; `min_max` scales their scores to 0..1."""
+    term_scores, dense_scores = (dict(_min_max(hits) if min_max else hits) for hits in (term, dense))
+    names = sorted(term_scores.keys() | dense_scores.keys(), key=lambda name: name.encode("utf-8"), reverse=True)
+    columns = (np.array([scores.get(name, 0.0) for name in names]) for scores in (term_scores, dense_scores))
+    return Candidates(names, *columns)
+
+
+def _min_max(hits: Hits) -> Hits:
+    """Scores scaled from 0, the least, to 1; equal scores are all 1, since a document that is lacking has 0."""
+    values = [score for _, score in hits]
+    low, wide = min(values, default=0.0), max(values, default=0.0) - min(values, default=0.0)
+    return [(name, (score - low) / wide if wide else 1.0) for name, score in hits]
+
+
+def fused(topic: Candidates, alpha: float, depth: int) -> Hits:
+    """The first `depth` documents by their fused scores, in canonical order."""
+    (scores,), (order,) = _ranked(topic, np.array([alpha]), depth)
+    return [(topic.names[place], float(scores[place])) for place in order]
+
+
+def average_precisions(
+    topic: Candidates, judged: Mapping[str, int], depth: int, alphas: np.ndarray = ALPHAS
+) -> np.ndarray:
+    """AP@depth of a topic with each weight, float64 [alphas], as the metric `ap` has it; 0 without a relevant one."""
+    total = sum(relevance >= 1 for relevance in judged.values())
+    if not (total and topic.names):
+        return np.zeros(len(alphas))
+    _, order = _ranked(topic, alphas, depth)
+    relevant = np.array([judged.get(name, 0) >= 1 for name in topic.names])[order]
+    precision = np.cumsum(relevant, axis=1) / np.arange(1, order.shape[1] + 1)
+    return (precision * relevant).sum(axis=1) / total
+
+
+def _ranked(topic: Candidates, alphas: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """(scores float32 [alphas, n], places of the first `depth` of them [alphas, <= depth])."""
+    weight = alphas[:, None]
+    scores = (weight * topic.term + (1 - weight) * topic.dense).astype(np.float32)
+    return scores, np.argsort(-scores, axis=1, kind="stable")[:, :depth]
+
+
+def choose(mean_ap: Sequence[float]) -> int:
+    """The place of the weight with the highest mean AP to four digits, the least of equals.
+
+    >>> choose([0.2, 0.30001, 0.30002, 0.1])
+    1
+    """
+    rounded = [round(value, DIGITS) for value in mean_ap]
+    return rounded.index(max(rounded))
+
+
+def choose_weights(
+    topics: Mapping[str, Candidates], judged: Mapping[str, Mapping[str, int]], fold_of: Mapping[str, int], depth: int
+) -> list[Fold]:
+    """The folds with their weights, each chosen without the fold's own judgments.
+
+    Raises SteleError for a fold without a judged topic in the others.
+    """
+    ap_of = {name: average_precisions(topics[name], judgments, depth) for name, judgments in judged.items()}
     folds = []
     for number in range(max(fold_of.values()) + 1):
-        own = [name for name, fold in fold_of.items() if fold == number]
+        names = [name for name, fold in fold_of.items() if fold == number]
         others = [values for name, values in ap_of.items() if fold_of[name] != number]
         if not others:
             raise SteleError(f"fold {number}: no topic of another fold is judged: its weight cannot be chosen")
         mean_ap = np.mean(others, axis=0)
-        folds.append(Fold(own, mean_ap, choose(mean_ap.tolist())))
+        folds.append(Fold(names, mean_ap, choose(mean_ap.tolist())))
     return folds
-
-
-def _fused(topics: Mapping[str, Candidates], folds: list[Fold], depth: int) -> Iterator[tuple[str, Hits]]:
-    """The fused hits of each topic that has some, in the order of the topics."""
-    alpha_of = {name: float(ALPHAS[fold.chosen]) for fold in folds for name in fold.topics}
-    return ((name, fused(topic, alpha_of[name], depth)) for name, topic in topics.items() if topic.names)
-
-
-def _facts(query_set: QuerySet, folds: list[Fold], topics: Topics) -> dict[str, Any]:
-    return {
-        "language": query_set.language,
-        "pool": query_set.collection,
-        "queries": len(topics.candidates),
-        "judged_queries": len(topics.judged),
-        "alphas": [float(ALPHAS[fold.chosen]) for fold in folds],
-    }
 
 
 def _rows(name: str, folds: list[Fold]) -> Iterator[tuple]:
@@ -155,17 +224,3 @@ def _rows(name: str, folds: list[Fold]) -> Iterator[tuple]:
         for place, (alpha, value) in enumerate(zip(ALPHAS, fold.mean_ap, strict=True)):
             chosen = place == fold.chosen
             yield name, number, f"{alpha:.2f}", f"{value:.6f}", int(chosen), " ".join(fold.topics) if chosen else ""
-
-
-def _write_table(path: Path, rows: list[tuple]) -> None:
-    with atomic_file(path) as handle:
-        write_csv(handle, [COLUMNS, *rows])
-
-
-def _read(runs: Mapping[str, Path], name: str, record: Path) -> Run:
-    """The run of a query set; one without a line is a list without a hit."""
-    if name not in runs:
-        raise SteleError(f"{record}: has no run of {name}; it has {', '.join(runs)}")
-    with reading(runs[name], "TREC run"), gzip.open(runs[name]) as lines:
-        empty = not lines.read(1)
-    return run_of({}) if empty else read_run(runs[name])

@@ -2,7 +2,7 @@
 
 Shi et al., section 4.2, "generation-based query synthesis": a generator in the language of the collection reads a
 window of sentences and writes a query. Windows are drawn by the seed. A query that is empty, that copies its window
-(its beginning, or a sentence of it), or that another window had before is dropped, and counted. A killed job goes on:
+(its beginning, or a sentence of it), or that another window had before is dropped, and counted. A killed job resumes:
 the queries are kept part by part.
 """
 
@@ -18,6 +18,7 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.transfer_set import write_set
 from stele.benchmarks.types import Passage
 from stele.command import arguments
 from stele.errors import SteleError
@@ -28,11 +29,10 @@ from stele.progress import bar
 from stele.recipes.generated_queries import GeneratedQueriesRecipe, parse_recipe
 from stele.registry import load_named
 from stele.retrieval.dense.windows import DocumentWindows, by_sentences, parse_windows
-from stele.retrieval.transfer.files import write_set
 from stele.sentences.split import split_sentences
 
 PART = 512  # windows whose queries are saved together
-SIGNS = " .?!。？！؟।"  # around a query, in which it may differ from another one
+SIGNS = " .?!。？！؟।"  # around a query, ignored when queries are compared
 
 JOB = "generate_queries"
 
@@ -51,14 +51,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
+    # the recipe, the inputs and the state folder
     recipe, windows = parse_recipe(parse_object(args.recipe, "--recipe")), parse_windows(args.windows)
-    benchmark, of_data = load_named("stele.benchmarks", args.benchmark, kind="benchmark"), data_records(args.data)
+    benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+    benchmark_data = data_records(args.data)
+    data = data_folders(benchmark_data)
     (query_set,) = benchmark.query_sets([args.language])
-    inputs = {"generator": args.generator, **of_data}
+    inputs = {"generator": args.generator, **benchmark_data}
     made_by = {"benchmark": args.benchmark, "language": args.language, "windows": windows.model_dump()}
     made_by |= recipe.model_dump()
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
-    data = data_folders(of_data)
+
+    # draw windows, and generate a query for each
     documents = DocumentWindows(
         lambda: benchmark.passages(data, query_set.collection),
         by_sentences(args.language, windows),
@@ -67,12 +71,15 @@ def run(args: argparse.Namespace) -> None:
     )
     drawn, total = drawn_windows(documents, recipe.windows, args.seed)
     queries = generated(state, args.generator.parent, [window.text for window in drawn], recipe)
-    kept, dropped = usable(queries, drawn, args.language)
-    if not kept:
+
+    # drop unusable queries, and write the set
+    numbers, dropped = usable(queries, drawn, args.language)
+    if not numbers:
         raise SteleError(f"{args.generator}: of {len(drawn)} windows none has a usable query ({dict(dropped)})")
     with atomic_directory(args.output.parent, JOB) as folder:
-        passages = [(drawn[number].id, drawn[number].text) for number in kept]
-        write_set(folder, passages, [queries[n] for n in kept], range(len(kept)), [[] for _ in kept])
+        passages = [(drawn[number].id, drawn[number].text) for number in numbers]
+        no_negatives = [[] for _ in numbers]
+        write_set(folder, passages, [queries[number] for number in numbers], range(len(numbers)), no_negatives)
         records.write_record(
             folder / "record.json",
             job=JOB,
@@ -86,21 +93,21 @@ def run(args: argparse.Namespace) -> None:
             windows=total,
             drawn=len(drawn),
             dropped={name: dropped[name] for name in ("empty", "copied", "double")},
-            counts={"train": len(kept)},
+            counts={"train": len(numbers)},
             outputs=folder_facts(folder),
         )
     drop(state)
 
 
 def drawn_windows(documents: DocumentWindows, number: int, seed: int) -> tuple[list[Passage], int]:
-    """Windows drawn of a collection's, in their order, and how many there are; memory is bounded by those drawn."""
+    """Drawn windows in their order, and the number of all; memory is bounded by those drawn."""
     total = sum(1 for _ in documents.read())
     rows = set(np.random.default_rng(seed).choice(total, min(number, total), replace=False).tolist())
     return [window for row, window in enumerate(documents.read()) if row in rows], total
 
 
 def generated(state: Path, folder: Path, texts: Sequence[str], recipe: GeneratedQueriesRecipe) -> list[str]:
-    """A query for each text; those that an earlier run has saved are not generated again."""
+    """A query for each text; the saved queries of an earlier run are not generated again."""
     import torch
 
     from stele.encoders.generator import generate, load_generator
@@ -112,23 +119,23 @@ def generated(state: Path, folder: Path, texts: Sequence[str], recipe: Generated
     generator = None
     with bar(len(texts), "generate queries", "queries") as shown:
         for path, start in zip(parts, starts, strict=True):
-            some = texts[start : start + PART]
+            part = texts[start : start + PART]
             if not path.exists():
                 generator = generator or load_generator(folder, str(default_device()))
                 sizes = recipe.beams, recipe.source_length, recipe.query_length, recipe.batch
-                atomic_write_json(path, generate(generator, some, *sizes))
-            shown.update(len(some))
+                atomic_write_json(path, generate(generator, part, *sizes))
+            shown.update(len(part))
     return [query for path in parts for query in read_state(path)]
 
 
 def usable(queries: Sequence[str], windows: Iterable[Passage], language: str) -> tuple[list[int], Counter[str]]:
-    """The numbers of the queries that are kept, and how many are dropped and why.
+    """The numbers of the usable queries, and the number of dropped ones by reason.
 
     >>> windows = [Passage("a", "", "Rain falls. It is wet."), Passage("b", "", "Sun."), Passage("c", "", "Wind.")]
     >>> usable(["when does it rain", "sun", "When does it rain?"], windows, "en")
     ([0], Counter({'copied': 1, 'double': 1}))
     """
-    kept, dropped, seen = [], Counter(), set()
+    numbers, dropped, seen = [], Counter(), set()
     for number, (query, window) in enumerate(zip(queries, windows, strict=True)):
         plain, text = _plain(query), window.text
         sentences = {_plain(text[start:end]) for start, end in split_sentences(text, language)}
@@ -140,8 +147,8 @@ def usable(queries: Sequence[str], windows: Iterable[Passage], language: str) ->
             dropped["double"] += 1
         else:
             seen.add(plain)
-            kept.append(number)
-    return kept, dropped
+            numbers.append(number)
+    return numbers, dropped
 
 
 def _plain(text: str) -> str:

@@ -1,21 +1,22 @@
-"""Mine hard negatives: an encoder's best passages for the queries of a training set, positives left out.
+"""Mine hard negatives: an encoder's best passages for the queries of a training set, without their positives.
 
-Every question is searched, exactly, in the collection that its passages are from, that of its language. Kept
-are the best --depth passages that are not its positives: not by id, and not by text, since a collection may have a
-passage under several ids. A question that is there twice is searched once, without the positives of both.
+Every question is searched, exactly, in the collection that its passages are from, that of its language. Its negatives
+are the best --depth passages that are not its positives: neither by id nor by text, since a collection may have a
+passage under several ids. A question that occurs twice is searched once, without the positives of both.
 
 What it costs: the collection is read and encoded once; its vectors are read once for every million of kept passages
-(34,000 questions at depth 30); and it is read once more to write the texts of what was found. For MS MARCO (401,000
+(34,000 questions at depth 30); and it is read once more to write the texts of the negatives. For MS MARCO (401,000
 questions, 8.8 million passages of 768 numbers) that is 27 GB of disk and 5.4e15 multiplications and additions, which
 are 40 hours of one core (tests/speed/bench_hard_negatives.py) or minutes of a GPU that faiss can use. Memory: a
-few blocks of passages, 34,000 questions with what was found for them, and the ids of all negatives. A killed
-job continues where it stopped: encoded blocks and searched questions are kept. Several processes (torchrun's) share the
+few blocks of passages, 34,000 questions with their negatives, and the ids of all negatives. A killed job resumes
+where it stopped: encoded blocks and searched questions are kept. Several processes (torchrun's) share the
 encoding and the search, read the collection each for itself, and write the same bytes as one.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import logging
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +30,7 @@ from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.mined_negatives import PASSAGES, QUESTIONS
-from stele.benchmarks.types import Passage
+from stele.benchmarks.types import Passage, TrainingExample
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json
@@ -38,11 +39,9 @@ from stele.files.paths import relative
 from stele.files.reading import read_state
 from stele.progress import bar, track
 from stele.registry import load_named
+from stele.retrieval import search_job
 from stele.retrieval.dense.collection import EncodedCollection
-from stele.retrieval.dense.positives import Answers, Questions
-from stele.retrieval.dense.processes import ProcessGroup, set_threads
-from stele.retrieval.dense.query_vectors import encode_queries
-from stele.retrieval.searches import search_job
+from stele.retrieval.dense.processes import ProcessGroup, encode_queries, set_threads
 
 logger = logging.getLogger(__name__)
 
@@ -63,24 +62,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    job = Job(args)
+    job = MiningJob(args)
+
+    # mine each collection with its questions; the first process says which are left
     collections = job.questions()
     for collection, questions in collections.items():
-        if not job.processes.broadcast(job.done(collection).exists()):
+        if not job.processes.broadcast(job.counts_file(collection).exists()):
             job.mine(collection, questions)
-    if job.processes.is_main:
-        finish(job, collections, clock)
+    if not job.processes.is_main:
+        return
 
-
-def finish(job: Job, collections: Iterable[str], clock: records.Clock) -> None:
-    """Writes the folder with its record, and drops the state."""
-    args, facts = job.args, {collection: read_state(job.done(collection)) for collection in collections}
+    # publish the files of all collections with their record
+    counts = {collection: read_state(job.counts_file(collection)) for collection in collections}
     with atomic_directory(args.output.parent, JOB) as folder:
-        for collection in facts:
-            for name in (PASSAGES, QUESTIONS):
-                shutil.copyfile(
-                    job.state / name.format(collection=collection), folder / name.format(collection=collection)
-                )
+        for collection in collections:
+            for template in (PASSAGES, QUESTIONS):
+                name = template.format(collection=collection)
+                shutil.copyfile(job.state / name, folder / name)
         records.write_record(
             folder / "record.json",
             job=JOB,
@@ -88,7 +86,7 @@ def finish(job: Job, collections: Iterable[str], clock: records.Clock) -> None:
             clock=clock,
             training_set=args.training_set,
             depth=args.depth,
-            pools=facts,
+            pools=counts,
             **job.encoder.facts(),
             processes=job.processes.world,
             outputs=folder_facts(folder),
@@ -96,8 +94,57 @@ def finish(job: Job, collections: Iterable[str], clock: records.Clock) -> None:
     drop(job.state)
 
 
-class Job:
-    """One mining: its encoder, its data, and where its state lies."""
+class Questions:
+    """The distinct questions of a collection and the passages that answer them, which are no negatives.
+
+    Row i of each list belongs to question i: `positives` are ids, `texts` digests of the positives' texts.
+    """
+
+    def __init__(self) -> None:
+        self.rows: dict[str, int] = {}
+        self.positives: list[set[str]] = []
+        self.texts: list[set[str]] = []
+        self.is_collection_read = False
+
+    def add(self, example: TrainingExample) -> None:
+        row = self.rows.setdefault(example.query, len(self.rows))
+        if row == len(self.positives):
+            self.positives.append(set())
+            self.texts.append(set())
+        self.positives[row].update(passage.id for passage in example.positives)
+        self.texts[row].update(text_digest(passage.text) for passage in example.positives)
+
+    def find_answers(self, passages: Iterable[Passage]) -> Iterator[Passage]:
+        """Yields the passages of the collection; after the last one `excluded` is known."""
+        wanted = set().union(*self.positives)
+        self._present: set[str] = set()  # positives that the collection has by id
+        self._ids_of_text: dict[str, list[str]] = {text: [] for texts in self.texts for text in texts}
+        for passage in passages:
+            if (text := text_digest(passage.text)) in self._ids_of_text:
+                self._ids_of_text[text].append(passage.id)
+            if passage.id in wanted:
+                self._present.add(passage.id)
+            yield passage
+        self.is_collection_read = True
+
+    def excluded(self) -> list[set[bytes]]:
+        """For each question the ids of the collection's passages that answer it."""
+        excluded = []
+        for positives, texts in zip(self.positives, self.texts, strict=True):
+            names = positives & self._present
+            for text in texts:
+                names.update(self._ids_of_text[text])
+            excluded.append({name.encode() for name in names})
+        return excluded
+
+
+def text_digest(text: str) -> str:
+    """The same for equal texts; white space around them does not count."""
+    return hashlib.blake2b(text.strip().encode(), digest_size=16).hexdigest()
+
+
+class MiningJob:
+    """The inputs, the encoder and the state of one job, and the steps of its mining."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         from stele.encoders.load import load_encoder
@@ -105,23 +152,25 @@ class Job:
 
         search_job.check_counts(args, "depth", "threads")
         set_threads(args.threads)
-        self.args, self.processes = args, ProcessGroup(process_context())
-        self.module, self.depth = load_named("stele.benchmarks", args.training_set, kind="training set"), args.depth
+        self.args, self.depth = args, args.depth
+        self.processes = ProcessGroup(process_context())
+        self.module = load_named("stele.benchmarks", args.training_set, kind="training set")
         if not (hasattr(self.module, "training") and hasattr(self.module, "passages")):
             raise SteleError(f"--training-set {args.training_set}: it has no training questions, or no collection")
         data = data_records(args.data)
         self.inputs, self.data = {"encoder": args.encoder, **data}, data_folders(data)
         self.encoder = load_encoder(args.encoder.parent, None, str(self.processes.device))
         recipe = {"training_set": args.training_set, "depth": args.depth}
-        made_of = {"recipe": recipe, "inputs": self.inputs, "seed": 0, "code": args.code}
-        self.state = own_folder(args.state, **made_of, first=self.processes.is_main)
+        self.state = own_folder(
+            args.state, recipe=recipe, inputs=self.inputs, seed=0, code=args.code, first=self.processes.is_main
+        )
 
     def questions(self) -> dict[str, Questions]:
-        """The questions of the training set by collection."""
+        """The questions of the training set by collection. Raises SteleError where there is none."""
         collections: dict[str, Questions] = {}
         with bar(None, "read questions", "questions") as shown:
             for example in self.module.training(self.data, "train"):
-                if example.language not in collections:  # files are called by it
+                if example.language not in collections:  # it becomes the name of files
                     relative(example.language, "the language of a training question")
                 collections.setdefault(example.language, Questions()).add(example)
                 shown.update()
@@ -132,43 +181,45 @@ class Job:
     def passages(self, collection: str) -> Iterator[Passage]:
         return self.module.passages(self.data, collection)
 
-    def done(self, collection: str) -> Path:
+    def counts_file(self, collection: str) -> Path:
         """The counts of a mined collection; written after its files."""
         return self.state / f"{collection}.json"
 
     def mine(self, name: str, questions: Questions) -> None:
         """Mines one collection into the state folder; the first process writes."""
-        given = (name, self.state / "collections" / name, lambda: self.passages(name), self.encoder, self.processes)
-        collection = EncodedCollection(*given, key="")
-        excluded = self.encode(collection, questions)
+        # encode the collection, and find the passages that are no negatives while it is read
+        collection = EncodedCollection(
+            name,
+            self.state / "collections" / name,
+            lambda: self.passages(name),
+            self.encoder,
+            self.processes,
+            key="",
+        )
+        collection.encode(search_job.expected_passages(self.inputs, name, "passages"), questions.find_answers)
+        if not questions.is_collection_read:  # the vectors were there already
+            for _ in questions.find_answers(self.passages(name)):
+                pass
+        excluded = questions.excluded()
+        if not any(excluded):
+            raise SteleError(f"collection {name}: none of the questions' positives is in it; it is the wrong one")
+
+        # search the questions, and write their negatives
         saved = self.search(collection, list(questions.rows), excluded)
         if self.processes.is_main:
-            facts = {
+            counts = {
                 "questions": len(questions.rows),
                 "passages": collection.size,
                 **self.write(name, questions, saved),
+                "excluded": sum(map(len, excluded)),
             }
-            facts["excluded"] = sum(map(len, excluded))
-            atomic_write_json(self.done(name), facts)
+            atomic_write_json(self.counts_file(name), counts)
         collection.put_away()
-
-    def encode(self, collection: EncodedCollection, questions: Questions) -> list[set[bytes]]:
-        """Encodes a collection; returns for each question the passages that are no negatives of it."""
-        answers = Answers(questions)
-        collection.encode(search_job.expected_passages(self.inputs, collection.name, "passages"), answers.watch)
-        if not answers.whole:  # the vectors were there already
-            for _ in answers.watch(self.passages(collection.name)):
-                pass
-        if not any(excluded := answers.excluded(questions)):
-            raise SteleError(
-                f"collection {collection.name}: none of the questions' positives is in it; it is the wrong one"
-            )
-        return excluded
 
     def search(
         self, collection: EncodedCollection, questions: Sequence[str], excluded: Sequence[set[bytes]]
     ) -> list[Path]:
-        """Searches the questions part by part; each is saved: its rows, how many ids each has, and the ids."""
+        """Searches the questions part by part; returns the parts' files: their rows, numbers of ids, and ids."""
         wanted = [min(collection.size, self.depth + len(names)) for names in excluded]
         slices = parts(wanted, HITS)
         saved = [collection.folder / f"found-{number:06d}.npz" for number in range(len(slices))]
@@ -190,14 +241,14 @@ class Job:
         return saved
 
     def write(self, collection: str, questions: Questions, saved: Sequence[Path]) -> dict[str, int]:
-        """Writes the two files of a collection; returns their counts."""
+        """Writes the passages and the questions of a collection; returns their counts."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         expected = search_job.expected_passages(self.inputs, collection, "passages")
         sizes, names = in_order(saved)
         used, place = np.unique(names, return_inverse=True)
-        line = np.full(len(used), -1, np.int32)  # of the file of passages, for each id that is used
+        line = np.full(len(used), -1, np.int32)  # the line of each used id in the file of passages
         text = pa.large_string()
         with atomic_file(self.state / PASSAGES.format(collection=collection), "wb") as handle:
             columns, written = pa.schema({"id": text, "title": text, "text": text}), 0
@@ -219,18 +270,18 @@ class Job:
         return {"negatives": len(names), "distinct_negatives": written, "without_negatives": lacking}
 
 
-def parts(wanted: Sequence[int], most: int) -> list[list[int]]:
-    """Rows that are searched together, by how many passages each wants: what a part wants together is at most `most`.
+def parts(wanted: Sequence[int], limit: int) -> list[list[int]]:
+    """Rows that are searched together, from the depth that each wants; a part keeps at most `limit` passages.
 
-    All of a part are searched as deep as the one that wants most. Those that want few come first, so that one whose
-    answer is there a thousand times makes a small part and not a deep search for all.
+    A part is searched as deep as the row that wants most. Rows that want few come first, so that a question whose
+    answer occurs a thousand times makes a small part and not a deep search for all.
 
     >>> parts([3, 9, 3, 4], 9)
     [[0, 2], [3], [1]]
     """
     groups: list[list[int]] = []
     for row in sorted(range(len(wanted)), key=wanted.__getitem__):
-        if not groups or (len(groups[-1]) + 1) * wanted[row] > most:
+        if not groups or (len(groups[-1]) + 1) * wanted[row] > limit:
             groups.append([])
         groups[-1].append(row)
     return groups
@@ -239,16 +290,19 @@ def parts(wanted: Sequence[int], most: int) -> list[list[int]]:
 def save_found(
     path: Path, rows: Sequence[int], hit_ids: Sequence[np.ndarray], excluded: Sequence[set[bytes]], depth: int
 ) -> None:
-    """Saves what was found for some questions, without what is excluded; `in_order` reads it."""
-    hits = zip(rows, hit_ids, strict=True)
-    negatives = [[name for name in ids.tolist() if name not in excluded[row]][:depth] for row, ids in hits]
-    names = np.array([name for ids in negatives for name in ids], dtype=np.bytes_)
+    """Saves the negatives of some questions, their hits without the excluded ids; `in_order` reads them."""
+    names: list[bytes] = []
+    sizes: list[int] = []
+    for row, ids in zip(rows, hit_ids, strict=True):
+        negatives = [name for name in ids.tolist() if name not in excluded[row]][:depth]
+        names += negatives
+        sizes.append(len(negatives))
     with atomic_file(path, "wb") as handle:
-        np.savez(handle, rows=rows, sizes=[len(ids) for ids in negatives], names=names)
+        np.savez(handle, rows=rows, sizes=sizes, names=np.array(names, dtype=np.bytes_))
 
 
 def in_order(saved: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
-    """From the saved parts: how many negatives each question has (int64), and the ids of all, question by question."""
+    """The number of negatives of each question, int64 [questions], and the ids of all, bytes, question by question."""
     parts_read = [np.load(path) for path in saved]
     rows, sizes = (np.concatenate([part[name] for part in parts_read]).astype(np.int64) for name in ("rows", "sizes"))
     names = np.concatenate([part["names"] for part in parts_read])

@@ -23,13 +23,12 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import file_facts
 from stele.files.formats import write_csv
-from stele.retrieval.calibration.moves import (
+from stele.retrieval.dense.encoder_arguments import (
+    CalibrationTransforms,
     add_calibration_arguments,
-    calibration_facts,
-    calibration_inputs,
-    given_moves,
+    add_encoding_argument,
+    load_given_encoder,
 )
-from stele.retrieval.dense.encoding_argument import add_encoding_argument, given_encoder
 
 PAIRS = 1_000  # as many as CCP draws, and as the files of Tatoeba hold at most
 
@@ -50,28 +49,31 @@ def run(args: argparse.Namespace) -> None:
     clock = records.start()
     data = data_records(args.data)
     sides = sentences(args.language, data_folders(data))
-    encoder = given_encoder(args)
+    # encode both sides of the pairs
+    encoder = load_given_encoder(args)
     query_sets = {_side(query_set): query_set for query_set in tatoeba.query_sets([args.language])}
-    moves, vectors = given_moves(args, encoder, list(query_sets.values())), []
+    transforms = CalibrationTransforms(args, encoder, list(query_sets.values()))
+    vectors = []
     for side, texts in sides.items():
-        own = encoder.encode(texts, "query")
-        vectors.append(moves.of_queries(query_sets[side])(own) if moves else own)
+        transform = transforms.of_queries(query_sets[side])
+        vectors.append(transform(encoder.encode(texts, "query")))
+    # project them, and write a row a sentence
     points, explained = principal_components(np.concatenate(vectors))
-    rows = [(line, language) for language, texts in sides.items() for line in range(len(texts))]
+    sentence_names = [(line, language) for language, texts in sides.items() for line in range(len(texts))]
+    rows = [(*name, f"{x:.6g}", f"{y:.6g}") for name, (x, y) in zip(sentence_names, points, strict=True)]
     with atomic_file(args.output) as handle:
-        placed = ((*row, f"{x:.6g}", f"{y:.6g}") for row, (x, y) in zip(rows, points, strict=True))
-        write_csv(handle, [("line", "language", "x", "y"), *placed])
+        write_csv(handle, [("line", "language", "x", "y"), *rows])
     facts = file_facts(args.output)
     records.write_record(
         args.output.with_suffix(".json"),
         job="project",
-        inputs={"encoder": args.encoder, **calibration_inputs(args), **data},
+        inputs={"encoder": args.encoder, **transforms.inputs, **data},
         clock=clock,
         language=args.language,
         pairs=len(rows) // 2,
         explained=[float(f"{share:.6g}") for share in explained],
         **encoder.facts(),
-        **calibration_facts(args),
+        **transforms.facts,
         outputs={args.output.name: facts},
         content=facts["sha256"],
     )

@@ -2,7 +2,7 @@
 
 Shi et al., section 4.2, "weakly-supervised query synthesis": the collection is that Wikipedia, an article its text
 without its title; a title whose article BM25 does not retrieve is dropped, and counted. Titles are drawn by the seed. A
-killed job goes on: the index is kept block by block, the hits part by part.
+killed job resumes: the index is kept block by block, the hits part by part.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.documents import read_batches
 from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.benchmarks.transfer_set import write_set
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
@@ -24,10 +25,8 @@ from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.progress import bar, track
 from stele.recipes.title_queries import TitleQueriesRecipe, parse_recipe
-from stele.retrieval.lexical import bm25_index
-from stele.retrieval.lexical.bm25_search import TopK
+from stele.retrieval.lexical import lucene_bm25
 from stele.retrieval.lexical.engines import TermIndex, Texts
-from stele.retrieval.transfer.files import write_set
 from stele.terms import analysis
 
 logger = logging.getLogger(__name__)
@@ -51,16 +50,24 @@ def run(args: argparse.Namespace) -> None:
     inputs = {f"documents {number}": path for number, path in enumerate(args.documents, start=1)}
     made_by = {"language": args.language, **recipe.model_dump()}
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
+
+    # draw titles, and search them
     rows, titles, articles = drawn_titles(args.documents, recipe.queries, args.seed)
     parts = search_titles(state, args, recipe, rows, titles, articles)
-    kept, positives, negatives = joined(parts)
-    if not len(kept):
+    numbers, positives, negatives = joined(parts)
+    if not len(numbers):
         raise SteleError(f"{args.language}: BM25 found no article by its title; {len(titles)} titles were searched")
+
+    # write the articles that are used, and the queries with the lines of theirs
     used = np.unique(np.concatenate([positives, *negatives]))
     with atomic_directory(args.output.parent, JOB) as folder:
-        passages = chosen_texts(args.documents, used, recipe.characters)
-        lines = np.searchsorted(used, positives), [np.searchsorted(used, few) for few in negatives]
-        write_set(folder, passages, [titles[number] for number in kept], *lines)
+        write_set(
+            folder,
+            chosen_texts(args.documents, used, recipe.characters),
+            [titles[number] for number in numbers],
+            np.searchsorted(used, positives),
+            [np.searchsorted(used, rows_of_title) for rows_of_title in negatives],
+        )
         records.write_record(
             folder / "record.json",
             job=JOB,
@@ -72,21 +79,25 @@ def run(args: argparse.Namespace) -> None:
             analyzer=analysis.described(args.language),
             articles=articles,
             titles=len(titles),
-            article_not_retrieved=len(titles) - len(kept),
-            without_negatives=sum(not len(rows) for rows in negatives),
+            article_not_retrieved=len(titles) - len(numbers),
+            without_negatives=sum(not len(rows_of_title) for rows_of_title in negatives),
             passages=len(used),
-            counts={"train": len(kept)},
+            counts={"train": len(numbers)},
             outputs=folder_facts(folder),
         )
-    logger.info("%s: %d of %d titles find their article", args.language, len(kept), len(titles))
+    logger.info("%s: %d of %d titles find their article", args.language, len(numbers), len(titles))
     drop(state)
 
 
 def drawn_titles(documents: Sequence[Path], number: int, seed: int) -> tuple[np.ndarray, list[str], int]:
-    """(rows, titles) of articles drawn from those with a title, in their order; and how many articles there are."""
-    titles = [
-        title for record in documents for batch in read_batches(record, ["title"]) for title in batch[0].to_pylist()
-    ]
+    """(rows int64, titles) of drawn articles that have a title, in their order; and the number of articles.
+
+    Raises SteleError where no document has a title.
+    """
+    titles: list[str] = []
+    for record in documents:
+        for batch in read_batches(record, ["title"]):
+            titles += batch[0].to_pylist()
     titled = np.flatnonzero([bool(title.strip()) for title in titles])
     if not len(titled):
         raise SteleError(f"{documents[0]}: no document there has a title; want the documents of a Wikipedia")
@@ -115,44 +126,46 @@ def search_titles(
     terms = [analyze(title) for title in titles]
     label = f"index {args.language}"
     articles_of = Texts(args.language, lambda: track(texts(args.documents), articles, label, "articles"))
-    index = TermIndex(state / "index", articles_of, {term for of_title in terms for term in of_title}, bm25_index.BLOCK)
-    queries = [[index.numbers[term] for term in of_title] for of_title in terms]
+    query_terms = {term for terms_of_title in terms for term in terms_of_title}
+    index = TermIndex(state / "index", articles_of, query_terms, lucene_bm25.BLOCK)
+    queries = [[index.numbers[term] for term in terms_of_title] for terms_of_title in terms]
     starts = range(0, len(queries), PART)
     parts = [state / f"hits-{number:05d}.npz" for number in range(len(starts))]
     with bar(len(queries), f"search titles of {args.language}", "titles") as shown:
         for path, start in zip(parts, starts, strict=True):
-            some = slice(start, start + PART)
+            part = slice(start, start + PART)
             if not path.exists():
-                hits = best_rows(index, queries[some], recipe)
-                save_part(path, start, rows[some], hits, recipe.negatives, args.seed)
-            shown.update(len(queries[some]))
+                hits = best_rows(index, queries[part], recipe)
+                save_part(path, start, rows[part], hits, recipe.negatives, args.seed)
+            shown.update(len(queries[part]))
     return parts
 
 
 def best_rows(index: TermIndex, queries: Sequence[Sequence[int]], recipe: TitleQueriesRecipe) -> list[np.ndarray]:
-    """The rows of the articles that each query retrieves, best first."""
-    best = TopK(queries, recipe.depth, index.collection, (recipe.k1, recipe.b))
-    for block in bm25_index.read_blocks(index.folder):
-        best.add(block, recipe.threads)
-    return [best.ranked(number, index.ids)[0] for number in range(len(queries))]
+    """The rows of the articles that each query retrieves, int64, best first."""
+    parameters = recipe.k1, recipe.b
+    best = lucene_bm25.best_rows(
+        index.folder, index.ids, queries, recipe.depth, index.collection, parameters, recipe.threads
+    )
+    return [rows for rows, _ in best]
 
 
 def save_part(path: Path, start: int, rows: np.ndarray, hits: Sequence[np.ndarray], negatives: int, seed: int) -> None:
-    """Saves, of the titles whose article is among their hits, their numbers, their articles and their negatives."""
-    kept = [number for number, (row, of_title) in enumerate(zip(rows, hits, strict=True)) if row in of_title]
-    chosen = [drawn_negatives(hits[number], rows[number], negatives, seed) for number in kept]
+    """Saves the titles whose article is among their hits: their numbers, their articles and their negatives."""
+    retrieved = [number for number in range(len(rows)) if rows[number] in hits[number]]
+    chosen = [drawn_negatives(hits[number], rows[number], negatives, seed) for number in retrieved]
     with atomic_file(path, "wb") as handle:
         np.savez(
             handle,
-            titles=np.array(kept, np.int64) + start,
-            positives=rows[kept].astype(np.int64),
-            sizes=np.array([len(few) for few in chosen], np.int64),
+            titles=np.array(retrieved, np.int64) + start,
+            positives=rows[retrieved].astype(np.int64),
+            sizes=np.array([len(drawn) for drawn in chosen], np.int64),
             negatives=np.concatenate([*chosen, np.empty(0, np.int64)]).astype(np.int64),
         )
 
 
 def drawn_negatives(hits: np.ndarray, positive: int, number: int, seed: int) -> np.ndarray:
-    """So many of a query's hits but the positive, drawn by the seed and the positive, the best first.
+    """`number` of a query's hits without the positive, drawn by the seed and the positive, best first, int64.
 
     >>> drawn_negatives(np.array([5, 7, 9]), 7, 4, 0).tolist()
     [5, 9]
@@ -172,6 +185,6 @@ def joined(parts: Sequence[Path]) -> tuple[np.ndarray, np.ndarray, list[np.ndarr
 
 
 def chosen_texts(documents: Sequence[Path], rows: np.ndarray, characters: int) -> Iterator[tuple[str, str]]:
-    """(id, text) of the articles of some ascending rows, as far as they are kept."""
+    """(id, text) of the articles of some ascending rows, cut to `characters`."""
     wanted = set(rows.tolist())
     return ((name, text[:characters]) for row, (name, text) in enumerate(texts(documents)) if row in wanted)

@@ -10,11 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from stele.encoders.backbone import load_backbone, positions
-from stele.encoders.encode import default_batch_tokens
+from stele.encoders.encode import default_batch_tokens, embed
 from stele.encoders.load import tower_folders
-from stele.encoders.pooling import embed
-from stele.encoders.probe import check_probe
-from stele.encoders.tokenizer import load_tokenizer
+from stele.encoders.tokenizer import check_probe, load_tokenizer
 from stele.encoders.tokens import Tokens, collate, length_buckets
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec, Kind, read_spec

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stele.artifacts import records
-from stele.encoders.probe import tokenizer_probe
+from stele.encoders.tokenizer import tokenizer_probe
 from stele.errors import SteleError, unknown
 from stele.files.digests import digest
 from stele.training.section_store import SectionStore

@@ -1,49 +1,56 @@
 """BWE-AGG: the cosine of the summed vectors of the query's and of the document's words (Litschko et al. 2018).
 
-`weights: idf` weighs the document's words by ln(N / df) in the collection; the query's count alike, as "weights
-document terms with IDF" has it (Yu et al., section 5.1.2). Vectors are summed as they are given. Where a side has no
-word with a vector the score is 0.
+`weights: idf` weighs the document's words by ln(N / df) in the collection; the query's words count alike, as "weights
+document terms with IDF" has it (Yu et al., section 5.1.2). Vectors are summed as they are in the file. The score is 0
+where a side has no word with a vector.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stele.reranking.inputs.candidates import Candidates
-from stele.reranking.inputs.word_vectors import WordVectors
-from stele.reranking.scorers import Sources, _words
+from stele.encoders.word_vectors import WordVectors
+from stele.reranking.scorers import Sources, UntrainedScorer
+from stele.reranking.scorers._words import read_words
+from stele.terms.analysis import analyzer
 
 if TYPE_CHECKING:
     from stele.recipes.reranking import BweAgg
 
 
-def scores(candidates: Candidates, recipe: BweAgg, sources: Sources) -> np.ndarray:
-    """float64 [n]."""
-    words = _words.read_words(candidates, sources)
-    idf = _idf(words.document_vectors, sources) if recipe.weights == "idf" else None
-    queries = _sums(words.queries, words.query_vectors.vectors)
-    documents = _sums(words.documents, words.document_vectors.vectors, idf)
-    return np.einsum("nd,nd->n", queries[candidates.topic_of], documents[candidates.document_of])
+class Scorer(UntrainedScorer):
+    recipe: BweAgg
+
+    def scores(self) -> np.ndarray:
+        words = read_words(self.candidates, self.sources)
+        idf = _idf(words.document_vectors, self.sources) if self.recipe.weights == "idf" else None
+        queries = _sums(words.queries, words.query_vectors.vectors)
+        documents = _sums(words.documents, words.document_vectors.vectors, idf)
+        return np.einsum("nd,nd->n", queries[self.candidates.topic_of], documents[self.candidates.document_of])
 
 
 def _sums(texts: list[np.ndarray], vectors: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """The weighted sums of each text's vectors, with unit length, float64 [texts, d]; 0 of one without any."""
+    """The weighted sum of each text's vectors, scaled to length 1, float64 [texts, d]; 0 for a text without any."""
     sums = np.zeros((len(texts), vectors.shape[1]))
     for number, rows in enumerate(texts):
         distinct, counts = np.unique(rows, return_counts=True)
-        sums[number] = (counts if weights is None else counts * weights[distinct]) @ vectors[distinct].astype(
-            np.float64
-        )
+        if weights is not None:
+            counts = counts * weights[distinct]
+        sums[number] = counts @ vectors[distinct].astype(np.float64)
     norms = np.linalg.norm(sums, axis=1, keepdims=True)
     return sums / np.where(norms > 0, norms, 1)
 
 
 def _idf(vectors: WordVectors, sources: Sources) -> np.ndarray:
-    """ln(N / df) of each row's word, float64."""
-    number, frequency = _words.document_frequencies(sources.collection(), sources.document_language)
+    """ln(N / df) of each row's word, float64: over the N documents of the collection, df of which have the word."""
+    analyze, documents, frequency = analyzer(sources.document_language, False), 0, Counter()
+    for text in sources.collection():
+        documents += 1
+        frequency.update(set(analyze(text)))
     idf = np.zeros(len(vectors.vectors))
     for word, row in vectors.words.items():
-        idf[row] = np.log(number / max(1, frequency[word]))
+        idf[row] = np.log(documents / max(1, frequency[word]))
     return idf

@@ -1,10 +1,10 @@
-"""A cross-encoder: a transformer reads query and document together, a linear layer scores what it makes of them.
+"""A cross-encoder: a transformer reads query and document together, a linear layer scores its output.
 
 `head: cls` is w . h[CLS] on the first token's last hidden state (Yu et al., section 4.2.2), `head: pooler` what
 transformers' BertForSequenceClassification has: the pooler, dropout, and a layer with a bias. The last `reset_layers`
-are initialised anew and the last `tuned_layers` alone are trained, the pooler with them (section 5.1.3); the input is
-the tokenizer's own pair, the longer text cut first, with segments where the model has them. A head of relevance ranking
-that a pretraining kept beside the encoder (`HEAD`) is what scores at first, where it is of the recipe's kind.
+are initialised anew and only the last `tuned_layers` are trained, the pooler with them (section 5.1.3). The input is
+the tokenizer's own pair, the longer text cut first, with segments where the model has them. Training starts from the
+head of relevance ranking that a pretraining kept beside the encoder (`HEAD`), if it has the recipe's shape.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from stele.encoders.tokenizer import load_tokenizer
 from stele.encoders.tokens import Tokens, collate, tokenize
 from stele.errors import SteleError
 from stele.files.reading import reading
-from stele.reranking.inputs.candidates import Candidates
-from stele.reranking.scorers import Sources
+from stele.reranking.candidates import Candidates
+from stele.reranking.scorers import TrainedScorer
 from stele.training.heads import INIT, head_file, initialise
 from stele.training.hidden_states import first_states
 
@@ -41,18 +41,6 @@ class Pairs(NamedTuple):
 
     tokens: Tokens
     pad: int
-
-
-def inputs(candidates: Candidates, recipe: CrossEncoder, sources: Sources) -> Pairs:
-    """All candidates, tokenised."""
-    folder = _folder(sources)
-    tokenizer, config = load_tokenizer(folder), _config(folder)
-    if recipe.length > (most := positions(config)):
-        raise SteleError(f"{folder}: length is {recipe.length}, the model has {most} positions")
-    places = zip(candidates.topic_of, candidates.document_of, strict=True)
-    texts = [(candidates.queries[topic], candidates.texts[document]) for topic, document in places]
-    segments = getattr(config, "type_vocab_size", 0) > 1
-    return Pairs(tokenize(tokenizer, texts, recipe.length, segments), tokenizer.pad_token_id)
 
 
 class Model(nn.Module):
@@ -77,44 +65,62 @@ class Model(nn.Module):
         return self.head(self.dropout(first.float()))
 
 
-def module(pairs: Pairs, recipe: CrossEncoder, sources: Sources, seed: int) -> Model:
-    """The checkpoint's encoder with a head; what is new is drawn by `seed`, and what is not tuned is frozen."""
-    folder = _folder(sources)
-    backbone, _ = load_backbone(folder, recipe.head, seed=seed, dropout=recipe.dropout)
-    layers = encoder_layers(backbone, folder)
-    for name in ("tuned_layers", "reset_layers"):
-        if (getattr(recipe, name) or 0) > len(layers):
-            raise SteleError(f"{folder}: {name} is {getattr(recipe, name)}, the model has {len(layers)} layers")
-    std = getattr(backbone.config, "initializer_range", INIT)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        for layer in layers[len(layers) - recipe.reset_layers :]:
-            reset(layer, std)
-        model = Model(pairs, recipe, backbone)
-        initialise(model.head, std)
-    _take_kept_head(model.head, folder)
-    if recipe.tuned_layers is not None:
-        backbone.requires_grad_(False)
-        tuned = [*layers[len(layers) - recipe.tuned_layers :], *([backbone.pooler] if model.pooled else [])]
-        for part in tuned:
-            part.requires_grad_(True)
-    elif not model.pooled and getattr(backbone, "pooler", None) is not None:
-        backbone.pooler.requires_grad_(False)  # of no use here
-    return model
+class Scorer(TrainedScorer):
+    recipe: CrossEncoder
+
+    def read_inputs(self, candidates: Candidates) -> Pairs:
+        """All candidates, tokenised. Raises SteleError without an encoder, and for a length beyond its positions."""
+        if self.sources.encoder is None:
+            raise SteleError("a cross-encoder starts from a transformer: give --encoder RECORD")
+        self.folder = self.sources.encoder
+        tokenizer, config = load_tokenizer(self.folder), _read_config(self.folder)
+        if self.recipe.length > (longest := positions(config)):
+            raise SteleError(f"{self.folder}: length is {self.recipe.length}, the model has {longest} positions")
+        places = zip(candidates.topic_of, candidates.document_of, strict=True)
+        texts = [(candidates.queries[topic], candidates.texts[document]) for topic, document in places]
+        segments = getattr(config, "type_vocab_size", 0) > 1
+        return Pairs(tokenize(tokenizer, texts, self.recipe.length, segments), tokenizer.pad_token_id)
+
+    def new_module(self, seed: int) -> Model:
+        """The checkpoint's encoder with a head; new weights are drawn by `seed`, and untuned ones are frozen."""
+        folder, recipe = self.folder, self.recipe
+        backbone, _ = load_backbone(folder, recipe.head, seed=seed, dropout=recipe.dropout)
+        layers = encoder_layers(backbone, folder)
+        for name in ("tuned_layers", "reset_layers"):
+            if (getattr(recipe, name) or 0) > len(layers):
+                raise SteleError(f"{folder}: {name} is {getattr(recipe, name)}, the model has {len(layers)} layers")
+        std = getattr(backbone.config, "initializer_range", INIT)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            for layer in layers[len(layers) - recipe.reset_layers :]:
+                reset(layer, std)
+            model = Model(self.inputs, recipe, backbone)
+            initialise(model.head, std)
+        _load_kept_head(model.head, folder)
+        if recipe.tuned_layers is not None:
+            backbone.requires_grad_(False)
+            for layer in layers[len(layers) - recipe.tuned_layers :]:
+                layer.requires_grad_(True)
+            if model.pooled:
+                backbone.pooler.requires_grad_(True)
+        elif not model.pooled and getattr(backbone, "pooler", None) is not None:
+            backbone.pooler.requires_grad_(False)  # its output is not used
+        return model
 
 
-def _take_kept_head(head: nn.Linear, folder: Path) -> None:
-    """Puts the kept weights into the head, where there are some and they fit: one output, or two classes."""
+def _load_kept_head(head: nn.Linear, folder: Path) -> None:
+    """Puts the weights that a pretraining kept into the head, if there are any of its shape (one output, or two)."""
     from safetensors.torch import load_file
 
     if not (path := folder / HEAD).exists():
         return
     with reading(path, "safetensors file"):
-        kept = load_file(path)
-    if {name: value.shape for name, value in kept.items()} == {k: v.shape for k, v in head.state_dict().items()}:
-        head.load_state_dict(kept)
+        weights = load_file(path)
+    shapes = {name: value.shape for name, value in head.state_dict().items()}
+    if {name: value.shape for name, value in weights.items()} == shapes:
+        head.load_state_dict(weights)
     else:
-        log.warning("%s: scores in another way than the recipe's head, which starts anew", path)
+        log.warning("%s: its shape is not that of the recipe's head, which starts anew", path)
 
 
 def reset(layer: nn.Module, std: float) -> None:
@@ -134,14 +140,8 @@ def encoder_layers(backbone: nn.Module, folder: Path) -> nn.ModuleList:
     return lists[0]
 
 
-def _config(folder: Path) -> Any:
+def _read_config(folder: Path) -> Any:
     from transformers import AutoConfig
 
     with reading(folder / "config.json", "configuration of a model"):
         return AutoConfig.from_pretrained(folder, local_files_only=True)
-
-
-def _folder(sources: Sources) -> Path:
-    if sources.encoder is None:
-        raise SteleError("a cross-encoder starts from a transformer: give --encoder RECORD")
-    return sources.encoder

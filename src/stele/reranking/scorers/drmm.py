@@ -14,17 +14,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from stele.reranking.inputs.candidates import Candidates
-from stele.reranking.scorers import Sources, _words
+from stele.reranking.candidates import Candidates
+from stele.reranking.scorers import TrainedScorer
+from stele.reranking.scorers._words import interactions, read_words
 
 if TYPE_CHECKING:
     from stele.recipes.reranking import Drmm
 
-ONE = 1 - 1e-6  # a cosine from here on is one: the rounding of unit vectors
+ONE = 1 - 1e-6  # the least cosine that counts as 1, for the rounding of unit vectors
 
 
 class Histograms(NamedTuple):
-    """What the network sees.
+    """The inputs of the network.
 
     features   of each candidate float32 [q, bins]
     gates      of each topic float32 [q, d], the vectors of its words; topic_of int64 [n]
@@ -45,18 +46,27 @@ def bins_of(cosines: np.ndarray, bins: int) -> np.ndarray:
     return np.where(cosines >= ONE, bins - 1, np.clip(below, 0, bins - 2))
 
 
-def inputs(candidates: Candidates, recipe: Drmm, sources: Sources) -> Histograms:
-    """The histograms of all candidates."""
-    words = _words.read_words(candidates, sources, recipe.document_terms)
-    features: list[np.ndarray] = [np.zeros((0, recipe.bins), np.float32)] * len(candidates)
-    for topic in _words.interactions(candidates, words):
-        place = bins_of(topic.cosines, recipe.bins) + recipe.bins * np.arange(len(topic.query))[:, None]
-        for candidate, columns, counts in topic.documents:
-            weights = np.broadcast_to(counts, (len(topic.query), len(counts)))
-            histogram = np.bincount(place[:, columns].ravel(), weights.ravel(), len(topic.query) * recipe.bins)
-            features[candidate] = np.log1p(histogram).astype(np.float32).reshape(-1, recipe.bins)
-    gates = [words.query_vectors.vectors[rows] for rows in words.queries]
-    return Histograms(features, gates, candidates.topic_of)
+class Scorer(TrainedScorer):
+    recipe: Drmm
+
+    def read_inputs(self, candidates: Candidates) -> Histograms:
+        """The histograms of all candidates."""
+        bins = self.recipe.bins
+        words = read_words(candidates, self.sources, self.recipe.document_terms)
+        features: list[np.ndarray] = [np.zeros((0, bins), np.float32)] * len(candidates)
+        for topic in interactions(candidates, words):
+            place = bins_of(topic.cosines, bins) + bins * np.arange(len(topic.query))[:, None]
+            for candidate, columns, counts in topic.documents:
+                weights = np.broadcast_to(counts, (len(topic.query), len(counts)))
+                histogram = np.bincount(place[:, columns].ravel(), weights.ravel(), len(topic.query) * bins)
+                features[candidate] = np.log1p(histogram).astype(np.float32).reshape(-1, bins)
+        gates = [words.query_vectors.vectors[rows] for rows in words.queries]
+        return Histograms(features, gates, candidates.topic_of)
+
+    def new_module(self, seed: int) -> Network:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return Network(self.inputs, self.recipe)
 
 
 class Network(nn.Module):
@@ -78,7 +88,7 @@ class Network(nn.Module):
         histograms = _padded([self.data.features[row] for row in rows]).to(device)
         gates = self.gate(_padded([self.data.gates[self.data.topic_of[row]] for row in rows]).to(device))
         padding = torch.arange(histograms.shape[1], device=device) >= torch.tensor(words, device=device)[:, None]
-        # all of a query without words is padding: weights that are no numbers become 0
+        # a query without words is all padding: its weights, which are no numbers, become 0
         weights = gates.squeeze(-1).masked_fill(padding, -torch.inf).softmax(dim=1).masked_fill(padding, 0.0)
         return (weights.unsqueeze(-1) * self.matching(histograms)).sum(dim=1)
 
@@ -86,10 +96,3 @@ class Network(nn.Module):
 def _padded(arrays: list[np.ndarray]) -> Tensor:
     """Arrays [q, d] as one [m, longest, d], zeros behind each."""
     return nn.utils.rnn.pad_sequence([torch.from_numpy(array) for array in arrays], batch_first=True)
-
-
-def module(data: Histograms, recipe: Drmm, sources: Sources, seed: int) -> Network:
-    """A new network, its weights drawn by `seed`."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return Network(data, recipe)

@@ -3,9 +3,9 @@
     K_k(t) = sum over the document's words of  exp(-(cosine - mu_k)^2 / (2 sigma_k^2))
     score  = tanh(w . phi + b),   phi_k = .01 * sum over the query's words of  ln(max(K_k(t), 1e-10))
 
-The means of the kernels are the middles of equal parts of [-1, 1]; beside them is one of mean 1 for exact matches. The
+The means of the kernels are the middles of equal parts of [-1, 1]; one more of mean 1 is for exact matches. The
 factor .01 and the floor are those of the authors' code (AdeDZY/K-NRM), which keep tanh from saturating. Vectors stay as
-they are given, so that a document's phi is computed once.
+in the file, so that a document's phi is computed once.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from stele.reranking.inputs.candidates import Candidates
-from stele.reranking.scorers import Sources, _words
+from stele.reranking.candidates import Candidates
+from stele.reranking.scorers import TrainedScorer
+from stele.reranking.scorers._words import interactions, read_words
 
 if TYPE_CHECKING:
     from stele.recipes.reranking import Knrm
@@ -26,7 +27,7 @@ FLOOR, FACTOR = 1e-10, 0.01
 
 
 def means(kernels: int) -> np.ndarray:
-    """The means of the kernels beside that of exact matches.
+    """The means of the kernels, without that of exact matches, float64 [kernels].
 
     >>> [round(float(mean), 2) for mean in means(20)[[0, 1, 10, 19]]]
     [-0.95, -0.85, 0.05, 0.95]
@@ -34,19 +35,28 @@ def means(kernels: int) -> np.ndarray:
     return -1 + (np.arange(kernels) + 0.5) * 2 / kernels
 
 
-def inputs(candidates: Candidates, recipe: Knrm, sources: Sources) -> np.ndarray:
-    """phi of each candidate, float32 [n, kernels + 1]; that of exact matches is the last."""
-    words = _words.read_words(candidates, sources, recipe.document_terms)
-    centres = np.append(means(recipe.kernels), 1.0)
-    widths = np.append(np.full(recipe.kernels, recipe.sigma), recipe.exact_sigma)
-    phi = np.zeros((len(candidates), len(centres)), np.float32)
-    for topic in _words.interactions(candidates, words):
-        cosines = topic.cosines.astype(np.float64)
-        for kernel, (centre, width) in enumerate(zip(centres, widths, strict=True)):
-            soft = np.exp(-((cosines - centre) ** 2) / (2 * width**2))  # [q, w]
-            for candidate, columns, counts in topic.documents:
-                phi[candidate, kernel] = FACTOR * np.log(np.maximum(soft[:, columns] @ counts, FLOOR)).sum()
-    return phi
+class Scorer(TrainedScorer):
+    recipe: Knrm
+
+    def read_inputs(self, candidates: Candidates) -> np.ndarray:
+        """phi of each candidate, float32 [n, kernels + 1]; that of exact matches is the last."""
+        recipe = self.recipe
+        words = read_words(candidates, self.sources, recipe.document_terms)
+        centres = np.append(means(recipe.kernels), 1.0)
+        widths = np.append(np.full(recipe.kernels, recipe.sigma), recipe.exact_sigma)
+        phi = np.zeros((len(candidates), len(centres)), np.float32)
+        for topic in interactions(candidates, words):
+            cosines = topic.cosines.astype(np.float64)
+            for kernel, (centre, width) in enumerate(zip(centres, widths, strict=True)):
+                soft = np.exp(-((cosines - centre) ** 2) / (2 * width**2))  # [q, w]
+                for candidate, columns, counts in topic.documents:
+                    phi[candidate, kernel] = FACTOR * np.log(np.maximum(soft[:, columns] @ counts, FLOOR)).sum()
+        return phi
+
+    def new_module(self, seed: int) -> Network:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return Network(self.inputs, self.recipe)
 
 
 class Network(nn.Module):
@@ -59,10 +69,3 @@ class Network(nn.Module):
 
     def forward(self, rows: np.ndarray) -> Tensor:
         return torch.tanh(self.dense(self.phi[torch.from_numpy(rows)].to(self.dense.weight.device)))
-
-
-def module(phi: np.ndarray, recipe: Knrm, sources: Sources, seed: int) -> Network:
-    """A new network, its weights drawn by `seed`."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return Network(phi, recipe)

@@ -1,9 +1,8 @@
 """A collection of passages, encoded and searched by all processes of a job.
 
-Each process encodes its share (sharding.py) into its own folder and searches that; the hits of all are joined in the
-first one, exactly: the k best of all parts' k best, in the order that a search of the whole gives. Of one process there
-is one part, the collection itself. A killed job continues where each process stopped; another number of processes makes
-the vectors anew.
+Each process encodes its share (processes.py) into its own folder and searches that; the first process joins the hits of
+all, exactly: the k best of all parts' k best, in the order of a search of the whole. With one process there is one
+part, the collection itself. A killed job resumes where each process stopped; another number of processes encodes anew.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from stele.benchmarks.types import Passage
 from stele.errors import SteleError
 from stele.progress import bar
 from stele.retrieval.dense.exact_search import TopK
-from stele.retrieval.dense.processes import ProcessGroup
-from stele.retrieval.dense.query_vectors import Move, unmoved
-from stele.retrieval.dense.sharding import Shares, in_order
+from stele.retrieval.dense.processes import ProcessGroup, Shares, in_order
 from stele.retrieval.dense.vector_files import (
     FILES,
     Layout,
+    VectorTransform,
     blocks,
     cut_in,
     encode_part,
+    identity,
     join_parts,
     tidy,
 )
@@ -40,10 +39,10 @@ Passages = Iterable[Passage]
 
 
 class EncodedCollection:
-    """The collection `name`, whose state lies in `folder`; with `kept` its vectors are to stay there, as one part.
+    """The collection `name`, whose state is in `folder`; its vectors stay in `kept`, as one part, where that is given.
 
-    `passages()` reads it from its beginning; they are the `windows` of documents where these are given. `key` says what
-    the vectors are made from, and `normalize` that they are scaled to length 1; `move` is what is done before that.
+    `passages()` reads it from its beginning: passages, or the `windows` of documents. `key` identifies what the vectors
+    are made from. `transform` is applied before the vectors are scaled to length 1 (`normalize`).
     """
 
     def __init__(
@@ -57,35 +56,40 @@ class EncodedCollection:
         key: str,
         normalize: bool = False,
         kept: Path | None = None,
-        move: Move = unmoved,
+        transform: VectorTransform = identity,
         windows: DocumentWindows | None = None,
     ) -> None:
         self.windows = windows
-        self.name, self.folder, self.passages, self.kept, self.move = name, folder, passages, kept, move
+        self.name, self.folder, self.passages, self.kept, self.transform = name, folder, passages, kept, transform
         self.encoder, self.processes = encoder, processes
         dtype = "float16" if encoder.spec.half else "float32"
         self.layout = Layout(encoder.dimension, dtype, normalize, key)
-        several = [folder / f"part-{rank}-of-{processes.world}" for rank in range(processes.world)]
-        self.parts = several if processes.world > 1 else [kept or folder]
+        self.parts = [kept or folder]
+        if processes.world > 1:
+            self.parts = [folder / f"part-{rank}-of-{processes.world}" for rank in range(processes.world)]
         self.part = self.parts[processes.rank]
         self._shares = self._new_shares()
-        self.rows = self.size = 0  # passages of this process, and of all
-        self.cut = 0  # of all, those that were longer than the encoder reads
+        self.rows = self.size = 0  # passages of this process, and of all processes
+        self.cut = 0  # passages of all processes that were longer than the encoder reads
 
     def encode(self, expected: int | None, watch: Callable[[Passages], Passages] = iter) -> None:
-        """Encodes what is not there yet. `watch` sees all passages where this process's part is not finished."""
+        """Encodes the passages that are not encoded yet. `watch` sees all passages unless this process's part is
+        finished.
+
+        Raises SteleError for an empty collection and for an id that is there twice.
+        """
         if self.processes.is_main:
             self._drop_other_divisions()
         with bar(expected, f"encode collection {self.name}", "passages") as shown:
 
             def encode(items: Iterable[tuple[str, Any]]) -> Iterator[tuple[list[str], np.ndarray]]:
                 for ids, vectors in self.encoder.encode_stream(items, "passage", on_batch=shown.update):
-                    yield ids, self.move(vectors)
+                    yield ids, self.transform(vectors)
                     shown.update(self._shares.read - shown.n)
 
             items = self._shares.assigned(self._items(watch))
             self.rows = encode_part(self.part, items, encode, self.layout, lambda: self.encoder.cut)
-            shown.update(self._shares.read - shown.n)  # what others own of the end
+            shown.update(self._shares.read - shown.n)  # the last windows may be other processes'
         self.size = self.processes.all_reduce_sum(self.rows)
         self.cut = self.processes.all_reduce_sum(cut_in(self.part, self.layout.key))
         if self.size == 0:
@@ -94,17 +98,20 @@ class EncodedCollection:
             self._refuse_double_ids()
 
     def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
-        """The k best passages of each query; in the first process, of all processes. `seen` gets numbers of rows."""
+        """The k best passages of each query [n, d]; in the first process, those of all processes.
+
+        `seen` is called with the number of rows of each block.
+        """
         return search_blocks(blocks(self.part), vectors, min(k, self.size), self.encoder.device, self.processes, seen)
 
     def counts(self) -> dict[str, int]:
-        """How many texts there are and how many were cut; for the process that writes the windows' counts."""
+        """The numbers of texts and of cut texts; for the process that writes the windows' counts."""
         if self.windows:
             return {**self.windows.counts(), "windows": self.size, "cut_windows": self.cut}
         return {"passages": self.size, "cut_passages": self.cut}
 
     def put_away(self) -> None:
-        """Leaves of the collection what is to be kept, once all processes have done with it."""
+        """Keeps the vectors in `kept`, and removes the rest of the state; all processes must be done with it."""
         several = self.processes.world > 1
         if self.kept and self.processes.is_main:
             if several:
@@ -112,14 +119,14 @@ class EncodedCollection:
             else:
                 tidy(self.kept)
         self.processes.barrier()
-        if several:  # each removes its own: on a network's file system a folder with open files stays
+        if several:  # each process removes its own: on a network's file system a folder with open files stays
             shutil.rmtree(self.part)
             self.processes.barrier()
         if self.processes.is_main and self.folder.exists():
             shutil.rmtree(self.folder)
 
     def vectors(self) -> np.ndarray:
-        """All vectors [n, d], float32, in the order of the passages; the same bytes in all processes."""
+        """All vectors, float32 [n, d], in the order of the passages; the same bytes in all processes."""
         parts = [np.load(part / "vectors.npy", mmap_mode="r") for part in self.parts]
         windows = in_order(self._owners(), self._shares.window) if len(parts) > 1 else [(0, slice(None))]
         return np.concatenate([parts[owner][rows] for owner, rows in windows], dtype=np.float32)
@@ -132,7 +139,7 @@ class EncodedCollection:
         return Shares(self.processes.rank, self.processes.world, self.encoder.window)
 
     def _owners(self) -> list[int]:
-        """Which process has which window; the passages are read again where this one had no need to read them."""
+        """The process of each window; the passages are read again where this process had no need to read them."""
         if not self._shares.whole:
             self._shares = self._new_shares()
             for _ in self._shares.assigned(self._items()):
@@ -140,22 +147,22 @@ class EncodedCollection:
         return self._shares.owners
 
     def _drop_other_divisions(self) -> None:
-        """Removes the vectors that another number of processes left; what else lies in the folder stays."""
-        for left in self.folder.glob("part-*-of-*"):
-            if left not in self.parts:
-                shutil.rmtree(left)
+        """Removes the vectors of another number of processes, and nothing else in the folder."""
+        for part in self.folder.glob("part-*-of-*"):
+            if part not in self.parts:
+                shutil.rmtree(part)
         if self.processes.world > 1:
             for name in FILES:
                 (self.folder / name).unlink(missing_ok=True)
 
     def _refuse_double_ids(self) -> None:
-        """An id that is there twice, in whichever parts, is an error that says where."""
+        """Raises SteleError for an id that is there twice, in whichever parts, with its places."""
         ids = [np.load(part / "ids.npy", mmap_mode="r") for part in self.parts]
         ordered = np.concatenate(ids)
         ordered.sort()
-        again = ordered[1:][ordered[1:] == ordered[:-1]]
-        if len(again):
-            name, windows = again[0], in_order(self._owners(), self._shares.window)
+        double = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(double):
+            name, windows = double[0], in_order(self._owners(), self._shares.window)
             whole = np.concatenate([ids[owner][rows] for owner, rows in windows])
             first, second = (np.flatnonzero(whole == name) + 1)[:2]
             places = f"passages {first} and {second} of {self.size}"
@@ -163,16 +170,19 @@ class EncodedCollection:
 
 
 def search_blocks(
-    own: Iterable[tuple[np.ndarray, np.ndarray]],
+    blocks_of_process: Iterable[tuple[np.ndarray, np.ndarray]],
     vectors: np.ndarray,
     k: int,
     device: str,
     processes: ProcessGroup,
     seen: Callable[[int], Any],
 ) -> TopK:
-    """The k best passages of each query among each process's own blocks (vectors, ids); in the first one, of all."""
+    """The k best passages of each query [n, d] in this process's blocks (vectors [m, d], ids [m]).
+
+    In the first process, the k best of all processes.
+    """
     best = TopK(vectors, k, device)
-    for block, ids in own:
+    for block, ids in blocks_of_process:
         best.add(block, ids)
         seen(len(block))
     for hits in processes.gather(best.best_hits()):

@@ -9,18 +9,28 @@ number of threads or the device.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from stele.artifacts.run import Run, run_of
+from stele.errors import SteleError
+from stele.retrieval.dense.vector_files import l2_normalize
+
+if TYPE_CHECKING:
+    from stele.encoders.encode import Encoder
+
 BLOCK_ROWS = 32_768  # passages that faiss searches at a time
 EXTRA = 32  # candidates beyond k
-GPU_MOST = 2_048  # as many as it gives on a GPU
-QUERY_ROWS = 1_024  # queries whose scores are all looked at together: 1,024 x 32,768 of them are 128 MB
+GPU_MAX_K = 2_048  # the most candidates that faiss returns on a GPU
+QUERY_ROWS = 1_024  # queries scored against a whole block together: 1,024 x 32,768 scores are 128 MB
 PAIR_ROWS = 256  # pairs scored exactly at a time: what fits a cache
 MAX_PAIRS = 1 << 21  # candidates held at a time
-PRODUCT_FROM = 1  # numbers in the queries from which on faiss multiplies matrices; its 128,000 makes few queries slow
+BLAS_MIN_SIZE = 1  # numbers in the queries from which faiss multiplies matrices; its own 128,000 slows few queries
+
+Text = str | tuple[str, str]  # a passage may be (title, text)
+Block = tuple[list[str], np.ndarray]  # ids and their vectors [n, d]
 
 
 class BestHits(NamedTuple):
@@ -34,7 +44,7 @@ class BestHits(NamedTuple):
 class TopK:
     """The k best passages of each query so far.
 
-    queries [n, d] float32; `add` takes blocks of passages in any order and of any size. With a device other than "cpu"
+    queries: float32 [n, d]. `add` takes blocks of passages in any order and of any size. With a device other than "cpu"
     faiss searches on that GPU where it can.
     """
 
@@ -45,8 +55,8 @@ class TopK:
         self.queries = np.ascontiguousarray(queries, dtype=np.float32)
         self.doubles = self.queries.astype(np.float64)
         self.norms = _norms(self.queries)
-        faiss.cvar.distance_compute_blas_threshold = PRODUCT_FROM
-        self.gpu = gpu_resources() if str(device) != "cpu" and k + EXTRA <= GPU_MOST else None
+        faiss.cvar.distance_compute_blas_threshold = BLAS_MIN_SIZE
+        self.gpu = gpu_resources() if str(device) != "cpu" and k + EXTRA <= GPU_MAX_K else None
         self.gpu_number = int(str(device).partition(":")[2] or -1)  # -1: the current one
         self.scores = [np.empty(0, np.float32)] * len(queries)  # per query, descending
         self.ids = [np.empty(0, "S1")] * len(queries)
@@ -54,7 +64,7 @@ class TopK:
         self.floor = np.full(len(queries), -np.inf, np.float32)
 
     def add(self, vectors: np.ndarray, ids: np.ndarray) -> None:
-        """Takes in a block: vectors [m, d] (float32 or float16), ids [m] (bytes)."""
+        """Searches a block: vectors [m, d] (float32 or float16), ids [m] (bytes)."""
         for start in range(0, len(vectors), self.block_rows):
             block = np.ascontiguousarray(vectors[start : start + self.block_rows], dtype=np.float32)
             names = ids[start : start + len(block)]
@@ -68,16 +78,16 @@ class TopK:
         if scores.shape[1] >= self.k:  # the k-th best of this block is a floor as good as any
             floor = np.maximum(floor, scores[:, self.k - 1])
         least = floor - 2 * self.norms * _norms(block).max() * _margin(block.shape[1])
-        cut = (scores.shape[1] < len(block)) & (scores[:, -1] >= least)  # there may be more than faiss returned
-        query, column = np.nonzero((scores >= least[:, None]) & ~cut[:, None])
+        truncated = (scores.shape[1] < len(block)) & (scores[:, -1] >= least)  # there may be more than faiss returned
+        query, column = np.nonzero((scores >= least[:, None]) & ~truncated[:, None])
         if len(query):
             yield query, places[query, column]
-        rows = np.flatnonzero(cut)
-        for some in np.split(rows, range(QUERY_ROWS, len(rows), QUERY_ROWS)):
-            candidates = self.queries[some] @ block.T >= least[some, None]
+        rows = np.flatnonzero(truncated)
+        for part in np.split(rows, range(QUERY_ROWS, len(rows), QUERY_ROWS)):
+            candidates = self.queries[part] @ block.T >= least[part, None]
             for group in _groups(candidates):
                 query, passage = np.nonzero(candidates[group])
-                yield some[group][query], passage
+                yield part[group][query], passage
 
     def _nearest(self, block: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Scores [n, number], descending, and rows of the block."""
@@ -93,12 +103,12 @@ class TopK:
         exact = np.empty(len(query), np.float32)
         for start in range(0, len(query), PAIR_ROWS):
             pair = slice(start, start + PAIR_ROWS)
-            # a sum of its own for each pair: its rounding must not depend on the pairs beside it
+            # a separate sum for each pair: its rounding must not depend on the other pairs
             exact[pair] = np.einsum("ij,ij->i", self.doubles[query[pair]], block[passage[pair]].astype(np.float64))
         return exact
 
     def _merge(self, query: np.ndarray, scores: np.ndarray, ids: np.ndarray) -> None:
-        """Joins scored pairs (grouped by query) to what is kept, and keeps the k best of each query."""
+        """Adds scored pairs (grouped by query) to the best passages, and keeps the k best of each query."""
         touched, starts = np.unique(query, return_index=True)
         bounds = np.append(starts, len(query))
         for row, first, last in zip(touched, bounds, bounds[1:], strict=False):
@@ -110,12 +120,12 @@ class TopK:
                 self.floor[row] = joined[order[-1]]
 
     def best_hits(self) -> BestHits:
-        """What is kept, for `join`."""
+        """The best passages so far, for `join`."""
         counts = np.array([len(scores) for scores in self.scores], np.int64)
         return BestHits(counts, np.concatenate(self.scores), np.concatenate(self.ids))
 
     def join(self, hits: BestHits) -> None:
-        """Takes in what a search of other passages has kept for the same queries and the same k."""
+        """Adds the best passages of a search of other passages, for the same queries and the same k."""
         self._merge(np.repeat(np.arange(len(hits.counts)), hits.counts), hits.scores, hits.ids)
 
     def hits(self) -> Iterator[list[tuple[str, float]]]:
@@ -134,12 +144,13 @@ def _best(scores: np.ndarray, ids: np.ndarray, k: int) -> np.ndarray:
 
 
 def _groups(candidates) -> Iterator[slice]:
-    """Consecutive rows of a mask with at most MAX_PAIRS candidates together (but one row at least).
+    """Consecutive rows of a mask [queries, passages] with at most MAX_PAIRS candidates together (but at least one row).
 
-    Usually that is all rows at once; only where an encoder gives many passages the same vector it is not.
+    Usually one group has all rows; several are needed where an encoder gives many passages the same vector.
     """
-    if (everything := int(np.count_nonzero(candidates))) <= MAX_PAIRS:
-        if everything:
+    total = int(np.count_nonzero(candidates))
+    if total <= MAX_PAIRS:
+        if total:
             yield slice(0, len(candidates))
         return
     first, total = 0, 0
@@ -153,7 +164,7 @@ def _groups(candidates) -> Iterator[slice]:
 
 
 def gpu_resources() -> Any:
-    """What faiss needs to search on a GPU; None without a GPU or with a faiss that is built for CPUs."""
+    """The resources with which faiss searches on a GPU; None without a GPU, or with a faiss that is built for CPUs."""
     import faiss
 
     if hasattr(faiss, "StandardGpuResources") and faiss.get_num_gpus() > 0:
@@ -171,3 +182,68 @@ def _margin(dimension: int) -> float:
     Rounding errors add up like a random walk over the d products: 4 sqrt(d) units in the last place is far out.
     """
     return 4.0 * dimension**0.5 * 2.0**-24
+
+
+def search(
+    queries: Mapping[str, Text | np.ndarray],
+    passages: Mapping[str, Text | np.ndarray],
+    k: int = 100,
+    encoder: Encoder | None = None,
+) -> Run:
+    """The k best passages of each query by inner product, exactly, in the canonical order of runs.
+
+    With an encoder that compares by cosine (`encoder.cosine`) its vectors are scaled to length 1.
+
+    `queries` and `passages` map an id to a text, or without an encoder to its vector [d]; a passage with a title is
+    (title, text). The same search as `stele retrieval retrieve`, whose files it does not write. Raises SteleError for a
+    text without an encoder, vectors of different lengths, and k below 1.
+
+    >>> run = search({"q1": [1, 0], "q2": [0, 1]}, {"a": [3, 1], "b": [2, 2], "c": [0, 2]}, k=2)
+    >>> run.hits("q1")
+    [('a', 3.0), ('b', 2.0)]
+    >>> run.ranking("q2")  # b and c have the same score: the higher id comes first, as in trec_eval
+    ['c', 'b']
+
+    With an encoder (see `stele.load_encoder`):
+
+    >>> texts = {"p1": "the first novel of the city", "p2": ("Nile", "the river flows through Egypt")}
+    >>> run = search({"q": "the first novel of the city"}, texts, encoder=encoder)
+    >>> run.ranking("q")
+    ['p1', 'p2']
+    """
+    if k < 1:
+        raise SteleError(f"search: k must be at least 1, found {k}")
+    if not queries or not passages:
+        raise SteleError(f"search: {'no query' if not queries else 'no passage'} is given")
+    query_vectors = np.concatenate([vectors for _, vectors in _vectors(queries, "query", encoder)])
+    best = TopK(query_vectors, k)
+    for ids, vectors in _vectors(passages, "passage", encoder):
+        if vectors.shape[1] != query_vectors.shape[1]:
+            raise SteleError(f"search: queries of {query_vectors.shape[1]} numbers, passages of {vectors.shape[1]}")
+        best.add(vectors, np.array([name.encode("utf-8") for name in ids]))
+    return run_of(dict(zip(queries, best.hits(), strict=True)), "search")
+
+
+def _vectors(items: Mapping[str, Text | np.ndarray], kind: str, encoder: Encoder | None) -> Iterator[Block]:
+    """Blocks of ids with their vectors, float32 [n, d], in the order of `items`."""
+    if encoder is None:
+        yield list(items), _stack(items, kind)
+        return
+    texts = ((name, encoder.spec.passage(*text) if isinstance(text, tuple) else text) for name, text in items.items())
+    for ids, vectors in encoder.encode_stream(texts, kind):
+        yield ids, l2_normalize(vectors) if encoder.cosine else vectors
+
+
+def _stack(items: Mapping[str, np.ndarray], kind: str) -> np.ndarray:
+    for name, value in items.items():
+        if isinstance(value, str | tuple):
+            raise SteleError(
+                f"search: {kind} {name!r} is a text: give the encoder, search(queries, passages, encoder=...)"
+            )
+    try:
+        vectors = np.array([np.asarray(value, dtype=np.float32) for value in items.values()])
+    except ValueError:
+        raise SteleError(f"search: the vectors of the {kind} side have different lengths") from None
+    if vectors.ndim != 2 or not np.isfinite(vectors).all():
+        raise SteleError(f"search: want a vector of finite numbers a {kind}")
+    return vectors

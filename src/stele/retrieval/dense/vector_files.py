@@ -1,8 +1,8 @@
-"""Passages as vectors on disk, written as they come, so that a killed job goes on where it was.
+"""Passages as vectors on disk, written as they come, so that a killed job resumes where it was.
 
-One process's part of a collection, which alone has it whole. `vectors.npy` [n, d] and `ids.txt` (one a line) grow
-together; `progress.json`, replaced after each block has reached the disk, says how much of them counts, and what it was
-made from. In the end `ids.npy` has the ids too.
+A folder has one process's part of a collection, or all of it. `vectors.npy` [n, d] and `ids.txt` (one a line) grow
+together; `progress.json`, replaced after each block has reached the disk, has the number of valid rows and the key of
+what they are made from. A finished part has its ids in `ids.npy`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,13 @@ logger = logging.getLogger(__name__)
 
 
 class Layout(NamedTuple):
-    """How vectors are kept: length, "float32" or "float16", scaled to length 1 or not, and a key of what they are."""
+    """How vectors are stored.
+
+    dimension   numbers of a vector
+    dtype       "float32" or "float16"
+    normalize   whether they are scaled to length 1
+    key         identifies the data and the encoder that they are made from
+    """
 
     dimension: int
     dtype: str
@@ -39,6 +45,7 @@ class Layout(NamedTuple):
     key: str
 
 
+VectorTransform = Callable[[np.ndarray], np.ndarray]  # vectors [n, d] -> as many, float32
 Encode = Callable[[Iterable[tuple[str, Any]]], Iterator[tuple[list[str], np.ndarray]]]
 
 
@@ -52,8 +59,8 @@ def encode_part(
     """Encodes (id, text) items into `folder`, going on after what is already there; returns the number of passages.
 
     `encode(items)` yields (ids, vectors) in the order of the items, block by block; blocks do not influence each other.
-    `cut_texts()` says how many texts of the last block were cut. What another encoder or other data left in the folder
-    is written over.
+    `cut_texts()` is the number of texts of the last block that were cut. Vectors of another key are written over.
+    Raises SteleError for a vector that is not finite.
     """
     folder.mkdir(parents=True, exist_ok=True)
     done = _progress(folder, layout.key)
@@ -84,12 +91,12 @@ def encode_part(
 
 
 def cut_in(folder: Path, key: str) -> int:
-    """How many of a part's texts were longer than the encoder reads."""
+    """The number of a part's texts that were longer than the encoder reads."""
     return _progress(folder, key).get("cut", 0)
 
 
 def blocks(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yields (vectors [m, d], ids [m] of bytes) of a finished part; the file is mapped, not loaded."""
+    """Yields (vectors [m, d], ids bytes [m]) of a finished part; the file is mapped, not loaded."""
     vectors = np.load(folder / "vectors.npy", mmap_mode="r")
     ids = np.load(folder / "ids.npy", mmap_mode="r")
     for start in range(0, len(vectors), READ_ROWS):
@@ -97,9 +104,9 @@ def blocks(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def tidy(folder: Path) -> None:
-    """Leaves of a finished part only what is worth keeping: vectors.npy, ids.npy, and progress.json with their digests.
+    """Reduces a finished part to vectors.npy, ids.npy, and progress.json with their digests.
 
-    They are kept for whoever reads them, and a later job that takes them up must notice damage.
+    A later job that uses these vectors finds damage by the digests.
     """
     progress = read_state(folder / "progress.json")
     outputs = {name: file_facts(folder / name) for name in ("vectors.npy", "ids.npy")}
@@ -108,7 +115,7 @@ def tidy(folder: Path) -> None:
 
 
 def _damage(folder: Path, done: JsonObject) -> str | None:
-    """What is wrong with a part that was put away; all of it is read, which is quick beside encoding it."""
+    """The damage of a tidied part, None without any; its files are read whole, which is quicker than encoding them."""
     for name, facts in done.get("outputs", {}).items():
         if problem := file_problem(folder / name, facts, 0, whole=True, key=""):
             return f"{folder / name}: {problem}"
@@ -116,17 +123,20 @@ def _damage(folder: Path, done: JsonObject) -> str | None:
 
 
 def claim_kept(folders: Iterable[Path], job: str) -> None:
-    """Takes folders for vectors that are to stay, new ones or some of such vectors; SteleError for any other."""
-    for take in (check_claimable, claim):  # none is made where one is refused
+    """Claims folders for vectors that stay: new folders, or folders that have such vectors.
+
+    Raises SteleError for any other folder, before the first is made.
+    """
+    for check_or_claim in (check_claimable, claim):
         for folder in folders:
             known = FILES if {"key", "rows"} <= read_note(folder / "progress.json").keys() else ()
-            take(folder, job, known.__contains__)
+            check_or_claim(folder, job, known.__contains__)
 
 
 def is_tidy(folder: Path, key: str) -> bool:
-    """Whether a folder holds the finished part of that key, tidied."""
-    whole = (folder / "ids.npy").exists() and not (folder / "ids.txt").exists()
-    return whole and _progress(folder, key)["finished"]
+    """Whether a folder has the finished and tidied part of a key."""
+    is_tidied = (folder / "ids.npy").exists() and not (folder / "ids.txt").exists()
+    return is_tidied and _progress(folder, key)["finished"]
 
 
 def _progress(folder: Path, key: str) -> JsonObject:
@@ -140,8 +150,8 @@ def _save_progress(folder: Path, key: str, rows: int, names_size: int, cut: int,
 
 
 def _stored(ids: list[str], block: np.ndarray, layout: Layout) -> np.ndarray:
-    """The block as it is kept; a vector that is not finite is an error that names its passage."""
-    with np.errstate(over="ignore"):  # what does not fit is refused below
+    """The block as it is stored. Raises SteleError with the passage's id for a vector that is not finite."""
+    with np.errstate(over="ignore"):  # an overflow is refused below
         stored = np.ascontiguousarray(l2_normalize(block) if layout.normalize else block, dtype=layout.dtype)
     finite = np.isfinite(stored).all(axis=1)
     if not finite.all():
@@ -166,9 +176,9 @@ def _header(shape: tuple[int, int], dtype: str) -> bytes:
 
 
 def join_parts(parts: Sequence[Path], windows: Iterable[tuple[int, slice]], layout: Layout, folder: Path) -> None:
-    """One folder, as one process would have left it after `tidy`, from finished parts.
+    """Joins finished parts into one folder, as a single process would have left it after `tidy`.
 
-    `windows` says, in the order of the passages, which part has the next ones, and where. Memory is bounded by them.
+    `windows` are (part, its rows) in the order of the passages. Memory is bounded by one window.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in FILES:
@@ -209,7 +219,12 @@ def _table(path: Path, rows: int, width: int) -> np.memmap:
     return np.lib.format.open_memmap(path, mode="w+", dtype=f"S{width}", shape=(rows,))
 
 
+def identity(vectors: np.ndarray) -> np.ndarray:
+    """The transform of vectors that are used as they are."""
+    return vectors
+
+
 def l2_normalize(block: np.ndarray) -> np.ndarray:
-    """Rows scaled to length 1; a zero row stays zero."""
+    """Rows [n, d] scaled to length 1; a zero row stays zero."""
     norms = np.linalg.norm(block, axis=1, keepdims=True)
     return block / np.where(norms > 0, norms, 1.0)

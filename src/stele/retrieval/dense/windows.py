@@ -1,29 +1,41 @@
-"""Documents in windows: what is encoded of a long document, and what its windows' scores give it.
+"""Documents in windows: how a long document is cut, and how its windows' scores become its score.
 
 A window of sentences is the document's text from its first sentence's beginning to its last one's end, white space made
-single; a title is no part of it. Shi et al., section 5 (recipes/windows.py has the numbers). Windows of tokens are in
-token_windows.py. All go through the encoding and the search as passages do, one vector each, and are called by their
-document and their number ("LEMONDE94-1#0").
+single; a title is no part of it. Shi et al., section 5 (recipes/windows.py has the numbers).
+
+A window of tokens is as long as an encoder reads: a slice of the document's own text between two of its tokens, the
+title before it; a document that fits is one window. The prompt, the title and the special tokens take their share of
+the length; a title that takes more than half of it becomes the beginning of the text instead.
+
+All windows are encoded and searched like passages, one vector each, and are named by their document and their number
+("LEMONDE94-1#0").
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stele.artifacts.run import Hits, canonical
 from stele.benchmarks.types import Passage
+from stele.encoders.tokens import WHOLE, tokenize_inputs
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
 from stele.recipes.windows import TokenWindows, Windows
 from stele.sentences.split import split_sentences, tidy
 
+if TYPE_CHECKING:
+    from stele.encoders.encode import Encoder
+
 MARK = "#"  # between a document's id and a window's number; the last one of a name counts
 READ = 256  # documents that are split together
+SEAM = 2  # tokens that a slice may have beyond those in the whole text: its first and last words are cut anew
+SHORT = "a"  # any text, to measure what stands around it
 
 # documents -> (title, text) of the windows of each
 Split = Callable[[Sequence[Passage]], Iterable[list[tuple[str, str]]]]
@@ -39,7 +51,7 @@ def add_windows_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def parse_windows(text: str | None) -> Windows | TokenWindows | None:
-    """The value of --windows, JSON: of tokens where it has an `overlap`, else of sentences; None where not given."""
+    """The value of --windows, JSON: windows of tokens where it has an `overlap`, else of sentences; None without it."""
     if not text:
         return None
     values = parse_object(text, "--windows")
@@ -57,7 +69,7 @@ def by_sentences(language: str, windows: Windows) -> Split:
 
 
 def sentence_windows(text: str, language: str, windows: Windows) -> list[str]:
-    """The windows of a text, in order; one that is no longer than a window is one, one without a sentence has none.
+    """The windows of a text, in order; a short text is one window, a text without a sentence has none.
 
     >>> three = Windows(sentences=2, stride=1, hits=1, best=1)
     >>> sentence_windows("One went. Two  came.\\nThree left.", "en", three)
@@ -71,7 +83,7 @@ def sentence_windows(text: str, language: str, windows: Windows) -> list[str]:
 
 
 def document_hits(hits: Iterable[tuple[str, float]], best: int) -> Hits:
-    """(document, score) in canonical order, from the (window, score) that were retrieved for a query, best first.
+    """(document, score) in canonical order, from a query's (window, score), best first.
 
     A document's score is the mean of its first `best` windows' scores, of fewer where fewer are among the hits.
 
@@ -89,8 +101,8 @@ def document_hits(hits: Iterable[tuple[str, float]], best: int) -> Hits:
 class DocumentWindows:
     """The windows of a collection's documents, which it counts while they are read.
 
-    `documents()` reads the collection from its beginning. The counts are kept in `file`, since a job that goes on has
-    no need to read everything again; `key` says what they are counted in. Only the process that `writes` keeps them.
+    `documents()` reads the collection from its beginning. The counts are kept in `file`, so that a resumed job need not
+    read everything again; `key` identifies the collection. Only the process that `writes` keeps them.
     """
 
     def __init__(
@@ -109,8 +121,8 @@ class DocumentWindows:
         """The windows as passages."""
         documents = without_text = 0
         rest = iter(self.documents())
-        while some := list(islice(rest, READ)):
-            for document, texts in zip(some, self.split(some), strict=True):
+        while batch := list(islice(rest, READ)):
+            for document, texts in zip(batch, self.split(batch), strict=True):
                 for number, (title, text) in enumerate(texts):
                     yield Passage(f"{document.id}{MARK}{number}", title, text)
                 documents, without_text = documents + 1, without_text + (not texts)
@@ -120,9 +132,65 @@ class DocumentWindows:
             atomic_write_json(self.file, {"key": self.key, "counts": counts})
 
     def counts(self) -> dict[str, Any]:
-        """How many documents there are, and how many without a window; for the writing process."""
+        """The numbers of documents and of documents without a window; for the writing process."""
         if (state := read_state(self.file)) is None or state["key"] != self.key:
             for _ in self.read():
                 pass
             state = read_state(self.file)
         return state["counts"]
+
+
+def by_tokens(encoder: Encoder, windows: TokenWindows) -> Split:
+    """Documents in windows of the encoder's passage length."""
+    length, spec = encoder.spec.passage_length, encoder.spec
+    titled = spec.fills_titles or spec.passage_format != "text"
+
+    def split(documents: Sequence[Passage]) -> Iterator[list[tuple[str, str]]]:
+        parts = [_title_and_text(d, free) for d, free in zip(documents, _free(encoder, documents), strict=True)]
+        free = _free(encoder, [Passage("", title, "") for title, _ in parts])
+        tokens = _encoded(encoder, [text for _, text in parts])
+        for (title, text), room, item in zip(parts, free, tokens, strict=True):
+            spans = token_spans(len(item), room, windows.overlap)
+            texts = [text]
+            if len(spans) > 1:
+                texts = [text[item.offsets[first][0] : item.offsets[last - 1][1]] for first, last in spans]
+            yield [(title, part) for part in texts] if title or text.strip() else []
+
+    def _title_and_text(document: Passage, free: int) -> tuple[str, str]:
+        title = document.title if titled else ""
+        if title and free < length // 2:
+            return "", f"{title} {document.text}"
+        return title, document.text
+
+    return split
+
+
+def token_spans(tokens: int, room: int, overlap: float) -> list[tuple[int, int]]:
+    """[first, last) tokens of the windows of a text, `room` tokens each; the last window ends the text.
+
+    >>> token_spans(10, 10, 0.5), token_spans(11, 10, 0.5)
+    ([(0, 10)], [(0, 8), (4, 11)])
+    """
+    if tokens <= room:
+        return [(0, tokens)]
+    size = max(1, room - SEAM)
+    step = max(1, math.ceil(size * (1 - overlap)))
+    starts = range(0, tokens - size + step, step)
+    return [(start, min(start + size, tokens)) for start in starts]
+
+
+def _free(encoder: Encoder, documents: Sequence[Passage]) -> list[int]:
+    """The tokens that are left for the text of each document, beside its title, the prompt and the special tokens."""
+    whole = encoder.spec.model_copy(update={"passage_length": WHOLE})
+    texts = [whole.passage(document.title, SHORT) for document in documents]
+    (short,) = _encoded(encoder, [SHORT])
+    lengths = tokenize_inputs(encoder.tokenizer, whole, encoder.chat, texts, "passage").lengths
+    return [encoder.spec.passage_length - int(length) + len(short) for length in lengths]
+
+
+def _encoded(encoder: Encoder, texts: Sequence[str]) -> list:
+    """Texts without special tokens, none of them cut (`tokens.tokenize` sets the length anew at each call)."""
+    backend = encoder.tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    return backend.encode_batch(list(texts), add_special_tokens=False)

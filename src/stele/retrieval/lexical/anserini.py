@@ -1,6 +1,6 @@
 """BM25 by Anserini: Lucene itself, with its analyzer of a language, run by Java on a fat jar of the user's.
 
-What Mr. TyDi's published baseline was made with. Differences from ours (bm25_search.py): Lucene's analyzers, lengths in
+Mr. TyDi's published baseline was made with it. Differences from ours (lucene_bm25.py): Lucene's analyzers, lengths in
 one byte, and runs as Anserini writes them, scores to four decimals and, among equal ones, the lowest id first.
 Written for Anserini 0.25 (Java 11 and later); from 0.35 on it wants Java 21.
 """
@@ -13,7 +13,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -23,17 +23,16 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import read_state
 from stele.recipes.lexical import Rm3
+from stele.retrieval.lexical.engines import Engine, Texts
+from stele.retrieval.lexical.lucene_bm25 import Hits, Parameters
 
 JOB = "bm25"
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
-TAIL = 5  # lines of Java's that an error shows
-
-Parameters = tuple[float, float]  # k1, b
-Hits = list[tuple[str, float]]
+TAIL = 5  # lines of Java's output in an error
 
 
 def find_jar(folder: Path) -> Path:
-    """The fat jar in a folder."""
+    """The fat jar in a folder. Raises SteleError unless there is exactly one."""
     jars = sorted(folder.rglob("*fatjar.jar"))
     if len(jars) != 1:
         names = ", ".join(path.name for path in jars) or "none"
@@ -42,7 +41,7 @@ def find_jar(folder: Path) -> Path:
 
 
 class Anserini:
-    """Anserini's indexer and searcher for one language."""
+    """Anserini's indexer and searcher for one language. Raises SteleError without Java."""
 
     def __init__(self, jar: Path, language: str, threads: int) -> None:
         if not shutil.which("java"):
@@ -52,7 +51,7 @@ class Anserini:
     def write_index(self, folder: Path, items: Iterable[tuple[str, str]], vectors: bool = False) -> int:
         """Indexes (id, text) items into `folder`/lucene unless that is done; returns their number.
 
-        `vectors`: with the terms of each, which RM3 reads.
+        `vectors`: with the terms of each passage, which RM3 reads. Raises SteleError where Java fails.
         """
         finished = folder / "passages.json"
         if (passages := read_state(finished)) is not None:
@@ -70,7 +69,7 @@ class Anserini:
                 *("-input", str(collection), "-index", str(index), "-threads", str(self.threads)),
                 *(["-storeDocvectors"] if vectors else []),
             )
-            # its exit status is 0, come what may; thousands are parted by commas in some versions
+            # its exit status is always 0; some versions write numbers with commas
             if f"{total} documents indexed" not in output.replace(",", ""):
                 raise SteleError(f"Anserini did not index {total} passages: {_tail(output)}")
         shutil.rmtree(folder / "collection")
@@ -85,7 +84,7 @@ class Anserini:
         depth: int,
         expansion: Rm3 | None = None,
     ) -> Iterator[tuple[Parameters, list[Hits]]]:
-        """The hits of some queries with each (k1, b), expanded where that is wanted; one start of Java a k1."""
+        """The hits of the queries with each (k1, b), expanded by RM3 with `expansion`; Java is started once a k1."""
         for k1, pairs in groupby(sorted(grid), key=lambda parameters: parameters[0]):
             values = [b for _, b in pairs]
             with atomic_directory(folder / "runs", JOB) as runs:
@@ -99,14 +98,14 @@ class Anserini:
                     *(_rm3(expansion) if expansion else []),
                 )
                 for b in values:
-                    # with several parameters their values stand in the name
+                    # with several parameters the file's name has their values
                     path = runs / ("run" if len(values) == 1 else f"run_bm25(k1={float(k1)},b={float(b)})_default")
                     if not path.exists():
                         raise SteleError(f"Anserini wrote no run for k1 {k1}, b {b}: {_tail(output)}")
                     yield (k1, b), _hits(path, len(queries))
 
     def _java(self, command: str, *arguments: str) -> str:
-        """Runs a command of Anserini's and returns what it says; it ends with this process."""
+        """Runs a command of Anserini and returns its output; it ends with this process."""
         line = ["java", "-cp", str(self.jar), f"io.anserini.{command}", *arguments, "-language", self.language]
         done = subprocess.run(line, capture_output=True, text=True, errors="replace", preexec_fn=_end_with_parent)
         output = done.stdout + done.stderr
@@ -116,14 +115,14 @@ class Anserini:
 
 
 def _rm3(recipe: Rm3) -> list[str]:
-    """Its flags for RM3; all terms are allowed to be added by one that has no value."""
+    """Anserini's flags for RM3; `-rm3.noTermFilter`, which has no value, allows all terms to be added."""
     flags = ["-rm3", "-rm3.fbDocs", str(recipe.documents), "-rm3.fbTerms", str(recipe.terms)]
     flags += ["-rm3.originalQueryWeight", str(recipe.original_weight)]
     return [*flags, "-rm3.noTermFilter"] if recipe.filter == "none" else flags
 
 
 def _hits(path: Path, queries: int) -> list[Hits]:
-    """The hits by query number; none for a query that found nothing."""
+    """The hits by query number; none for a query without hits."""
     if not path.stat().st_size:
         return [[] for _ in range(queries)]
     run = read_run(path)
@@ -135,6 +134,25 @@ def _tail(output: str) -> str:
 
 
 def _end_with_parent() -> None:
-    """In the child, before Java starts: it is killed when its parent is, so that no orphan goes on writing."""
+    """Makes Java die with its parent, so that no orphan goes on writing; called in the child before Java starts."""
     if os.uname().sysname == "Linux":
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+class AnseriniEngine(Engine):
+    """A collection searched by Anserini: a Lucene index of whole passages with Lucene's analyzer of the language."""
+
+    def __init__(
+        self, jar: Path, texts: Texts, folder: Path, splits: Mapping[str, Sequence[Query]], threads: int, expands: bool
+    ) -> None:
+        self.folder, self.splits = folder, splits
+        self.anserini = Anserini(jar, texts.language, threads)
+        self.passages = self.anserini.write_index(folder, texts.read(), vectors=expands)
+        self.facts = {"analyzer": {"of": jar.stem, "language": texts.language}}
+
+    def runs(self, split: str, grid: Sequence[Parameters], depth: int) -> Iterator[tuple[Parameters, list[Hits]]]:
+        yield from self.anserini.search(self.folder, self.splits[split], grid, depth)
+
+    def expanded(self, split: str, parameters: Parameters, depth: int, recipe: Rm3) -> list[Hits]:
+        ((_, hits),) = self.anserini.search(self.folder, self.splits[split], [parameters], depth, recipe)
+        return hits

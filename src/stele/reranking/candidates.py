@@ -1,4 +1,4 @@
-"""What is re-ranked: every judged document of each topic that has a relevant one (Yu et al., section 5.1)."""
+"""The candidates of re-ranking: all judged documents of each topic that has a relevant one (Yu et al., section 5.1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Candidates:
     topics, queries       ids of the topics, and their queries; a topic's judgments are in `judged`
     documents, texts      ids of the documents, each once, and their texts
     topic_of, document_of   int64 [n], places in those; relevant: bool [n]
-    counts                what was left out
+    counts                numbers for the record, among them what was left out
     """
 
     topics: list[str]
@@ -46,8 +46,8 @@ class Candidates:
 
     def hits(self, topic: int, scores: np.ndarray) -> Hits:
         """A topic's documents by `scores`, one a candidate of it, in canonical order."""
-        own = self.document_of[self.topic_of == topic]
-        return canonical(zip((self.documents[place] for place in own), scores.tolist(), strict=True))
+        names = [self.documents[place] for place in self.document_of[self.topic_of == topic]]
+        return canonical(zip(names, scores.tolist(), strict=True))
 
     def run(self, scores: np.ndarray) -> Run:
         """All topics' documents by `scores` [n], in canonical order."""
@@ -79,28 +79,35 @@ def read_candidates(benchmark: ModuleType, data: Data, query_set: QuerySet) -> C
     A judged document that the collection lacks is left out and counted, and so is a topic without a relevant document;
     a document whose judgment is negative is not judged. Raises SteleError where nothing is left.
     """
-    all_judged = benchmark.judgments(data, query_set)
+    judgments = benchmark.judgments(data, query_set)
     text_of = {query.id: query.text for query in benchmark.queries(data, query_set)}
-    judged = {topic: own for topic, own in all_judged.items() if has_relevant(own) and topic in text_of}
-    named = {topic: [name for name, relevance in own.items() if relevance >= 0] for topic, own in judged.items()}
-    wanted = {name for own in named.values() for name in own}
+    judged = {topic: grades for topic, grades in judgments.items() if has_relevant(grades) and topic in text_of}
+    # the texts of the judged documents
+    wanted: set[str] = set()
+    for grades in judged.values():
+        wanted.update(name for name, relevance in grades.items() if relevance >= 0)
     texts = {p.id: contents(p) for p in benchmark.passages(data, query_set.collection) if p.id in wanted}
     if not texts:
         raise SteleError(f"{query_set.name}: none of its {len(wanted)} judged documents is in the collection given")
     if absent := len(wanted) - len(texts):
         missing = min(wanted - texts.keys())
         logger.warning("%s: %d of %d judged documents are absent, as %s", query_set.name, absent, len(wanted), missing)
+    # one candidate a topic and document
     topics, place = list(judged), {name: number for number, name in enumerate(texts)}
-    rows = [(n, place[name], judged[t][name] > 0) for n, t in enumerate(topics) for name in named[t] if name in place]
+    rows = []
+    for number, topic in enumerate(topics):
+        for name, relevance in judged[topic].items():
+            if relevance >= 0 and name in place:
+                rows.append((number, place[name], relevance > 0))
     topic_of, document_of, relevant = (np.array(column) for column in zip(*rows, strict=True))
-    both = [np.isin(np.arange(len(topics)), topic_of[relevant == kind]) for kind in (True, False)]
+    has_positive, has_negative = (np.isin(np.arange(len(topics)), topic_of[relevant == kind]) for kind in (True, False))
     counts = {
         "topics": len(topics),
-        "topics_without_relevant": sum(not has_relevant(own) for own in all_judged.values()),
-        "topics_without_negative": int((both[0] & ~both[1]).sum()),
+        "topics_without_relevant": sum(not has_relevant(grades) for grades in judgments.values()),
+        "topics_without_negative": int((has_positive & ~has_negative).sum()),
         "documents": len(texts),
         "documents_absent": absent,
     }
-    queries = [text_of[topic] for topic in topics]
-    own = [judged[topic] for topic in topics]
-    return Candidates(topics, queries, own, list(texts), list(texts.values()), topic_of, document_of, relevant, counts)
+    queries, grades = [text_of[topic] for topic in topics], list(judged.values())
+    documents, contents_of = list(texts), list(texts.values())
+    return Candidates(topics, queries, grades, documents, contents_of, topic_of, document_of, relevant, counts)

@@ -1,4 +1,4 @@
-"""Questions with pieces of their paragraphs, as token ids: what the model reads, and the characters of each token.
+"""Questions with pieces of their paragraphs, as token ids: the model's input, and the characters of each token.
 
 A window is the tokenizer's own pair of a question and a piece of the paragraph. A paragraph that does not fit is read
 in several, each `stride` tokens further on. Spans of tokens are characters of the paragraph as it is written, whatever
@@ -52,7 +52,7 @@ class Windows(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What a tokenizer puts before, between and after two texts: (ids, token types) of each place."""
+    """The special tokens before, between and after two texts: (ids, token types) of each place."""
 
     before: tuple[list[int], list[int]]
     between: tuple[list[int], list[int]]
@@ -65,7 +65,10 @@ class Marks(NamedTuple):
 
 
 def marks(tokenizer) -> Marks:
-    """Read off a pair of two short texts."""
+    """The special tokens of a tokenizer, read off a pair of two short texts.
+
+    Raises SteleError for a tokenizer that sets none before the first text.
+    """
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -82,7 +85,8 @@ def marks(tokenizer) -> Marks:
 def make_windows(tokenizer, questions: Sequence[SpanQuestion], recipe: AnsweringRecipe, segments: bool) -> Windows:
     """The windows of all questions in their order; each paragraph is tokenised once.
 
-    `segments`: the model has token types. A question whose paragraph has no token has no window.
+    `segments`: the model has token types. A question whose paragraph has no token has no window. Raises SteleError
+    where a question leaves no room for its paragraph.
     """
     around = marks(tokenizer)
     contexts = {text: number for number, text in enumerate(dict.fromkeys(item.context for item in questions))}
@@ -102,8 +106,8 @@ def make_windows(tokenizer, questions: Sequence[SpanQuestion], recipe: Answering
         for start, end in cuts(len(paragraph), room, recipe.stride):
             piece = paragraph[start:end]
             ids.append([*around.before[0], *question, *around.between[0], *piece, *around.after[0]])
-            own, other = ([around.types[n]] * len(part) for n, part in enumerate((question, piece)))
-            types.append([*around.before[1], *own, *around.between[1], *other, *around.after[1]])
+            question_types, piece_types = [around.types[0]] * len(question), [around.types[1]] * len(piece)
+            types.append([*around.before[1], *question_types, *around.between[1], *piece_types, *around.after[1]])
             place.append(number)
             first.append(len(ids[-1]) - len(piece) - len(around.after[0]))
             pieces.append((starts[context] + start, starts[context] + end))
@@ -119,7 +123,7 @@ def make_windows(tokenizer, questions: Sequence[SpanQuestion], recipe: Answering
 
 
 def cuts(tokens: int, room: int, stride: int) -> list[tuple[int, int]]:
-    """The pieces of a paragraph of so many tokens, `room` of which fit in a window.
+    """The pieces [start, end) of a paragraph of `tokens` tokens, `room` of which fit in a window.
 
     >>> cuts(10, 4, 3), cuts(3, 4, 3), cuts(0, 4, 3)
     ([(0, 4), (3, 7), (6, 10)], [(0, 3)], [])
@@ -135,7 +139,7 @@ def cuts(tokens: int, room: int, stride: int) -> list[tuple[int, int]]:
 
 
 class Labels(NamedTuple):
-    """Where answers begin and end in windows, int64 [m] each, of the windows `rows`; how many questions are affected.
+    """First and last token of the answers in the windows `rows`, int64 [m] each, and numbers of questions.
 
     no_token    questions whose answer is nothing to the tokenizer: their windows are left out
     no_window   questions whose answer is in no window whole
@@ -178,7 +182,7 @@ def answer_tokens(spans: np.ndarray, question: SpanQuestion) -> tuple[int, int] 
 
 
 def _encoded(tokenizer, texts: list[str]) -> Iterator[tuple[str, Any]]:
-    """Each text with its encoding, without marks around it."""
+    """Each text with its encoding, without special tokens."""
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()

@@ -1,4 +1,4 @@
-"""What the jobs that search share: checked arguments, the finished searches in a job's state, the runs it publishes."""
+"""The parts of all search jobs: checked arguments, the finished searches in a job's state, the runs it publishes."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ from stele.files.reading import read_state
 
 
 def check_counts(args: argparse.Namespace, *names: str) -> None:
-    """Refuses an argument below 1; None, where an argument is not given, passes."""
+    """Raises SteleError for an argument below 1; None, of an argument that is not given, passes."""
     for name in names:
         if (value := getattr(args, name)) is not None and value < 1:
             raise SteleError(f"--{name} must be at least 1, found {value}")
 
 
-def field_of_topics(benchmark: ModuleType, field: str | None) -> dict[str, str]:
-    """The keyword by which a benchmark's `queries` takes a field of its topics; none for the collection's own.
+def topic_options(benchmark: ModuleType, field: str | None) -> dict[str, str]:
+    """The keyword argument by which a benchmark's `queries` reads a field of its topics; none for its default.
+
+    Raises SteleError for a benchmark whose queries have no fields.
 
     >>> from stele.benchmarks import collection
-    >>> field_of_topics(collection, "description"), field_of_topics(collection, None)
+    >>> topic_options(collection, "description"), topic_options(collection, None)
     ({'field': 'description'}, {})
     """
     if field is None:
@@ -43,17 +45,18 @@ def field_of_topics(benchmark: ModuleType, field: str | None) -> dict[str, str]:
 
 
 def left_out(benchmark: ModuleType, data: Data, query_set: QuerySet) -> LeftOut:
-    """The documents that may be no hits of their queries: as many more are kept of a ranking, for scoring to tell."""
+    """The documents that may be no hits of their queries; a ranking keeps as many more, for scoring to remove them."""
     return benchmark.left_out(data, query_set) if hasattr(benchmark, "left_out") else LeftOut()
 
 
 def expected_passages(inputs: Mapping[str, Path], collection: str, *names: str) -> int | None:
-    """How many passages a collection has, as the records of its data count them (`counted`); for the estimate alone."""
-    return counted({key: path for key, path in inputs.items() if key.partition(":")[2] in (collection, "all")}, *names)
+    """The number of passages of a collection by the records of its data, for the progress bar; None if unknown."""
+    of_collection = {key: path for key, path in inputs.items() if key.partition(":")[2] in (collection, "all")}
+    return counted(of_collection, *names)
 
 
 def some_passages(passages: Iterable[Passage], wanted: set[str], others: int) -> Iterator[Passage]:
-    """The passages that are wanted, and the first so many of the others.
+    """The wanted passages, and the first `others` of the others.
 
     >>> [p.id for p in some_passages([Passage(name, "", "") for name in "abcd"], {"c"}, 1)]
     ['a', 'c']
@@ -72,7 +75,7 @@ def some_passages(passages: Iterable[Passage], wanted: set[str], others: int) ->
 
 @dataclass(frozen=True)
 class FinishedSearches:
-    """The searched query sets of a job: a run and its facts each, in `folder`; facts of another `key` are stale."""
+    """The finished searches of a job: a run and its facts each, in `folder`; facts of another `key` are stale."""
 
     folder: Path
     key: str = ""
@@ -82,14 +85,14 @@ class FinishedSearches:
         return self.folder / f"{query_set.name}.trec.gz"
 
     def facts(self, query_set: QuerySet) -> dict[str, Any] | None:
-        """What is known of a finished query set; None while it is not finished."""
+        """The facts of a finished search; None of another."""
         state = read_state(self.folder / f"{query_set.name}.json")
         return state["facts"] if state and state["key"] == self.key else None
 
     def save(
         self, query_set: QuerySet, hits: Iterable[tuple[str, Sequence[tuple[str, float]]]], facts: Mapping[str, Any]
     ) -> None:
-        """Writes the run of (query id, hits), then the facts, which say that it is whole."""
+        """Writes the run of (query id, hits), then the facts, which mark it as finished."""
         write_run(self.run(query_set), hits, tag="stele")
         atomic_write_json(self.folder / f"{query_set.name}.json", {"key": self.key, "facts": facts})
 

@@ -6,9 +6,8 @@ import pytest
 
 from stele.encoders.backbone import load_backbone
 from stele.encoders.load import load_encoder
-from stele.encoders.probe import PROBE_FILE, tokenizer_probe
 from stele.encoders.save import save_encoder
-from stele.encoders.tokenizer import load_tokenizer
+from stele.encoders.tokenizer import PROBE_FILE, load_tokenizer, tokenizer_probe
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec
 

@@ -1,7 +1,7 @@
-"""A scorer trained and scored in five folds of topics: what is drawn, what is learnt, which epoch is taken.
+"""A scorer trained and scored in five folds of topics: its draws, its training, the choice of an epoch.
 
 Fold n is scored by a module that has seen none of its topics: fold n + 1 chooses the epoch, the other three train (Yu
-et al., section 5.1.3). Draws are functions of seed, topic, fold and epoch; a killed fold goes on from its saved step.
+et al., section 5.1.3). Draws are functions of seed, topic, fold and epoch; a killed fold resumes at its saved step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from stele.evaluation.folds import FOLDS
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import JsonObject, read_state
 from stele.recipes.reranking import Trained
-from stele.reranking.inputs.candidates import Candidates
+from stele.reranking.candidates import Candidates
 from stele.training import loop
 from stele.training.callbacks import Evaluation, Run
 from stele.training.processes import ProcessContext, process_context
@@ -43,12 +43,12 @@ class Fold(NamedTuple):
     test: np.ndarray
 
 
-class Outcome(NamedTuple):
-    """What became of a fold.
+class FoldResult(NamedTuple):
+    """The scores of a fold, and how its epoch was chosen.
 
     rows, scores   its test candidates, int64, and their scores, float32
-    topics         how many topics they are of
-    pairs          pairs an epoch
+    topics         number of its test topics
+    pairs          training pairs an epoch
     dev_map        epoch -> MAP of the dev fold; `epoch` is the best
     """
 
@@ -59,9 +59,25 @@ class Outcome(NamedTuple):
     dev_map: dict[int, float]
     epoch: int
 
+    def facts(self) -> JsonObject:
+        """What a record says of the fold."""
+        return {"topics": self.topics, "epoch": self.epoch, "dev_map": self.dev_map[self.epoch], "pairs": self.pairs}
+
+    def as_json(self) -> JsonObject:
+        lists = {"rows": self.rows.tolist(), "scores": self.scores.tolist()}  # a float32 is exact as a double
+        return {**self._asdict(), **lists, "dev_map": sorted(self.dev_map.items())}
+
+    @classmethod
+    def from_json(cls, saved: JsonObject) -> FoldResult:
+        arrays = {"rows": np.array(saved["rows"], np.int64), "scores": np.array(saved["scores"], np.float32)}
+        return cls(**{**saved, **arrays, "dev_map": dict(map(tuple, saved["dev_map"]))})
+
 
 def parts(topics: Sequence[str], fold_of: Mapping[str, int], where: str) -> list[Fold]:
-    """The five folds of those of the topics that are candidates; one without a topic in some part is an error."""
+    """The five folds of the candidates' topics.
+
+    Raises SteleError for a fold without a topic to train on, to choose by or to score.
+    """
     numbers = np.array([fold_of[topic] for topic in topics])
     folds = []
     for number in range(FOLDS):
@@ -76,16 +92,16 @@ def parts(topics: Sequence[str], fold_of: Mapping[str, int], where: str) -> list
 def training_pairs(candidates: Candidates, fold: Fold, seed: int, epoch: int) -> tuple[np.ndarray, np.ndarray]:
     """(relevant candidates, one drawn negative of the same topic for each), int64 [pairs], in the order of an epoch.
 
-    Topics without a negative have no pairs.
+    Topics without a negative have no pairs. Raises SteleError where there is no pair at all.
     """
     relevant, negative = [], []
     for topic in fold.train:
-        own = np.flatnonzero(candidates.topic_of == topic)
-        right, wrong = own[candidates.relevant[own]], own[~candidates.relevant[own]]
-        if len(right) and len(wrong):
+        of_topic = np.flatnonzero(candidates.topic_of == topic)
+        positives, others = of_topic[candidates.relevant[of_topic]], of_topic[~candidates.relevant[of_topic]]
+        if len(positives) and len(others):
             draws = generator(seed, "negatives", candidates.topics[topic], fold.number, epoch)
-            relevant.append(right)
-            negative.append(wrong[draws.integers(len(wrong), size=len(right))])
+            relevant.append(positives)
+            negative.append(others[draws.integers(len(others), size=len(positives))])
     if not relevant:
         raise SteleError(f"fold {fold.number}: no topic to train on has a relevant document and another one")
     order = generator(seed, "order", fold.number, epoch).permutation(sum(map(len, relevant)))
@@ -110,7 +126,7 @@ def loss_of(outputs: Tensor, loss: str) -> Tensor:
 def scored(module: nn.Module, rows: np.ndarray, batch_size: int | None = None) -> np.ndarray:
     """The scores of candidates, float32 [n], without dropout; batches are of like lengths, or of `batch_size`.
 
-    A score that is not finite is an error.
+    Raises SteleError for a score that is not finite.
     """
     device = next(module.parameters()).device
     budget = batch_size or default_batch_tokens(device, 768)
@@ -130,9 +146,9 @@ def scored(module: nn.Module, rows: np.ndarray, batch_size: int | None = None) -
 
 
 class BestEpoch(Evaluation):
-    """Measures MAP on the dev fold after each epoch, from `first` on, and keeps what is trained at the highest.
+    """Measures MAP on the dev fold after each epoch, from `first` on, and keeps the trained weights of the best.
 
-    Of equal ones the first epoch stays.
+    Of equal epochs the first is kept.
     """
 
     def __init__(self, module: nn.Module, candidates: Candidates, fold: Fold, steps_an_epoch: int, first: int) -> None:
@@ -185,7 +201,7 @@ def run_fold(
     state: Path,
     process: ProcessContext,
     label: str,
-) -> Outcome:
+) -> FoldResult:
     """Trains a new module on a fold, and scores the fold's test topics at the best epoch.
 
     `state` is the fold's own folder; there is nothing in it, or the state of the same fold that was killed.
@@ -200,8 +216,8 @@ def run_fold(
         if epoch not in drawn:
             drawn.clear()
             drawn[epoch] = training_pairs(candidates, fold, seed, epoch)
-        own = slice(place * recipe.batch, (place + 1) * recipe.batch)
-        yield {recipe.loss: loss_of(module(np.concatenate([rows[own] for rows in drawn[epoch]])), recipe.loss)}
+        batch = slice(place * recipe.batch, (place + 1) * recipe.batch)
+        yield {recipe.loss: loss_of(module(np.concatenate([rows[batch] for rows in drawn[epoch]])), recipe.loss)}
 
     best = BestEpoch(module, candidates, fold, steps_an_epoch, recipe.dev_from_epoch)
     loop.train(
@@ -217,7 +233,7 @@ def run_fold(
     best.restore()
     rows, dev_map = candidates.of_topics(fold.test), best.by_epoch()
     epoch = max(dev_map, key=lambda number: (dev_map[number], -number))
-    return Outcome(rows, scored(module, rows), len(fold.test), pairs, dev_map, epoch)
+    return FoldResult(rows, scored(module, rows), len(fold.test), pairs, dev_map, epoch)
 
 
 def cross_validate(
@@ -229,7 +245,7 @@ def cross_validate(
     seed: int,
     state: Path,
     label: str,
-) -> list[Outcome]:
+) -> list[FoldResult]:
     """The five folds, one after another; those that `state` has finished are not run again.
 
     new_module(seed) makes an untrained module; `fold_of` says the fold of each topic by its id.
@@ -239,20 +255,10 @@ def cross_validate(
     for fold in parts(candidates.topics, fold_of, label):
         saved, folder = state / f"fold{fold.number}.json", state / f"fold{fold.number}"
         if not saved.exists():
-            outcome = run_fold(
+            result = run_fold(
                 new_module, candidates, fold, recipe, seed=seed, state=folder, process=process, label=label
             )
-            atomic_write_json(saved, _as_json(outcome))
+            atomic_write_json(saved, result.as_json())
             shutil.rmtree(folder, ignore_errors=True)
-        folds.append(_from_json(read_state(saved)))
+        folds.append(FoldResult.from_json(read_state(saved)))
     return folds
-
-
-def _as_json(outcome: Outcome) -> JsonObject:
-    lists = {"rows": outcome.rows.tolist(), "scores": outcome.scores.tolist()}  # a float32 is exact as a double
-    return {**outcome._asdict(), **lists, "dev_map": sorted(outcome.dev_map.items())}
-
-
-def _from_json(saved: JsonObject) -> Outcome:
-    arrays = {"rows": np.array(saved["rows"], np.int64), "scores": np.array(saved["scores"], np.float32)}
-    return Outcome(**{**saved, **arrays, "dev_map": dict(map(tuple, saved["dev_map"]))})

@@ -1,0 +1,276 @@
+"""A reader: an encoder with a linear layer that scores each token as the begin and as the end of an answer.
+
+As in transformers' BertForQuestionAnswering. The encoder's layers are trained, its embeddings are not: "we are able to
+finetune all encoder layers" (Yu et al., section 5.2.1), and the authors' code freezes the embeddings. Each query set
+has the epoch that answers its dev questions best.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
+from torch.nn import functional
+
+from stele.answering.windows import NO_ANSWER, Labels, Windows, labels
+from stele.benchmarks.types import QuerySet, SpanQuestion
+from stele.encoders.backbone import load_backbone, positions
+from stele.encoders.encode import MODEL_INPUTS, default_batch_tokens
+from stele.encoders.tokens import collate, length_buckets
+from stele.errors import SteleError
+from stele.evaluation.case import Case
+from stele.evaluation.metrics import f1_squad
+from stele.files.atomic import atomic_file
+from stele.files.reading import reading
+from stele.recipes.answering import AnsweringRecipe
+from stele.training import loop
+from stele.training.callbacks import Evaluation
+from stele.training.heads import INIT, initialise
+from stele.training.hidden_states import token_states
+from stele.training.processes import process_context
+from stele.training.sampling import derive, generator
+
+MASKED = torch.finfo(torch.float32).min
+log = logging.getLogger(__name__)
+
+
+class Reader(nn.Module):
+    """The backbone and its head; `pad` is the id that fills up windows."""
+
+    def __init__(self, backbone: nn.Module, pad: int) -> None:
+        super().__init__()
+        self.backbone, self.pad = backbone, pad
+        self.head = nn.Linear(backbone.config.hidden_size, 2)
+
+    def forward(self, windows: Windows, rows: np.ndarray) -> tuple[Tensor, Tensor]:
+        """The logits [m, t], float32, of an answer's first and last token in the windows `rows`; padding has none."""
+        batch = collate(windows.tokens, rows, self.pad)
+        batch = {name: value.to(self.head.weight.device) for name, value in batch.items()}
+        ids, mask, types = (batch.get(name) for name in MODEL_INPUTS)
+        mask = None if mask is None else mask.bool()
+        logits = self.head(token_states(self.backbone, ids, mask, types)).float()
+        if mask is not None:
+            logits = logits.masked_fill(~mask[..., None], MASKED)
+        return logits[..., 0], logits[..., 1]
+
+
+def loss_of(reader: Reader, windows: Windows, labels: Labels, places: np.ndarray) -> Tensor:
+    """The mean cross entropy of the answers' first and last tokens, over all tokens of a window.
+
+    `places` int64 [b] index the labels.
+    """
+    logits = reader(windows, labels.rows[places])
+    losses = []
+    for token_logits, positions_of in zip(logits, (labels.starts, labels.ends), strict=True):
+        target = torch.from_numpy(positions_of[places]).to(token_logits.device)
+        losses.append(functional.cross_entropy(token_logits, target))
+    return (losses[0] + losses[1]) / 2
+
+
+def new_reader(folder: Path, pad: int, recipe: AnsweringRecipe, seed: int) -> Reader:
+    """The checkpoint's encoder with a head drawn by `seed`, its untrained weights frozen.
+
+    Raises SteleError for a length beyond the model's positions.
+    """
+    backbone, _ = load_backbone(folder, "cls", seed=seed, dropout=recipe.dropout)
+    if recipe.length > (longest := positions(backbone.config)):
+        raise SteleError(f"{folder}: length is {recipe.length}, the model has {longest} positions")
+    reader = Reader(backbone, pad)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        initialise(reader.head, getattr(backbone.config, "initializer_range", INIT))
+    backbone.embeddings.requires_grad_(False)
+    if getattr(backbone, "pooler", None) is not None:
+        backbone.pooler.requires_grad_(False)  # its output is not used
+    return reader
+
+
+def predictions(
+    reader: Reader, windows: Windows, questions: Sequence[SpanQuestion], batch_tokens: int | None = None
+) -> dict[str, str]:
+    """Question id -> the text of the span with the highest sum of logits, without dropout.
+
+    The text is never empty, even where the paragraph does not answer the question; of equal spans the first counts. A
+    question whose paragraph has no token has no prediction. A batch has windows of similar length and `batch_tokens`
+    tokens. Raises SteleError for a logit that is not finite.
+    """
+    scores, spans = _best_spans(reader, windows, batch_tokens)
+    texts: dict[str, str] = {}
+    best: dict[int, float] = {}
+    for number, score, (start, end) in zip(windows.question.tolist(), scores.tolist(), spans.tolist(), strict=True):
+        if score > best.get(number, -np.inf):
+            best[number] = score
+            texts[questions[number].id] = questions[number].context[start:end]
+    return texts
+
+
+def _best_spans(reader: Reader, windows: Windows, batch_tokens: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """The score float64 [w] and the characters int64 [w, 2] of each window's best span."""
+    width = reader.backbone.config.hidden_size
+    budget = batch_tokens or default_batch_tokens(reader.head.weight.device, width)
+    scores, spans = np.full(len(windows), -np.inf), np.zeros((len(windows), 2), np.int64)
+    training = reader.training
+    reader.eval()
+    with torch.inference_mode():
+        for rows in length_buckets(windows.tokens.lengths, budget):
+            logits = [part.cpu().numpy() for part in reader(windows, rows)]
+            for row, starts, ends in zip(rows.tolist(), *logits, strict=True):
+                characters = windows.spans_of(row)
+                paragraph = slice(windows.first[row], windows.first[row] + len(characters))
+                possible = characters[:, 0] < characters[:, 1]
+                scores[row], first, last = best_span(starts[paragraph], ends[paragraph], possible)
+                spans[row] = characters[first, 0], characters[last, 1]
+    reader.train(training)
+    if np.isnan(scores).any() or (scores == np.inf).any():
+        raise SteleError("training diverged: a logit is not finite; lower the learning rate or clip gradients")
+    return scores, spans
+
+
+def best_span(starts: np.ndarray, ends: np.ndarray, possible: np.ndarray) -> tuple[float, int, int]:
+    """(score, first, last) of the span first <= last with the highest starts[first] + ends[last], float [t] each.
+
+    `possible` bool [t]: the tokens at which a span may begin and end; where there is none the score is minus infinity.
+    Of equal spans the one with the earliest end, then the earliest start.
+
+    >>> best_span(np.array([1.0, 5.0, 0.0]), np.array([4.0, 2.0, 3.0]), np.array([True, True, True]))
+    (8.0, 1, 2)
+    """
+    starts, ends = (np.where(possible, part.astype(np.float64), -np.inf) for part in (starts, ends))
+    reached = np.maximum.accumulate(starts)
+    is_new = np.concatenate([[True], reached[1:] > reached[:-1]])
+    begins = np.maximum.accumulate(np.where(is_new, np.arange(len(starts)), 0))
+    last = int(np.argmax(reached + ends))
+    return float(reached[last] + ends[last]), int(begins[last]), last
+
+
+class WindowedQuestions(NamedTuple):
+    """Questions with their windows."""
+
+    questions: Sequence[SpanQuestion]
+    windows: Windows
+
+
+class ReaderTraining(NamedTuple):
+    """The result of a fine-tuning.
+
+    dev_f1   query set -> epoch -> F1 of its dev questions
+    epochs   query set -> its best epoch, of equal ones the first
+    counts   of the training windows
+    """
+
+    dev_f1: dict[str, dict[int, float]]
+    epochs: dict[str, int]
+    counts: dict[str, int]
+
+
+def f1(query_set: QuerySet, asked: WindowedQuestions, answers: Mapping[str, str]) -> float:
+    """The mean F1 of answers by SQuAD's normalisation, the metric of the tables."""
+    case = Case(answers=[[answer.text for answer in item.answers] for item in asked.questions])
+    case.add(query_set, [item.id for item in asked.questions])
+    case.predictions = [answers.get(name) for name in case.queries]
+    return float(np.mean(f1_squad.evaluate(case, "")))
+
+
+class BestEpochs(Evaluation):
+    """Measures F1 on the dev questions of each query set after each epoch, from `first` on.
+
+    The weights of an epoch that is the best so far for a query set are saved in `folder`.
+    """
+
+    def __init__(
+        self, reader: Reader, dev: Mapping[QuerySet, WindowedQuestions], steps_an_epoch: int, first: int, folder: Path
+    ) -> None:
+        super().__init__(steps_an_epoch)
+        self.reader, self.dev, self.first, self.folder = reader, dev, first, folder
+
+    def on_step(self, run) -> None:
+        if run.step >= self.first * self.every:
+            super().on_step(run)
+
+    def measure(self, step: int) -> dict[str, float]:
+        figures = {}
+        for query_set, asked in self.dev.items():
+            figures[query_set.name] = f1(query_set, asked, predictions(self.reader, asked.windows, asked.questions))
+        epoch = step // self.every
+        log.info("epoch %d: dev F1 %s", epoch, ", ".join(f"{name} {value:.4f}" for name, value in figures.items()))
+        if any(value > max(self.by_epoch(name).values(), default=-1.0) for name, value in figures.items()):
+            with atomic_file(weights_file(self.folder, epoch), "wb") as handle:
+                handle.write(save(trained(self.reader)))
+        return figures
+
+    def by_epoch(self, name: str) -> dict[int, float]:
+        """Epoch -> F1 of the dev questions of a query set."""
+        return {int(figures["step"]) // self.every: figures[name] for figures in self.figures}
+
+
+def trained(reader: Reader) -> dict[str, torch.Tensor]:
+    """The trained weights by name, on the CPU."""
+    return {name: value.detach().cpu().contiguous() for name, value in reader.named_parameters() if value.requires_grad}
+
+
+def weights_file(folder: Path, epoch: int) -> Path:
+    return folder / f"epoch{epoch}.safetensors"
+
+
+def restore(reader: Reader, folder: Path, epoch: int) -> None:
+    """Puts the weights of an epoch back."""
+    path = weights_file(folder, epoch)
+    with reading(path, "safetensors file", f"delete {folder} to train from the start"):
+        reader.load_state_dict(load_file(path), strict=False)
+
+
+def train(
+    reader: Reader,
+    training: WindowedQuestions,
+    dev: Mapping[QuerySet, WindowedQuestions],
+    recipe: AnsweringRecipe,
+    *,
+    seed: int,
+    state: Path,
+    label: str,
+) -> ReaderTraining:
+    """Fine-tunes a reader in place; afterwards `state` has the weights of the best epochs (`restore` loads them).
+
+    `state` is an empty folder, or has the state of the same run that was killed. An epoch has each window once, in an
+    order drawn by seed and epoch; its last batch may be smaller. Raises SteleError without a question to train on.
+    """
+    answer_labels = labels(training.windows, training.questions)
+    number = len(answer_labels.rows)
+    if not number:
+        raise SteleError(f"{label}: no question to train on")
+    steps_an_epoch = -(-number // recipe.batch)
+
+    def loss_at(step: int) -> Iterator[loop.Named]:
+        epoch, place = divmod(step, steps_an_epoch)
+        order = generator(seed, "windows", epoch).permutation(number)
+        batch = order[place * recipe.batch : (place + 1) * recipe.batch]
+        yield {"span": loss_of(reader, training.windows, answer_labels, batch)}
+
+    best = BestEpochs(reader, dev, steps_an_epoch, recipe.dev_from_epoch, state)
+    loop.train(
+        reader,
+        loop.MicroBatches(loss_at, [0]),
+        recipe.optimisation(recipe.epochs * steps_an_epoch),
+        state=state,
+        seed=derive(seed, "training"),
+        process=process_context(),
+        label=label,
+        callbacks={"best": best},
+    )
+    dev_f1 = {query_set.name: best.by_epoch(query_set.name) for query_set in dev}
+    epochs = {}
+    for name, f1_of in dev_f1.items():
+        epochs[name] = max(f1_of, key=lambda epoch, f1_of=f1_of: (f1_of[epoch], -epoch))
+    counts = {
+        "windows": number,
+        "without_answer": int((answer_labels.starts == NO_ANSWER).sum()),
+        "answers_without_token": answer_labels.no_token,
+        "answers_in_no_window": answer_labels.no_window,
+    }
+    return ReaderTraining(dev_f1, epochs, counts)

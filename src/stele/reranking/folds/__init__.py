@@ -1,1 +1,0 @@
-"""Training and scoring in folds of topics."""

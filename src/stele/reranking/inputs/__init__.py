@@ -1,1 +1,0 @@
-"""What scorers are given: candidates and vectors of words."""

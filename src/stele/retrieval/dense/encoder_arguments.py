@@ -1,0 +1,95 @@
+"""The arguments that say how a command makes vectors: the encoder's encoding, and a calibration of its vectors."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from stele.benchmarks.types import QuerySet
+from stele.encoders.calibration import Calibration, Operation, load_calibration
+from stele.errors import SteleError
+from stele.files.reading import parse_object
+from stele.files.strict import Values
+from stele.retrieval.dense.vector_files import VectorTransform, identity
+
+if TYPE_CHECKING:
+    from stele.encoders.encode import Encoder
+
+
+def add_encoding_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--encoding",
+        default="{}",
+        help="what a folder does not state, as JSON: keys of an EncodingSpec, or those by who says them",
+    )
+
+
+def parse_encoding(text: str) -> Values | None:
+    """The values of --encoding, None for none."""
+    return parse_object(text, "--encoding") or None
+
+
+def load_given_encoder(args: argparse.Namespace) -> Encoder:
+    """The encoder of --encoder with --encoding, on this machine's device and on --threads threads."""
+    import torch
+
+    from stele.encoders.load import load_encoder
+    from stele.training.processes import default_device
+
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    return load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
+
+
+def add_calibration_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--calibration", type=Path, metavar="RECORD", help="what was learnt of this encoder; with it:")
+    parser.add_argument("--operation", choices=get_args(Operation), help="what is done to vectors before their use")
+
+
+class CalibrationTransforms:
+    """What --calibration and --operation do to the vectors of a benchmark of language pairs; nothing without them.
+
+    Of query sets in two directions, "fr-en" and "en-fr", the first names the pair, whichever way it was learnt; the
+    name of a query set says the language of its queries. Raises SteleError for one of the two arguments alone, and for
+    a benchmark without pairs.
+    """
+
+    def __init__(self, args: argparse.Namespace, encoder: Encoder, query_sets: Sequence[QuerySet]) -> None:
+        if (args.calibration is None) != (args.operation is None):
+            raise SteleError("--calibration, --operation: give both, or leave both out")
+        self.calibration: Calibration | None = None
+        # what a record says of them
+        self.inputs: dict[str, Path] = {}
+        self.facts: dict[str, str] = {}
+        if args.calibration is None:
+            return
+        self.calibration = load_calibration(args.calibration, args.encoder, encoder.spec)
+        self.operation: Operation = args.operation
+        self.inputs, self.facts = {"calibration": args.calibration}, {"operation": args.operation}
+        self._pairs: dict[str, str] = {}  # column of a score -> pair
+        self._collections: dict[str, tuple[str, str]] = {}  # collection -> (language, pair)
+        for query_set in query_sets:
+            _, dash, language = query_set.name.partition("-")
+            side = language, self._pairs.setdefault(query_set.language, query_set.name)
+            if not dash or self._collections.setdefault(query_set.collection, side) != side:
+                raise SteleError(f"--calibration: {query_set.name}: want a benchmark of pairs of languages, as tatoeba")
+
+    def of_collection(self, collection: str) -> VectorTransform:
+        """The transform of a collection's passages."""
+        return self._transform(*self._collections[collection]) if self.calibration else identity
+
+    def of_queries(self, query_set: QuerySet) -> VectorTransform:
+        """The transform of a query set's queries."""
+        if not self.calibration:
+            return identity
+        return self._transform(query_set.name.partition("-")[0], self._pairs[query_set.language])
+
+    def _transform(self, language: str, pair: str) -> VectorTransform:
+        def apply(vectors: np.ndarray) -> np.ndarray:
+            return self.calibration.apply(vectors, self.operation, language, pair)
+
+        return apply

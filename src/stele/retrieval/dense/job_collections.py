@@ -1,0 +1,192 @@
+"""The collections that a job searches: it encodes them itself, or takes those that encode_collection has encoded.
+
+Several encoded collections can be searched as one, "fa", "ru" and "zh". The result is that of a search in one
+collection with the passages of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from stele.artifacts import records
+from stele.benchmarks.types import Passage, QuerySet
+from stele.errors import SteleError
+from stele.recipes.windows import TokenWindows, Windows
+from stele.retrieval.dense.collection import EncodedCollection, search_blocks
+from stele.retrieval.dense.encoder_arguments import CalibrationTransforms
+from stele.retrieval.dense.exact_search import TopK
+from stele.retrieval.dense.processes import ProcessGroup
+from stele.retrieval.dense.vector_files import blocks, identity
+from stele.retrieval.dense.windows import MARK, DocumentWindows, by_sentences, by_tokens
+from stele.retrieval.search_job import expected_passages
+
+if TYPE_CHECKING:
+    from stele.encoders.encode import Encoder
+
+JOB = "encode_collection"
+STORED_FILES = ("vectors.npy", "ids.npy")
+COSTS = ("wall_seconds", "cpu_seconds")  # of an encoding, which the record of a search repeats
+
+
+@dataclass(frozen=True)
+class CollectionEncoding:
+    """How a job encodes its collections.
+
+    passages    name of a collection -> its passages, read from their beginning
+    inputs      name -> record of the data, which have the number of passages for the progress bar
+    key         identifies what the vectors are made from
+    normalize   whether they are scaled to length 1
+    windows     how documents are cut, None where passages are encoded whole
+    transforms  applied to vectors before their use
+    whole       whether all passages are encoded
+    """
+
+    passages: Callable[[str], Iterator[Passage]]
+    inputs: Mapping[str, Path]
+    encoder: Encoder
+    processes: ProcessGroup
+    state: Path
+    key: str
+    normalize: bool
+    windows: Windows | TokenWindows | None
+    transforms: CalibrationTransforms | None = None
+    whole: bool = True
+
+    def encode(self, name: str, query_sets: Sequence[QuerySet], kept: Path | None) -> EncodedCollection:
+        """The collection that some query sets search, encoded; its vectors stay in `kept` where that is given."""
+        windows = self._windows(name, query_sets) if self.windows else None
+        collection = EncodedCollection(
+            name,
+            self.state / "collections" / name,
+            windows.read if windows else lambda: self.passages(name),
+            self.encoder,
+            self.processes,
+            key=self.key,
+            normalize=self.normalize,
+            kept=kept,
+            transform=self.transforms.of_collection(name) if self.transforms else identity,
+            windows=windows,
+        )
+        counted = self.whole and not windows
+        collection.encode(expected_passages(self.inputs, name, "passages", "candidates") if counted else None)
+        return collection
+
+    def _windows(self, name: str, query_sets: Sequence[QuerySet]) -> DocumentWindows:
+        """A collection's documents cut by tokens, or by sentences of the language of its queries."""
+        if isinstance(self.windows, TokenWindows):
+            split = by_tokens(self.encoder, self.windows)
+        else:
+            languages = {query_set.language for query_set in query_sets}
+            if len(languages) > 1:
+                raise SteleError(
+                    f"--windows: the documents of collection {name} must be in one language, to be split into "
+                    f"sentences; its queries are in {', '.join(sorted(languages))}"
+                )
+            split = by_sentences(languages.pop(), self.windows)
+        return DocumentWindows(
+            lambda: self.passages(name),
+            split,
+            file=self.state / "windows" / f"{name}.json",
+            key=self.key,
+            writes=self.processes.is_main,
+        )
+
+
+class Stored(NamedTuple):
+    """An encoded collection: the folder of its vectors, and its record."""
+
+    folder: Path
+    record: Mapping[str, Any]
+
+
+def read_stored(paths: Iterable[Path], encoder: str, expected: Mapping[str, Any]) -> dict[str, Stored]:
+    """The encoded collections by name, from their records.
+
+    encoder: the content digest of the encoder; expected: key of a record -> the value that it must have. Raises
+    SteleError for a record of another job, for vectors that were made in another way, and for a collection given twice.
+    """
+    stored: dict[str, Stored] = {}
+    for path in paths:
+        record: Mapping[str, Any] = records.read_record(path)
+        if record.get("job") != JOB:
+            raise SteleError(f"--vectors: {path}: want the record of {JOB}, found that of {record.get('job')}")
+        different = [key for key, value in expected.items() if record.get(key) != value]
+        if record["inputs"]["encoder"] != encoder:
+            different.append("encoder")
+        if different:
+            raise SteleError(
+                f"--vectors: {path}: passages and queries must be encoded alike; "
+                f"these passages were with another {', another '.join(different)}"
+            )
+        if record["collection"] in stored:
+            raise SteleError(f"--vectors: collection {record['collection']} is given twice")
+        stored[record["collection"]] = Stored(path.parent, record)
+    return stored
+
+
+def parts_of(benchmark: ModuleType, collection: str, stored: Mapping[str, Stored]) -> list[Stored]:
+    """The encoded collections that make up a benchmark's collection: that of its name, or those that its `parts` names.
+
+    Raises SteleError for one that was not given.
+    """
+    names: Sequence[str] = benchmark.parts(collection) if hasattr(benchmark, "parts") else [collection]
+    if missing := [name for name in names if name not in stored]:
+        raise SteleError(f"--vectors: collection {collection} needs those of {', '.join(missing)} too")
+    return [stored[name] for name in names]
+
+
+class StoredCollection:
+    """The collection `name`, made of encoded collections; `device` searches it."""
+
+    def __init__(self, name: str, parts: Sequence[Stored], processes: ProcessGroup, device: str) -> None:
+        self.name, self.parts, self.processes, self.device = name, parts, processes, device
+        counts = self.counts()
+        self.windows = "windows" in counts
+        self.size = counts["windows" if self.windows else "passages"]
+        self.rows = -(-self.size // processes.world)  # of this process, approximately
+        if processes.is_main:
+            self._refuse_double_ids()
+
+    def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
+        """The k best passages of each query [n, d]; in the first process, those of all processes.
+
+        `seen` is called with the number of rows of each block.
+        """
+        everything = chain.from_iterable(blocks(part.folder) for part in self.parts)
+        of_process = islice(everything, self.processes.rank, None, self.processes.world)
+        return search_blocks(of_process, vectors, min(k, self.size), self.device, self.processes, seen)
+
+    def counts(self) -> dict[str, int]:
+        """The numbers of texts and of cut texts, of all parts together."""
+        return {key: sum(part.record["counts"][key] for part in self.parts) for key in self.parts[0].record["counts"]}
+
+    def lacking(self, documents: Iterable[str]) -> list[str]:
+        """The documents that have no vector here, in order."""
+        names = {f"{name}{MARK}0" if self.windows else name: name for name in documents}
+        wanted = np.array(sorted(name.encode() for name in names), dtype=np.bytes_)
+        is_here = np.isin(wanted, self._ids)
+        return sorted(names[name.decode()] for name in wanted[~is_here])
+
+    def put_away(self) -> None:
+        """Nothing to do: the vectors belong to another job."""
+
+    @cached_property
+    def _ids(self) -> np.ndarray:
+        return np.concatenate([np.load(part.folder / "ids.npy", mmap_mode="r") for part in self.parts])
+
+    def _refuse_double_ids(self) -> None:
+        ordered = np.sort(self._ids)
+        double = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(double):
+            places = [part.record["collection"] for part in self.parts if double[0] in np.load(part.folder / "ids.npy")]
+            raise SteleError(
+                f"collection {self.name}: passage id {double[0].decode()!r} is there twice (in {' and '.join(places)})"
+            )
