@@ -61,29 +61,31 @@ def run(args: argparse.Namespace) -> None:
     from stele.recipes.world import world_sizes
     from stele_world.content.generate import generate
 
+    # the world, and the folders that may be replaced
     clock = start()
     block, languages = parse_object(args.world, "--world"), args.languages
     sizes = world_sizes(block)
     mirror = args.output.parent
     check_record(args.output, JOB)
     check_replaceable(mirror, JOB, NAME, stays(mirror))
+
+    # all files, in new folders first; they move into place when all are written
     with unfinished(mirror) as part, unfinished(args.user_data) as licensed:
         site = Site(part, licensed)
         library = Library(generate(sizes, languages, args.seed))
-        families = writers()
-        for write in track(families, len(families), "mirror", unit="family"):
+        functions = writers()
+        for write in track(functions, len(functions), "mirror", unit="family"):
             write(site, library)
         for dataset in site.licensed:
             check_replaceable(args.user_data / dataset, JOB)
         move_in(part, mirror, stays(mirror))
         for dataset in site.licensed:
             swap_in(licensed / dataset, args.user_data / dataset, JOB)
-    made = {path_of(mirror, url): entry for url, entry in site.files.items()}
-    made |= {
-        args.user_data / name / file: file_facts
-        for name, files in site.licensed.items()
-        for file, file_facts in files.items()
-    }
+
+    # the record, which is the manifest
+    written = {path_of(mirror, url): entry for url, entry in site.files.items()}
+    for name, files in site.licensed.items():
+        written |= {args.user_data / name / file: entry for file, entry in files.items()}
     raw = {url: entry["raw_sha256"] for url, entry in site.files.items()}
     write_record(
         args.output,
@@ -92,7 +94,7 @@ def run(args: argparse.Namespace) -> None:
         clock=clock,
         seed=args.seed,
         labels=[GENERATED],
-        outputs={os.path.relpath(path, mirror): facts for path, facts in made.items()},
+        outputs={os.path.relpath(path, mirror): facts for path, facts in written.items()},
         content=digest([raw, site.licensed]),
         world=block,
         languages=languages,
@@ -105,7 +107,7 @@ def run(args: argparse.Namespace) -> None:
 
 @contextmanager
 def unfinished(folder: Path) -> Iterator[Path]:
-    """A new folder inside `folder` to write to, gone at the end; those of killed runs go first."""
+    """A new folder inside `folder` to write to, removed at the end, as are the folders of killed runs."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob(f"{PART}*"):
         shutil.rmtree(old, ignore_errors=True)
@@ -117,7 +119,7 @@ def unfinished(folder: Path) -> Iterator[Path]:
 
 
 def stays(mirror: Path) -> Callable[[str], bool]:
-    """Tells of a file in a mirror whether it is of an unfinished run, or of a checkpoint that was published there."""
+    """A test of names in a mirror: files of an unfinished run or of a published checkpoint stay."""
     marks = (path.parent for path in (mirror / HUB).rglob(MARK))
     published = {folder.relative_to(mirror) for folder in marks if is_made(folder, PUBLISHED)}
     return lambda name: name.startswith(PART) or not published.isdisjoint(PurePath(name).parents)
@@ -133,9 +135,9 @@ def move_in(part: Path, mirror: Path, stays_there: Callable[[str], bool]) -> Non
     mark = mark_of(part, JOB)
     atomic_write_json(mirror / MARK, mark | {"files": [*before, *mark["files"]]})
     for name in before:
-        gone = mirror / name
-        gone.rmdir() if gone.is_dir() and not gone.is_symlink() else gone.unlink()
-        _remove_empty(gone.parent, mirror)
+        old = mirror / name
+        old.rmdir() if old.is_dir() and not old.is_symlink() else old.unlink()
+        _remove_empty(old.parent, mirror)
     for file in sorted(p for p in part.rglob("*") if p.is_file()):
         target = mirror / file.relative_to(part)
         target.parent.mkdir(parents=True, exist_ok=True)

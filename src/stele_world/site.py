@@ -22,6 +22,9 @@ from stele.files.reading import JsonObject, read_object
 
 NAME = "manifest.json"
 HUB = "huggingface.co"
+# what stand-ins learn from
+CC100 = "https://data.statmt.org/cc-100/{code}.txt.xz"
+PARALLEL = "https://generated/parallel/{language}.tsv.gz"
 
 
 def path_of(mirror: Path | str, url: str) -> Path:

@@ -34,11 +34,20 @@ def test_help_lists_every_stage_and_its_commands(capsys):
     assert "  score " in listed and "  pretrain " in listed
 
 
+def test_another_package_has_its_commands_at_its_top(capsys):
+    assert (cli.main(["--help"], "stele_world"), cli.main(["--gpus", "0"], "stele_world")) == (0, 2)
+    listed = capsys.readouterr()
+    assert listed.out.startswith("usage: stele-world [--nodes N] [--gpus N] [--cpus N] COMMAND [--flags]\n\n  mirror ")
+    assert "no command is named" in listed.err
+    assert cli.main(["miror"], "stele_world") == 2
+    assert "unknown command of stele-world 'miror'; did you mean 'mirror'?" in capsys.readouterr().err
+
+
 def test_every_command_is_listed_with_a_line_in_the_imperative():
     """The line is the first one of the docstring, which the listing reads without importing the module."""
-    for stage in cli.GROUPS:
-        for name, line in cli.commands(stage).items():
-            module = importlib.import_module(f"stele.{stage}.{name}")
+    for stage, package in [*((stage, "stele") for stage in cli.GROUPS), ("", "stele_world")]:
+        for name, line in cli.commands(stage, package).items():
+            module = importlib.import_module(".".join(filter(None, (package, stage, name))))
             assert line == module.__doc__.partition("\n")[0] and len(line) <= 120
             verb = line.split()[0]
             assert verb[0].isupper() and not verb.endswith(("s", "ing", "ed")) and verb not in NO_VERBS, line

@@ -70,6 +70,24 @@ def test_what_the_package_offers_its_users_is_reached_by_no_command(package):
     assert fresh("stage.command") == before
 
 
+def test_the_package_beside_it_is_named_in_full_and_followed_into_the_product(package):
+    world = package.parent / "stele_world"
+    (world / "writers").mkdir(parents=True)
+    (world / "__init__.py").write_text("")
+    (world / "writers/__init__.py").write_text("")
+    (world / "writers/a.py").write_text("from stele_world.data import x\n")
+    (world / "data.py").write_text("from pack.shared import tool\n")
+    (world / "a.yaml").write_text("a: 1\n")
+    modules = fingerprint.package_modules("stele_world.writers")
+    reached = {"stele_world", "stele_world.writers", "stele_world.writers.a", "stele_world.data"}
+    assert set(fingerprint.closure(modules)) == {*reached, "shared", "shared.tool", "deep"}
+    before = fresh(*modules, data=("stele_world/a.yaml",))
+    (package / "deep.py").write_text("def g():\n    return 2\n")
+    changed = fresh(*modules, data=("stele_world/a.yaml",))
+    (world / "a.yaml").write_text("a: 2\n")
+    assert len({before, changed, fresh(*modules, data=("stele_world/a.yaml",))}) == 3
+
+
 def test_data_counts_by_value(package):
     before = fresh("lonely", data=("data",))
     (package / "data/a.yaml").write_text("# a comment\na:   1\n")

@@ -108,7 +108,7 @@ SMALL = {"entities": 30, "web_documents": 2}
 def test_a_run_that_fails_leaves_the_old_mirror_as_it_was(tmp_path, write_mirror, monkeypatch):
     write_mirror(tmp_path, 0, ["en"], SMALL)
     before = digests(tmp_path)
-    monkeypatch.setattr("stele_world.writers.texts.write_tatoeba", lambda site, library: 1 / 0)
+    monkeypatch.setattr("stele_world.content.generate.World.translations", lambda world: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_mirror(tmp_path, 1, ["en"], SMALL)
     assert digests(tmp_path) == before

@@ -27,7 +27,7 @@ def site(tmp_path_factory, library):
 
 @pytest.fixture(scope="module")
 def examples(site):
-    folder = path_of(site.mirror, writer.HUB)
+    folder = path_of(site.mirror, writer.MMARCO)
     qrels = path_of(site.mirror, writer.QRELS).parent
     return list(mmarco.training({"mmarco": {"fr": folder}, "msmarco_qrels": {"all": qrels}}, "train"))
 

@@ -26,8 +26,8 @@ def library():
 def site(tmp_path_factory, library):
     folder = tmp_path_factory.mktemp("parallel")
     site = Site(folder / "mirror", folder / "user_data")
-    for writer in texts:
-        writer.write(site, library)
+    texts.write_xnli(site, library)
+    texts.write_uncorpus(site, library)
     return site
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -13,9 +13,7 @@ from stele.errors import SteleError
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from stele.training.loop import Named, Outcome
-
-Losses = Callable[[int], "Iterator[Named]"]
+    from stele.training.loop import Outcome
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from stele.catalogue import entries
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 from stele.training.sampling import language_probabilities
-from stele_world.site import path_of
-from stele_world.writers.texts import CC100, PARALLEL
+from stele_world.site import CC100, PARALLEL, path_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

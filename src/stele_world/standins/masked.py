@@ -136,12 +136,9 @@ def retokenise(base: Any, before: Any, tokenizer: Any, seed: int) -> Any:
     bias = shares @ weights["cls.predictions.bias"]
     new_weights[f"{embeddings}word_embeddings.weight"] = new_weights["lm_head.decoder.weight"] = words
     new_weights["lm_head.bias"] = new_weights["lm_head.decoder.bias"] = bias
-    new_weights[f"{embeddings}position_embeddings.weight"][reserved:] = weights[
-        "bert.embeddings.position_embeddings.weight"
-    ]
-    new_weights[f"{embeddings}token_type_embeddings.weight"] = weights["bert.embeddings.token_type_embeddings.weight"][
-        :1
-    ]
+    positions, types = (weights[f"bert.embeddings.{name}_embeddings.weight"] for name in ("position", "token_type"))
+    new_weights[f"{embeddings}position_embeddings.weight"][reserved:] = positions
+    new_weights[f"{embeddings}token_type_embeddings.weight"] = types[:1]
     return filled(model, new_weights)
 
 

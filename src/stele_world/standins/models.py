@@ -28,9 +28,8 @@ def make_tokenizer(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokeniz
     """A fast tokenizer of `recipe.size` tokens at most."""
     if recipe.lowercase:
         texts = _uncased(texts)
-    made_by = {"sentencepiece": _xlmr, "wordpiece": _bert, "byte": _roberta, "mbart": _mbart, "mbart50": _mbart50}
-    made_by["ending"] = _ending
-    return made_by[recipe.kind](recipe, texts)
+    families = {"wordpiece": _bert, "byte": _roberta, "ending": _ending}
+    return families.get(recipe.kind, _sentencepiece)(recipe, texts)
 
 
 def _uncased(texts: Sequence[str]) -> list[str]:
@@ -41,34 +40,28 @@ def _uncased(texts: Sequence[str]) -> list[str]:
     return [normalizer.normalize_str(text) for text in texts]
 
 
-def _xlmr(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
-    """<s> 0, <pad> 1, </s> 2, <unk> 3, then pieces, <mask> last, as XLM-R has them."""
+def _sentencepiece(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
+    """<s> 0, <pad> 1, </s> 2, <unk> 3, then pieces, <mask> last, as XLM-R has them.
+
+    mBART has marks of its 25 languages before <mask>, mBART-50 of its 52.
+    """
     from transformers import XLMRobertaTokenizer
+    from transformers.models.mbart import tokenization_mbart as mbart
+    from transformers.models.mbart50 import tokenization_mbart50 as mbart50
 
-    return XLMRobertaTokenizer(vocab=_unigrams(recipe, texts, []), model_max_length=MAX_LENGTH)
-
-
-def _mbart(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
-    """As XLM-R's; mBART's 25 languages before <mask>."""
-    from transformers.models.mbart.tokenization_mbart import FAIRSEQ_LANGUAGE_CODES, MBartTokenizer
-
-    return MBartTokenizer(vocab=_unigrams(recipe, texts, FAIRSEQ_LANGUAGE_CODES), model_max_length=MAX_LENGTH)
-
-
-def _mbart50(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
-    """As XLM-R's; mBART-50's 52 languages before <mask>."""
-    from transformers.models.mbart50.tokenization_mbart50 import FAIRSEQ_LANGUAGE_CODES, MBart50Tokenizer
-
-    return MBart50Tokenizer(vocab=_unigrams(recipe, texts, FAIRSEQ_LANGUAGE_CODES), model_max_length=MAX_LENGTH)
-
-
-def _unigrams(recipe: Tokenizer, texts: Sequence[str], marks: Sequence[str]) -> list[tuple[str, float]]:
-    """A Unigram model's tokens with their scores: special ones, pieces, marks of languages, <mask>."""
+    families = {
+        "sentencepiece": (XLMRobertaTokenizer, []),
+        "mbart": (mbart.MBartTokenizer, mbart.FAIRSEQ_LANGUAGE_CODES),
+        "mbart50": (mbart50.MBart50Tokenizer, mbart50.FAIRSEQ_LANGUAGE_CODES),
+    }
+    family, marks = families[recipe.kind]
     special = ["<s>", "<pad>", "</s>", "<unk>"]
     pieces = _pieces(texts, recipe.size - len(special) - len(marks) - 1)
     whole = sum(pieces.values())
     scored = [(piece, math.log((count + 0.5) / whole)) for piece, count in pieces.items()]
-    return [*((token, 0.0) for token in special), *scored, *((mark, 0.0) for mark in marks), ("<mask>", 0.0)]
+    unscored = [(token, 0.0) for token in [*special, *marks, "<mask>"]]
+    vocabulary = [*unscored[: len(special)], *scored, *unscored[len(special) :]]
+    return family(vocab=vocabulary, model_max_length=MAX_LENGTH)
 
 
 def _bert(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
@@ -230,6 +223,8 @@ def with_layers(model: PreTrainedModel, layers: int, seed: int) -> PreTrainedMod
 
 def with_positions(model: PreTrainedModel, positions: int, seed: int) -> PreTrainedModel:
     """The model for longer texts: its position embeddings, over and over (Beltagy et al. 2020, section 5)."""
+    import torch
+
     name = f"{model.base_model_prefix}.embeddings.position_embeddings.weight"
     weights = model.state_dict()
     reserved = model.config.pad_token_id + 1 if model.config.model_type in ROBERTA else 0
@@ -237,7 +232,7 @@ def with_positions(model: PreTrainedModel, positions: int, seed: int) -> PreTrai
     copies = old.repeat(-(-positions // len(old)), 1)[:positions]
     config = copy.deepcopy(model.config)
     config.max_position_embeddings = positions + reserved
-    return filled(build(config, seed), {**weights, name: _concatenate([weights[name][:reserved], copies])})
+    return filled(build(config, seed), {**weights, name: torch.cat([weights[name][:reserved], copies])})
 
 
 def filled(model: PreTrainedModel, weights: Mapping[str, Any], new: str = "") -> PreTrainedModel:
@@ -247,9 +242,3 @@ def filled(model: PreTrainedModel, weights: Mapping[str, Any], new: str = "") ->
     if wrong:
         raise SteleError(f"a stand-in's weights do not fit the one that continues from it: {', '.join(wrong[:3])}")
     return model
-
-
-def _concatenate(parts: list[Any]) -> Any:
-    import torch
-
-    return torch.cat(parts)

@@ -24,5 +24,7 @@ def writers() -> list[Writer]:
     functions = []
     for name in module_names("stele_world.writers"):
         module = import_module(f"stele_world.writers.{name}")
-        functions += [value for key, value in vars(module).items() if key.startswith("write_")]
+        for key, value in vars(module).items():
+            if key.startswith("write_") and value.__module__ == module.__name__:
+                functions.append(value)
     return functions

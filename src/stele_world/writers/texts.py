@@ -10,10 +10,8 @@ from itertools import combinations
 from stele.catalogue.datasets import dataset, languages_of
 from stele_world.content.draws import stream
 from stele_world.content.model import Article
-from stele_world.site import Site, lines, tar_of, zip_of
+from stele_world.site import CC100, PARALLEL, Site, lines, tar_of, zip_of
 from stele_world.writers.library import Library
-
-CC100 = "https://data.statmt.org/cc-100/{code}.txt.xz"
 
 
 def write_cc100(site: Site, library: Library) -> None:
@@ -78,9 +76,6 @@ def tokens_apart(text: str) -> str:
     marked = re.sub(r"(?<=\w)-(?=\w)", " @-@ ", text)
     parts = (word if word == "@-@" else PUNCTUATION.sub(r" \1 ", word) for word in marked.split())
     return " ".join(" ".join(parts).split())
-
-
-PARALLEL = "https://generated/parallel/{language}.tsv.gz"
 
 
 def write_parallel(site: Site, library: Library) -> None:
