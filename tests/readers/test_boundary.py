@@ -17,7 +17,7 @@ BOUNDARIES = ("reading", "opened", "_opened", "_answer_of", "_unpacked")
 CHECKED = {
     "finetuning/data/examples.py": {"load_examples", "tokens"},
     "finetuning/dual_encoder/selection.py": {"restore"},
-    "pretraining/inputs/base.py": {"_add_pooler"},
+    "pretraining/inputs/checkpoint.py": {"_add_pooler"},
     "retrieval/calibrate.py": {"_encoded"},
     "retrieval/dense/collection.py": {"_refuse_double_ids", "vectors"},
     "retrieval/dense/shared_queries.py": {"vectors"},

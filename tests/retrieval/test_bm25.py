@@ -16,7 +16,7 @@ from recorded import record
 
 from stele.artifacts.runs.trec import read_run
 from stele.errors import SteleError
-from stele.recipes.lexical import parse_recipe
+from stele.recipes.search import parse_lexical
 from stele.retrieval import bm25
 from stele.retrieval.lexical import bm25_index
 from stele.retrieval.searches import search_job
@@ -194,7 +194,7 @@ def test_kill_9_and_again_gives_the_same_runs(tmp_path, data, module, name, call
 )
 def test_recipes_that_make_no_sense(recipe, message):
     with pytest.raises(SteleError, match=message):
-        parse_recipe(recipe)
+        parse_lexical(recipe)
 
 
 def test_a_split_that_is_not_there_is_named(tmp_path, data, monkeypatch):

@@ -16,7 +16,7 @@ from stele.artifacts.runs.trec import read_run
 from stele.benchmarks.types import Passage
 from stele.encoders.chat import Chat
 from stele.errors import SteleError
-from stele.recipes.windows import TokenWindows
+from stele.recipes.search import TokenWindows
 from stele.retrieval import retrieve
 from stele.retrieval.dense.token_windows import by_tokens, token_spans
 from stele.retrieval.dense.windows import parse_windows

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from stele.errors import SteleError
-from stele.training.document_encoder import DocumentEncoder
+from stele.training.objectives._msm import DocumentEncoder
 
 WIDTH = 16
 

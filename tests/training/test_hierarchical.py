@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from stele.errors import SteleError
-from stele.training.hierarchical_loss import dynamic_bias, hierarchical_loss
+from stele.training.objectives._msm import dynamic_bias, hierarchical_loss
 
 # Unit vectors of the plane, by angle in degrees: their cosines are known by heart.
 ANGLES = {"h": [0, 60, 90, 180], "p": [0, 60, 120, 180]}

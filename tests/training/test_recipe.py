@@ -14,7 +14,7 @@ MSM = MLM | dict(
 
 def test_optimisation_takes_the_recipe_s_values():
     given = {"steps": 7, "clip_norm": 2.0, "threads": 2, "decay_all": False}
-    recipe_read = parse_recipe({**MLM, **given}).optimisation()
+    recipe_read = parse_recipe({**MLM, **given})
     assert recipe_read.model_dump(include={*given, "betas", "eps", "weight_decay"}) == {
         **given,
         "betas": (0.9, 0.98),

@@ -1,4 +1,4 @@
-"""The examples of CONTRIBUTING.md, applied to a copy of the project and run as they stand."""
+"""The examples of CONTRIBUTING.md and of docs/adding, applied to a copy of the project and run as they stand."""
 
 import os
 import re
@@ -13,6 +13,7 @@ from tests.workflow.conftest import copy_project, environment
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", TEXT, flags=re.M | re.S))
+PAGES = {path.stem: path.read_text() for path in (ROOT / "docs/adding").glob("*.md")}
 BLOCK = re.compile(r"^```(yaml|python|sh)\n(.*?)^```$", flags=re.M | re.S)
 
 
@@ -48,13 +49,13 @@ def insert(project, first, body):
             handle.write("\n" + body)
 
 
-@pytest.mark.parametrize("section", [name for name, text in SECTIONS.items() if "```sh" in text])
+@pytest.mark.parametrize("section", [name for name, text in {**SECTIONS, **PAGES}.items() if "```sh" in text])
 def test_the_example_works(section, root, tmp_path):
     project = copy_project(root, tmp_path / "stele")
     ran = 0
     env = environment()
     env["PATH"] = f"{os.path.dirname(sys.executable)}:{env['PATH']}"
-    for language, body in BLOCK.findall(SECTIONS[section]):
+    for language, body in BLOCK.findall({**SECTIONS, **PAGES}[section]):
         if language == "sh":
             done = subprocess.run(["bash", "-euc", body], cwd=project, env=env, capture_output=True, text=True)
             assert done.returncode == 0, done.stdout + done.stderr
@@ -78,7 +79,6 @@ def test_every_kind_of_addition_has_its_section():
         "Parallel texts",
         "Questions about paragraphs",
         "A recipe",
-        "A pretraining objective",
         "A kind of row",
         "A rule",
         "A mining method on the knowledge base",

@@ -29,7 +29,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import JsonObject, parse_object
 from stele.progress import track
-from stele.recipes.answering import AnsweringRecipe, parse_recipe
+from stele.recipes.finetuning import AnsweringRecipe, parse_answering
 from stele.registry import load_named
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    recipe = parse_recipe(parse_object(args.recipe, "--recipe"))
+    recipe = parse_answering(parse_object(args.recipe, "--recipe"))
     of_data, of_training = data_records(args.data), data_records(args.training_data, "--training-data")
     inputs = of_data | of_training | {"encoder": args.encoder}
     whole = {"benchmark": args.benchmark, "languages": args.languages, **recipe.model_dump(mode="json")}

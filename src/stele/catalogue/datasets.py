@@ -8,10 +8,11 @@ from __future__ import annotations
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from stele import catalogue
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Checksums, Count, Dataset, File, Part, PartCount, PartFile
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError, unknown
@@ -26,6 +27,8 @@ WALLS = {
     "private": "not published",
     "script": "not released: a script of its authors makes it on your machine",
 }
+# the file of stele/benchmarks that reads test collections, and of scoring/statistics
+COLLECTION = "collection"
 WORDS = {"title", "licence", "how", "note"}  # about a dataset, not of it
 CHECKS = ("sha256", "md5", "bytes")
 
@@ -226,3 +229,28 @@ def _count(name: str, entry: Dataset, count: Count, values: dict[str, str]) -> P
     if values.get("language"):
         filled["of"] = values[count.each] if count.each in values else values["language"]
     return PartCount(count=count.count, **filled)
+
+
+class Counted(NamedTuple):
+    """The file of scoring/statistics that counts, and the datasets that it reads.
+
+    `lengths_in` is the model in whose tokens documents are measured, where their lengths are counted.
+    """
+
+    module: str
+    datasets: list[str]
+    lengths_in: str | None = None
+
+
+def counted(name: str) -> Counted:
+    """How a dataset or a test collection is counted.
+
+    >>> counted("trec3_es")
+    Counted(module='collection', datasets=['trec3_es', 'trec3_es_topics'], lengths_in=None)
+    >>> counted("mrtydi")
+    Counted(module='mrtydi', datasets=['mrtydi'], lengths_in=None)
+    """
+    entry = catalogue.entries(Benchmark).get(name)
+    if entry is None or entry.module != COLLECTION:
+        return Counted(name, [name], entry and entry.lengths_in)
+    return Counted(COLLECTION, list(dict.fromkeys([*entry.data, *entry.judgments])))

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from stele.recipes.encoding import EncodingSpec
-from stele.training.global_attention import global_attention
-from stele.training.hidden_states import first_states
+from stele.training.hidden_states import first_states, global_attention
 
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 

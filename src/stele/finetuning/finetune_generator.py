@@ -20,7 +20,7 @@ from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, folder_facts
 from stele.files.reading import parse_object
-from stele.recipes.generator import GeneratorRecipe, parse_recipe
+from stele.recipes.finetuning import GeneratorRecipe, parse_generator
 from stele.registry import load_named
 from stele.training.curve import copy_curve
 
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
     from stele.training.callbacks import Curve
     from stele.training.processes import process_context
 
-    recipe = parse_recipe(values := parse_object(args.recipe, "--recipe"))
+    recipe = parse_generator(values := parse_object(args.recipe, "--recipe"))
     training = data_records(args.training, "--training")
     inputs = {"generator": args.generator, **training}
     state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code)

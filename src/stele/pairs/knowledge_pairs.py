@@ -29,7 +29,7 @@ from stele.pairs.mining.knowledge import PAIRS, Candidates, Knowledge, sample, u
 from stele.pairs.mining.knowledge_texts import BUCKET, Pair, Spool, fetch, kept
 from stele.pairs.mining.method import load_method
 from stele.pairs.statistics.overlap import SKETCH, sketch
-from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe
+from stele.recipes.mining import OF_TOKENS, KnowledgeRecipe
 from stele.training.sampling import derive
 
 log = logging.getLogger(__name__)

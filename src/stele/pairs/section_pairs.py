@@ -28,7 +28,7 @@ from stele.pairs.mining import inputs
 from stele.pairs.mining.headings import Headings, HeadingVectors, collect, spans, terms
 from stele.pairs.mining.knowledge import Candidates, Knowledge, hashed, unpack
 from stele.pairs.mining.method import load_method
-from stele.recipes.pairs.section import Recipe
+from stele.recipes.mining import SectionRecipe
 from stele.training.sampling import derive
 
 log = logging.getLogger(__name__)
@@ -156,7 +156,7 @@ def _vectors(side: Side, headings: Headings) -> tuple[HeadingVectors, dict[str, 
     return HeadingVectors(terms_of, words), facts
 
 
-def stop_words(language: str, recipe: Recipe) -> frozenset[str]:
+def stop_words(language: str, recipe: SectionRecipe) -> frozenset[str]:
     """Those of a language: the list of bm25s that the recipe names by the end of its name there."""
     from bm25s import stopwords
 

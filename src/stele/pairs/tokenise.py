@@ -22,8 +22,7 @@ from stele.files.reading import reading
 from stele.pairs.mining.knowledge import PAIRS
 from stele.pairs.mining.tokenisation import add_tokenisation_arguments, opened
 from stele.pairs.mining.tokens import Encode, encoder
-from stele.recipes.mining import SPECIAL
-from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe
+from stele.recipes.mining import OF_TOKENS, SPECIAL, KnowledgeRecipe
 from stele.training.store import write_store
 
 log = logging.getLogger(__name__)

@@ -8,13 +8,11 @@ from functools import cached_property
 from itertools import combinations
 
 from stele.catalogue import recipes
-from stele.catalogue.schema.recipes import PairsReads
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 from stele.plan.per_instance import once
 from stele.plan.settings import Settings
-from stele.recipes.mining import MiningRecipe
-from stele.recipes.pairs._knowledge import OF_TOKENS
+from stele.recipes.mining import OF_TOKENS, MiningRecipe
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,16 +20,9 @@ class Mining:
     settings: Settings
 
     @once
-    def _both(self, mining: str) -> tuple[PairsReads, MiningRecipe]:
-        return recipes.pairs(mining, self.settings.sizes)
-
-    def reads(self, mining: str) -> PairsReads:
-        """What a mining recipe reads."""
-        return self._both(mining)[0]
-
     def recipe(self, mining: str) -> MiningRecipe:
-        """How it mines: what the mining command is given."""
-        return self._both(mining)[1]
+        """The recipe as this scale has it; its command is given all but the keys of the plan."""
+        return recipes.pairs(mining, self.settings.sizes)
 
     def text_recipe(self, mining: str) -> Values:
         """What mining the texts of knowledge pairs is given: another length in tokens is no other text."""
@@ -42,9 +33,9 @@ class Mining:
         return self.recipe(mining).given(include={"method", *OF_TOKENS})
 
     def modules(self, mining: str) -> list[str]:
-        """The modules of its method."""
+        """The module of its method."""
         method = self.recipe(mining).method
-        return [f"pairs.methods.{method}", f"recipes.pairs.{method}"]
+        return [f"pairs.methods.{method}"]
 
     # --- what is read -------------------------------------------------------------------------------------------------
     def web_corpus(self, language: str) -> str:
@@ -54,23 +45,23 @@ class Mining:
 
     def corpus(self, mining: str, language: str) -> str:
         """The corpus that a mining recipe reads in a language: its own, or the language's web text."""
-        named = self.reads(mining).corpus
+        named = self.recipe(mining).corpus
         return self.web_corpus(language) if named == "cc100" else named
 
     def reads_knowledge(self, mining: str) -> bool:
         """Whether a mining recipe reads the knowledge base, and not the text of a corpus alone."""
-        return self.reads(mining).parts is not None
+        return self.recipe(mining).parts is not None
 
     def pairs_languages(self, mining: str) -> bool:
         """Whether a mining recipe makes pairs of two languages."""
-        return self.reads(mining).parts == "language_pairs"
+        return self.recipe(mining).parts == "language_pairs"
 
     @cached_property
     def by_rule(self) -> dict[str, list[str]]:
         """The mining recipes by the rule that starts with them: `mine`, `knowledge_pairs` and `section_pairs`."""
         rules: dict[str, list[str]] = {"mine": [], "knowledge_pairs": [], "section_pairs": []}
         for name in sorted(recipes.names("pairs")):
-            of_knowledge = "section_pairs" if self.reads(name).vectors else "knowledge_pairs"
+            of_knowledge = "section_pairs" if self.recipe(name).vectors else "knowledge_pairs"
             rules[of_knowledge if self.reads_knowledge(name) else "mine"].append(name)
         return rules
 
@@ -78,7 +69,7 @@ class Mining:
         """(dataset, part) of all that a mining recipe reads in some languages."""
         if not self.reads_knowledge(mining):
             return {(self.corpus(mining, code), code) for code in languages}
-        vectors = [self.reads(mining).vectors] if self.reads(mining).vectors else []
+        vectors = [self.recipe(mining).vectors] if self.recipe(mining).vectors else []
         by_language = {(name, code) for name in ("wikipedia", *vectors) for code in languages}
         return by_language | {("wikidata_items", "all")}
 

@@ -36,7 +36,7 @@ class Pairs:
 
     def vectors(self, w) -> dict[str, str]:
         """language -> the record of its words' vectors, of a part's languages."""
-        dataset = self.mining.reads(w.method).vectors
+        dataset = self.mining.recipe(w.method).vectors
         return {code: self.paths.dataset(dataset, code) for code in self.mining.part_codes(w.method, w.part)}
 
     def section_inputs(self, w) -> Inputs:

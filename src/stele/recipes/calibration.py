@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from stele.files.strict import Strict, Values, validate
+from stele.recipes import Recipe
 
 
 class RotationRecipe(Strict):
@@ -37,7 +38,7 @@ class RotationRecipe(Strict):
     criterion_vectors: int = Field(10_000, ge=1, description="of each language, on which a W is judged")
 
 
-class CalibrationRecipe(Strict):
+class CalibrationRecipe(Recipe):
     """What is learnt of an encoder: mean and deviation of each language, W of each pair."""
 
     sentences: int = Field(200_000, ge=2, description="of CommonCrawl, a language; the paper does not say how many")

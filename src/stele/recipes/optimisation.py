@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from stele.files.strict import Betas, Strict
+from stele.files.strict import Betas
+from stele.recipes import Recipe
 
 if TYPE_CHECKING:
     import torch
 
 
-class OptimiserKeys(Strict):
+class OptimiserKeys(Recipe):
     """What a recipe of training says of its optimiser. The number of threads is part of it: it changes the bytes."""
 
     learning_rate: float = Field(gt=0)

@@ -10,11 +10,12 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from stele.errors import SteleError, unknown
-from stele.files.strict import Strict, Values, validate
+from stele.files.strict import Values, validate
+from stele.recipes import Recipe, plan_key
 from stele.recipes.optimisation import OptimiserKeys
 
 
-class RerankingRecipe(Strict):
+class RerankingRecipe(Recipe):
     """The key that all scorers share."""
 
     scorer: str = Field(description="a file of stele/reranking/scorers")
@@ -49,6 +50,8 @@ class Trained(RerankingRecipe, OptimiserKeys):
 
 class CrossEncoder(Trained):
     """A transformer over query and document together."""
+
+    window_length: int | None = plan_key(ge=8, description="`length` where the model has windows of attention")
 
     scorer: Literal["cross_encoder"]
     length: int = Field(512, ge=8, description="tokens of query and document together; the longer text is cut first")

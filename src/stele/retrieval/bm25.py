@@ -31,7 +31,7 @@ from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import Values
 from stele.progress import track
-from stele.recipes.lexical import Search, Tuning, parse_recipe
+from stele.recipes.search import Search, Tuning, parse_lexical
 from stele.registry import load_named
 from stele.retrieval.lexical import anserini, bm25_search, engines
 from stele.retrieval.lexical.bm25_search import Hits, choose
@@ -95,7 +95,7 @@ class Job:
         of_data = data_records(args.data)
         self.args, self.benchmark, self.data = args, benchmark, data_folders(of_data)
         self.inputs = of_data | ({"anserini:all": args.anserini} if args.anserini else {})
-        self.recipe = parse_recipe(parse_object(args.recipe, "--recipe"))
+        self.recipe = parse_lexical(parse_object(args.recipe, "--recipe"))
         self.query_sets: list[QuerySet] = benchmark.query_sets(args.languages)
         self.jar = anserini.find_jar(args.anserini.parent) if args.anserini else None
         version = importlib.metadata.version("bm25s")

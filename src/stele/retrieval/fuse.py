@@ -28,7 +28,7 @@ from stele.files.atomic import atomic_directory, atomic_file, facts_digest, file
 from stele.files.csv_files import write_csv
 from stele.files.reading import parse_object, reading
 from stele.files.strict import validate
-from stele.recipes.fusion import Fusion
+from stele.recipes.search import Fusion
 from stele.registry import load_named
 from stele.retrieval.fusion.interpolation import ALPHAS, Candidates, average_precisions, candidates, choose, fused
 

@@ -24,7 +24,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json, folder_facts
 from stele.files.reading import parse_object, read_state
 from stele.progress import bar
-from stele.recipes.generated_queries import GeneratedQueriesRecipe, parse_recipe
+from stele.recipes.transfer import GeneratedQueriesRecipe, parse_generated_queries
 from stele.registry import load_named
 from stele.retrieval.dense.windows import DocumentWindows, by_sentences, parse_windows
 from stele.retrieval.transfer.files import write_set
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    recipe, windows = parse_recipe(parse_object(args.recipe, "--recipe")), parse_windows(args.windows)
+    recipe, windows = parse_generated_queries(parse_object(args.recipe, "--recipe")), parse_windows(args.windows)
     benchmark, of_data = load_named("stele.benchmarks", args.benchmark, kind="benchmark"), data_records(args.data)
     (query_set,) = benchmark.query_sets([args.language])
     inputs = {"generator": args.generator, **of_data}

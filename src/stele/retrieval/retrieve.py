@@ -31,7 +31,7 @@ from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import digest
 from stele.progress import bar
-from stele.recipes.topics import TopicField
+from stele.recipes.search import TopicField
 from stele.registry import load_named
 from stele.retrieval.calibration.moves import (
     add_calibration_arguments,

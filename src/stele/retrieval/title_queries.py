@@ -22,7 +22,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file, folder_facts
 from stele.files.reading import parse_object
 from stele.progress import bar, track
-from stele.recipes.title_queries import TitleQueriesRecipe, parse_recipe
+from stele.recipes.transfer import TitleQueriesRecipe, parse_title_queries
 from stele.retrieval.lexical import bm25_index
 from stele.retrieval.lexical.bm25_search import TopK
 from stele.retrieval.lexical.engines import TermIndex, Texts
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    recipe = parse_recipe(parse_object(args.recipe, "--recipe"))
+    recipe = parse_title_queries(parse_object(args.recipe, "--recipe"))
     inputs = {f"documents {number}": path for number, path in enumerate(args.documents, start=1)}
     made_by = {"language": args.language, **recipe.model_dump()}
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)

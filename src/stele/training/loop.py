@@ -29,7 +29,7 @@ from stele.training.callbacks import Callback
 from stele.training.metrics_log import NORM, Figure, Losses, MetricsLog, merge, weigh
 from stele.training.processes import ProcessContext
 from stele.training.sampling import derive
-from stele.training.torch_seed import seed_torch
+from stele.training.sharding import seed_torch
 
 log = logging.getLogger(__name__)
 

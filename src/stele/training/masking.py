@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -107,3 +107,10 @@ def fingerprints(ids: np.ndarray) -> np.ndarray:
     mixed = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     weights = (np.arange(1, ids.shape[1] + 1, dtype=np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)) | np.uint64(1)
     return ((mixed ^ (mixed >> np.uint64(29))) * weights).sum(axis=1, dtype=np.uint64)
+
+
+def duplicate_counts(ids: np.ndarray) -> dict[str, Any]:
+    """Of the texts ids [n, t] that are compared: duplicate_keys int64 [n], equal for equal texts; vectors (n);
+    duplicates (how many of them another one equals)"""
+    keys = fingerprints(ids)
+    return {"duplicate_keys": keys.view(np.int64), "vectors": len(ids), "duplicates": len(ids) - len(np.unique(keys))}

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from stele.errors import SteleError
-from stele.training.sampling import Sampling, derive, generator, permuted
+from stele.training.sampling import Sampler, Sampling, derive, generator, permuted
 
 CHUNK = 512  # groups
 
@@ -77,3 +77,17 @@ class MixedSampler:
             self._held = chunk, counts, np.cumsum(counts, axis=0) - counts
         _, counts, before = self._held
         return counts[row], self._earlier[chunk] + before[row]
+
+
+class RoundSampler(Sampler):
+    """Groups in rounds: each part comes once a round, in an order drawn for the round; examples come in passes."""
+
+    def __init__(self, sampling: Sampling) -> None:
+        super().__init__(sampling)
+        self.in_a_row = len(self.languages)
+
+    def _draws(self, groups: int) -> np.ndarray:
+        parts = len(self.languages)
+        rounds = range(-(-groups // parts))
+        orders = [generator(self.seed, self.name, "round", number).permutation(parts) for number in rounds]
+        return np.concatenate(orders)[:groups]

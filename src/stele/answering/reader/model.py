@@ -23,7 +23,7 @@ from stele.training.heads import INIT, initialise
 from stele.training.hidden_states import token_states
 
 if TYPE_CHECKING:
-    from stele.recipes.answering import AnsweringRecipe
+    from stele.recipes.finetuning import AnsweringRecipe
 
 MASKED = torch.finfo(torch.float32).min
 

@@ -1,4 +1,4 @@
-"""costs.yaml: what a job's cost is reckoned by."""
+"""costs.yaml, rules.yaml and the sizes of devices, checkpoints and dumps: what a job's cost is estimated from."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from stele.catalogue import entries
 from stele.files.strict import Strict
 
+Whole = Annotated[int, Field(ge=0)]
+Bytes = Annotated[int, Field(gt=0, strict=True)]
 Positive = Annotated[float, Field(gt=0)]
 Counted = Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^\w+\.\w+$")]  # a number, or dataset.count
 
@@ -169,3 +172,86 @@ class Costs(Strict):
     knowledge_base_kept: Positive
     seconds: Seconds
     miniature: Miniature
+
+
+# --- rules.yaml -------------------------------------------------------------------------------------------------------
+class Growing(Strict):
+    """A size that grows with what a job reads: `base`, and `per_mb` for each MB of dump."""
+
+    base: Whole
+    per_mb: Annotated[float, Field(gt=0)]
+
+
+Size = Whole | Growing
+
+
+class RuleFacts(Strict):
+    """One rule. Sizes are of a job's first attempt, on each of its nodes; None: the profile's default.
+
+    gpus        GPUs at the papers' sizes where cluster.yaml names none, one process each; None: it never uses one
+    parallel    whether several processes can share a job, on several nodes too; otherwise it uses one GPU at most
+    mem_mb      memory in MB, and `each_mb` more for each process
+    minutes     the time limit; "estimated": from the cost formula
+    disk_mb     disk space in MB; "estimated": from the cost formula
+    threads     CPU threads of each process; "scale": as many as the scale says
+    cost        the formula of its cost, a function of stele/cost as MODULE.FUNCTION; None: a job that only starts
+    trains      whether it trains: its formula also counts operations at a generated scale, and it starts with the GPUs
+                that it requested or not at all, where others take those that are there (command/launch.py)
+    miniature_seconds   CPU seconds of a job in the miniature (measured); None: as other short jobs
+    """
+
+    FILE: ClassVar = "rules"
+
+    gpus: Annotated[int, Field(ge=1)] | None = None
+    parallel: bool = False
+    mem_mb: Size | None = None
+    each_mb: Whole = 0
+    minutes: Size | Literal["estimated"] | None = None
+    disk_mb: Size | Literal["estimated"] | None = None
+    threads: Literal[1, "scale"] = 1
+    cost: Annotated[str, Field(pattern=r"^\w+\.\w+$")] | None = None
+    trains: bool = False
+    miniature_seconds: Annotated[float, Field(ge=0)] | None = None
+
+
+def rule_facts(rule: str) -> RuleFacts:
+    """The facts of a rule; of one without an entry, those of a short job.
+
+    >>> rule_facts("encode_pairs").gpus, rule_facts("average").gpus
+    (1, None)
+    """
+    return entries(RuleFacts).get(rule, RuleFacts())
+
+
+def on_gpus(parallel: bool | None = None) -> list[str]:
+    """The rules that train or encode; those that several processes can share, or those that they cannot.
+
+    >>> on_gpus(parallel=False)  # doctest: +NORMALIZE_WHITESPACE
+    ['calibrate', 'finetune_generator', 'generate_queries', 'encode_pairs', 'rerank', 'answer', 'project',
+     'accuracy_by_layer']
+    """
+    found = {rule: known for rule, known in entries(RuleFacts).items() if known.gpus}
+    return [rule for rule, known in found.items() if parallel is None or known.parallel == parallel]
+
+
+# --- plain figures ----------------------------------------------------------------------------------------------------
+class Device(Strict):
+    """A GPU, by SLURM's name of it."""
+
+    FILE: ClassVar = "devices"
+
+    half: float = Field(gt=0, description="peak in TFLOPS of dense 16-bit matrix products")
+    single: float = Field(gt=0, description="peak in TFLOPS of float32 without TF32")
+    memory: float = Field(gt=0, description="GB")
+
+
+class Checkpoint(Strict):
+    """The sizes of a public checkpoint."""
+
+    FILE: ClassVar = "checkpoint_sizes"
+
+    layers: Annotated[int, Field(ge=1)]
+    width: Annotated[int, Field(ge=1)]
+    inner: Annotated[int, Field(ge=1)] = Field(description="width inside a layer's two linear maps")
+    vocabulary: Annotated[int, Field(ge=1)]
+    bytes: Bytes = Field(description="of its weights on the hub, about")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from stele.files.strict import Strict
-from stele.recipes.topics import TopicField
+from stele.recipes.search import TopicField
 
 Url = Annotated[str, Field(pattern=r"^https?://[^/]+/.+", description="{name}: a value of `fields` or of a language")]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]

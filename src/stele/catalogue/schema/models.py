@@ -6,10 +6,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from stele.catalogue.schema.names import Facts, choice
+from stele.catalogue.schema import Facts, choice
 from stele.files.strict import Strict, Values, validate
 from stele.recipes.encoding import SomeEncoding
-from stele.recipes.lexical import Rm3
+from stele.recipes.search import Rm3
 from stele.recipes.standin import RECIPES as KINDS
 from stele.recipes.standin import recipe_model
 from stele.registry import module_names

@@ -13,11 +13,11 @@ import numpy as np
 
 from stele.pairs.mining.tokens import Tokens
 from stele.pairs.mining.units import pieces
-from stele.recipes.pairs.msm import Recipe
+from stele.recipes.mining import MsmRecipe
 
 
 def examples(
-    tokens: Tokens, recipe: Recipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
+    tokens: Tokens, recipe: MsmRecipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
 ) -> Iterator[list[np.ndarray]]:
     """The pieces of one document: nothing is drawn."""
     yield from pieces(tokens, recipe, counts)

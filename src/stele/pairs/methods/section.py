@@ -32,7 +32,7 @@ import numpy as np
 
 from stele.pairs.mining.headings import Headings, HeadingVectors
 from stele.pairs.mining.knowledge import Knowledge, pack
-from stele.recipes.pairs.section import Recipe
+from stele.recipes.mining import SectionRecipe
 from stele.training.store import ranges
 
 LANGUAGES = 2  # of a part
@@ -57,7 +57,7 @@ class Sections(NamedTuple):
 
 
 def matches(
-    bases: Sequence[Knowledge], sides: Sequence[Sections], recipe: Recipe, dropped: Counter[str]
+    bases: Sequence[Knowledge], sides: Sequence[Sections], recipe: SectionRecipe, dropped: Counter[str]
 ) -> Iterator[Matches]:
     """The matched sections of all entities with a page in both languages; counts those that are too short."""
     first, second = bases

@@ -20,7 +20,7 @@ from stele import progress
 from stele.artifacts.documents import read_chosen
 from stele.pairs.mining.knowledge import Candidates, unpack
 from stele.pairs.mining.segments import Page
-from stele.recipes.pairs._knowledge import KnowledgeRecipe
+from stele.recipes.mining import KnowledgeRecipe
 
 BUCKET = 1 << 16  # candidates of a bucket, at least
 BUCKETS = 256  # open files, at most

@@ -25,8 +25,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from stele.pairs.mining.tokens import Tokens, pack
-from stele.recipes.mining import SPECIAL
-from stele.recipes.pairs._units import UnitRecipe
+from stele.recipes.mining import SPECIAL, UnitRecipe
 
 
 def pieces(tokens: Tokens, recipe: UnitRecipe, counts: Counter[str]) -> Iterator[list[np.ndarray]]:

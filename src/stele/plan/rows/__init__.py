@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from typing import NamedTuple, Protocol
 
 from stele.artifacts.row import Row
-from stele.catalogue.schema.names import choice
+from stele.catalogue.schema import choice
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, Values, validate
 from stele.plan.availability import Availability

@@ -8,12 +8,11 @@ from pydantic import Field
 
 from stele.artifacts.row import Row
 from stele.catalogue import recipes
-from stele.catalogue.schema.recipes import AnsweringReads
 from stele.files.strict import Strict
 from stele.plan.params import as_json
 from stele.plan.paths import Inputs
 from stele.plan.rows.dense import Dense
-from stele.recipes.answering import AnsweringRecipe
+from stele.recipes.finetuning import AnsweringRecipe
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,20 +20,17 @@ class Answered(Dense):
     class Setting(Strict):
         answering: str = Field(description="the recipe by which a model learns to find answers")
 
-    def _both(self, row: Row) -> tuple[AnsweringReads, AnsweringRecipe]:
-        name = self.below.protocols.setting(row.benchmark, row.setting)["answering"]
-        return recipes.answering(name, self.below.paths.settings.sizes)
-
     def recipe(self, row: Row) -> AnsweringRecipe:
         """How a model learns: what the command is given."""
-        return self._both(row)[1]
+        name = self.below.protocols.setting(row.benchmark, row.setting)["answering"]
+        return recipes.answering(name, self.below.paths.settings.sizes)
 
     def as_json(self, row: Row) -> str:
         return as_json(self.recipe(row).given())
 
     def training_set(self, row: Row) -> str:
         """The name of what it learns from."""
-        return self._both(row)[0].training_set
+        return self.recipe(row).training_set.entry
 
     def training_data(self, row: Row) -> dict[str, str]:
         """`dataset:part` -> record of that."""

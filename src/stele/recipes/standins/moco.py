@@ -5,8 +5,7 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from stele.recipes import standin
-from stele.recipes.crop_ratio import CropRatio
-from stele.recipes.objectives.moco import Recipe as Objective
+from stele.recipes.pretraining import CropRatio, PretrainingRecipe, recipe_model
 
 
 class Recipe(standin.PairsRecipe):
@@ -22,7 +21,7 @@ class Recipe(standin.PairsRecipe):
             raise ValueError(f"queue: want room for the {self.pairs} keys of a step")
         return self
 
-    def objective(self) -> Objective:
+    def objective(self) -> PretrainingRecipe:
         """The keys that the objective reads; how it is optimised is the stand-in's own matter."""
         shared = self.model_dump(include={"pairs", "temperature", "queue", "momentum", "crop_ratio"})
-        return Objective.model_construct(**shared, length=self.pair_length, groups=1, encode_chunk=None)
+        return recipe_model("moco").model_construct(**shared, length=self.pair_length, groups=1, encode_chunk=None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stele.benchmarks.types import Passage, QuerySet
 from stele.errors import SteleError
-from stele.recipes.windows import TokenWindows, Windows
+from stele.recipes.search import TokenWindows, Windows
 from stele.retrieval.calibration.moves import Moves
 from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.processes import ProcessGroup

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from stele.benchmarks.types import Passage
 from stele.encoders.chat import tokenize_inputs
 from stele.encoders.tokens import WHOLE
-from stele.recipes.windows import TokenWindows
+from stele.recipes.search import TokenWindows
 from stele.retrieval.dense.windows import Split
 
 if TYPE_CHECKING:

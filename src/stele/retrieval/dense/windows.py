@@ -1,7 +1,7 @@
 """Documents in windows: what is encoded of a long document, and what its windows' scores give it.
 
 A window of sentences is the document's text from its first sentence's beginning to its last one's end, white space made
-single; a title is no part of it. Shi et al., section 5 (recipes/windows.py has the numbers). Windows of tokens are in
+single; a title is no part of it. Shi et al., section 5 (recipes/search.py has the numbers). Windows of tokens are in
 token_windows.py. All go through the encoding and the search as passages do, one vector each, and are called by their
 document and their number ("LEMONDE94-1#0").
 """
@@ -19,7 +19,7 @@ from stele.benchmarks.types import Passage
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
-from stele.recipes.windows import TokenWindows, Windows
+from stele.recipes.search import TokenWindows, Windows
 from stele.sentences.split import split_sentences, tidy
 
 MARK = "#"  # between a document's id and a window's number; the last one of a name counts

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from stele.benchmarks.types import Query
 from stele.files.atomic import digest
-from stele.recipes.lexical import Rm3
+from stele.recipes.search import Rm3
 from stele.retrieval.lexical import anserini, bm25_index, bm25_search, rm3
 from stele.retrieval.lexical.bm25_search import Hits, Parameters
 from stele.terms import analysis

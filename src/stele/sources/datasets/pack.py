@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from stele.catalogue.collection_files import PACKED
+from stele.catalogue.user_data import PACKED
 from stele.errors import SteleError
 from stele.files.atomic import sha256
 from stele.files.reading import reading

@@ -9,8 +9,8 @@ import numpy as np
 from torch import Tensor, nn
 
 from stele.recipes.standin import Recipe
+from stele.training.masked_lm import masked_loss
 from stele.training.masking import Vocabulary, mask_tokens, read_vocabulary
-from stele.training.objectives.mlm import masked_loss
 from stele.training.sampling import Batch, generator
 from stele.training.tasks import to_device
 from stele.world.standins._corpus import Corpus, corpus, read_sentences

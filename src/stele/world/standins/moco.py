@@ -13,7 +13,7 @@ from torch import Tensor
 
 from stele.recipes.standins.moco import Recipe
 from stele.training.masking import read_vocabulary
-from stele.training.objectives import moco
+from stele.training.objectives.moco import MomentumContrast
 from stele.training.sampling import Group, generator
 from stele.training.store import Flat
 from stele.training.tasks import Pretraining, to_device
@@ -28,14 +28,14 @@ def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
     vocabulary = read_vocabulary(tokenizer, base.config.vocab_size)
     size = recipe.length - 2
     text = corpus(read_sentences(given.mirror, recipe.of(given.languages)), tokenizer, size)
-    settled = recipe.objective()
-    module = Pretraining.of(base, {"moco": moco.Heads}, settled, given.seed)
+    objective = MomentumContrast(recipe.objective())
+    module = Pretraining(base, {"moco": objective}, given.seed)
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(given.seed, "crops", step)
         windows = text.windows(rng, recipe.pairs, size, recipe.sampling_alpha)
         flat = Flat(windows.ravel(), np.full(recipe.pairs, size), np.ones(recipe.pairs, np.int64))
-        made = moco.batch(flat, vocabulary, settled, Group(step, []), rng)
+        made = objective.batch(flat, vocabulary, Group(step, []), rng)
         yield {"moco": module("moco", to_device(made, base.device))}
 
     outcome = given.train(module, loss_at, module.after_step)

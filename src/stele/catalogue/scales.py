@@ -1,42 +1,47 @@
-"""Files whose entries name entries of other files: models.yaml, and scales, every recipe as the scale forces it."""
+"""Scales: one inherits from another, and every recipe is checked as a scale forces it."""
 
 from __future__ import annotations
 
 from stele import catalogue
-from stele.catalogue.alike import whole_scale
+from stele.catalogue.recipes import KINDS, check_recipe
+from stele.catalogue.schema import Facts, choice
 from stele.catalogue.schema.benchmarks import Benchmark
-from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model, check_standin
-from stele.catalogue.schema.names import Facts, choice
-from stele.catalogue.schema.recipes import READS, check_recipe
 from stele.errors import SteleError, unknown
-from stele.files.strict import validate
-from stele.recipes.pretraining import snapshot_step
+from stele.files.strict import Values, validate
 from stele.recipes.scale import Scale
 
+NOT_INHERITED = ("title", "generated")  # each scale says these itself
 
-def check_models(values: Facts, where: str) -> None:
-    """Every entry, and the recipe of each as its override changes it."""
-    validate(dict[str, Model], values, where)
-    recipes, of_words = catalogue.load("recipes")["pretraining"], catalogue.load("recipes")["reranking"]
-    for key, entry in values.items():
-        for name in ("base", "tokenizer"):
-            choice(entry, name, values, where, [key])
-        if "recipe" in entry:
-            choice(entry, "recipe", recipes, where, [key])
-            recipe = recipes[entry["recipe"]]
-            check_recipe("pretraining", {**recipe, **entry.get("override", {})}, where, [key, "override"])
-        if scorer := entry.get("word_scorer"):
-            choice(scorer, "reranking", of_words, where, [key, "word_scorer"])
-            choice(scorer, "vectors", catalogue.entries(Dataset), where, [key, "word_scorer"])
-    trained = {key for key, entry in values.items() if "recipe" in entry}
-    for key, entry in values.items():
-        choice(entry, "snapshot_of", trained, where, [key])
-        if "snapshot_of" in entry:
-            of = values[entry["snapshot_of"]]
-            whole = {**recipes[of["recipe"]], **of.get("override", {})}
-            snapshot_step(whole, entry["epoch"], f"{where}: {key}.epoch")
+
+def whole_scale(values: Values, where: str) -> Values:
+    """All keys of a scale: those of its file over those of the catalogue's scale that it is `like`.
+
+    A scale says its title, and whether its data are generated, itself.
+
+    >>> whole_scale({"like": "miniature", "title": "Mine", "world": {"nouns": 9}}, "mine.yaml")["world"]["entities"]
+    200
+    """
+    if not isinstance(base := values.get("like"), str):
+        return values
+    if base not in (names := catalogue.scale_names()):
+        raise unknown("scale", base, names, f"{where}: like")
+    beneath = whole_scale(catalogue.load(f"scales/{base}"), f"scales/{base}.yaml")
+    return deep_merge(values, {key: value for key, value in beneath.items() if key not in NOT_INHERITED})
+
+
+def deep_merge(values: Values, base: Values) -> Values:
+    """`values` over `base`, which are not changed: mappings are merged at any depth, anything else replaces.
+
+    >>> deep_merge({"a": {"b": 1}, "c": [2]}, {"a": {"d": 3}, "c": [4, 5]})
+    {'a': {'d': 3, 'b': 1}, 'c': [2]}
+    """
+    merged = dict(base)
+    for key, value in values.items():
+        below = base.get(key)
+        merged[key] = deep_merge(value, below) if isinstance(value, dict) and isinstance(below, dict) else value
+    return merged
 
 
 def check_scale(values: Facts, where: str) -> None:
@@ -57,7 +62,7 @@ def check_scale(values: Facts, where: str) -> None:
         standins = catalogue.load("standins")
         _known(key, standins, where, "standins")
         check_standin({**standins[key], **forced}, where, ["standins", key])
-    for section in READS:
+    for section in KINDS:
         for name, forced in values.get(section, {}).items():
             _known(name, recipes[section], where, section)
             if section == "pairs" and "parts" in forced:

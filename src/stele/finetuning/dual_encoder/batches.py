@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stele.finetuning.data.examples import Examples
+from stele.finetuning.dual_encoder.examples import Examples
 from stele.training.sampling import generator
 
 

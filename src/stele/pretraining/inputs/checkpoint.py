@@ -1,10 +1,11 @@
-"""The checkpoint that pretraining starts from, and the sentence encoder that comes out of it."""
+"""The checkpoint that pretraining starts from, its conversion to windows, and the sentence encoder that comes out."""
 
 from __future__ import annotations
 
 import logging
+import math
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,17 @@ from stele.files.reading import reading
 from stele.training.heads import head_file, vocabulary_head
 
 if TYPE_CHECKING:
+    from torch import Tensor
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from stele.training.heads import ObjectiveHeads
+    from stele.training.processes import ProcessContext
+    from stele.training.sampling import Batch
 
 log = logging.getLogger(__name__)
 
+Tasks = Callable[[Any], Mapping[str, Any]]  # of a recipe
+SEQUENCES = 256  # of which bits are measured: at 1,024 tokens about 39,000 hidden ones
+CONVERTED = "converted"
 HEAD = ("lm_head.", "cls.", "vocab_")  # what the vocabulary heads of the known families are called
 
 
@@ -72,14 +78,14 @@ def check_length(config: Any, recipe: Any) -> None:
         raise SteleError(f"--recipe: length is {length}, the model has {most} positions")
 
 
-def save_heads(folder: Path, heads: Mapping[str, ObjectiveHeads]) -> None:
+def save_heads(folder: Path, weights: Mapping[str, Mapping[str, Tensor]]) -> None:
     """Writes what tasks keep beside the encoder into its folder: {task}_head.safetensors."""
     from safetensors.torch import save_file
 
-    for name, head in heads.items():
-        weights = {key: value.detach().cpu().contiguous() for key, value in head.kept().items()}
-        if weights:
-            save_file(weights, folder / head_file(name), {"format": "pt"})
+    for task, tensors in weights.items():
+        if tensors:
+            plain = {key: value.detach().cpu().contiguous() for key, value in tensors.items()}
+            save_file(plain, folder / head_file(task), {"format": "pt"})
 
 
 def save_sentence_encoder(folder: Path, model: PreTrainedModel, base: Path, vocabulary: bool = False) -> None:
@@ -111,3 +117,35 @@ def _add_pooler(path: Path, encoder: PreTrainedModel, name: str) -> None:
     if encoder.pooler is not None:
         pooler = {f"{name}.{key}": value for key, value in encoder.pooler.state_dict().items()}
         save_file(load_file(path) | pooler, path, {"format": "pt"})
+
+
+# --- conversion to sliding windows, and what it costs in bits per character -------------------------------------------
+def windowed_base(base: Path, recipe: Any, state: Path, process: ProcessContext) -> Path:
+    """The folder to start from: `base`, or its conversion, in the folder `state`, where the recipe has windows."""
+    if recipe.sliding_window is None:
+        return base
+    from stele.encoders.sliding_window import convert
+
+    if process.is_main and not (state / CONVERTED).exists():
+        convert(base, state / CONVERTED, recipe.sliding_window)
+    process.barrier()
+    return state / CONVERTED
+
+
+def measured_bits(
+    model: Any, *, tokenizer: Any, recipe: Any, tasks_of: Tasks, process: ProcessContext
+) -> dict[str, float]:
+    """Bits per character and per token of a model on texts that the run does not read (`further_batches`)."""
+    from stele.training.masked_lm import bits, characters
+
+    length = min(recipe.mlm_length, positions(model.config))
+    batches = further_batches(recipe.model_copy(update={"mlm_length": length}), tasks_of)
+    return bits(model, batches, characters(tokenizer, model.config.vocab_size), process.device, recipe.encode_chunk)
+
+
+def further_batches(recipe: Any, tasks_of: Tasks) -> Iterator[Batch]:
+    """The MLM batches that a run would go on with behind its last step: new texts until a pass over all is done."""
+    groups = recipe.steps * recipe.groups
+    more = math.ceil(SEQUENCES / (recipe.groups * recipe.mlm_sequences))
+    longer = recipe.model_copy(update={"steps": recipe.steps + more})
+    return map(tasks_of(longer)["mlm"].batch, range(groups, groups + more * recipe.groups))

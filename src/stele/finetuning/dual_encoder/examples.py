@@ -157,7 +157,7 @@ class _Ragged:
         return np.array(self.rows, dtype=np.int64), np.array([0, *self.ends], dtype=np.int64)
 
 
-# --- kept in the state folder: read once, for all processes and for a run that goes on ------------------------------
+# --- kept in the state folder: read once, for all processes and for a run that goes on --------------------------------
 ARRAYS = ("positives", "positive_offsets", "negatives", "negative_offsets")
 TOKENS = ("ids", "offsets", "types")  # of the queries, and of the passages
 COUNTS = "counts.json"
