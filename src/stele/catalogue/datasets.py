@@ -119,8 +119,8 @@ def resolve_entry(name: str, entry: Dataset, part: str, languages: Sequence[str]
     for what, count in entry.counts.items():
         each = _each(count, languages)
         counts[what] = [_count(name, entry, count, _values(entry, part, language, table)) for language in each]
-    kept = {"title", "version", "licence", "wall", "how", "note", "release", "cut", "collection"}
-    about = {key: getattr(entry, key) for key in kept & entry.model_fields_set}
+    copied = {"title", "version", "licence", "wall", "how", "note", "release", "cut", "collection"}
+    about = {key: getattr(entry, key) for key in copied & entry.model_fields_set}
     if entry.exports:
         about["exports"] = [_fill(name, text, _values(entry, part, None, table)) for text in entry.exports]
     return Part(dataset=name, part=part, languages=list(languages), files=files, counts=counts, **about)
@@ -191,8 +191,8 @@ def _own(value: Any, item: File | Count, values: Mapping[str, str]) -> Any:
     if not isinstance(value, Mapping):
         return value
     keys = (values.get(item.each or "language"), values.get("language"))
-    own = next((value[key] for key in keys if key in value), None)
-    return own[int(values["shard"])] if isinstance(own, list) else own
+    by_language = next((value[key] for key in keys if key in value), None)
+    return by_language[int(values["shard"])] if isinstance(by_language, list) else by_language
 
 
 def _file(name: str, file: File, values: Mapping[str, str], alone: bool) -> PartFile:
@@ -219,11 +219,13 @@ def _file(name: str, file: File, values: Mapping[str, str], alone: bool) -> Part
 def _count(name: str, entry: Dataset, count: Count, values: dict[str, str]) -> PartCount:
     """One thing to count; in all shards of a file that has some."""
     shards = {file.path: _shards(file, values) for file in entry.files}
-    wanted = [(text, own) for text in count.files or [count.file] for own in shards.get(text, [values])]
-    filled: Values = {"files": [_fill(name, text, own) for text, own in wanted]}
-    own = _own(count.expect, count, values) if values.get("language") else None
-    if own is not None:
-        filled["expect"] = own
+    files = []
+    for text in count.files or [count.file]:
+        files += [_fill(name, text, file_values) for file_values in shards.get(text, [values])]
+    filled: Values = {"files": files}
+    expected = _own(count.expect, count, values) if values.get("language") else None
+    if expected is not None:
+        filled["expect"] = expected
     elif count.expect is not None and not (values.get("language") and isinstance(count.expect, Mapping)):
         filled["expect"] = count.expect
     if values.get("language"):

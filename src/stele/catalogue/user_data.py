@@ -22,14 +22,14 @@ MANY = 2000  # files of a folder from which on they are remembered together
 
 def listing(folder: Path | str) -> list[str]:
     """The files below a folder, as sorted relative paths; hidden ones apart, symbolic links to folders not followed."""
-    folder, found = Path(folder).expanduser(), []
+    folder, paths = Path(folder).expanduser(), []
     if not folder.is_dir():
         raise SteleError(f"{folder}: no such folder")
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         below = Path(root).relative_to(folder).as_posix()
-        found += [name if below == "." else f"{below}/{name}" for name in files if not name.startswith(".")]
-    return sorted(found)
+        paths += [name if below == "." else f"{below}/{name}" for name in files if not name.startswith(".")]
+    return sorted(paths)
 
 
 def find(files: Sequence[str], file: PartFile, part: str, where: str) -> list[str]:
@@ -51,14 +51,14 @@ def part_files(files: Sequence[str], source: Part) -> list[str]:
     """
     if not source.files:
         return list(files)
-    found: set[str] = set()
+    paths: set[str] = set()
     for file in source.files:
-        own = _best(files, file, source.part) or _alike(files, file)
-        if not own and file.unpack:
+        copies = _best(files, file, source.part) or _alike(files, file)
+        if not copies and file.unpack:
             base = find_unpacked(files, file.unpack.members)
-            own = [] if base is None else [path for path in files if path.startswith(f"{base}/" if base else "")]
-        found.update(own)
-    return sorted(found) or exported(files, source)
+            copies = [] if base is None else [path for path in files if path.startswith(f"{base}/" if base else "")]
+        paths.update(copies)
+    return sorted(paths) or exported(files, source)
 
 
 def exported(files: Iterable[str], source: Part) -> list[str]:

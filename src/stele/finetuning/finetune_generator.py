@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     generator = load_generator(args.generator.parent)
     if recipe.language_code:
         mark_language(generator, recipe.language_code)
-    pairs, given = drawn_pairs(recipe, training, args.seed)
+    pairs, pairs_in_all = drawn_pairs(recipe, training, args.seed)
     label, curve = f"fine-tune generator {args.model}", state / "curve.csv"
     options = {"state": state, "seed": args.seed, "process": process_context(), "label": label}
     outcome = loop.train(
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
             seed=args.seed,
             model=args.model,
             recipe=recipe.model_dump(mode="json", exclude_none=True),
-            examples={"given": given, "drawn": len(pairs)},
+            examples={"given": pairs_in_all, "drawn": len(pairs)},
             steps=recipe.steps,
             losses=outcome["losses"],
             outputs=outputs,
@@ -132,8 +132,8 @@ def losses(generator: Generator, pairs: Sequence[Pair], recipe: GeneratorRecipe,
         target = tokenizer(text_target=[query for query, _ in some], max_length=recipe.query_length, **padded)
         target = target.to(device)
         labels = target["input_ids"].masked_fill(target["attention_mask"] == 0, IGNORED)
-        given = {name: source[name] for name in ("input_ids", "attention_mask")}
-        logits = model(**given, labels=labels).logits
+        inputs = {name: source[name] for name in ("input_ids", "attention_mask")}
+        logits = model(**inputs, labels=labels).logits
         loss = cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), label_smoothing=recipe.label_smoothing)
         yield {"cross_entropy": (loss, 1.0)}
 

@@ -146,9 +146,9 @@ def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: flo
     tasks = {name: made[name] for name in recipe.own_tasks()}
     first = next(iter(tasks.values()))
     objective = first.objective
-    beside = recipe.mlm_share * recipe.groups if len(made) > len(tasks) else 0.0
-    groups = {name: (recipe.groups - beside) / len(tasks) for name in tasks} | (
-        {"mlm": beside} if "mlm" not in tasks else {}
+    mlm_groups = recipe.mlm_share * recipe.groups if len(made) > len(tasks) else 0.0
+    groups = {name: (recipe.groups - mlm_groups) / len(tasks) for name in tasks} | (
+        {"mlm": mlm_groups} if "mlm" not in tasks else {}
     )
     spent, most = counts["flops"], objective.vectors()
     return {
@@ -200,9 +200,9 @@ def learnt(made: Mapping[str, Any], recipe: Any, outcome: Outcome, vocabulary: i
     ended = outcome["losses"]
     losses = {name: value for name, value in ended.items() if name in made or name == NORM}
     figures = {name: value for name, value in ended.items() if name not in losses}
-    found = {"losses": losses, "chance": chances(made, recipe, outcome["counts"], vocabulary)}
-    found["chance"] |= {name: figures[f"{name}_chance"] for name in made if f"{name}_chance" in figures}
-    return found | ({"figures": figures} if figures else {})
+    facts = {"losses": losses, "chance": chances(made, recipe, outcome["counts"], vocabulary)}
+    facts["chance"] |= {name: figures[f"{name}_chance"] for name in made if f"{name}_chance" in figures}
+    return facts | ({"figures": figures} if figures else {})
 
 
 def divergence(objective: Any, recipe: Any, outcome: Outcome) -> str | None:
@@ -249,7 +249,10 @@ def publish(
         made = folder_facts(folder)
         copy_curve(curve, folder)
         records.write_record(folder / "record.json", outputs=made, **of_run, **facts)
-        for kept in sorted((folder / "snapshots").glob("step-*")):
-            facts_of_snapshot = {"outputs": folder_facts(kept), "step": int(kept.name.removeprefix("step-"))}
+        for snapshot_folder in sorted((folder / "snapshots").glob("step-*")):
+            facts_of_snapshot = {
+                "outputs": folder_facts(snapshot_folder),
+                "step": int(snapshot_folder.name.removeprefix("step-")),
+            }
             facts_of_snapshot |= {name: facts[name] for name in ("model", "processes", "diverged") if name in facts}
-            records.write_record(kept / "record.json", **of_run, **facts_of_snapshot)
+            records.write_record(snapshot_folder / "record.json", **of_run, **facts_of_snapshot)

@@ -109,8 +109,8 @@ class FinetuningRecipe(OptimiserKeys):
     @property
     def rank_from_epoch(self) -> int | None:
         """The epoch (from 0) from which the average rank selects; None: never."""
-        found = AVERAGE_RANK.fullmatch(self.selection)
-        return int(found[1]) if found else None
+        match = AVERAGE_RANK.fullmatch(self.selection)
+        return int(match[1]) if match else None
 
     def spec(self) -> EncodingSpec:
         """How the fine-tuned encoder reads texts; the vectors of its searches are float32."""

@@ -234,8 +234,8 @@ def snapshot_step(recipe: Values, epoch: int, where: str) -> int | None:
     length, steps = recipe.get("epoch_steps"), recipe.get("steps")
     if length is None or steps is None:
         raise SteleError(f"{where}: its pretraining has no epochs: its recipe says no `epoch_steps` or no `steps`")
-    kept = {step // length: step for step in (*recipe.get("snapshots", ()), steps) if step % length == 0}
-    if epoch not in kept:
-        close = min(kept, key=lambda other: abs(other - epoch), default=None)
-        raise SteleError(f"{where}: no snapshot of epoch {epoch}, the nearest: {close}. Valid: {sorted(kept)}")
-    return None if kept[epoch] == steps else kept[epoch]
+    step_of_epoch = {step // length: step for step in (*recipe.get("snapshots", ()), steps) if step % length == 0}
+    if epoch not in step_of_epoch:
+        close = min(step_of_epoch, key=lambda other: abs(other - epoch), default=None)
+        raise SteleError(f"{where}: no snapshot of epoch {epoch}, the nearest: {close}. Valid: {sorted(step_of_epoch)}")
+    return None if step_of_epoch[epoch] == steps else step_of_epoch[epoch]

@@ -41,8 +41,8 @@ def first_states(
     chunk. Of several `processes` each computes some of them, and all get all (sharding.in_pieces). `types` as for
     `token_states`.
     """
-    one = _first_states if _is_bert_like(model) else _first_of_all
-    return _in_pieces(one, model, ids, mask, chunk, processes, types)
+    states_of = _first_states if _is_bert_like(model) else _first_of_all
+    return _in_pieces(states_of, model, ids, mask, chunk, processes, types)
 
 
 def mean_states(
@@ -60,7 +60,7 @@ def mean_states(
 
 
 def _in_pieces(
-    one: Callable[..., Tensor],
+    states_of: Callable[..., Tensor],
     model: nn.Module,
     ids: Tensor,
     mask: Tensor | None,
@@ -69,11 +69,11 @@ def _in_pieces(
     types: Tensor | None = None,
 ) -> Tensor:
     if processes is None and (chunk is None or len(ids) <= chunk):
-        return one(model, ids, mask, types)
+        return states_of(model, ids, mask, types)
 
     def encode(rows: np.ndarray) -> Tensor:
         chosen = torch.from_numpy(rows).to(ids.device)
-        return one(model, ids[chosen], *(None if part is None else part[chosen] for part in (mask, types)))
+        return states_of(model, ids[chosen], *(None if part is None else part[chosen] for part in (mask, types)))
 
     return in_pieces(encode, cut(len(ids), chunk), chunk is not None, processes)
 

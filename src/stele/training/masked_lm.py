@@ -46,9 +46,9 @@ def masked_loss(
         number = torch.full((len(ids),), -1, device=ids.device)  # of a row of the batch among the chosen ones
         number[chosen] = torch.arange(len(rows), device=ids.device)
         row = number[places // width]
-        own = row >= 0
+        chosen_here = row >= 0
         texts = tuple(None if part is None else part[chosen] for part in (ids, mask, types))
-        return _loss(model, texts, row[own] * width + places[own] % width, targets[own], "sum")
+        return _loss(model, texts, row[chosen_here] * width + places[chosen_here] % width, targets[chosen_here], "sum")
 
     parts = own_parts(summed_loss, cut(len(ids), chunk), chunk is not None, processes)
     return summed(torch.stack(parts).sum(), processes) / len(targets)

@@ -53,19 +53,19 @@ def pad(tokens: np.ndarray, lengths: np.ndarray, vocabulary: Vocabulary, longest
     """
     if len(lengths) == 0 or lengths.min() == 0:
         raise SteleError("a batch holds an empty segment; mine the pairs again, leaving out empty sentences")
-    kept = np.minimum(lengths, longest - 2)
-    width = int(kept.max(initial=0)) + 2
+    shortened = np.minimum(lengths, longest - 2)
+    width = int(shortened.max(initial=0)) + 2
     columns = np.arange(width)
     ids = np.full((len(lengths), width), vocabulary.pad, np.int64)
     ids[:, 0] = vocabulary.cls
-    inside = (columns >= 1) & (columns <= kept[:, None])
-    if (kept == lengths).all():
+    inside = (columns >= 1) & (columns <= shortened[:, None])
+    if (shortened == lengths).all():
         ids[inside] = tokens  # row-major order is the order of the tokens
     else:
         begins = np.cumsum(lengths) - lengths
         ids[inside] = tokens[(begins[:, None] + columns - 1)[inside]]
-    ids[np.arange(len(ids)), kept + 1] = vocabulary.sep
-    return ids, kept + 2
+    ids[np.arange(len(ids)), shortened + 1] = vocabulary.sep
+    return ids, shortened + 2
 
 
 def attention(lengths: np.ndarray, width: int) -> np.ndarray | None:

@@ -28,10 +28,10 @@ def drawn(recipe: PretrainingRecipe) -> dict[str, float]:
     other = recipe.to_equal()
     groups = (recipe.steps or other.steps) * recipe.groups
     tasks = recipe.own_tasks()
-    beside = recipe.mlm_share if recipe.mlm_beside else 0.0
-    examples = [(recipe.store_of(task), recipe.examples(task) * (1 - beside) / len(tasks)) for task in tasks]
-    if beside:
-        examples.append((recipe.store_of(MLM), recipe.examples(MLM) * beside))
+    mlm_share = recipe.mlm_share if recipe.mlm_beside else 0.0
+    examples = [(recipe.store_of(task), recipe.examples(task) * (1 - mlm_share) / len(tasks)) for task in tasks]
+    if mlm_share:
+        examples.append((recipe.store_of(MLM), recipe.examples(MLM) * mlm_share))
     draws: dict[str, float] = drawn(other) if other else {}
     for store, number in examples:  # tasks that share a store go through it each by itself
         draws[store] = max(draws.get(store, 0), groups * number)
@@ -65,8 +65,8 @@ def per_step(recipe: PretrainingRecipe, tasks: Tasks, shape: Shape) -> float:
         for name, task in tasks.items()
     }
     of_tasks = [means[name] for name in recipe.own_tasks()]
-    beside = recipe.mlm_share if len(means) > len(of_tasks) else 0.0
-    return recipe.groups * ((1 - beside) * sum(of_tasks) / len(of_tasks) + beside * means.get("mlm", 0.0))
+    mlm_share = recipe.mlm_share if len(means) > len(of_tasks) else 0.0
+    return recipe.groups * ((1 - mlm_share) * sum(of_tasks) / len(of_tasks) + mlm_share * means.get("mlm", 0.0))
 
 
 def with_steps(

@@ -131,8 +131,8 @@ class Sampling:
     def sizes_from(self, least: int) -> tuple[dict[str, int], dict[str, int]]:
         """The sizes of the parts that have at least so many examples, and of those that are left out, both sorted."""
         ordered = sorted(self.sizes.items())
-        kept = {part: size for part, size in ordered if size >= least}
-        return kept, {part: size for part, size in ordered if size < least}
+        large = {part: size for part, size in ordered if size >= least}
+        return large, {part: size for part, size in ordered if size < least}
 
     def probabilities(self, parts: Iterable[str]) -> dict[str, float]:
         """The probability of each of these parts."""

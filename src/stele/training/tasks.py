@@ -110,8 +110,8 @@ def scheduled(j: int, recipe: PretrainingRecipe, in_a_row: int = 1) -> tuple[str
     `in_a_row` groups, so a step whose groups are a multiple of all these has as many groups of each.
     """
     tasks = recipe.own_tasks()
-    beside, n = kind_of(j, recipe.mlm_share) if recipe.mlm_beside else (False, j)
-    if beside:
+    is_mlm, n = kind_of(j, recipe.mlm_share) if recipe.mlm_beside else (False, j)
+    if is_mlm:
         return MLM, n
     turn, place = divmod(n, in_a_row)
     return tasks[turn % len(tasks)], turn // len(tasks) * in_a_row + place

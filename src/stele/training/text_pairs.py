@@ -92,12 +92,12 @@ def pack(queries: Flat, documents: Flat, vocabulary: Vocabulary, longest: int) -
     """Query i with document i, cut to `longest` ids; both Flat of n texts, one segment each."""
     if min(queries.lengths.min(), documents.lengths.min()) < 1:
         raise SteleError("a batch holds an empty query or document; mine the pairs again, leaving out empty sentences")
-    kept = np.stack(kept_lengths(queries.lengths, documents.lengths, longest - SPECIAL), axis=1)
-    query, document = kept.T
+    lengths = np.stack(kept_lengths(queries.lengths, documents.lengths, longest - SPECIAL), axis=1)
+    query, document = lengths.T
     ends = query + document + SPECIAL
     columns = np.arange(int(ends.max()))
-    ids = np.full((len(kept), len(columns)), vocabulary.pad, np.int64)
-    rows = np.arange(len(kept))
+    ids = np.full((len(lengths), len(columns)), vocabulary.pad, np.int64)
+    rows = np.arange(len(lengths))
     ids[:, 0] = vocabulary.cls
     ids[rows, query + 1] = ids[rows, ends - 1] = vocabulary.sep
     texts = joined([queries, documents])

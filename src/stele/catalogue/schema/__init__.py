@@ -16,13 +16,13 @@ Facts = Mapping[str, Any]  # a file, or an entry of it, as YAML has it
 
 def choice(entry: Facts, key: str, valid: Iterable[str], where: str, at: Sequence[str], required: bool = False) -> Any:
     """The value of a key, which must be one of `valid`; a key that is missing is an error where it is `required`."""
-    found = entry.get(key)
+    value = entry.get(key)
     if key not in entry and required:
         close = next((name for name in entry if nearest(name, [key])), None)
         slip = f"unknown key '{'.'.join((*at, close))}'; did you mean {key!r}?" if close else None
         raise SteleError(f"{where}: {slip or '.'.join((*at, key)) + ': Field required'}")
-    if found is not None and not isinstance(found, str):
-        raise SteleError(f"{where}: {'.'.join((*at, key))}: Input should be a valid string (found {found!r})")
-    if found is not None and found not in (names := list(valid)):
-        raise unknown("value", found, names, f"{where}: {'.'.join((*at, key))}")
-    return found
+    if value is not None and not isinstance(value, str):
+        raise SteleError(f"{where}: {'.'.join((*at, key))}: Input should be a valid string (found {value!r})")
+    if value is not None and value not in (names := list(valid)):
+        raise unknown("value", value, names, f"{where}: {'.'.join((*at, key))}")
+    return value

@@ -230,8 +230,8 @@ def on_gpus(parallel: bool | None = None) -> list[str]:
     ['calibrate', 'finetune_generator', 'generate_queries', 'encode_pairs', 'rerank', 'answer', 'project',
      'accuracy_by_layer']
     """
-    found = {rule: known for rule, known in entries(RuleFacts).items() if known.gpus}
-    return [rule for rule, known in found.items() if parallel is None or known.parallel == parallel]
+    with_gpus = {rule: facts for rule, facts in entries(RuleFacts).items() if facts.gpus}
+    return [rule for rule, facts in with_gpus.items() if parallel is None or facts.parallel == parallel]
 
 
 # --- plain figures ----------------------------------------------------------------------------------------------------

@@ -90,8 +90,8 @@ def dev_groups(data: Examples, batch: int, wanted: int) -> list[Group]:
 
 def contested(group: Group) -> Group:
     """A group without the queries that have nothing but their positive; all its passages stay."""
-    kept = (~group.mask).sum(axis=1) > 1
-    return Group(group.queries[kept], group.passages, group.positives[kept], group.mask[kept])
+    rows = (~group.mask).sum(axis=1) > 1
+    return Group(group.queries[rows], group.passages, group.positives[rows], group.mask[rows])
 
 
 def make_group(data: Examples, chosen: np.ndarray, negatives: list[np.ndarray]) -> Group:

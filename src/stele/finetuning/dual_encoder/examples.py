@@ -126,11 +126,11 @@ def read_examples(
             counts["without_positive"] += 1
             continue
         wrong = rows_of(example.negatives)
-        kept = [row for row in wrong if row not in set(right)]
-        counts["negatives_that_are_positives"] += len(wrong) - len(kept)
-        counts["without_hard_negative"] += not kept
+        negatives_alone = [row for row in wrong if row not in set(right)]
+        counts["negatives_that_are_positives"] += len(wrong) - len(negatives_alone)
+        counts["without_hard_negative"] += not negatives_alone
         positives.add(right)
-        negatives.add(kept)
+        negatives.add(negatives_alone)
         queries.add(query)
     if not positives.rows:
         raise SteleError(

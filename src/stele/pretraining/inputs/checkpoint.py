@@ -146,6 +146,6 @@ def measured_bits(
 def further_batches(recipe: Any, tasks_of: Tasks) -> Iterator[Batch]:
     """The MLM batches that a run would go on with behind its last step: new texts until a pass over all is done."""
     groups = recipe.steps * recipe.groups
-    more = math.ceil(SEQUENCES / (recipe.groups * recipe.mlm_sequences))
-    longer = recipe.model_copy(update={"steps": recipe.steps + more})
-    return map(tasks_of(longer)["mlm"].batch, range(groups, groups + more * recipe.groups))
+    further_steps = math.ceil(SEQUENCES / (recipe.groups * recipe.mlm_sequences))
+    longer = recipe.model_copy(update={"steps": recipe.steps + further_steps})
+    return map(tasks_of(longer)["mlm"].batch, range(groups, groups + further_steps * recipe.groups))

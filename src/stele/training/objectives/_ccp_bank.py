@@ -131,8 +131,8 @@ def added(batch: Batch, vectors: Tensor, statistics: Tensor | None, recipe: Any)
     padded = ids.new_zeros(recipe.pairs, recipe.sentence_length)
     padded[:, : ids.shape[1]] = ids if mask is None else ids * mask[1::2]
     tags = (batch["tags"] + 1).repeat(recipe.banked // recipe.pairs)
-    kept = vectors[-recipe.banked :] if recipe.bank else vectors[:0]
-    return Added(tags, kept, kept.new_zeros(0, 2, vectors.shape[1]) if statistics is None else statistics, padded)
+    banked = vectors[-recipe.banked :] if recipe.bank else vectors[:0]
+    return Added(tags, banked, banked.new_zeros(0, 2, vectors.shape[1]) if statistics is None else statistics, padded)
 
 
 def of_step(own: Mapping[int, Added], shapes: tuple, recipe: Any, device: Any, process: ProcessContext) -> Added:

@@ -40,9 +40,8 @@ class RunningNorm(nn.Module):
             mean, variance = self.mean[number], self.variance[number]
             return functional.batch_norm(vectors, mean, variance, self.weight, self.bias, training=False, eps=EPS)
         seen = vectors.new_zeros(2, vectors.shape[1])  # momentum 1: filled with the batch's own
-        found = functional.batch_norm(vectors, seen[0], seen[1], self.weight, self.bias, True, momentum=1.0, eps=EPS)
         self.seen = seen
-        return found
+        return functional.batch_norm(vectors, seen[0], seen[1], self.weight, self.bias, True, momentum=1.0, eps=EPS)
 
     @torch.no_grad()
     def update(self, seen: Tensor, number: int = 0) -> None:
@@ -132,19 +131,19 @@ class Heads(nn.Module):
     def after_step(self, process: ProcessContext) -> None:
         """What the groups leave behind enters bank and running statistics, in the order of the groups."""
         start, recipe = self._started(), self.recipe
-        found = of_step(self.waiting, self.sizes, recipe, self.groups.device, process)
-        tags = found.tags - 1
+        step = of_step(self.waiting, self.sizes, recipe, self.groups.device, process)
+        tags = step.tags - 1
         if recipe.batch_norm == "asymmetric":
             for place, tag in enumerate(tags[:, 0].tolist()):
-                self.sides[(start.groups + place) % 2].update(found.statistics[place], self._set(tag))
+                self.sides[(start.groups + place) % 2].update(step.statistics[place], self._set(tag))
         if self.bank is not None and len(tags):
             if start.probe:
                 self.probe.release()
             if start.hold:
                 tag = int(tags[0, 0])
                 facts = int(self.bank.pushed[self.bank.queue(tag)]), start.groups, tag
-                self.probe.hold(found.ids[0] - 1, found.vectors[0, -recipe.pairs :], facts)
-            self.bank.push(found.vectors.flatten(0, 1), tags.flatten())
+                self.probe.hold(step.ids[0] - 1, step.vectors[0, -recipe.pairs :], facts)
+            self.bank.push(step.vectors.flatten(0, 1), tags.flatten())
         self.groups += len(tags)
         self.waiting.clear()
         self.start = None
@@ -180,9 +179,9 @@ class Heads(nn.Module):
 
         training = model.training
         model.eval()  # without dropout
-        found = self.probe.cosine(encode)
+        cosine = self.probe.cosine(encode)
         model.train(training)
-        return found
+        return cosine
 
 
 # --- the loss ---------------------------------------------------------------------------------------------------------
@@ -202,18 +201,18 @@ def context_loss(
     accuracy, guess  whether a positive is the best of the group's own candidates, and how often a guess would be
     cosine           of different sentences of one side
     """
-    number, own = len(positives), tags if len(tags) == 1 else torch.cat([tags, tags])
+    number, languages = len(positives), tags if len(tags) == 1 else torch.cat([tags, tags])
     shared = recipe.bank_languages == "shared"
     with torch.no_grad():
         candidates = _other_side(vectors, number) if recipe.candidates == "other_side" else _others(vectors)
         if not shared:
-            candidates &= own[:, None] == own
+            candidates &= languages[:, None] == languages
         choices, terms = candidates.sum(1), positives.new_zeros(2 * number, 2 * number)
         terms[:number, number:], terms[number:, :number] = positives, positives.T
 
     scores = in_group = _scores(vectors, vectors, candidates, recipe.temperature)
     if bank is not None:
-        allowed = (bank[1] >= 0)[None] if shared else own[:, None] == bank[1]
+        allowed = (bank[1] >= 0)[None] if shared else languages[:, None] == bank[1]
         scores = torch.cat([in_group, _scores(vectors, bank[0], allowed, recipe.temperature)], dim=1)
         choices = choices + allowed.sum(1)
     likelihood = functional.log_softmax(scores, 1)[:, : 2 * number].masked_fill(~terms, 0.0).sum()

@@ -120,13 +120,13 @@ class DocumentEncoder(nn.Module):
             columns = np.minimum(np.arange(longest), counts[:, None] - 1)  # past the end: the last one again, unseen
             index = torch.from_numpy(begins[:, None] + columns).to(vectors.device)
             documents = functional.embedding(index, vectors)
-        kept = self.norm(documents + positions)[:, None]  # [b, 1, n, c]
+        unmasked = self.norm(documents + positions)[:, None]  # [b, 1, n, c]
         masked = self.norm(self.mask + positions)  # [n, c]
         diagonal = torch.eye(longest, dtype=torch.bool, device=vectors.device)[:, :, None]
         if whole:
-            return torch.where(diagonal, masked.to(kept.dtype), kept).flatten(0, 1), None
+            return torch.where(diagonal, masked.to(unmasked.dtype), unmasked).flatten(0, 1), None
         exists = torch.from_numpy(np.arange(longest) < counts[:, None]).to(vectors.device)
-        sequences = torch.where(diagonal, masked.to(kept.dtype), kept)[exists]
+        sequences = torch.where(diagonal, masked.to(unmasked.dtype), unmasked)[exists]
         of = torch.from_numpy(np.repeat(np.arange(len(counts)), counts)).to(vectors.device)
         return sequences, exists[of][:, None, None, :]
 
