@@ -66,12 +66,12 @@ def parts(entry: Dataset, languages: Iterable[str] | None = None, table: Languag
 
 
 def chosen_by_language(entry: Dataset) -> bool:
-    """Whether a dataset of one part has files of single languages that can be had without the others."""
+    """Whether a dataset of one part has files of single languages, which can be fetched without the others."""
     return not entry.one_pool and any(file.each for file in entry.files)
 
 
 def is_dated(entry: Dataset) -> bool:
-    """Whether a dataset is a dump that can be had of any date."""
+    """Whether a dataset is a dump of which any date can be fetched."""
     return "date" in entry.fields
 
 
@@ -84,7 +84,7 @@ def resolve(
     date: str | None = None,
     table: Languages | None = None,
 ) -> Part:
-    """What one part of a dataset is made of: paths, addresses, checksums and counts, with nothing left to fill in.
+    """A part of a dataset: its paths, addresses, checksums and counts, with all templates filled in.
 
     `languages` narrows a part "all" to some languages (None: all), but a dataset of `one_pool` keeps all of its own
     when its data are real. With `generated`, there are the given languages and no others. `date` is that of a dump,
@@ -245,7 +245,7 @@ class Counted(NamedTuple):
 
 
 def counted(name: str) -> Counted:
-    """How a dataset or a test collection is counted.
+    """The module and the datasets by which a dataset or a test collection is counted.
 
     >>> counted("trec3_es")
     Counted(module='collection', datasets=['trec3_es', 'trec3_es_topics'], lengths_in=None)

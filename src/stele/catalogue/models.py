@@ -1,4 +1,4 @@
-"""models.yaml checked with the recipes that it names, and whose training questions a model saw."""
+"""Checks models.yaml with the recipes that it names; the benchmarks whose training questions a model saw."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def seen_questions(benchmark: str, model: str, setting: str) -> tuple[str, ...]:
 
 
 def _fine_tuned_on(benchmark: str, setting: str) -> Iterator[str]:
-    """The training sets of a setting's fine-tuning, and of those that it goes on from."""
+    """The training sets of a setting's fine-tuning and of its earlier ones."""
     recipes = load("recipes")["finetuning"]
     name = load("settings")["settings"].get(benchmark, {}).get(setting, {}).get("recipe")
     while name in recipes:

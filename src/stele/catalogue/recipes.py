@@ -1,7 +1,7 @@
-"""recipes.yaml: its sections and names checked, and a recipe as it is used.
+"""Recipes of recipes.yaml: the file is checked, and a recipe is scaled, changed and typed.
 
-A recipe of the file is its model of stele/recipes, with the keys that the plan alone reads (`plan_key`). As it is used
-it is the file's values, then what the scale forces, then what a model's `override` changes.
+A recipe of the file is its model of stele/recipes, with the keys that the plan alone reads (`plan_key`). The
+file's values come first, the scale's keys replace them, a model's `override` replaces those.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _model(section: str, entry: Facts, where: str, at: Sequence[str]) -> type[Re
     return MODELS[section]
 
 
-# --- a recipe as it is used -------------------------------------------------------------------------------------------
+# --- a recipe, scaled and typed ---------------------------------------------------------------------------------------
 def names(section: str) -> list[str]:
     """The recipes of a section of recipes.yaml, or its sets of `languages`."""
     return list(catalogue.load("recipes")[section])
@@ -128,10 +128,10 @@ def generator_models() -> set[str]:
 
 
 def pretraining(key: str, model: ModelKeys, sizes: Scale) -> Values:
-    """The recipe of the model `key` in all its languages, not yet typed: what is wrong in it is the override's.
+    """The recipe of the model `key` in all its languages, not yet typed (the caller knows whose mistake it is).
 
-    The catalogue's values, what the scale forces, the model's override, what the scale forces of the model. Raises
-    SteleError for a key that the objective does not have.
+    Later keys replace earlier ones: the catalogue's, the scale's of the recipe, the model's override, the scale's of
+    the model. Raises SteleError for a key that the objective does not have.
     """
     name = model.recipe
     changes = {
@@ -214,6 +214,6 @@ def _named(section: str, name: str, where: str = "") -> Values:
 
 
 def _training_set(name: str) -> Values:
-    """What a command is told of a training set, and its name for the plan."""
+    """A training set as a command reads it, and its name, for the plan."""
     entry = catalogue.entry(TrainingSet, name)
     return {"module": entry.module, "data": [name] if entry.made else entry.data, "entry": name}

@@ -107,7 +107,7 @@ def find_unpacked(files: Iterable[str], members: Sequence[str]) -> str | None:
 
 
 def _common_tail(path: str, other: str) -> int:
-    """How many last components two paths share."""
+    """The number of last components that two paths share."""
     count = 0
     for mine, theirs in zip(reversed(PurePosixPath(path).parts), reversed(PurePosixPath(other).parts), strict=False):
         if mine != theirs:
@@ -139,7 +139,7 @@ _OTHER = re.compile(r"readme.*|record\.json|\..*|.*\.(dtd|md|md5|sha\d*|html?|pd
 
 
 def role(path: PurePath | str) -> re.Pattern[str] | None:
-    """What a file is by its name: QRELS, TOPICS or None.
+    """The role of a file by its name: QRELS, TOPICS or None.
 
     >>> role("qrels.1-25.spanish.gz") is QRELS, role("CL.topics.arabic.trec11.txt") is TOPICS, role("ism_001")
     (True, True, None)
@@ -149,7 +149,7 @@ def role(path: PurePath | str) -> re.Pattern[str] | None:
 
 
 def document_files(paths: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """Those of some paths that hold documents: by their names, those that `patterns` match; all where none does."""
+    """The paths of files of documents: of those, the names that `patterns` match; all, where none matches."""
     named = [(path, path.rpartition("/")[2]) for path in paths]
     files = [(path, name) for path, name in named if not (_OTHER.fullmatch(name) or role(name))]
     chosen = [path for path, name in files if any(fnmatch(name, pattern) for pattern in patterns)]

@@ -148,7 +148,7 @@ def losses(module: Any, data: Any, recipe: Any, seed: int, process: Any) -> Any:
 
 
 def describe(recipe: Any, module: Any, data: Any, steps: int, outcome: Outcome, selection: Any) -> dict[str, Any]:
-    """What a reader must know of a run to repeat it."""
+    """The facts by which a run can be repeated."""
     per_query = 1 + recipe.hard_negatives
     facts = {
         "recipe": recipe.model_dump(mode="json", exclude_none=True),
@@ -191,7 +191,7 @@ def _readers(
     limit: int | None,
     negatives: Path | None,
 ) -> dict[str, Callable]:
-    """How to read the training set and the dev set, which comes from the training data unless --dev is given."""
+    """Functions that read the training set and the dev set, which comes from the training data without --dev."""
     from dataclasses import replace
 
     from stele.benchmarks.mined_negatives import MinedNegatives, replaced

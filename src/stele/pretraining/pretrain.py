@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def save_encoder(folder: Path, module: Any, base: Path, vocabulary: bool) -> None:
-    """Writes the encoder as it is now, and what its tasks keep beside it."""
+    """Writes the encoder, and the weights that its tasks keep beside it."""
     from stele.pretraining.inputs.checkpoint import save_heads, save_sentence_encoder
 
     save_sentence_encoder(folder, module.model, base, vocabulary)
@@ -128,7 +128,7 @@ def save_encoder(folder: Path, module: Any, base: Path, vocabulary: bool) -> Non
 
 
 def snapshot(save: Callable[[Path], None], folder: Path):
-    """Keeps the encoder as it is when called; a second time for the same step writes the same again."""
+    """A function that writes the encoder into `folder`; called again for the same step, it writes the same."""
 
     def keep() -> None:
         with atomic_directory(folder, JOB) as made:
@@ -138,7 +138,7 @@ def snapshot(save: Callable[[Path], None], folder: Path):
 
 
 def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: float | None) -> dict[str, Any]:
-    """What a reader must know of a run to repeat it: sizes, negatives, lengths, languages and their probabilities.
+    """The facts by which a run can be repeated: sizes, negatives, lengths, languages and their probabilities.
 
     `outcome` is the loop's; `wanted` the operations that the run was to equal, where it was to.
     """
@@ -179,7 +179,7 @@ def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: flo
 
 
 def contrastive_group(tasks: Mapping[str, Any], recipe: Any, counts: Mapping[str, int]) -> dict[str, Any] | None:
-    """How many vectors share negatives: the recipe's bound, and the mean of the run, whose documents may be shorter."""
+    """The vectors that share negatives: at most by the recipe, and on average in the run (documents may be shorter)."""
     first = next(iter(tasks.values()))
     objective = first.objective
     if objective.vectors() is None:
@@ -194,7 +194,7 @@ def contrastive_group(tasks: Mapping[str, Any], recipe: Any, counts: Mapping[str
 
 
 def learnt(made: Mapping[str, Any], recipe: Any, outcome: Outcome, vocabulary: int) -> dict[str, dict[str, float]]:
-    """What the log showed in its last twentieth: the losses, those by chance, and the figures beside them."""
+    """Means over the last twentieth of the log: the losses, the losses by chance, and the figures."""
     from stele.training.metrics_log import NORM
 
     ended = outcome["losses"]

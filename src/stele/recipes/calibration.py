@@ -1,4 +1,4 @@
-"""What a calibration recipe may say (CCP, section 3.2): from how many sentences, how it scales, how W is found."""
+"""Calibration recipes (CCP, section 3.2): the number of sentences, the scaling, the search for W."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class RotationRecipe(Strict):
 
 
 class CalibrationRecipe(Recipe):
-    """What is learnt of an encoder: mean and deviation of each language, W of each pair."""
+    """Mean and deviation of each language's vectors, and the rotation W of each pair of languages."""
 
-    sentences: int = Field(200_000, ge=2, description="of CommonCrawl, a language; the paper does not say how many")
+    sentences: int = Field(200_000, ge=2, description="of CommonCrawl for each language; the paper states no number")
     scale_by: Literal["standard_deviation", "variance"] = Field(
         "standard_deviation", description="what shifted vectors are divided by; `variance` is the paper's word"
     )
@@ -57,7 +57,7 @@ class CalibrationRecipe(Recipe):
 
 
 def parse_recipe(values: Values, where: str = "--recipe") -> CalibrationRecipe:
-    """Validates a recipe; what is wrong is said with the key and what is valid.
+    """Validates a recipe; raises SteleError with the key, what is wrong with it and what is valid.
 
     >>> parse_recipe({}).rotation.start, parse_recipe({"scale_by": "variance"}).sentences
     ('adversarial', 200000)

@@ -1,4 +1,4 @@
-"""What a fine-tuning may be told: of an encoder, of a reader of paragraphs, of a generator of queries."""
+"""Fine-tuning recipes: of an encoder, of a reader that answers questions, of a generator of queries."""
 
 from __future__ import annotations
 
@@ -63,8 +63,10 @@ class FinetuningRecipe(OptimiserKeys):
 
     batch: int = Field(ge=1, description="queries a group, over all devices")
     accumulation: int = Field(1, ge=1, description="groups an optimiser step")
-    hard_negatives: int = Field(ge=0, description="a query, drawn anew every epoch from those of the training set")
-    negatives: Literal["given", "mined"] = Field("given", description="the training set's own, or those of --negatives")
+    hard_negatives: int = Field(ge=0, description="for each query, drawn anew every epoch from the training set's")
+    negatives: Literal["given", "mined"] = Field(
+        "given", description="given: of the training set; mined: of --negatives"
+    )
     hard_negative_ratio: float = Field(
         1.0, gt=0, le=1, description="how probable it is that a query brings each of them"
     )

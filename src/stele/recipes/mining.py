@@ -1,4 +1,4 @@
-"""What a mining recipe may say, method by method. Lengths in tokens count the two special ones that training adds.
+"""Mining recipes, method by method. Lengths in tokens count the two special tokens that training adds.
 
 The recipe of a method that is not here is the class `Recipe` of the method's own file (stele/pairs/methods).
 """
@@ -31,7 +31,7 @@ class MiningRecipe(Recipe):
     method: str
 
     def text(self, sentence: str) -> str:
-        """What of a sentence is tokenised: all of it, unless a method cuts sentences by words."""
+        """The text of a sentence that is tokenised: all of it, unless the method cuts sentences by words."""
         return sentence
 
 
@@ -71,22 +71,22 @@ class UnitRecipe(MiningRecipe):
         """The sentence's first `sentence_words` words; the same object where nothing is cut."""
         most = self.sentence_words
         if self.unit != "sentences" or most is None or len(sentence) < 2 * most:
-            return sentence  # so many words, with spaces between them, would need more characters
+            return sentence  # too few characters for more words
         words = sentence.split(None, most)
         return sentence if len(words) <= most else " ".join(words[:most])
 
 
 class MsmRecipe(UnitRecipe):
-    """MSM has no keys but those of its units."""
+    """MSM has only the keys of its units."""
 
     method: Literal["msm"] = "msm"
 
 
 class CropRecipe(UnitRecipe):
-    """CROP's keys: the window, and those of MSM's units."""
+    """CROP's keys: the window, and the keys of MSM's units."""
 
     method: Literal["crop"] = "crop"
-    window: int = Field(5, ge=1, description="the neighbour stands at most so many units before or after the anchor")
+    window: int = Field(5, ge=1, description="units from the anchor to its neighbour, at most")
 
 
 class IctRecipe(MiningRecipe):
@@ -129,13 +129,13 @@ class ClkRecipe(KnowledgeRecipe):
     """CLK's keys."""
 
     method: Literal["clk"] = "clk"
-    passages: int = Field(3, ge=1, description="so many passages of a page are its segments")
+    passages: int = Field(3, ge=1, description="first passages of a page that are its segments")
     pairing: Literal["all", "aligned", "one"] = Field("all", description="which passages of two pages are joined")
     max_pairs: int | None = Field(500_000, ge=1)
 
 
 class DsClkRecipe(ClkRecipe):
-    """DS-CLK's keys are those of CLK."""
+    """DS-CLK has CLK's keys."""
 
     method: Literal["ds_clk"] = "ds_clk"
 
@@ -144,12 +144,12 @@ class UhsIlkRecipe(KnowledgeRecipe):
     """UHS-ILK's keys."""
 
     method: Literal["uhs_ilk"] = "uhs_ilk"
-    passages: int = Field(3, ge=1, description="a page is described by so many of its first passages")
+    passages: int = Field(3, ge=1, description="first passages that describe a page")
     max_pairs: int | None = Field(5_000_000, ge=1)
 
 
 class ClhedRecipe(UhsIlkRecipe):
-    """CLHED's keys are those of UHS-ILK."""
+    """CLHED has UHS-ILK's keys."""
 
     method: Literal["clhed"] = "clhed"
     max_pairs: int | None = Field(500_000, ge=1)
@@ -173,7 +173,7 @@ class SectionRecipe(MiningRecipe):
 # --- by name ----------------------------------------------------------------------------------------------------------
 @cache
 def methods() -> dict[str, type[MiningRecipe]]:
-    """Mining method -> its recipe; nothing that mines is needed for those of this file."""
+    """Mining method -> its recipe."""
     here = {}
     for kind in list(globals().values()):
         if isinstance(kind, type) and issubclass(kind, MiningRecipe):

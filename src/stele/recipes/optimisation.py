@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class OptimiserKeys(Recipe):
-    """What a recipe of training says of its optimiser. The number of threads is part of it: it changes the bytes."""
+    """The keys of an optimiser. The number of threads is among them, since it changes the last bits."""
 
     learning_rate: float = Field(gt=0)
     schedule: Literal["linear", "constant", "polynomial"] = "linear"
@@ -27,7 +27,7 @@ class OptimiserKeys(Recipe):
     save_every_seconds: float = Field(60.0, ge=0)
 
     def optimisation(self, steps: int) -> Optimisation:
-        """A run of so many steps by these keys, and by the recipe's others of `Optimisation`."""
+        """The optimisation of a run of `steps` steps, with the recipe's keys."""
         values = {name: getattr(self, name) for name in Optimisation.model_fields if name in type(self).model_fields}
         return Optimisation(**{**values, "steps": steps})
 

@@ -1,4 +1,4 @@
-"""What a pretraining recipe may say; every objective adds its own keys to these (training/objectives)."""
+"""The keys of pretraining recipes; every objective adds its own (training/objectives)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ CropRatio = Annotated[
 
 
 class Expected(Strict):
-    """What a paper says that a run took."""
+    """The hours and GPUs that a paper states for a run."""
 
     hours: float = Field(gt=0)
     gpus: str = Field(description="how many of which")
@@ -64,8 +64,8 @@ class PretrainingRecipe(Optimisation):
     CATALOGUE_KEYS: ClassVar = ("mining", "languages")
     group_key: ClassVar[str] = "pairs"  # the key that says how many examples a group of the objective has
     mining: dict[str, str] = plan_key({}, description="store -> the mining recipe that fills it")
-    epoch_steps: int | None = plan_key(ge=1, description="steps of what its paper calls an epoch")
-    expect: Expected | None = plan_key(description="what its paper says that it took")
+    epoch_steps: int | None = plan_key(ge=1, description="steps of its paper's epoch")
+    expect: Expected | None = plan_key(description="the hours that its paper states")
 
     objective: str
     languages: list[str] | None = Field(None, description="train on these only; None: all that pairs are given for")
@@ -79,7 +79,7 @@ class PretrainingRecipe(Optimisation):
     mlm_length: int | None = Field(None, ge=3, description="tokens of an MLM sequence, special ones included")
     mask_probability: float | None = Field(None, gt=0, lt=1, description="share of an MLM batch's tokens to predict")
     dropout: float = Field(ge=0, lt=1)
-    snapshots: list[int] = Field([], description="steps after which the encoder is kept as it is then")
+    snapshots: list[int] = Field([], description="steps after which a copy of the encoder is kept")
     encode_chunk: int | None = Field(
         None, ge=1, description="sequences encoded at a time; a device with several such parts encodes them twice"
     )
@@ -129,7 +129,7 @@ class PretrainingRecipe(Optimisation):
         return task
 
     def trains_pooler(self) -> bool:
-        """Whether the checkpoint's pooler is trained, and not only kept."""
+        """Whether the checkpoint's pooler is trained; otherwise it is kept unchanged."""
         return False
 
     def own_tasks(self) -> list[str]:
@@ -142,7 +142,7 @@ class PretrainingRecipe(Optimisation):
         return self.objective != MLM and self.mlm_share > 0
 
     def new_objective(self, task: str) -> Any:
-        """What trains a task: a training.objectives.Objective of the file that this recipe stands in."""
+        """The training.objectives.Objective of a task, a class of the same file as the recipe."""
         raise NotImplementedError
 
     def mined_stores(self) -> dict[str, str]:
@@ -158,7 +158,7 @@ class PretrainingRecipe(Optimisation):
         return self.mlm_sequences if task == MLM else getattr(self, self.group_key)
 
     def stores_read(self) -> set[str]:
-        """The stores that the tasks read, those of a recipe that this one is to equal in compute among them."""
+        """The stores that the tasks read, with the stores of the recipe in `equal_compute_to`."""
         recipes = [recipe for recipe in (self, self.to_equal()) if recipe is not None]
         return {recipe.store_of(task) for recipe in recipes for task in recipe.all_tasks()}
 
@@ -169,7 +169,7 @@ class PretrainingRecipe(Optimisation):
         return passes(sequences, self.encode_chunk) * whole
 
     def mlm_sizes(self, tokens: float) -> tuple[int, int, float]:
-        """What `mlm_flops` wants, of sequences with a share `tokens` of the recipe's length."""
+        """The arguments of `mlm_flops` for sequences that fill a share `tokens` of the recipe's length."""
         length = round(self.mlm_length * tokens)
         return self.mlm_sequences, length, self.mask_probability * self.mlm_sequences * (length - 2)
 

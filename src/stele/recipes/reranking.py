@@ -1,4 +1,4 @@
-"""What a re-ranking recipe may say: how a scorer is trained in folds of topics, or what one is that learns nothing.
+"""Re-ranking recipes: a scorer that is trained in folds of topics, or one that learns nothing.
 
 Each scorer is a file of stele/reranking/scorers. The papers' recipes stand in catalogue/recipes.yaml.
 """
@@ -117,7 +117,7 @@ def recipe_model(scorer: str, where: str = "--recipe") -> type[RerankingRecipe]:
 
 
 def parse_recipe(values: Values, where: str = "--recipe") -> RerankingRecipe:
-    """Validates a recipe with the model of its scorer; what is wrong is said with the key and what is valid.
+    """Validates a recipe with the model of its scorer; raises SteleError with the key at fault and what is valid.
 
     >>> parse_recipe({"scorer": "knrm", "batch": 10, "learning_rate": 1e-3}).outputs
     1

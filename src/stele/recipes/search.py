@@ -1,4 +1,4 @@
-"""What a search may be told: BM25 and its expansion, the fusion of two rankings, windows of long documents."""
+"""Settings of searches: BM25 and its expansion, the fusion of two rankings, windows of long documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Rm3(Strict):
 
 
 class Bm25(Strict):
-    """BM25 with parameters that are given."""
+    """BM25 with fixed parameters."""
 
     k1: K1
     b: B
@@ -42,7 +42,7 @@ class Tuning(Strict):
 
 
 class Search(Bm25):
-    """What a job is given: BM25, and the model's expansion where it has one."""
+    """BM25 with the model's expansion, if it has one: the recipe of a job."""
 
     rm3: Rm3 | None = None
 
@@ -60,7 +60,7 @@ class Fusion(Strict):
     """Shi et al., section 3: a weight for the scores of term matching, the rest of 1 for those of dense retrieval."""
 
     scores: Literal["raw", "min_max"] = Field(
-        "raw", description="min_max: those of each list are brought to 0..1, query by query; the paper says nothing"
+        "raw", description="min_max: each list's scores are scaled to 0..1, query by query; the paper states nothing"
     )
 
 

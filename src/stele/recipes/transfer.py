@@ -1,4 +1,4 @@
-"""How transfer sets are made: queries that are a Wikipedia's titles, or that a generator writes (Shi et al., 4.2)."""
+"""Recipes of transfer sets: queries from a Wikipedia's titles, or from a generator (Shi et al., section 4.2)."""
 
 from __future__ import annotations
 

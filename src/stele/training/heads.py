@@ -53,7 +53,7 @@ class ProjectionHead(nn.Module):
 
 
 class Projector(nn.Module):
-    """What stands between the two sides of a contrastive loss and their similarity (MSM, Table 7).
+    """The projection of both sides of a contrastive loss before their similarity (MSM, Table 7).
 
     "asymmetric": a head for each side; "shared": one head for both, each side with its own batch statistics; "none".
     """

@@ -128,7 +128,7 @@ GLOBAL_SEPARATORS = "global_separators"
 
 
 def global_attention(config: Any, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> dict[str, Tensor]:
-    """What the model's forward wants beside ids [n, t]: `global_attention_mask` int64 [n, t], or nothing.
+    """Further arguments of the model's forward for ids [n, t]: `global_attention_mask` int64 [n, t], or none.
 
     mask, types [n, t]: 1 where a token is there, 1 where it is of a pair's second text; padding is on the right. Of a
     pair, [CLS], the first text and both [SEP] are global (config: 2 `global_separators`; the released code has 1, not

@@ -62,7 +62,7 @@ def _loss(model: nn.Module, texts: tuple[Tensor | None, ...], places: Tensor, ta
 
 # --- bits -------------------------------------------------------------------------------------------------------------
 def characters(tokenizer: PreTrainedTokenizerBase, size: int) -> np.ndarray:
-    """How many characters each token of a vocabulary of `size` stands for: int64 [size]; at least 1."""
+    """The number of characters that each token of a vocabulary stands for, at least 1: int64 [size]."""
     names = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
     counts = [max(1, len(name.removeprefix("##").removeprefix("▁"))) for name in names]
     return np.array(counts + [1] * (size - len(counts)))

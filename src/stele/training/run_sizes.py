@@ -44,7 +44,7 @@ def most(examples: float, share: float) -> float:
 
 
 def cap(examples: float) -> int:
-    """What a store is cut to that so many examples may be drawn from, rounded up to three bits.
+    """The size that a store is cut to if `examples` may be drawn from it, rounded up to three bits.
 
     A recipe that is changed a little therefore mostly leaves the stores as they are.
 

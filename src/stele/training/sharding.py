@@ -1,4 +1,4 @@
-"""How the processes of a job divide a step: whole groups where they come out even, else each group is spread over all.
+"""Divides a step among the processes of a job: whole groups if they divide evenly, else each group over all.
 
 A group is what shares negatives and batch-norm statistics. Spread over processes it stays one group: each process
 encodes some of its sequences, the vectors are gathered, and all processes compute the loss of the whole group from all
@@ -39,7 +39,7 @@ class Shard(NamedTuple):
 
 
 def divide(groups: int, process: ProcessContext) -> Shard:
-    """The part of process `where` in a step of so many groups.
+    """The part of a process in a step of `groups` groups.
 
     >>> divide(4, ProcessContext(torch.device("cpu"), rank=1, world=2)).numbers
     range(1, 4, 2)

@@ -72,11 +72,11 @@ class Pretraining(nn.Module):
         return self.objectives[task].loss(self.heads[task], self.model, batch, processes)
 
     def figures(self, task: str) -> dict[str, Tensor]:
-        """What the curve shows of the group that a task was last called with, beside its loss."""
+        """The task's figures of its last group, as the curve names them."""
         return {f"{task}_{name}": value for name, value in self.objectives[task].figures.items()}
 
     def after_step(self, process: ProcessContext) -> None:
-        """What the tasks do between two steps."""
+        """Updates the tasks' heads between two steps."""
         for task, objective in self.objectives.items():
             objective.after_step(self.heads[task], self.model, process)
 
@@ -145,7 +145,7 @@ def losses(
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:
-    """Arrays become tensors on the device; everything else stays as it is."""
+    """A batch with its arrays as tensors on the device, and all else unchanged."""
     return {
         name: torch.from_numpy(value).to(device, non_blocking=True) if isinstance(value, np.ndarray) else value
         for name, value in batch.items()

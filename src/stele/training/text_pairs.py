@@ -70,7 +70,7 @@ class Packed(NamedTuple):
 
 
 def kept_lengths(first: np.ndarray, second: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """How many tokens of two texts [n] each are kept, `most` in all: the longer one is cut first.
+    """The numbers of tokens kept of two texts, int64 [n] each, `most` in all: the longer text is cut first.
 
     As the tokenizers' "longest_first": of two that are both too long the longer one keeps the odd token.
 

@@ -113,7 +113,7 @@ class TrainingSet(Strict):
 
 
 class Analyzer(Strict):
-    """How texts of a language become terms for BM25."""
+    """The analyzer that turns texts of a language into terms for BM25."""
 
     FILE: ClassVar = "analyzers"
 
@@ -121,5 +121,5 @@ class Analyzer(Strict):
     stopwords: str | None = Field(None, description="a list of bm25s, by the end of its name there")
     elided: list[str] | None = Field(None, description="articles that lose their vowel and stand before an apostrophe")
     accents: Literal[False] | None = Field(None, description="false: they are taken off the stems")
-    grams: int | None = Field(None, ge=1, description="runs of `scripts` are cut into pieces of so many letters")
+    grams: int | None = Field(None, ge=1, description="runs of `scripts` are cut into pieces of this many letters")
     scripts: list[str] | None = Field(None, description="by their Unicode names")

@@ -46,7 +46,7 @@ class Text(Strict):
 
 
 class BenchmarkSize(Strict):
-    """What is encoded and searched."""
+    """Queries and passages that a benchmark encodes and searches."""
 
     queries: list[Counted] = Field(min_length=1)
     passages: list[Counted] = Field(min_length=1)
@@ -59,7 +59,7 @@ class BenchmarkSize(Strict):
 
 
 class JudgedSize(Strict):
-    """What is re-ranked in a pair of languages."""
+    """Topics and documents that are re-ranked in a pair of languages."""
 
     topics: Positive
     relevant: Positive = Field(description="documents a topic")
@@ -69,7 +69,7 @@ class JudgedSize(Strict):
 
 
 class AnsweredSize(Strict):
-    """What is asked in a pair of languages."""
+    """Questions that are answered in a pair of languages."""
 
     dev: Positive = Field(description="questions, answered after each epoch")
     test: Positive = Field(description="questions")
@@ -77,7 +77,7 @@ class AnsweredSize(Strict):
 
 
 class TrainingSetSize(Strict):
-    """Examples, those that choose a checkpoint, and the passages among which hard negatives are mined."""
+    """Training and dev examples, and the passages among which hard negatives are mined."""
 
     examples: list[Counted] = Field(min_length=1)
     dev: list[Counted] = Field(min_length=1)
@@ -122,7 +122,7 @@ class Seconds(Strict):
 
 
 class Miniature(Strict):
-    """What jobs of the miniature take, for generated scales."""
+    """CPU seconds of jobs of the miniature, from which generated scales are estimated."""
 
     entities: int = Field(ge=1)
     other: Positive = Field(description="CPU seconds of a rule that has none of its own in rules.yaml")
@@ -215,7 +215,7 @@ class RuleFacts(Strict):
 
 
 def rule_facts(rule: str) -> RuleFacts:
-    """The facts of a rule; of one without an entry, those of a short job.
+    """The facts of a rule; a rule without an entry is a short job.
 
     >>> rule_facts("encode_pairs").gpus, rule_facts("average").gpus
     (1, None)
@@ -224,7 +224,7 @@ def rule_facts(rule: str) -> RuleFacts:
 
 
 def on_gpus(parallel: bool | None = None) -> list[str]:
-    """The rules that train or encode; those that several processes can share, or those that they cannot.
+    """The rules that train or encode; with `parallel` only those that several processes can share, or cannot.
 
     >>> on_gpus(parallel=False)  # doctest: +NORMALIZE_WHITESPACE
     ['calibrate', 'finetune_generator', 'generate_queries', 'encode_pairs', 'rerank', 'answer', 'project',

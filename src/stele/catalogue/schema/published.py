@@ -61,7 +61,7 @@ class MtebTask(Strict):
 
 
 class PublishedBenchmark(Strict):
-    """How the sources' words for a benchmark relate to ours."""
+    """The names that sources have for a benchmark and its subsets, and ours."""
 
     FILE: ClassVar = "published"
 
@@ -87,7 +87,7 @@ class PublishedBenchmark(Strict):
     mteb: MtebTask | None = None
 
     def rank(self, name: str) -> int:
-        """The place of a benchmark of references.tsv among those that are of this one."""
+        """The rank of a name of references.tsv among the names of this benchmark."""
         return self.benchmarks.index(name) if name in self.benchmarks else 0
 
     @model_validator(mode="after")
@@ -106,7 +106,7 @@ class Mean(Strict):
 
 
 class ResultFile(Strict):
-    """What is read of a file: splits, and metrics by their names there and here."""
+    """The splits that are read of a file, and its metrics by their names there and here."""
 
     benchmark: str
     splits: list[str] = Field(min_length=1)
@@ -116,13 +116,13 @@ class ResultFile(Strict):
 class Task(ResultFile):
     """A task's result file of MTEB."""
 
-    subsets: list[str] | None = Field(None, description="those that have a row; none: all")
+    subsets: list[str] | None = Field(None, description="subsets that have a row; none: all")
     means: dict[str, Mean] = Field({}, description="name of a mean -> what it is over")
     note: str = ""
 
 
 class Suspect(Strict):
-    """Numbers of a task that stay out: of a model, a version of MTEB, a subset; those of all that are given."""
+    """Numbers of a task that are excluded: by model, version of MTEB and subset, as far as they are given."""
 
     task: str
     model: str | None = None

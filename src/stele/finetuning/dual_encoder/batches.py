@@ -1,4 +1,4 @@
-"""Which examples share a group: pure functions of (seed, epoch, index), so that a resumed run needs no position."""
+"""The examples of a group: pure functions of (seed, epoch, index), so that a resumed run needs no position."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class Selection(Evaluation):
         return figures
 
     def best(self) -> dict[str, float | int | str] | None:
-        """What the kept weights scored, and after which step."""
+        """Figure, value and step of the kept weights; None where none are kept."""
         return read_state(self.folder / "best.json")
 
     def restore(self) -> None:

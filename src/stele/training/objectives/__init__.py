@@ -66,7 +66,7 @@ class Objective(ABC):
         return None
 
     def negatives(self, vectors: float) -> float:
-        """Negatives of a query in a group of so many vectors: all but its own."""
+        """Negatives of a query in a group of `vectors` vectors: all but its own."""
         return vectors - 1
 
     def choices(self, vocabulary: int) -> int:
@@ -75,7 +75,7 @@ class Objective(ABC):
 
     # --- heads and loss -----------------------------------------------------------------------------------------------
     def heads(self, model: nn.Module) -> nn.Module:
-        """What is trained beside the model that training starts from, and dropped in the end; here nothing."""
+        """The layers that are trained beside the model and dropped in the end; none by default."""
         from torch import nn
 
         return nn.Module()

@@ -104,7 +104,8 @@ class Probe(nn.Module):
 
 # --- what the groups of a step leave behind, of all processes and in their order --------------------------------------
 class Added(NamedTuple):
-    """What a group leaves behind; of several groups, one dimension more. What is shifted by one is 0 where nothing is.
+    """The additions of a group to bank and statistics; of several groups, one dimension more. Numbers are shifted by
+    one, and 0 where there is nothing.
 
     tags         int64 [m]: one more than the languages of its sentences that enter the bank
     vectors      float32 [m, width]: their vectors; none without a bank
@@ -126,7 +127,7 @@ def sizes(recipe: Any, width: int, norms: int) -> tuple[tuple[int, ...], ...]:
 
 
 def added(batch: Batch, vectors: Tensor, statistics: Tensor | None, recipe: Any) -> Added:
-    """What the group of `batch` leaves behind: vectors [2 n, width], centres and partners, as they were scored."""
+    """The additions of a group: vectors [2 n, width] are its centres and partners, as they were scored."""
     ids, mask = batch["ids"][1::2] + 1, batch["mask"]
     padded = ids.new_zeros(recipe.pairs, recipe.sentence_length)
     padded[:, : ids.shape[1]] = ids if mask is None else ids * mask[1::2]
@@ -136,7 +137,7 @@ def added(batch: Batch, vectors: Tensor, statistics: Tensor | None, recipe: Any)
 
 
 def of_step(own: Mapping[int, Added], shapes: tuple, recipe: Any, device: Any, process: ProcessContext) -> Added:
-    """What all groups of a step leave behind, of this process's `own` by their places; MLM's groups leave nothing."""
+    """The additions of all groups of a step; `own` are this process's by their places. MLM's groups add nothing."""
     parts = []
     for n, shape in enumerate(shapes):
         dtype = torch.long if n in (0, 3) else torch.float32

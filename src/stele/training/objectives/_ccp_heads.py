@@ -129,7 +129,7 @@ class Heads(nn.Module):
 
     @torch.no_grad()
     def after_step(self, process: ProcessContext) -> None:
-        """What the groups leave behind enters bank and running statistics, in the order of the groups."""
+        """Adds the groups' vectors and statistics to bank and running statistics, in the order of the groups."""
         start, recipe = self._started(), self.recipe
         step = of_step(self.waiting, self.sizes, recipe, self.groups.device, process)
         tags = step.tags - 1
@@ -149,7 +149,7 @@ class Heads(nn.Module):
         self.start = None
 
     def _project(self, states: Tensor, side: int, number: int, tag: int) -> Tensor:
-        """What a side's head makes of its half of a group [n, width]: of centres (0) or partners (1)."""
+        """The projection [n, width] of a side of a group: of centres (0) or partners (1)."""
         by_batch = self.recipe.batch_norm == "plain" or number % 2 == side
         return self.sides[side](states, by_batch, self._set(tag))
 

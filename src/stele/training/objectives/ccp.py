@@ -45,7 +45,7 @@ class Recipe(PretrainingRecipe):
     languages: list[str] = Field(min_length=1, description="train on these; bank and statistics are tagged by them")
     pairs: int = Field(ge=2, description="centres of one contrastive group, each with one sentence of its window")
     step_pairs: int | None = Field(
-        None, ge=2, description="pairs of a step, were all its groups contrastive: so many make `groups`"
+        None, ge=2, description="pairs of a step if all its groups were contrastive; they give `groups`"
     )
     sentence_length: int = Field(ge=3, description="most tokens of a sentence, special ones included")
     window: int = Field(ge=1, description="of the sentences around a centre that may be its partner")
@@ -63,7 +63,7 @@ class Recipe(PretrainingRecipe):
     statistics: Literal["all", "language"] = Field("all", description="what running statistics are of")
     output_norm: bool = Field(False, description="a second one behind each head, without a learned scale and shift")
     bank: int = Field(ge=0, description="sentences of earlier steps that are candidates")
-    bank_per: Literal["all", "language"] = Field("all", description="what holds so many")
+    bank_per: Literal["all", "language"] = Field("all", description="whether all languages share a bank of that size")
     bank_languages: Literal["own", "shared"] = Field(
         "own", description="candidates, in the bank and in the group: of a sentence's own language, or of any"
     )
@@ -71,7 +71,7 @@ class Recipe(PretrainingRecipe):
 
     @property
     def reach(self) -> tuple[int, int]:
-        """How many sentences before and behind a centre belong to its window."""
+        """The numbers of sentences before and behind a centre that belong to its window."""
         if self.window_counts == "radius":
             return self.window, self.window
         return (self.window - 1) // 2, self.window // 2

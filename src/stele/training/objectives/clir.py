@@ -90,7 +90,7 @@ EASY = 3 / 4  # to the power of the page's other sections: how probable a negati
 
 
 class Sections(Protocol):
-    """What is read of a store (training/section_store.py); sections have numbers, languages the sides 0 and 1."""
+    """A store of section pairs (training/section_store.py); sections have numbers, languages the sides 0 and 1."""
 
     pairs: np.ndarray
 
