@@ -15,7 +15,7 @@ WRITES = re.compile("[rbt+]*[wax][rbt+]*|r\\+b")
 BOUNDARIES = ("reading", "opened", "_opened", "_answer_of", "_unpacked")
 # what was written by Stele itself; its digest is checked before a command reads it (artifacts/integrity.py)
 CHECKED = {
-    "finetuning/data/examples.py": {"load_examples", "tokens"},
+    "finetuning/dual_encoder/examples.py": {"load_examples", "tokens"},
     "finetuning/dual_encoder/selection.py": {"restore"},
     "pretraining/inputs/checkpoint.py": {"_add_pooler"},
     "retrieval/calibrate.py": {"_encoded"},

@@ -131,8 +131,9 @@ def mine(folder: Path, source: Path, drawn) -> int:
     from stele.pairs.knowledge_pairs import write
     from stele.pairs.methods import ilk
     from stele.pairs.mining.knowledge_texts import Spool, fetch, kept
+    from stele.recipes.mining import IlkRecipe
 
-    recipe = ilk.Recipe(max_pairs=None)
+    recipe = IlkRecipe(max_pairs=None)
     with Spool(folder / "texts", len(drawn.query)) as spool:
         fetch(spool, 0, [source], ilk, recipe, 5, drawn)
         return write(folder / "pairs.parquet", ["en"], drawn, kept(spool.pairs(), recipe, Counter()))
