@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from stele.catalogue.rules import facts
+from stele.catalogue.schema.costs import rule_facts
 from stele.driver import fingerprint
 
 NOT_CHOSEN = {"tables.render"}  # named for its templates; none of its modules is chosen by name
@@ -36,7 +36,7 @@ def command(body: str) -> str | None:
 
 def environments(rule: str) -> list[str]:
     """The names of the environments that a rule may run in: at generated scales, and at the papers' sizes."""
-    name = facts(rule).environment
+    name = rule_facts(rule).environment
     return ["cpu", "gpu"] if name == "torch" else [name]
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from stele.catalogue import read_yaml
-from stele.catalogue.schema.names import Facts, choice
+from stele.catalogue.schema import Facts, choice
 from stele.files.strict import Strict, Values, validate
 
 Words = Annotated[list[str], Field(min_length=1)]

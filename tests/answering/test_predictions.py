@@ -9,9 +9,9 @@ from stele.answering.reader import best_span, loss_of, new_reader, predictions
 from stele.answering.windows import labels, make_windows
 from stele.benchmarks.types import Span, SpanQuestion
 from stele.errors import SteleError
-from stele.recipes.answering import parse_recipe
+from stele.recipes.finetuning import parse_answering
 
-RECIPE = parse_recipe(
+RECIPE = parse_answering(
     {"training_set": "squad2", "batch": 2, "learning_rate": 1e-3, "length": 24, "question_length": 10, "stride": 6}
 )
 
@@ -152,7 +152,7 @@ def test_layers_and_head_are_trained_and_embeddings_are_not(reader, uncased):
 def test_windows_that_cover_an_input_change_no_logit_and_the_question_sees_all(bert, uncased, tmp_path):
     """A model with sliding windows; narrower ones do change logits."""
     from stele.encoders.sliding_window import convert
-    from stele.recipes.sliding_window import SlidingWindow
+    from stele.recipes.pretraining import SlidingWindow
 
     windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
     logits = []

@@ -9,7 +9,7 @@ from made_questions import question
 from stele.answering.windows import NO_ANSWER, answer_tokens, cuts, labels, make_windows, marks
 from stele.benchmarks.types import Span, SpanQuestion
 from stele.errors import SteleError
-from stele.recipes.answering import parse_recipe
+from stele.recipes.finetuning import parse_answering
 
 RECIPE = {"training_set": "squad2", "batch": 2, "learning_rate": 1e-3, "length": 16, "question_length": 4, "stride": 5}
 
@@ -20,7 +20,7 @@ def asked(context: str, answer: str | None = None, text: str = "where ?", name: 
 
 
 def recipe(**changes):
-    return parse_recipe(RECIPE | changes)
+    return parse_answering(RECIPE | changes)
 
 
 @pytest.mark.parametrize("tokens", [1, 8, 9, 10, 23, 40])

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from stele.catalogue.rules import on_gpus
+from stele.catalogue.schema.costs import on_gpus
 from stele.cluster import resources, settings
 from stele.config.model import parse_config
 from stele.errors import SteleError

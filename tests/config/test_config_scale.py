@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from stele import catalogue
-from stele.catalogue.alike import whole_scale
+from stele.catalogue.scales import whole_scale
 from stele.config import model, scale
 from stele.config.sources import Sources
 from stele.errors import SteleError

@@ -5,7 +5,7 @@ import pytest
 from stele.catalogue import load, read_yaml
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.recipes.finetuning import parse_recipe as parse_finetuning
+from stele.recipes.finetuning import parse_finetuning as parse_finetuning
 from stele.recipes.pretraining import parse_recipe as parse_pretraining
 
 MODEL = {"models": {"mine": {"base": "bm25", "recipe": "msm"}}}

@@ -24,13 +24,11 @@ from stele.cost.finetuning import Texts
 from stele.cost.shapes import shape_of
 from stele.cost.work import Work
 from stele.recipes.calibration import RotationRecipe
-from stele.recipes.finetuning import parse_recipe as parse_finetuning
+from stele.recipes.finetuning import parse_finetuning as parse_finetuning
 from stele.recipes.flops import Shape
-from stele.recipes.objectives.clir import QUERY
-from stele.recipes.pretraining import OBJECTIVES
 from stele.recipes.pretraining import parse_recipe as parse_pretraining
-from stele.registry import load_named
-from stele.training.objectives import clir
+from stele.training.objectives.clir import QUERY
+from stele.training.objectives.mlm import MaskedLanguageModelling
 
 FULL = Fill(tokens=1, sentences=1)
 SHAPE = Shape(layers=12, width=768, inner=3072, vocabulary=250002)
@@ -65,12 +63,11 @@ def batch_of(objective: str, recipe) -> dict:
 )
 def test_full_groups_cost_what_their_objective_counts(jobs, model):
     recipe = jobs(scale="paper").pretraining.recipe(model)
-    counted = {
-        objective: load_named(OBJECTIVES, objective, "objective").flops(batch_of(objective, recipe), recipe, SHAPE)
-        for objective in ({recipe.objective, "mlm"} if recipe.mlm_share else {recipe.objective})
-    }
-    own, share = counted[recipe.objective], recipe.mlm_share
-    expected = recipe.groups * ((1 - share) * own + share * counted.get("mlm", 0))
+    contrastive = recipe.new_objective(recipe.own_tasks()[0]).flops(batch_of(recipe.objective, recipe), SHAPE)
+    share, mlm = recipe.mlm_share, 0.0
+    if share:
+        mlm = MaskedLanguageModelling(recipe).flops(batch_of("mlm", recipe), SHAPE)
+    expected = recipe.groups * ((1 - share) * contrastive + share * mlm)
     assert pretraining.per_step(recipe, SHAPE, FULL) == pytest.approx(expected, rel=1e-4)
 
 
@@ -84,7 +81,7 @@ def test_full_groups_of_packed_pairs_cost_what_their_tasks_count(tasks, window):
     places = np.empty(round(0.3 * 32 * QUERY))
     batches = {"rr": {"types": types, "ids": np.empty((64, 512))}}
     batches["qlm"] = {"types": types, "ids": np.empty((32, 512)), "places": places}
-    counted = [clir.TASKS[task].flops(batches[task], recipe, shape) for task in tasks]
+    counted = [recipe.new_objective(task).flops(batches[task], shape) for task in tasks]
     assert recipe.flops(shape, *recipe.group_sizes(1, 1)) == pytest.approx(np.mean(counted), rel=1e-4)
 
 

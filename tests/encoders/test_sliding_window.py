@@ -15,9 +15,8 @@ from stele.encoders.tokenizer import load_tokenizer
 from stele.errors import SteleError
 from stele.files.strict import validate
 from stele.recipes.encoding import EncodingSpec
-from stele.recipes.sliding_window import SlidingWindow
-from stele.training.global_attention import global_attention
-from stele.training.hidden_states import token_states
+from stele.recipes.pretraining import SlidingWindow
+from stele.training.hidden_states import global_attention, token_states
 
 LENGTHS, QUERIES = (60, 41, 17), (9, 4, 12)  # tokens of three inputs, and of their queries
 

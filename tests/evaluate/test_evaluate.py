@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from stele.catalogue import entries, entry
+from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
-from stele.catalogue.schema.sizes import Checkpoint
 from stele.command import cli
 from stele.config.model import parse_config
 from stele.errors import SteleError

@@ -9,11 +9,10 @@ from tiny_runs import RECIPE, XTREME, example
 
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
-from stele.finetuning.data.batches import Group, make_group, positive_mask
-from stele.finetuning.data.examples import read_examples
-from stele.finetuning.dual_encoder.contrastive import group_loss, loss_of_vectors
-from stele.finetuning.dual_encoder.model import load_model
-from stele.recipes.finetuning import parse_recipe
+from stele.finetuning.dual_encoder.batches import Group, make_group, positive_mask
+from stele.finetuning.dual_encoder.examples import read_examples
+from stele.finetuning.dual_encoder.model import group_loss, load_model, loss_of_vectors
+from stele.recipes.finetuning import parse_finetuning
 from stele.training.processes import process_context
 from tests.forked import forked
 
@@ -80,7 +79,7 @@ def test_a_group_of_one_candidate_is_refused():
 
 # --- with real towers -------------------------------------------------------------------------------------------------
 def data_and_model(base, style="dpr", number=12, dropout=0.0):
-    recipe = parse_recipe({**(XTREME if style == "xtreme" else RECIPE), "dropout": dropout})
+    recipe = parse_finetuning({**(XTREME if style == "xtreme" else RECIPE), "dropout": dropout})
     module, tokenizer, _ = load_model(base, recipe, 0)
     items = [example(i) for i in range(number)]
     source = [
@@ -147,7 +146,7 @@ def test_recomputed_chunks_give_the_same_gradients(base, style):
 
 def test_recomputed_chunks_see_the_same_dropout(base):
     """Finite differences along the gradient agree with it only if the second encoding drops what the first dropped."""
-    recipe = parse_recipe({**RECIPE, "dropout": 0.3})
+    recipe = parse_finetuning({**RECIPE, "dropout": 0.3})
     module, tokenizer, _ = load_model(base, recipe, 0)
     source = [TrainingExample(f"alpha {i}", [Passage("", "", f"beta gamma {i}")], [], "") for i in range(6)]
     data = read_examples(source, tokenizer, recipe.spec(), True, "test")

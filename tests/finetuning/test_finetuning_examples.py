@@ -7,7 +7,7 @@ from tiny_runs import example
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.encoders.tokenizer import load_tokenizer
 from stele.errors import SteleError
-from stele.finetuning.data.examples import load_examples, read_examples, save_examples
+from stele.finetuning.dual_encoder.examples import load_examples, read_examples, save_examples
 from stele.recipes.encoding import EncodingSpec
 
 SPEC = EncodingSpec(pooling="cls", query_length=16, passage_length=24)
@@ -67,7 +67,7 @@ def test_a_query_loses_one_final_question_mark(tokenizer, query, stripped):
 
 
 def test_tokens_are_those_of_the_encoder(tokenizer, monkeypatch):
-    monkeypatch.setattr("stele.finetuning.data.examples.BLOCK", 3)  # several blocks
+    monkeypatch.setattr("stele.finetuning.dual_encoder.examples.BLOCK", 3)  # several blocks
     texts = [f"alpha {'beta ' * i}" for i in range(1, 9)]
     data = read([TrainingExample(t, [p(t, "title")], [], "") for t in texts], tokenizer)
     for i, text in enumerate(texts):

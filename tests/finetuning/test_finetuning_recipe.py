@@ -6,7 +6,7 @@ from stele import catalogue
 from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.plan.plan import make_plan
-from stele.recipes.finetuning import parse_recipe
+from stele.recipes.finetuning import parse_finetuning
 
 # The papers' values once more, so that a slip in recipes.yaml shows. DPR's: MSM, A.1; CCP, section 4.3; the scripts of
 # MSM's authors (mDPR/scripts: 8 GPUs, batch_size is a GPU's) and the defaults of mDPR/dpr/options.py.
@@ -147,9 +147,10 @@ def test_the_values_are_the_papers(name):
     found = jobs().finetuning.recipe(name).model_dump()
     assert {key: found[key] for key in PAPER[name]} == PAPER[name]
     assert set(found) - set(PAPER[name]) == {"training_set", "dev_set", "encode_chunk", "save_every_seconds"}
-    reads = jobs().finetuning.reads(name)
-    assert (reads.start, reads.training_set, reads.dev_set) == SETS[name]
-    assert reads.miner == MINERS.get(name)
+    whole = jobs().finetuning.recipe(name)
+    dev_set = whole.dev_set and whole.dev_set.entry
+    assert (whole.start, whole.training_set.entry, dev_set) == SETS[name]
+    assert whole.miner == MINERS.get(name)
     assert (found["negatives"] == "mined") == (name in MINERS)
 
 
@@ -176,7 +177,7 @@ def test_the_smaller_scales_keep_what_a_recipe_is_about():
 )
 def test_hard_negatives_that_cannot_be(changes, message):
     with pytest.raises(SteleError, match=message):
-        parse_recipe({**SHORT, **changes})
+        parse_finetuning({**SHORT, **changes})
 
 
 SHORT = {
@@ -191,10 +192,10 @@ SHORT |= {"hard_negatives": 1, "learning_rate": 1e-3, "warmup_steps": 0, "epochs
 
 
 def test_steps_of_an_epoch_are_whole_groups():
-    recipe = parse_recipe({**SHORT, "accumulation": 4})
+    recipe = parse_finetuning({**SHORT, "accumulation": 4})
     assert recipe.steps_per_epoch(87_599) == 87_599 // 4 // 4
     assert recipe.total_steps(87_599) == 3 * (87_599 // 4 // 4)
-    assert parse_recipe({**SHORT, "batch": 128, "epochs": 0.5}).total_steps(1_280) == 5
+    assert parse_finetuning({**SHORT, "batch": 128, "epochs": 0.5}).total_steps(1_280) == 5
     with pytest.raises(SteleError, match="15 usable examples, one optimiser step takes 4 x 4"):
         recipe.steps_per_epoch(15)
 
@@ -215,7 +216,7 @@ def test_steps_of_an_epoch_are_whole_groups():
 )
 def test_the_keys_that_a_finetuning_recipe_must_have(key):
     with pytest.raises(SteleError, match=f"{key}: Field required"):
-        parse_recipe({name: value for name, value in SHORT.items() if name != key})
+        parse_finetuning({name: value for name, value in SHORT.items() if name != key})
 
 
 @pytest.mark.parametrize(
@@ -233,4 +234,4 @@ def test_the_keys_that_a_finetuning_recipe_must_have(key):
 )
 def test_wrong_recipes_of_a_finetuning_are_refused(change, message):
     with pytest.raises(SteleError, match=message):
-        parse_recipe({**SHORT, **change})
+        parse_finetuning({**SHORT, **change})

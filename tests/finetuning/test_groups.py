@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from stele.encoders.tokens import Tokens
-from stele.finetuning.data.batches import dev_groups, hard_negatives, make_group, members, training_group
-from stele.finetuning.data.examples import Examples
+from stele.finetuning.dual_encoder.batches import dev_groups, hard_negatives, make_group, members, training_group
+from stele.finetuning.dual_encoder.examples import Examples
 
 
 def examples(positives: list[list[int]], negatives: list[list[int]]) -> Examples:

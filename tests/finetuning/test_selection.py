@@ -7,10 +7,10 @@ from test_groups import examples
 from tiny_runs import RECIPE
 
 from stele.errors import SteleError
-from stele.finetuning.data.batches import dev_groups
-from stele.finetuning.dual_encoder.contrastive import loss_of_vectors
+from stele.finetuning.dual_encoder.batches import dev_groups
+from stele.finetuning.dual_encoder.model import loss_of_vectors
 from stele.finetuning.dual_encoder.selection import Selection, Vectors, average_rank, dev_nll
-from stele.recipes.finetuning import parse_recipe
+from stele.recipes.finetuning import parse_finetuning
 from stele.training.processes import ProcessContext
 
 HERE = ProcessContext(torch.device("cpu"))
@@ -56,7 +56,7 @@ def test_a_tower_whose_vectors_are_not_finite_is_never_the_best(broken):
 
 def test_dev_nll_is_the_mean_over_groups():
     data = examples([[0], [1], [2], [3]], [[4], [5], [6], [7]])
-    recipe = parse_recipe({**RECIPE, "dev_batch": 2})
+    recipe = parse_finetuning({**RECIPE, "dev_batch": 2})
     generator = torch.Generator().manual_seed(0)
     vectors = Known(torch.randn(4, 3, generator=generator).tolist(), torch.randn(8, 3, generator=generator).tolist())
     groups = dev_groups(data, 2, 1)
@@ -70,7 +70,7 @@ def test_dev_nll_is_the_mean_over_groups():
 def selection(folder, rule, monkeypatch, figures, an_epoch=1):
     """A selection whose measures are given: (nll or rank) after each step; the module's weight is the step."""
     module = torch.nn.Linear(1, 1)
-    recipe = parse_recipe({**RECIPE, "dev_set": "jsonl", "selection": rule})
+    recipe = parse_finetuning({**RECIPE, "dev_set": "jsonl", "selection": rule})
     chosen = Selection(folder, module, examples([[0], [1]], [[], []]), recipe, an_epoch, HERE)
     monkeypatch.setattr(
         "stele.finetuning.dual_encoder.selection.dev_nll", lambda *_: figures["nll"][int(module.weight)]
@@ -110,7 +110,7 @@ def test_from_its_epoch_on_the_average_rank_decides_afresh(tmp_path, monkeypatch
 
 def test_last_keeps_nothing(tmp_path, monkeypatch):
     module = torch.nn.Linear(1, 1)
-    recipe = parse_recipe({**RECIPE, "dev_set": "jsonl", "selection": "last", "evaluate_every": 3})
+    recipe = parse_finetuning({**RECIPE, "dev_set": "jsonl", "selection": "last", "evaluate_every": 3})
     chosen = Selection(tmp_path / "b", module, examples([[0], [1]], [[], []]), recipe, 10, HERE)
     monkeypatch.setattr("stele.finetuning.dual_encoder.selection.dev_nll", lambda *_: 1.0)
     assert chosen.every == 3
@@ -120,6 +120,6 @@ def test_last_keeps_nothing(tmp_path, monkeypatch):
 
 
 def test_a_dev_set_of_one_question_is_refused(tmp_path):
-    recipe = parse_recipe({**RECIPE, "dev_set": "jsonl", "selection": "dev_nll"})
+    recipe = parse_finetuning({**RECIPE, "dev_set": "jsonl", "selection": "dev_nll"})
     with pytest.raises(SteleError, match="dev set has 1 usable examples"):
         Selection(tmp_path, torch.nn.Linear(1, 1), examples([[0]], [[]]), recipe, 1, HERE)

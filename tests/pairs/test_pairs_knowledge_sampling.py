@@ -8,7 +8,7 @@ import pytest
 from stele.pairs import knowledge, knowledge_pairs
 from stele.pairs.knowledge import Candidates, hashed, pack, sample, swapped, unpack
 from stele.pairs.knowledge_pairs import Spool, kept
-from stele.pairs.methods.ilk import Recipe
+from stele.recipes.mining import IlkRecipe
 
 
 def pairs(count, seed=0):
@@ -95,7 +95,7 @@ def test_spool_opens_few_files(monkeypatch, tmp_path):
 
 
 def test_the_knowledge_pairs_that_sampling_keeps():
-    recipe = Recipe(min_characters=3, max_pairs=3)
+    recipe = IlkRecipe(min_characters=3, max_pairs=3)
     texts = [
         (0, "One two.", "Three four."),
         (1, "one  TWO.", "three four."),  # the same again

@@ -15,7 +15,7 @@ from stele.pairs import section_pairs
 from stele.pairs.methods import DocumentMethod, KnowledgeMethod, SectionMethod, load_method, section
 from stele.pairs.methods.section import HeadingVectors, Span, collect, spans, terms
 from stele.pairs.section_pairs import stop_words
-from stele.recipes.pairs.section import Recipe
+from stele.recipes.mining import SectionRecipe
 
 
 def test_five_pages_by_hand(tmp_path):
@@ -186,10 +186,10 @@ def test_a_section_has_its_nearest_heading():
 
 def test_terms_are_those_of_fasttexts_vocabulary():
     assert terms("Prämien, Ehrungen & Ämter", frozenset()) == ["prämien", "ehrungen", "ämter"]
-    french = stop_words("fr", Recipe(stop_words={"fr": "FRENCH"}))
+    french = stop_words("fr", SectionRecipe(stop_words={"fr": "FRENCH"}))
     assert terms("D’un siècle à l’autre", french) == ["siècle", "autre"]
     assert terms("Ｆｉｎａｌ（２０２０）", frozenset()) == ["final", "2020"]
-    assert stop_words("sw", Recipe(stop_words={"fr": "FRENCH"})) == frozenset()
+    assert stop_words("sw", SectionRecipe(stop_words={"fr": "FRENCH"})) == frozenset()
 
 
 def test_a_heading_whose_terms_cancel_out_matches_nothing():

@@ -56,12 +56,12 @@ def test_batches_do_not_matter(tmp_path, pairs, checkpoint, monkeypatch):
 def test_sides_without_tokens_are_dropped(checkpoint):
     from collections import Counter
 
-    from stele.pairs.methods.clk import Recipe
     from stele.pairs.segments import encoder
+    from stele.recipes.mining import ClkRecipe
 
     counts = Counter()
     batch = (["w1 w2", EMPTY, "w3"], ["w4", "w5", EMPTY])
-    made = list(tokenise.examples([batch], encoder(new_tokenizer()), Recipe(), counts))
+    made = list(tokenise.examples([batch], encoder(new_tokenizer()), ClkRecipe(), counts))
     assert [[side.tolist() for side in pair] for pair in made] == [[ids("w1 w2"), ids("w4")]] and counts["empty"] == 2
 
 

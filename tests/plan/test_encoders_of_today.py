@@ -6,8 +6,8 @@ import pytest
 
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
-from stele.catalogue.schema.sizes import Checkpoint
 from stele.papers.table import load_spec
 from stele.papers.targets import references
 

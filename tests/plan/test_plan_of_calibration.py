@@ -6,7 +6,7 @@ import pytest
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
-from stele.catalogue.checks import check_scale
+from stele.catalogue.scales import check_scale
 from stele.errors import SteleError
 from stele.registry import load_named
 

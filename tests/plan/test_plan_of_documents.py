@@ -9,7 +9,7 @@ from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.cost import cpu_rules, gpu_rules
 from stele.errors import SteleError
-from stele.recipes.windows import Windows
+from stele.recipes.search import Windows
 from stele.retrieval.dense.windows import parse_windows
 
 COLLECTIONS = ["ntcir8_zh", "trec2002_ar", "clef2006_fr", "fire2012_hi", "fire2012_bn", "trec3_es"]

@@ -6,20 +6,20 @@ from collections import Counter
 import pytest
 
 from stele.recipes.pretraining import parse_recipe
-from stele.training import draws
+from stele.training import run_sizes
 from stele.training.tasks import scheduled
 
 MODELS = ("msm", "crop", "ict", "mlm_equal_compute", "kept", "mcontriever_continued", "msm_neg_4096")
 
 
 def test_the_examples_in_the_docstrings_hold():
-    assert doctest.testmod(draws).attempted and not doctest.testmod(draws).failed
+    assert doctest.testmod(run_sizes).attempted and not doctest.testmod(run_sizes).failed
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_run_draws_of_all_stores_that_it_reads(jobs, model):
     recipe = jobs(scale="paper").pretraining.recipe(model)
-    assert set(draws.drawn(recipe)) == recipe.stores_read()
+    assert set(run_sizes.drawn(recipe)) == recipe.stores_read()
 
 
 @pytest.mark.parametrize("model", ["msm", "crop", "kept"])
@@ -29,7 +29,7 @@ def test_draws_are_those_of_the_schedule(jobs, model):
     for j in range(recipe.steps * recipe.groups):
         name, _ = scheduled(j, recipe)
         counted[name] += recipe.examples(name)
-    assert draws.drawn(recipe) == pytest.approx({recipe.store_of(name): n for name, n in counted.items()}, rel=0.02)
+    assert run_sizes.drawn(recipe) == pytest.approx({recipe.store_of(name): n for name, n in counted.items()}, rel=0.02)
 
 
 def test_a_store_may_be_drawn_from_by_two_recipes_and_the_greater_one_counts(jobs):
@@ -47,11 +47,11 @@ def test_a_store_may_be_drawn_from_by_two_recipes_and_the_greater_one_counts(job
 def test_every_cap_is_above_what_its_language_is_drawn(jobs):
     """By texts' sizes at the papers' scale; over all languages they are a few times what is drawn in all."""
     plan = jobs(scale="paper")
-    drawn = draws.drawn(plan.pretraining.recipe("mlm_equal_compute"))["mlm"]
+    drawn = run_sizes.drawn(plan.pretraining.recipe("mlm_equal_compute"))["mlm"]
     caps = [
         cap for (mining, model, _), cap in plan.text_sizes._most_examples.items() if (mining, model) == ("mlm", "xlmr")
     ]
-    assert len(caps) == 108 and draws.MARGIN * drawn <= sum(caps) < 2 * draws.MARGIN * drawn
+    assert len(caps) == 108 and run_sizes.MARGIN * drawn <= sum(caps) < 2 * run_sizes.MARGIN * drawn
 
 
 @pytest.mark.parametrize("scale", ["miniature", "small"])
@@ -59,7 +59,7 @@ def test_no_cap_binds_at_a_generated_scale_and_a_small_change_of_a_recipe_change
     caps = jobs(scale=scale).text_sizes._most_examples
     longer = {"base": "xlmr", "recipe": "msm", "override": {"steps": 2000}}
     assert (
-        min(caps.values()) >= draws.LEAST
+        min(caps.values()) >= run_sizes.LEAST
         and jobs(scale=scale, models={"longer": longer}).text_sizes._most_examples == caps
     )
 

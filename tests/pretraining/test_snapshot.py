@@ -10,7 +10,7 @@ from tiny_checkpoint import bert_checkpoint
 
 from stele.artifacts.integrity import damages
 from stele.artifacts.records import read_record
-from stele.catalogue.checks import check_models
+from stele.catalogue.models import check_models
 from stele.command.cli import main
 from stele.config.model import parse_config
 from stele.errors import SteleError

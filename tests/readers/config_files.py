@@ -102,7 +102,7 @@ CONFIGURATIONS: dict[str, Reader] = {
     ),
     "cluster.yaml": ("cluster.yaml", b"partitions: {cpu: short, gpu: long}\nhours: {cpu: 4}\n", cluster_names),
     "pretraining recipe": ("recipe.json", json.dumps(MSM).encode(), argument(pretraining.parse_recipe)),
-    "fine-tuning recipe": ("recipe.json", json.dumps(TUNING).encode(), argument(finetuning.parse_recipe)),
+    "fine-tuning recipe": ("recipe.json", json.dumps(TUNING).encode(), argument(finetuning.parse_finetuning)),
     "mining recipe": (
         "recipe.json",
         b'{"method": "ict", "block_tokens": 64, "query_tokens": 16, "queries_per_block": 1, "removal": 0.9}',

@@ -15,9 +15,9 @@ WRITES = re.compile("[rbt+]*[wax][rbt+]*|r\\+b")
 BOUNDARIES = ("reading", "opened", "_opened", "_answer_of", "_unpacked")
 # what was written by Stele itself; its digest is checked before a command reads it (artifacts/integrity.py)
 CHECKED = {
-    "finetuning/data/examples.py": {"load_examples", "tokens"},
+    "finetuning/dual_encoder/examples.py": {"load_examples", "tokens"},
     "finetuning/dual_encoder/selection.py": {"restore"},
-    "pretraining/inputs/base.py": {"_add_pooler"},
+    "pretraining/inputs/checkpoint.py": {"_add_pooler"},
     "retrieval/calibrate.py": {"_encoded"},
     "retrieval/dense/collection.py": {"_refuse_double_ids", "vectors"},
     "retrieval/dense/job_collections.py": {"_ids", "_refuse_double_ids"},

@@ -16,7 +16,7 @@ from recorded import record
 
 from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
-from stele.recipes.lexical import parse_recipe
+from stele.recipes.search import parse_lexical
 from stele.retrieval import bm25, search_job
 from stele.retrieval.lexical import lucene_bm25
 
@@ -193,7 +193,7 @@ def test_kill_9_and_again_gives_the_same_runs(tmp_path, data, module, name, call
 )
 def test_recipes_that_make_no_sense(recipe, message):
     with pytest.raises(SteleError, match=message):
-        parse_recipe(recipe)
+        parse_lexical(recipe)
 
 
 def test_a_split_that_is_not_there_is_named(tmp_path, data, monkeypatch):

@@ -18,7 +18,7 @@ from recorded import record
 
 from stele.benchmarks.types import Query
 from stele.errors import SteleError
-from stele.recipes.lexical import Rm3
+from stele.recipes.search import Rm3
 from stele.retrieval import bm25
 from stele.retrieval.lexical import anserini
 

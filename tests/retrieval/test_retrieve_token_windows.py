@@ -16,7 +16,7 @@ from stele.artifacts.run_files import read_run
 from stele.benchmarks.types import Passage
 from stele.encoders.tokens import Chat
 from stele.errors import SteleError
-from stele.recipes.windows import TokenWindows
+from stele.recipes.search import TokenWindows
 from stele.retrieval import retrieve
 from stele.retrieval.dense.windows import by_tokens, parse_windows, token_spans
 

@@ -13,7 +13,7 @@ from recorded import record
 
 from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
-from stele.recipes.windows import Windows
+from stele.recipes.search import Windows
 from stele.retrieval import retrieve, search_job
 from stele.retrieval.dense import vector_files
 from stele.retrieval.dense.windows import document_hits, parse_windows, sentence_windows

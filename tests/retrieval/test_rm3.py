@@ -13,7 +13,7 @@ import pytest
 
 from stele.artifacts.run import canonical
 from stele.benchmarks.types import Query
-from stele.recipes.lexical import Rm3
+from stele.recipes.search import Rm3
 from stele.retrieval.lexical import anserini, engines, lucene_bm25, rm3
 
 JAR = Path(os.environ.get("STELE_ANSERINI", "/nowhere"))

@@ -51,7 +51,7 @@ def test_a_checkpoint_counts_as_much_as_the_encoder_that_is_trained_from_it(fami
     from safetensors.torch import load_file, save_file
     from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
 
-    from stele.pretraining.inputs.base import load_base, save_sentence_encoder
+    from stele.pretraining.inputs.checkpoint import load_base, save_sentence_encoder
     from tests.pretraining.tiny_checkpoint import tokenizer
 
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}

@@ -25,14 +25,14 @@ def measure(paragraphs: int, words: int = 400, length: int = 256, shared: int = 
 
     from stele.answering.windows import make_windows
     from stele.benchmarks.types import SpanQuestion
-    from stele.recipes.answering import parse_recipe
+    from stele.recipes.finetuning import parse_answering
 
     draws, vocabulary, tokenizer = random.Random(0), " ".join(TEXTS).split(), _subword_tokenizer()
     texts = [" ".join(draws.choices(vocabulary, k=words)) for _ in range(paragraphs)]
     asked = "who wrote the first novel"
     own = len(tokenizer(asked, add_special_tokens=False)["input_ids"])
     stride = length - own - 4 - shared  # ours is the step, theirs what is shared
-    recipe = parse_recipe(
+    recipe = parse_answering(
         {"training_set": "squad2", "batch": 16, "learning_rate": 1e-5, "length": length, "stride": stride}
     )
     items = [SpanQuestion(f"{n}-{m}", asked, text, []) for n, text in enumerate(texts) for m in range(QUESTIONS)]

@@ -130,8 +130,9 @@ def drawn_from(sizes: list[int], count: int, seed: int = 1):
 def mine(folder: Path, source: Path, drawn) -> int:
     from stele.pairs.knowledge_pairs import Spool, fetch, kept, write
     from stele.pairs.methods import ilk
+    from stele.recipes.mining import IlkRecipe
 
-    recipe = ilk.Recipe(max_pairs=None)
+    recipe = IlkRecipe(max_pairs=None)
     with Spool(folder / "texts", len(drawn.query)) as spool:
         fetch(spool, 0, [source], ilk, recipe, 5, drawn)
         return write(folder / "pairs.parquet", ["en"], drawn, kept(spool.pairs(), recipe, Counter()))

@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 from stele.benchmarks.types import Query
-from stele.recipes.lexical import Rm3
+from stele.recipes.search import Rm3
 from stele.retrieval.lexical import engines
 from stele.retrieval.lexical.lucene_bm25 import statistics
 

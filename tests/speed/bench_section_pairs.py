@@ -126,10 +126,10 @@ def bases(pages: int) -> list:
 def ours(pages: int, sides: list) -> list[tuple[int, int, int]]:
     from stele.pairs.knowledge import unpack
     from stele.pairs.methods.section import matches
-    from stele.recipes.pairs.section import Recipe
+    from stele.recipes.mining import SectionRecipe
 
     made = []
-    for some in matches(bases(pages), sides, Recipe(), Counter()):
+    for some in matches(bases(pages), sides, SectionRecipe(), Counter()):
         (_, page, place), (_, _, other) = unpack(some.first), unpack(some.second)
         made += zip(page.tolist(), place.tolist(), other.tolist(), strict=True)
     return made

@@ -37,7 +37,7 @@ def one_layer(family: str, sizes: dict[str, Any], window: int) -> Any:
     from transformers import AutoModel, BertConfig
 
     from stele.encoders.sliding_window import windowed_config
-    from stele.recipes.sliding_window import SlidingWindow
+    from stele.recipes.pretraining import SlidingWindow
 
     config = BertConfig(**{**sizes, "num_hidden_layers": 1, "vocab_size": 1000, "max_position_embeddings": 1024})
     if family == "longformer":

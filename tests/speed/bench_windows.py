@@ -61,7 +61,7 @@ def measure(documents: int, layers: int, width: int, repetitions: int) -> dict[s
 
     import torch
 
-    from stele.recipes.windows import Windows
+    from stele.recipes.search import Windows
     from stele.retrieval.dense.windows import DocumentWindows, by_sentences
 
     torch.set_num_threads(1)

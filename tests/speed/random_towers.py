@@ -20,7 +20,7 @@ def random_towers(checkpoint: str, recipe):
 def random_examples(count: int, words: int, query_length: int, passage_length: int):
     """`count` examples with one hard negative each: the next one's positive."""
     from stele.encoders.tokens import Tokens
-    from stele.finetuning.data.examples import Examples
+    from stele.finetuning.dual_encoder.examples import Examples
 
     rng, rows, ends = np.random.default_rng(0), np.arange(count), np.arange(count + 1)
 

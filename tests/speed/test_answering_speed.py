@@ -34,12 +34,12 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, capsys):
     from stele.answering.reader import Reader, loss_of
     from stele.answering.windows import Labels, Windows
     from stele.encoders.tokens import Tokens
-    from stele.recipes.answering import parse_recipe
+    from stele.recipes.finetuning import parse_answering
     from stele.training.loop import MicroBatches, train
     from stele.training.processes import ProcessContext
 
     whole = {**catalogue.load("recipes")["answering"]["squad2"], "save_every_seconds": 3600, "threads": 2}
-    recipe = parse_recipe(whole)
+    recipe = parse_answering(whole)
     words = real_sizes.ARCHITECTURES["mbert"][1]["vocab_size"]
     ids = np.random.default_rng(0).integers(5, words, 4 * recipe.length).astype(np.int32)
     tokens, rows = Tokens(ids, np.arange(5) * recipe.length, None), np.arange(4)

@@ -9,7 +9,7 @@ import real_sizes
 import torch
 from random_towers import random_examples, random_towers
 
-from stele.recipes.generator import parse_recipe
+from stele.recipes.finetuning import parse_generator
 from stele.training.loop import train
 from stele.training.processes import ProcessContext
 
@@ -56,7 +56,7 @@ def test_mbart_large_learns_queries_of_passages(tmp_path):
 
     torch.manual_seed(0)
     sizes = {"training_set": "jsonl", "pairs": 4, "batch": 1, "steps": 2, "learning_rate": 3e-5}
-    model, recipe = MBartForConditionalGeneration(MBartConfig(vocab_size=250_027)), parse_recipe(sizes)
+    model, recipe = MBartForConditionalGeneration(MBartConfig(vocab_size=250_027)), parse_generator(sizes)
     assert sum(parameter.numel() for parameter in model.parameters()) // 10**6 == 610
     pairs = [("a query", "a passage")] * 4
     values = steps_of(tmp_path, model, losses(Generator(model, RandomTokens()), pairs, recipe, 0, CPU.device), recipe)

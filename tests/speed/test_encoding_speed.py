@@ -13,10 +13,10 @@ import pytest
 import torch
 
 from stele import catalogue
-from stele.finetuning.data.batches import training_group
-from stele.finetuning.dual_encoder.contrastive import group_loss
+from stele.finetuning.dual_encoder.batches import training_group
+from stele.finetuning.dual_encoder.model import group_loss
 from stele.finetuning.finetune import losses
-from stele.recipes.finetuning import parse_recipe
+from stele.recipes.finetuning import parse_finetuning
 from stele.training.loop import train
 from stele.training.processes import ProcessContext
 
@@ -61,7 +61,7 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, name, checkpoint, cap
     """Random weights, batch cut; run where STELE_ALL_RECIPES is set."""
     if not os.environ.get(real_sizes.ALL):
         pytest.skip(real_sizes.REASON)
-    recipe = parse_recipe({**real_sizes.jobs().finetuning.recipe(name).given(), **CUT}, name)
+    recipe = parse_finetuning({**real_sizes.jobs().finetuning.recipe(name).given(), **CUT}, name)
     words = real_sizes.ARCHITECTURES[checkpoint][1]["vocab_size"]
     module, data = random_towers(checkpoint, recipe), random_examples(2 * 2 * recipe.accumulation, words, 8, 16)
     here = ProcessContext(torch.device("cpu"))
@@ -116,7 +116,7 @@ def test_speed_and_memory_of_a_released_size_group(capsys):
 @pytest.mark.slow
 @GPU
 def test_the_loss_in_bfloat16_is_the_cpu_s(capsys):
-    recipe = parse_recipe({**real_sizes.jobs().finetuning.recipe("nq").given(), "dropout": 0.0})
+    recipe = parse_finetuning({**real_sizes.jobs().finetuning.recipe("nq").given(), "dropout": 0.0})
     module = random_towers("xlmr", recipe).eval()
     data = random_examples(16, 250_002, 16, 64)
     group, actual = training_group(data, 16, 1, 0, 0, 0), {}

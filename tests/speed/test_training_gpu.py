@@ -12,7 +12,7 @@ import torch
 from gpu_peak import product_peak
 
 from stele.recipes.pretraining import parse_recipe
-from stele.training import flops, tasks
+from stele.training import run_sizes, tasks
 from stele.training.masking import Vocabulary
 from stele.training.sampling import Group, generator
 from stele.training.store import Flat
@@ -37,16 +37,15 @@ def new_module(recipe):
     torch.manual_seed(0)
     config = real_sizes.config("xlmr", recipe.dropout)
     model = AutoModelForMaskedLM.from_config(config, attn_implementation="sdpa")
-    heads = {name: o.Heads(recipe, config) for name, o in tasks.objectives(recipe).items()}
-    return tasks.Pretraining(model, heads).train()
+    return tasks.Pretraining(model, tasks.new_objectives(recipe), 0).train()
 
 
 def new_batch(recipe, examples, lengths, device):
     vocabulary = Vocabulary(250_002, 0, 2, 1, 250_001, (0, 1, 2, 3, 250_001))
     tokens = np.random.default_rng(0).integers(5, 250_000, examples * sum(lengths))
     flat = Flat(tokens, np.array(lengths * examples), np.full(examples, len(lengths)))
-    chosen = tasks.objectives(recipe)[recipe.objective]
-    made = chosen.batch(flat, vocabulary, recipe, Group(0, [("en", np.arange(examples))]), generator(0))
+    chosen = tasks.new_objectives(recipe)[recipe.objective]
+    made = chosen.batch(flat, vocabulary, Group(0, [("en", np.arange(examples))]), generator(0))
     for name in tasks.COUNTED:
         made.pop(name, None)
     return tasks.to_device(made, torch.device(device))
@@ -57,7 +56,7 @@ def test_speed_and_memory_of_a_released_size_group(objective, capsys):
     examples, lengths = LENGTHS[objective]
     recipe = paper_recipe(objective)
     module = new_module(recipe).cuda()
-    optimiser = recipe.optimisation().optimiser(module)
+    optimiser = recipe.optimiser(module)
     batch = new_batch(recipe, examples, lengths, "cuda")
 
     def step():
@@ -76,8 +75,8 @@ def test_speed_and_memory_of_a_released_size_group(objective, capsys):
         step()
     torch.cuda.synchronize()
     seconds = (time.perf_counter() - begin) / 10
-    objective_module = tasks.objectives(recipe)[objective]
-    speed = objective_module.flops(batch, recipe, flops.Shape.of(module.model.config)) / seconds
+    objective_module = tasks.new_objectives(recipe)[objective]
+    speed = objective_module.flops(batch, run_sizes.Shape.of(module.model.config)) / seconds
     with capsys.disabled():
         print(
             f"\n{objective}: {seconds * 1e3:.0f} ms a group, {len(lengths) * examples / seconds:.0f} sequences/s, "

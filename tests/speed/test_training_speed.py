@@ -13,7 +13,7 @@ import torch
 
 from stele import catalogue
 from stele.recipes.pretraining import parse_recipe
-from stele.training import flops, tasks
+from stele.training import run_sizes, tasks
 from stele.training.callbacks import AfterStep
 from stele.training.hidden_states import token_states
 from stele.training.loop import train
@@ -56,30 +56,28 @@ def words(model):
     return Vocabulary(size, 0, 2, 1, size - 1, (0, 1, 2, 3, size - 1))
 
 
-def new_task(folder, recipe, name, chosen, model, segments):
+def new_task(folder, name, chosen, model, segments):
     rng = np.random.default_rng(0)
     target = folder / name
     target.mkdir(exist_ok=True)
     examples = ([rng.integers(5, 2000, n) for n in segments] for _ in range(256))
     write_store(target, examples)
-    return tasks.Task(name, chosen, recipe, {"en": Store(target)}, words(model), 0)
+    return tasks.Task(name, chosen, {"en": Store(target)}, words(model), 0)
 
 
 def train_on(folder, recipe, model, segments):
     """Seconds a step of a whole training run, batches and optimiser included; the losses at the end; the counts."""
-    chosen = tasks.objectives(recipe)
-    made = {
-        name: new_task(folder, recipe, name, o, model, segments[recipe.store_of(name)]) for name, o in chosen.items()
-    }
-    module = tasks.Pretraining.of(model, {name: o.Heads for name, o in chosen.items()}, recipe, 0)
-    batches = tasks.losses(made, module, recipe, CPU, flops.Shape.of(model.config))
+    chosen = tasks.new_objectives(recipe)
+    made = {name: new_task(folder, name, o, model, segments[recipe.store_of(name)]) for name, o in chosen.items()}
+    module = tasks.Pretraining(model, chosen, 0)
+    batches = tasks.losses(made, module, recipe, CPU, run_sizes.Shape.of(model.config))
     options = {
         "state": folder / "state",
         "seed": 0,
         "process": CPU,
         "callbacks": {"heads": AfterStep(module.after_step)},
     }
-    outcome = train(module, batches, recipe.optimisation(), **options)
+    outcome = train(module, batches, recipe, **options)
     return outcome["seconds"] / recipe.steps, outcome["losses"], outcome["counts"]
 
 
@@ -106,11 +104,11 @@ def test_first_token_and_diagonal_are_worth_it(tmp_path, capsys):
     """CPU time of MSM's loss and gradients with all last states and all positions of all copies, and of ours."""
     model = new_model(**TINY)
     recipe = parse_recipe({"objective": "msm", **TINY_RECIPE, **OWN["msm"]})
-    chosen = tasks.objectives(recipe)["msm"]
-    task = new_task(tmp_path, recipe, "msm", chosen, model, SEGMENTS["msm"])
-    heads = chosen.Heads(recipe, model.config)
+    chosen = tasks.new_objectives(recipe)["msm"]
+    task = new_task(tmp_path, "msm", chosen, model, SEGMENTS["msm"])
+    heads = chosen.heads(model)
     batch = tasks.to_device(task.batch(0), CPU.device)
-    encoder = heads.encoders[0]
+    encoder = heads["encoders"][0]
 
     def plain():
         vectors = token_states(model.base_model, batch["ids"], batch["mask"])[:, 0].view(8, 8, 64)
@@ -123,7 +121,7 @@ def test_first_token_and_diagonal_are_worth_it(tmp_path, capsys):
         states.view(8, 8, 8, 64)[:, range(8), range(8)].sum().backward()
 
     def ours():
-        heads(model, batch).backward()
+        chosen.loss(heads, model, batch).backward()
 
     seconds = {}
     for _ in range(6):
@@ -147,11 +145,11 @@ def test_ccp_costs_little_more_than_crop(tmp_path, capsys):
         model = new_model(**TINY)
         values = {**TINY_RECIPE, **OWN[objective], "mlm_share": 0.0, "steps": 60, "groups": 2, **changes}
         recipe = parse_recipe({"objective": objective, **values})
-        chosen = tasks.objectives(recipe)[objective]
-        made = {objective: new_task(tmp_path, recipe, objective, chosen, model, segments[recipe.store_of(objective)])}
-        module = tasks.Pretraining.of(model, {objective: chosen.Heads}, recipe, 0)
-        batches = tasks.losses(made, module, recipe, CPU, flops.Shape.of(model.config))
-        optimiser = recipe.optimisation().optimiser(module)
+        chosen = tasks.new_objectives(recipe)[objective]
+        made = {objective: new_task(tmp_path, objective, chosen, model, segments[recipe.store_of(objective)])}
+        module = tasks.Pretraining(model, {objective: chosen}, 0)
+        batches = tasks.losses(made, module, recipe, CPU, run_sizes.Shape.of(model.config))
+        optimiser = recipe.optimiser(module)
         for step in range(recipe.steps):
             begin = time.process_time()
             optimiser.zero_grad(set_to_none=True)

@@ -7,7 +7,7 @@ import pytest
 from figure_files import CURVES, DISTRIBUTION, PROJECTION, spec, write_spec
 
 from stele import catalogue
-from stele.catalogue.schema.metric_names import metric_parts
+from stele.catalogue.schema.benchmarks import metric_parts
 from stele.command import cli
 from stele.errors import SteleError
 from stele.papers.figure import figure_schema, load_figure

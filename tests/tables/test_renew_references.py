@@ -10,7 +10,7 @@ import yaml
 
 from stele import catalogue
 from stele.catalogue.references import COLUMNS, FILE, read_references
-from stele.catalogue.schema.reference_sources import ReferenceSources
+from stele.catalogue.schema.published import ReferenceSources
 from stele.command import cli
 
 SOURCES = catalogue.whole(ReferenceSources)

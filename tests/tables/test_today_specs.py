@@ -4,11 +4,11 @@ import pytest
 from today_spec import spec
 
 from stele.catalogue import entries
+from stele.catalogue.models import seen_questions
 from stele.catalogue.references import languages_of
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model
-from stele.catalogue.seen_questions import seen_questions
 from stele.errors import SteleError
 from stele.papers.table import PAPERS, load_spec, load_specs
 

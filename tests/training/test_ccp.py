@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 from kills import ends_the_same_after_a_kill, same
-from tiny_objectives import SHAPE, WORDS, model, recipe
+from tiny_objectives import SHAPE, WORDS, model, module_of, objective_of, recipe
 
 from stele.errors import SteleError
 from stele.training import tasks
 from stele.training.callbacks import AfterStep, Snapshots
 from stele.training.hidden_states import first_states
 from stele.training.loop import train
-from stele.training.objectives import ccp
+from stele.training.objectives import _ccp_heads
 from stele.training.processes import ProcessContext
 
 HERE = ProcessContext(torch.device("cpu"))
@@ -23,8 +23,7 @@ HERE = ProcessContext(torch.device("cpu"))
 def setup(stores, seed=3, **changes):
     settled = recipe("ccp", **{"mlm_share": 0.0, "groups": 2, **changes})
     made = tasks.new_tasks(settled, stores, WORDS, seed)
-    heads = {name: task.objective.Heads for name, task in made.items()}
-    return settled, made, tasks.Pretraining.of(model("bert"), heads, settled, seed)
+    return settled, made, module_of(made, model("bert"), seed)
 
 
 def fit(folder, stores, at_step=None, seed=3, before=None, **changes):
@@ -34,7 +33,10 @@ def fit(folder, stores, at_step=None, seed=3, before=None, **changes):
     batches = tasks.losses(made, module, settled, HERE, SHAPE)
     callbacks = {"heads": AfterStep(module.after_step), "at_step": Snapshots(at_step or {})}
     options = {"state": folder, "seed": seed, "process": HERE, "callbacks": callbacks, "stop_at_nonfinite": True}
-    return module, train(module, batches, settled.optimisation(), **options)
+    return module, train(module, batches, settled, **options)
+
+
+diverged = objective_of(recipe("ccp")).diverged
 
 
 def groups(made, *numbers):
@@ -161,7 +163,7 @@ def test_probing_the_bank_changes_nothing(tmp_path, stores, monkeypatch):
     """Neither weights nor the random numbers of dropout."""
     changes = {"steps": 8, "dropout": 0.2, "bank": 16, "encode_chunk": 2}
     first = fit(tmp_path / "first", stores, **changes)[0]
-    monkeypatch.setattr(ccp.Heads, "_bank_cosine", lambda *_: torch.zeros(()))
+    monkeypatch.setattr(_ccp_heads.Heads, "_bank_cosine", lambda *_: torch.zeros(()))
     second = fit(tmp_path / "second", stores, **changes)[0]
     assert all(torch.equal(one, other) for one, other in zip(first.parameters(), second.parameters(), strict=True))
     assert first.model.training
@@ -189,7 +191,7 @@ def rows(loss, accuracy, cosine, guess=0.25, chance=4.0, steps=20, early=None):
     ],
 )
 def test_the_verdict_is_that_of_the_last_tenth(log, reason):
-    found = ccp.diverged(log)
+    found = diverged(log)
     assert found is None if reason is None else re.search(reason, found)
 
 
@@ -200,9 +202,11 @@ def test_the_verdict_on_the_same_vectors_is_the_same_at_every_temperature_of_tab
     losses = {}
     for temperature in (0.001, 0.01, 0.1, 1.0):
         recipe = type("R", (), dict(bank_languages="own", candidates="other_side", temperature=temperature))
-        loss, figures = ccp.context_loss(vectors, torch.zeros(1, dtype=torch.long), torch.eye(64) > 0, None, recipe)
+        loss, figures = _ccp_heads.context_loss(
+            vectors, torch.zeros(1, dtype=torch.long), torch.eye(64) > 0, None, recipe
+        )
         row = {"ccp": loss.item(), **{f"ccp_{name}": value.item() for name, value in figures.items()}}
-        assert row["ccp_accuracy"] == pytest.approx(49 / 64) and ccp.diverged([row]) is None
+        assert row["ccp_accuracy"] == pytest.approx(49 / 64) and diverged([row]) is None
         losses[temperature] = row["ccp"] - row["ccp_chance"]
     assert losses[0.001] > losses[0.01] > 0 > losses[0.1]
 
@@ -216,16 +220,16 @@ def test_a_run_that_collapses_is_detected_and_a_healthy_one_is_not(tmp_path, sto
 
     changes = {"steps": 30, "bank": 16, "batch_norm": "none", "temperature": 0.5}
     outcome = fit(tmp_path / "flat", stores, before=flatten, **changes)[1]
-    assert outcome["rows"][-1]["ccp_cosine"] > 0.99 and "cosine" in ccp.diverged(outcome["rows"])
+    assert outcome["rows"][-1]["ccp_cosine"] > 0.99 and "cosine" in diverged(outcome["rows"])
     healthy = {"steps": 60, "bank": 0, "temperature": 0.5, "learning_rate": 3e-3, "batch_norm": "plain"}
     outcome = fit(tmp_path / "healthy", stores, **healthy)[1]
-    assert ccp.diverged(outcome["rows"]) is None
+    assert diverged(outcome["rows"]) is None
 
 
 def test_a_run_ends_before_the_step_that_is_not_finite(tmp_path, stores, monkeypatch):
     """Its weights are those of the step before."""
     expected = fit(tmp_path / "short", stores, steps=3, schedule="constant")[0]
-    loss = ccp.context_loss
+    loss = _ccp_heads.context_loss
     calls = []
 
     def broken(*given):
@@ -233,7 +237,7 @@ def test_a_run_ends_before_the_step_that_is_not_finite(tmp_path, stores, monkeyp
         found, figures = loss(*given)
         return found * (float("nan") if len(calls) == 8 else 1.0), figures
 
-    monkeypatch.setattr(ccp, "context_loss", broken)
+    monkeypatch.setattr(_ccp_heads, "context_loss", broken)
     found, outcome = fit(tmp_path / "long", stores, steps=9, schedule="constant")
     assert outcome["steps"] == 3 and len(outcome["rows"]) == 3
     assert same(found.model, expected.model)

@@ -5,16 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import OWN, SMALL, recipe
+from tiny_objectives import OWN, SMALL, objective_of, recipe
 
 from stele.errors import SteleError
 from stele.recipes.pretraining import parse_recipe
-from stele.training.memory_bank import MemoryBank
-from stele.training.objectives import ccp
-from stele.training.objectives._ccp_contexts import Contexts, draw, same_window, sentences
-from stele.training.objectives._ccp_heads import ContextHead
-from stele.training.objectives._ccp_loss import context_loss
-from stele.training.running_norm import RunningNorm
+from stele.training.objectives._ccp_bank import MemoryBank
+from stele.training.objectives._ccp_heads import ContextHead, RunningNorm, context_loss
+from stele.training.objectives.ccp import Contexts, draw, same_window, sentences
 from stele.training.sampling import Group, generator
 from stele.training.store import Flat
 
@@ -238,5 +235,5 @@ def test_documents_of_one_sentence_have_no_context():
     [({}, 31 + 32768), ({"bank": 0}, 31), ({"candidates": "both_sides", "bank": 0}, 62)],
 )
 def test_negatives_of_the_paper_s_sizes(changes, negatives):
-    settled = recipe("ccp", **{"pairs": 32, "bank": 32768, **changes})
-    assert ccp.negatives(settled, ccp.vectors(settled)) == negatives
+    objective = objective_of(recipe("ccp", **{"pairs": 32, "bank": 32768, **changes}))
+    assert objective.negatives(objective.vectors()) == negatives

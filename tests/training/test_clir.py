@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import SHAPE, WORDS, model, recipe
+from tiny_objectives import SHAPE, WORDS, WithHeads, model, module_of, objective_of, recipe
 from tiny_sections import Sections, flat, random_sections
 from transformers.models.bert.modeling_bert import BertPooler
 
@@ -15,12 +15,10 @@ from stele.recipes.pretraining import parse_recipe
 from stele.training import tasks
 from stele.training.heads import vocabulary_head
 from stele.training.loop import train
-from stele.training.objectives import _clir_qlm as qlm
-from stele.training.objectives import _clir_rr as rr
-from stele.training.objectives._clir_draws import draw_negatives, draw_pairs, hard_probability
-from stele.training.packed_pairs import kept_lengths, pack
+from stele.training.objectives.clir import draw_negatives, draw_pairs, hard_probability
 from stele.training.processes import ProcessContext
 from stele.training.sampling import Group, generator
+from stele.training.text_pairs import kept_lengths, pack
 
 HERE = ProcessContext(torch.device("cpu"))
 
@@ -30,9 +28,10 @@ def on_cpu(batch):
 
 
 def one_batch(task, settled, store, n=0):
+    objective = objective_of(settled, task)
     group = Group(n, [("en-sw", np.arange(min(len(store), settled.pairs)))])
     rng = generator(n)
-    return task.batch(task.take({"en-sw": store}, group, settled, rng), WORDS, settled, group, rng)
+    return objective.batch(objective.take({"en-sw": store}, group, rng), WORDS, group, rng)
 
 
 # --- pairs in one sequence --------------------------------------------------------------------------------------------
@@ -117,7 +116,7 @@ def test_qlm_hides_tokens_of_the_query_alone_and_its_variants_those_they_say(mas
     settled = recipe("clir", mask=mask, mask_probability=probability, pairs=12)
     chosen = ordinary = 0
     for n in range(60):
-        made = one_batch(qlm, settled, random_sections(), n)
+        made = one_batch("qlm", settled, random_sections(), n)
         types, ids = made["types"].ravel(), made["ids"].ravel().copy()
         assert set(types[made["places"]]) <= hidden
         ids[made["places"]] = made["targets"]
@@ -130,36 +129,28 @@ def test_qlm_hides_tokens_of_the_query_alone_and_its_variants_those_they_say(mas
 @pytest.mark.parametrize("chunk", [None, 3])
 def test_qlm_is_the_cross_entropy_of_the_hidden_tokens(chunk):
     settled, encoder = recipe("clir", encode_chunk=chunk), model("bert")
-    made = on_cpu(one_batch(qlm, settled, random_sections()))
+    made = on_cpu(one_batch("qlm", settled, random_sections()))
     states = encoder.bert(made["ids"], made["mask"].long(), made["types"]).last_hidden_state.flatten(0, 1)
     logits = vocabulary_head(encoder)(states[made["places"]])
     expected = torch.nn.functional.cross_entropy(logits, made["targets"])
-    assert qlm.Heads(settled, encoder.config)(encoder, made).item() == pytest.approx(expected.item(), abs=1e-5)
+    assert objective_of(settled, "qlm").loss(None, encoder, made).item() == pytest.approx(expected.item(), abs=1e-5)
 
 
 # --- relevance ranking ------------------------------------------------------------------------------------------------
-def test_the_losses_by_hand():
-    assert rr.pairwise_loss(torch.tensor([[2.0, 1.0]])).item() == pytest.approx(0.3133, abs=5e-5)
-    two = math.log(1 + math.exp(-1)), math.log(1 + math.exp(3))
-    assert rr.pairwise_loss(torch.tensor([[2.0, 1.0], [0.0, 3.0]])).item() == pytest.approx(sum(two) / 2)
-    logits = torch.tensor([[0.0, 2.0], [1.0, 1.0]])  # a positive, then a negative
-    expected = (math.log(1 + math.exp(-2)) + math.log(2)) / 2
-    assert rr.pointwise_loss(logits).item() == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("ranking", ["pairwise", "pointwise"])
 def test_rr_scores_a_query_with_its_document_and_with_a_negative(ranking):
     settled, encoder, store = recipe("clir", ranking=ranking), model("bert").eval(), random_sections()
     encoder.bert.pooler = BertPooler(encoder.config)
-    made = one_batch(rr, settled, store)
-    heads = rr.Heads(settled, encoder.config).eval()
-    heads.begin(encoder)
-    found, logits = heads(encoder, on_cpu(made)).item(), []
+    made = one_batch("rr", settled, store)
+    scorer = WithHeads(objective_of(settled, "rr"), encoder).eval()
+    found, logits = scorer(encoder, on_cpu(made)).item(), []
     for row in range(8):
         there = slice(None) if made["mask"] is None else made["mask"][row]
         ids, types = (torch.from_numpy(made[name][row][there])[None] for name in ("ids", "types"))
         out = encoder.bert(ids, token_type_ids=types)
-        logits.append(heads.score(out.last_hidden_state[:, 0] if ranking == "pairwise" else out.pooler_output)[0])
+        logits.append(
+            scorer.heads["score"](out.last_hidden_state[:, 0] if ranking == "pairwise" else out.pooler_output)[0]
+        )
     if ranking == "pairwise":
         losses = [-torch.log_softmax(torch.cat(logits[row::4]), 0)[0] for row in range(4)]
     else:
@@ -167,7 +158,7 @@ def test_rr_scores_a_query_with_its_document_and_with_a_negative(ranking):
     assert found == pytest.approx(torch.stack(losses).mean().item(), abs=1e-5)
     queries = [row[1 : list(row).index(WORDS.sep)].tolist() for row in made["ids"]]
     assert queries[:4] == queries[4:], "one query before both documents"
-    assert {name: tuple(w.shape) for name, w in heads.kept().items()} == (
+    assert {name: tuple(w.shape) for name, w in scorer.objective.kept_weights(scorer.heads).items()} == (
         {"weight": (1, 16)} if ranking == "pairwise" else {"weight": (2, 16), "bias": (2,)}
     )
 
@@ -176,10 +167,10 @@ def test_what_rr_cannot_start_from():
     settled = recipe("clir", ranking="pointwise")
     encoder = model("bert")
     with pytest.raises(SteleError, match="scores by the pooler, and the checkpoint has none"):
-        rr.Heads(settled, encoder.config).begin(encoder)
+        objective_of(settled, "rr").heads(encoder)
     encoder.config.type_vocab_size = 1
     with pytest.raises(SteleError, match="want a model with two token types"):
-        rr.Heads(settled, encoder.config)
+        objective_of(settled, "rr").heads(encoder)
 
 
 # --- rounds -----------------------------------------------------------------------------------------------------------
@@ -236,9 +227,9 @@ def test_both_tasks_learn(stores, tmp_path):
     together = {"section": {"en-sw": Sections(pages, pairs)}}
     settled = recipe("clir", pairs=8, steps=160, learning_rate=1e-2, warmup_steps=10, clip_norm=5.0)
     made, encoder = tasks.new_tasks(settled, together, WORDS, 1), model("bert")
-    module = tasks.Pretraining.of(encoder, {name: task.objective.Heads for name, task in made.items()}, settled, 1)
+    module = module_of(made, encoder, 1)
     batches = tasks.losses(made, module, settled, HERE, SHAPE)
-    outcome = train(module, batches, settled.optimisation(), state=tmp_path / "state", seed=1, process=HERE)
+    outcome = train(module, batches, settled, state=tmp_path / "state", seed=1, process=HERE)
     assert outcome["losses"]["rr"] < 0.3 and outcome["losses"]["rr_accuracy"] > 0.85
     assert outcome["losses"]["qlm"] < math.log(85) / 2
     counts = outcome["counts"]

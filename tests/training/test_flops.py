@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from tiny_objectives import objective_of
 from torch.utils.flop_counter import FlopCounterMode
 
 from stele.recipes.flops import Shape, encode, passes
-from stele.recipes.pretraining import OBJECTIVES, parse_recipe
-from stele.registry import load_named
-from stele.training import flops, tasks
+from stele.recipes.pretraining import parse_recipe
+from stele.training import run_sizes, tasks
 from stele.training.masking import Vocabulary
 from stele.training.objectives import clir
 from stele.training.sampling import Group, generator
@@ -53,16 +53,15 @@ def small_model():
 @pytest.mark.parametrize("objective", list(OWN))
 def test_equals_what_pytorch_counts(objective, shapes):
     recipe = parse_recipe({"objective": objective, **SIZES, **OWN[objective]})
-    model, chosen = small_model(), load_named(OBJECTIVES, objective, "objective")
-    heads = chosen.Heads(recipe, model.config)
-    heads.begin(model)
+    model, chosen = small_model(), objective_of(recipe)
+    heads = chosen.heads(model)
     examples, lengths = shapes[objective]
     tokens = np.random.default_rng(0).integers(5, 300, examples * sum(lengths))
     flat = Flat(tokens, np.array(lengths * examples), np.full(examples, len(lengths)))
-    made = chosen.batch(flat, WORDS, recipe, Group(0, [("en", np.arange(examples))]), generator(1))
-    expected = chosen.flops(made, recipe, Shape.of(model.config))
+    made = chosen.batch(flat, WORDS, Group(0, [("en", np.arange(examples))]), generator(1))
+    expected = chosen.flops(made, Shape.of(model.config))
     with FlopCounterMode(display=False) as counter:
-        heads(model, tasks.to_device(made, torch.device("cpu"))).backward()
+        chosen.loss(heads, model, tasks.to_device(made, torch.device("cpu"))).backward()
     assert counter.get_total_flops() == pytest.approx(expected, rel=0.06)
 
 
@@ -100,21 +99,21 @@ def test_equal_compute_by_the_lengths_of_the_batches(stores):
         for j in range(recipe.steps * recipe.groups):
             second, n = tasks.kind_of(j, recipe.mlm_share) if len(made) > 1 else (False, j)
             task = made["mlm" if second else recipe.objective]
-            total += task.objective.flops(task.batch(n), recipe, shape)
+            total += task.objective.flops(task.batch(n), shape)
         return total
 
-    settled, wanted = flops.with_steps(parse_recipe(mlm_recipe), tasks_of, shape)
+    settled, wanted = run_sizes.with_steps(parse_recipe(mlm_recipe), tasks_of, shape)
     assert settled.warmup_steps == round(settled.steps / 10)
     assert wanted == pytest.approx(spent(parse_recipe(msm)), rel=0.02)
     assert spent(settled) == pytest.approx(wanted, rel=0.02 + 0.5 / settled.steps)
     documents, full = tasks_of(parse_recipe(msm))["msm"], {"ids": np.zeros((20, 12)), "counts": (5,) * 4}
-    as_if_full = documents.objective.flops(full, parse_recipe(msm), shape)
-    assert documents.objective.flops(documents.batch(0), parse_recipe(msm), shape) < 0.6 * as_if_full
+    as_if_full = documents.objective.flops(full, shape)
+    assert documents.objective.flops(documents.batch(0), shape) < 0.6 * as_if_full
 
 
 def test_a_recipe_with_steps_comes_back_as_it_is(stores):
     recipe = parse_recipe({"objective": "mlm", **SIZES})
-    assert flops.with_steps(recipe, lambda _: pytest.fail("no need"), None) == (recipe, None)
+    assert run_sizes.with_steps(recipe, lambda _: pytest.fail("no need"), None) == (recipe, None)
 
 
 def test_the_papers_sizes_by_hand():
@@ -128,7 +127,7 @@ def test_the_papers_sizes_by_hand():
     assert 0.92 < first_only / whole < 0.95
     recipe = parse_recipe({"objective": "mlm", **SIZES})
     batch = {"ids": np.zeros((128, 256)), "places": np.zeros(4_915)}
-    mlm = load_named(OBJECTIVES, "mlm", "objective").flops(batch, recipe, shape)
+    mlm = objective_of(recipe).flops(batch, shape)
     head = 3 * 4_915 * 2 * 768 * (768 + 250_002)
     assert mlm == pytest.approx(3 * (whole + 12 * 4 * (256 - 64) * 768 * 32_768) + head)
 
@@ -138,7 +137,7 @@ def pair_model(window):
     from transformers import AutoModelForMaskedLM, BertConfig
 
     from stele.encoders.sliding_window import windowed_config
-    from stele.recipes.sliding_window import SlidingWindow
+    from stele.recipes.pretraining import SlidingWindow
 
     sizes = dict(vocab_size=300, hidden_size=32, num_hidden_layers=3, num_attention_heads=2, intermediate_size=64)
     config = BertConfig(**sizes, max_position_embeddings=128)
@@ -154,15 +153,15 @@ def test_pairs_in_one_sequence_cost_what_pytorch_counts(task, window):
         {**{name: value for name, value in SIZES.items() if not name.startswith("mlm") and name != "sampling_alpha"}}
         | dict(objective="clir", tasks=["rr", "qlm"], pairs=4, length=120, groups=1)
     )
-    model, chosen, rng = pair_model(window), clir.TASKS[task], np.random.default_rng(0)
+    model, chosen, rng = pair_model(window), objective_of(recipe, task), np.random.default_rng(0)
     texts = []
     for number, length in ((4, 12), (8 if task == "rr" else 4, 100)):
         tokens = rng.integers(5, 300, number * length)
         texts.append(Flat(tokens, np.full(number, length), np.ones(number, int)))
-    taken = clir.TASKS["rr"].Texts(*texts, 0) if task == "rr" else tuple(texts)
-    made = chosen.batch(taken, WORDS, recipe, Group(0, []), generator(1))
-    heads = chosen.Heads(recipe, model.config)
-    expected = chosen.flops(made, recipe, Shape.of(model.config))
+    taken = clir.Texts(*texts, 0) if task == "rr" else tuple(texts)
+    made = chosen.batch(taken, WORDS, Group(0, []), generator(1))
+    heads = chosen.heads(model)
+    expected = chosen.flops(made, Shape.of(model.config))
     with FlopCounterMode(display=False) as counter:
-        heads(model, tasks.to_device(made, torch.device("cpu"))).backward()
+        chosen.loss(heads, model, tasks.to_device(made, torch.device("cpu"))).backward()
     assert counter.get_total_flops() == pytest.approx(expected, rel=0.06)

@@ -6,14 +6,13 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import SHAPE, WORDS, model, recipe
+from tiny_objectives import SHAPE, WORDS, model, module_of, objective_of, recipe
 
 from stele.errors import SteleError
-from stele.training import flops, tasks
+from stele.training import run_sizes, tasks
 from stele.training.callbacks import AfterStep
 from stele.training.hidden_states import mean_states
 from stele.training.loop import train
-from stele.training.objectives import kept
 from stele.training.processes import ProcessContext
 from stele.training.sampling import Group, generator
 from stele.training.store import Store, write_store
@@ -41,18 +40,19 @@ def test_equation_4_by_hand(tmp_path):
     """Three pairs of one-token texts; special tokens have zero states, so a vector is a third of its token's row."""
     store = pair_store(tmp_path, [([10], [20]), ([11], [21]), ([12], [22])])
     settled = recipe("kept", tasks=["ilk"], groups=1, pairs=3, temperature=0.5)
-    made = kept.batch(store.take(np.arange(3)), WORDS, settled, Group(0, []), generator(0))
+    objective = objective_of(settled)
+    made = objective.batch(store.take(np.arange(3)), WORDS, Group(0, []), generator(0))
     table = torch.zeros(90, 2)
     table[10:13] = 3 * torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     table[20:23] = 3 * torch.tensor([[0.5, 0.0], [0.0, 2.0], [0.5, 0.5]])
-    found = kept.Heads(settled, None)(Given(table), tasks.to_device(made, torch.device("cpu")))
+    found = objective.loss(None, Given(table), tasks.to_device(made, torch.device("cpu")))
     inner = [[0.5, 0.0, 0.5], [0.0, 2.0, 0.5], [0.5, 2.0, 1.0]]  # of query i and passage j, not normalised
     losses = [math.log(sum(math.exp(s / 0.5) for s in row)) - row[i] / 0.5 for i, row in enumerate(inner)]
     assert found.item() == pytest.approx(sum(losses) / 3, abs=1e-6)
     columns = list(zip(*inner, strict=True))
     other_way = [math.log(sum(math.exp(s / 0.5) for s in c)) - c[i] / 0.5 for i, c in enumerate(columns)]
     assert abs(sum(losses) - sum(other_way)) > 0.3, "from queries to passages only"
-    assert (made["vectors"], made["duplicates"]) == (3, 0) and kept.negatives(settled, 3) == 2
+    assert (made["vectors"], made["duplicates"]) == (3, 0) and objective.negatives(3) == 2
 
 
 def test_a_passage_equal_to_the_positive_is_no_negative(tmp_path):
@@ -60,9 +60,10 @@ def test_a_passage_equal_to_the_positive_is_no_negative(tmp_path):
     encoder, losses = model("bert"), []
     for masked in (True, False):
         settled = recipe("kept", tasks=["ilk"], groups=1, pairs=3, mask_duplicates=masked, temperature=5.0)
-        made = kept.batch(store.take(np.arange(3)), WORDS, settled, Group(0, []), generator(0))
+        objective = objective_of(settled)
+        made = objective.batch(store.take(np.arange(3)), WORDS, Group(0, []), generator(0))
         assert made["duplicates"] == 1
-        losses.append(kept.Heads(settled, None)(encoder, tasks.to_device(made, torch.device("cpu"))).item())
+        losses.append(objective.loss(None, encoder, tasks.to_device(made, torch.device("cpu"))).item())
     assert losses[0] < losses[1]
 
 
@@ -101,11 +102,11 @@ def test_each_task_reads_its_store_once_a_step(stores):
 def test_the_loss_is_the_mean_over_tasks(stores):
     settled = recipe("kept")
     made = tasks.new_tasks(settled, stores, WORDS, 3)
-    module = tasks.Pretraining.of(model("bert"), {n: t.objective.Heads for n, t in made.items()}, settled, 3)
+    module = module_of(made, model("bert"))
     named = list(tasks.losses(made, module, settled, HERE, SHAPE).loss_at(1))
     assert [name for one in named for name in one if name in made] == ["crop", "ilk", "clk"]
     assert all(value[1] == 1 / 3 for one in named for value in one.values() if isinstance(value, tuple))
-    expected = flops.per_step(settled, made, SHAPE)
+    expected = run_sizes.per_step(settled, made, SHAPE)
     assert sum(one["flops"] for one in named) == pytest.approx(expected, rel=0.1)
 
 
@@ -154,9 +155,9 @@ def test_kept_learns_to_tell_pairs_apart(tmp_path):
     stores = {"ilk": {"en": pair_store(tmp_path / "en", pairs[::2]), "sw": pair_store(tmp_path / "sw", pairs[1::2])}}
     settled = recipe("kept", tasks=["ilk"], groups=1, pairs=16, steps=120, learning_rate=5e-3, warmup_steps=10)
     made = tasks.new_tasks(settled, stores, WORDS, 3)
-    module = tasks.Pretraining.of(model("bert"), {"ilk": kept.Heads}, settled, 3)
+    module = module_of(made, model("bert"))
     batches, heads = tasks.losses(made, module, settled, HERE, SHAPE), AfterStep(module.after_step)
     options = {"state": tmp_path / "state", "seed": 1, "process": HERE, "callbacks": {"heads": heads}}
-    outcome = train(module, batches, settled.optimisation(), **options)
+    outcome = train(module, batches, settled, **options)
     assert outcome["losses"]["ilk"] < math.log(16) - 0.7
     assert outcome["counts"]["groups_ilk"] == 120 and outcome["counts"]["vectors_ilk"] == 120 * 16

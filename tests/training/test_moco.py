@@ -3,19 +3,19 @@
 import copy
 import math
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from kills import ends_the_same_after_a_kill
-from tiny_objectives import SHAPE, WORDS, model, recipe
+from tiny_objectives import SHAPE, WORDS, WithHeads, model, module_of, objective_of, recipe
 
 from stele.errors import SteleError
-from stele.training import tasks
+from stele.training import hidden_states, tasks
 from stele.training.callbacks import AfterStep, Snapshots
 from stele.training.hidden_states import mean_states
 from stele.training.loop import train
-from stele.training.objectives import moco
 from stele.training.processes import ProcessContext
 
 HERE = ProcessContext(torch.device("cpu"))
@@ -24,7 +24,7 @@ HERE = ProcessContext(torch.device("cpu"))
 def setup(stores, seed=3, **changes):
     settled = recipe("moco", **changes)
     made = tasks.new_tasks(settled, stores, WORDS, seed)
-    return settled, made, tasks.Pretraining.of(model("bert"), {"moco": moco.Heads}, settled, seed)
+    return settled, made, module_of(made, model("bert"), seed)
 
 
 def fit(folder, stores, on=HERE, at_step=None, seed=3, **changes):
@@ -32,7 +32,7 @@ def fit(folder, stores, on=HERE, at_step=None, seed=3, **changes):
     batches = tasks.losses(made, module, settled, on, SHAPE)
     callbacks = {"heads": AfterStep(module.after_step), "at_step": Snapshots(at_step or {})}
     options = {"state": folder, "seed": seed, "process": on, "callbacks": callbacks}
-    return module, train(module, batches, settled.optimisation(), **options)
+    return module, train(module, batches, settled, **options)
 
 
 class Constant(torch.nn.Module):
@@ -41,6 +41,7 @@ class Constant(torch.nn.Module):
     def __init__(self, vectors):
         super().__init__()
         self.vectors = torch.nn.Parameter(torch.tensor(vectors))
+        self.config = SimpleNamespace(hidden_size=len(vectors[0]))
 
     @property
     def base_model(self):
@@ -48,12 +49,11 @@ class Constant(torch.nn.Module):
 
 
 def heads_of(vectors, queue, monkeypatch, **changes):
-    monkeypatch.setattr(moco, "mean_states", lambda model, *_: model.vectors)
+    monkeypatch.setattr(hidden_states, "mean_states", lambda model, *_: model.vectors)
     values = {"queue": len(queue), "pairs": len(vectors), "groups": 1, "temperature": 0.5, **changes}
-    config = type("Config", (), {"hidden_size": len(vectors[0])})
-    made, encoder = moco.Heads(recipe("moco", **values), config), Constant(vectors)
-    made.queue.copy_(torch.tensor(queue))
-    made.begin(encoder)
+    encoder = Constant(vectors)
+    made = WithHeads(objective_of(recipe("moco", **values)), encoder)
+    made.heads.queue.copy_(torch.tensor(queue))
     return made, encoder
 
 
@@ -69,8 +69,8 @@ def test_logits_are_the_own_key_and_the_queue(monkeypatch):
     loss = made(encoder, BATCH)
     assert loss.item() == pytest.approx(sum(losses) / 2, abs=1e-5)
     loss.backward()
-    assert encoder.vectors.grad is not None and made.key_encoder.vectors.grad is None
-    assert not made.queue.requires_grad and not made.key_encoder.vectors.requires_grad
+    assert encoder.vectors.grad is not None and made.heads.key_encoder.vectors.grad is None
+    assert not made.heads.queue.requires_grad and not made.heads.key_encoder.vectors.requires_grad
 
 
 def test_the_gradient_comes_through_the_queries_alone(monkeypatch):
@@ -86,11 +86,11 @@ def test_the_queue_is_first_in_first_out(monkeypatch):
     made, encoder = heads_of([[1.0, 1.0], [2.0, 2.0]], [[0.0, 0.0]] * 5, monkeypatch, momentum=1.0)
     expected = [[1, 2, 0, 0, 0], [1, 2, 3, 4, 0], [6, 2, 3, 4, 5]]
     for step, numbers in enumerate(expected):
-        made.key_encoder.vectors.data = torch.tensor([[1.0, 1.0], [2.0, 2.0]]) + 2 * step
+        made.heads.key_encoder.vectors.data = torch.tensor([[1.0, 1.0], [2.0, 2.0]]) + 2 * step
         made(encoder, BATCH)
-        made.after_step(encoder, HERE)
-        assert made.queue[:, 0].tolist() == numbers, "the oldest keys go"
-    assert made.oldest == 1 and not made.waiting
+        made.objective.after_step(made.heads, encoder, HERE)
+        assert made.heads.queue[:, 0].tolist() == numbers, "the oldest keys go"
+    assert made.heads.oldest == 1 and not made.heads.waiting
 
 
 def test_the_encoder_of_the_keys_follows_by_the_momentum(monkeypatch):
@@ -99,8 +99,8 @@ def test_the_encoder_of_the_keys_follows_by_the_momentum(monkeypatch):
     for value in (20.0, 20.0, 0.0):
         made(encoder, BATCH)
         encoder.vectors.data.fill_(value)  # the optimiser's step
-        made.after_step(encoder, HERE)
-        seen.append(made.key_encoder.vectors.item())
+        made.objective.after_step(made.heads, encoder, HERE)
+        seen.append(made.heads.key_encoder.vectors.item())
     assert seen == pytest.approx([11.0, 11.9, 10.71], abs=1e-5)
 
 
@@ -118,7 +118,7 @@ def test_losses_are_those_of_the_released_order(stores, tmp_path):
     query_encoder = copy.deepcopy(module.model).train()
     key_encoder = copy.deepcopy(query_encoder.base_model)
     queue, pointer = module.heads["moco"].queue.clone().T, 0
-    optimiser = settled.optimisation().optimiser(query_encoder)
+    optimiser = settled.optimiser(query_encoder)
     expected = []
     for step in range(5):
         batch = tasks.to_device(made["moco"].batch(step), torch.device("cpu"))
@@ -133,7 +133,7 @@ def test_losses_are_those_of_the_released_order(stores, tmp_path):
         pointer = (pointer + 8) % 24
         optimiser.zero_grad()
         loss.backward()
-        optimiser.param_groups[0]["lr"] = settled.optimisation().learning_rate_at(step)
+        optimiser.param_groups[0]["lr"] = settled.learning_rate_at(step)
         optimiser.step()
         expected.append(loss.item())
     found, outcome = fit(tmp_path, stores, **changes)
@@ -188,5 +188,6 @@ def test_recipes_that_make_no_sense_are_refused(changes, message):
 
 def test_a_query_has_the_queue_for_negatives():
     settled = recipe("moco", queue=32768, pairs=256, groups=8)
-    assert (moco.negatives(settled, 256), moco.vectors(settled), settled.examples("moco")) == (32768, 256, 256)
+    objective = objective_of(settled)
+    assert (objective.negatives(256), objective.vectors(), settled.examples("moco")) == (32768, 256, 256)
     assert settled.stores_read() == {"mlm"}

@@ -5,21 +5,18 @@ import math
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import OWN, WORDS, model, recipe
+from tiny_objectives import OWN, WORDS, WithHeads, model, objective_of, recipe
 
 from stele.errors import SteleError
-from stele.recipes.pretraining import OBJECTIVES
-from stele.registry import load_named
 from stele.training import tasks
-from stele.training.hierarchical_loss import hierarchical_loss
+from stele.training.objectives._msm import hierarchical_loss
 from stele.training.sampling import Group, generator
 from stele.training.store import Store, write_store
 
 
 def made_task(objective, stores, **changes):
-    chosen = load_named(OBJECTIVES, objective, "objective")
     settled = recipe(objective, **changes)
-    return tasks.Task(objective, chosen, settled, stores[settled.store_of(objective)], WORDS, seed=3), settled
+    return tasks.Task(objective, objective_of(settled), stores[settled.store_of(objective)], WORDS, seed=3)
 
 
 def on_cpu(batch):
@@ -29,12 +26,12 @@ def on_cpu(batch):
 # --- MSM --------------------------------------------------------------------------------------------------------------
 def test_msm_is_its_parts_put_together(stores):
     """Sentence by sentence through the whole encoder, document by document through the document encoder."""
-    task, settled = made_task("msm", stores)
+    task = made_task("msm", stores)
     encoder = model().train()
     torch.manual_seed(0)
-    heads = task.objective.Heads(settled, encoder.config)
-    made = task.batch(0)
-    found = heads(encoder, on_cpu(made))
+    loss = WithHeads(task.objective, encoder)
+    heads, made = loss.heads, task.batch(0)
+    found = loss(encoder, on_cpu(made))
     vectors = torch.cat(
         [
             encoder.roberta(input_ids=torch.tensor(row[: (row != 1).sum()])[None]).last_hidden_state[:, 0]
@@ -58,16 +55,17 @@ def test_msm_is_its_parts_put_together(stores):
     ],
 )
 def test_english_uses_its_own_parts_where_they_are_separate(stores, changes, encoders, projectors):
-    task, settled = made_task("msm", stores, **changes)
+    task = made_task("msm", stores, **changes)
     encoder = model()
-    heads = task.objective.Heads(settled, encoder.config)
+    loss = WithHeads(task.objective, encoder)
+    heads = loss.heads
     assert (len(heads.encoders), len(heads.projectors)) == (encoders, projectors)
     for language in ("en", "sw"):
         heads.zero_grad()
         flat = stores["msm"][language].take(np.arange(3))
-        made = task.objective.batch(flat, WORDS, settled, Group(0, [(language, np.arange(3))]), generator(0))
+        made = task.objective.batch(flat, WORDS, Group(0, [(language, np.arange(3))]), generator(0))
         assert made["english"] is (language == "en")
-        heads(encoder, on_cpu(made)).backward()
+        loss(encoder, on_cpu(made)).backward()
         used = [any(p.grad is not None for p in part.parameters()) for part in heads.encoders]
         assert used == ([True] if encoders == 1 else [language != "en", language == "en"])
         used = [any(p.grad is not None for p in part.parameters()) for part in heads.projectors]
@@ -80,15 +78,17 @@ def test_english_uses_its_own_parts_where_they_are_separate(stores, changes, enc
 )
 def test_negatives_of_the_paper_s_sizes(changes, negatives):
     settled = recipe("msm", **{"documents": 16, "sentences": 32, **changes})
-    msm = load_named(OBJECTIVES, "msm", "objective")
-    assert msm.negatives(settled, msm.vectors(settled)) == negatives
+    objective = objective_of(settled)
+    assert objective.negatives(objective.vectors()) == negatives
 
 
 @pytest.mark.parametrize("objective", ["msm", "crop", "ict"])
 def test_new_weights_are_drawn_as_widely_as_the_model_s_own(objective):
-    config = model().config
-    config.initializer_range = 0.5  # public checkpoints have .02, for 768 numbers a state; narrower ones want more
-    heads = load_named(OBJECTIVES, objective, "objective").Heads(recipe(objective), config)
+    encoder = model()
+    encoder.config.initializer_range = (
+        0.5  # public checkpoints have .02, for 768 numbers a state; narrower ones want more
+    )
+    heads = objective_of(recipe(objective)).heads(encoder)
     layers = [part for part in heads.modules() if isinstance(part, torch.nn.Linear | torch.nn.Embedding)]
     assert torch.cat([layer.weight.flatten() for layer in layers]).std().item() == pytest.approx(0.5, rel=0.1)
 
@@ -99,55 +99,54 @@ def test_a_guess_among_the_negatives_is_the_loss_of_vectors_that_say_nothing(int
     loss = hierarchical_loss(
         torch.zeros(12, 4), torch.zeros(12, 4), [4, 4, 4], mu=0.5, temperature=0.1, intra_negatives=intra
     )
-    negatives = load_named(OBJECTIVES, "msm", "objective").negatives(settled, 12)
+    negatives = objective_of(settled).negatives(12)
     assert loss.item() == pytest.approx(math.log(1 + negatives))
 
 
 def test_equal_sentences_are_counted_and_masked_only_when_asked(tmp_path):
     write_store(tmp_path, [[np.array([7, 8]), np.array([9])], [np.array([7, 8]), np.array([10])]] * 2)
     flat = Store(tmp_path).take(np.arange(2))
-    chosen, encoder = load_named(OBJECTIVES, "msm", "objective"), model()
-    losses = []
+    encoder, losses = model(), []
     for masked in (False, True):
         settled = recipe("msm", documents=2, sentences=2, mask_duplicates=masked)
-        made = chosen.batch(flat, WORDS, settled, Group(0, [("en", np.arange(3))]), generator(0))
+        chosen = objective_of(settled)
+        made = chosen.batch(flat, WORDS, Group(0, [("en", np.arange(3))]), generator(0))
         assert made["duplicates"] == 1
         torch.manual_seed(0)
-        losses.append(chosen.Heads(settled, encoder.config)(encoder, on_cpu(made)).item())
+        losses.append(WithHeads(chosen, encoder)(encoder, on_cpu(made)).item())
     assert losses[1] < losses[0]
 
 
 def test_longer_documents_than_the_recipe_are_refused(stores):
-    task, settled = made_task("msm", stores, sentences=2)
+    task = made_task("msm", stores, sentences=2)
     encoder = model()
     with pytest.raises(SteleError, match="`sentences` allows 2"):
-        task.objective.Heads(settled, encoder.config)(encoder, on_cpu(task.batch(0)))
+        WithHeads(task.objective, encoder)(encoder, on_cpu(task.batch(0)))
 
 
 # --- the others -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("family", ["xlm-roberta", "bert", "ernie"])
 def test_mlm_equals_the_model_s_own_loss_on_labels(stores, family):
-    task, settled = made_task("mlm", stores)
+    task = made_task("mlm", stores)
     encoder = model(family)
     made = on_cpu(task.batch(1))
     labels = torch.full_like(made["ids"], -100)
     labels.view(-1)[made["places"]] = made["targets"]
     mask = torch.ones_like(labels) if made["mask"] is None else made["mask"].long()
     expected = encoder(input_ids=made["ids"], attention_mask=mask, labels=labels).loss
-    found = task.objective.Heads(settled, encoder.config)(encoder, made)
+    found = WithHeads(task.objective, encoder)(encoder, made)
     assert found.item() == pytest.approx(expected.item(), abs=1e-4)
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 4])
 def test_mlm_in_chunks_is_the_same_loss_with_the_same_gradients(stores, chunk):
-    task, settled = made_task("mlm", stores, mlm_sequences=7)
+    task = made_task("mlm", stores, mlm_sequences=7)
     encoder = model()
     made = on_cpu(task.batch(1))
     found = []
     for each in (None, chunk):
         encoder.zero_grad()
-        heads = task.objective.Heads(settled.model_copy(update={"encode_chunk": each}), encoder.config)
-        loss = heads(encoder, made)
+        loss = objective_of(recipe("mlm", mlm_sequences=7, encode_chunk=each)).loss(None, encoder, made)
         loss.backward()
         found.append((loss.item(), encoder.get_input_embeddings().weight.grad.clone()))
     assert found[0][0] == pytest.approx(found[1][0], abs=1e-5)
@@ -155,7 +154,7 @@ def test_mlm_in_chunks_is_the_same_loss_with_the_same_gradients(stores, chunk):
 
 
 def test_mlm_hides_the_share_that_the_recipe_says(stores):
-    task, _ = made_task("mlm", stores, mask_probability=0.4, mlm_sequences=20)
+    task = made_task("mlm", stores, mask_probability=0.4, mlm_sequences=20)
     made = [task.batch(n) for n in range(10)]
     tokens = sum((batch["ids"] != WORDS.pad).sum() - 2 * len(batch["ids"]) for batch in made)
     assert sum(len(batch["places"]) for batch in made) / tokens == pytest.approx(0.4, abs=0.06)
@@ -168,36 +167,37 @@ def test_duplicates_of_a_positive_are_no_negatives(tmp_path, objective):
     pairs = [[np.array([11, 12]), positive], [np.array([21]), positive], [np.array([31, 32]), np.array([33, 34])]]
     write_store(tmp_path, [pair[::-1] for pair in pairs] if objective == "crop" else pairs)
     flat, encoder = Store(tmp_path).take(np.arange(3)), model()
-    chosen, losses = load_named(OBJECTIVES, objective, "objective"), []
+    losses = []
     for masked in (True, False):
         settled = recipe(objective, pairs=3, mask_duplicates=masked)
-        made = chosen.batch(flat, WORDS, settled, Group(0, [("en", np.arange(3))]), generator(0))
+        chosen = objective_of(settled)
+        made = chosen.batch(flat, WORDS, Group(0, [("en", np.arange(3))]), generator(0))
         assert made["duplicates"] == 1
         torch.manual_seed(0)
-        losses.append(chosen.Heads(settled, encoder.config)(encoder, on_cpu(made)).item())
+        losses.append(WithHeads(chosen, encoder)(encoder, on_cpu(made)).item())
     assert losses[0] < losses[1]
 
 
 def test_crop_by_its_definition(stores):
-    task, settled = made_task("crop", stores)
+    task = made_task("crop", stores)
     encoder = model()
     torch.manual_seed(0)
-    heads = task.objective.Heads(settled, encoder.config)
+    loss = WithHeads(task.objective, encoder)
     made = on_cpu(task.batch(0))
     vectors = encoder.roberta(
         input_ids=made["ids"], attention_mask=None if made["mask"] is None else made["mask"].long()
     ).last_hidden_state[:, 0]
-    keys, queries = heads.projector.heads[0](vectors[0::2]), heads.projector.heads[1](vectors[1::2])
+    keys, queries = loss.heads.heads[0](vectors[0::2]), loss.heads.heads[1](vectors[1::2])
     cosines = torch.nn.functional.cosine_similarity(queries[:, None], keys[None], dim=-1)
     expected = torch.nn.functional.cross_entropy(cosines / 0.1, torch.arange(4))
     assert made["duplicates"] == 0
-    assert heads(encoder, made).item() == pytest.approx(expected.item(), abs=1e-4)
+    assert loss(encoder, made).item() == pytest.approx(expected.item(), abs=1e-4)
 
 
 def test_ict_by_its_definition(stores):
-    task, settled = made_task("ict", stores)
+    task = made_task("ict", stores)
     encoder = model()
-    heads = task.objective.Heads(settled, encoder.config).eval()
+    loss = WithHeads(task.objective, encoder).eval()
     raw = task.batch(0)
     language, indices = task.sampler.group(0)
     pairs = [stores["ict"][language][i] for i in np.sort(indices)]
@@ -205,18 +205,17 @@ def test_ict_by_its_definition(stores):
     for side, longest in ((0, 6), (1, 12)):
         rows = [torch.tensor([0, *pair[side].tolist()[: longest - 2], 2])[None] for pair in pairs]
         states = [encoder.roberta(input_ids=row).last_hidden_state[0, 0] for row in rows]
-        sides.append(heads.projection(torch.stack(states)))
+        sides.append(loss.heads(torch.stack(states)))
     expected = torch.nn.functional.cross_entropy(sides[0] @ sides[1].T, torch.arange(4))
-    assert heads(encoder, on_cpu(raw)).item() == pytest.approx(expected.item(), abs=1e-4)
+    assert loss(encoder, on_cpu(raw)).item() == pytest.approx(expected.item(), abs=1e-4)
     assert sides[0].shape == (4, 8)
 
 
 @pytest.mark.parametrize(("objective", "wrong"), [("crop", "msm"), ("ict", "mlm"), ("mlm", "crop"), ("kept", "msm")])
 def test_examples_of_another_method_are_refused(stores, objective, wrong):
-    chosen = load_named(OBJECTIVES, objective, "objective")
     flat = stores[wrong]["en"].take(np.arange(4))
     with pytest.raises(SteleError, match="mined by another method"):
-        chosen.batch(flat, WORDS, recipe(objective), Group(0, [("en", np.arange(4))]), generator(0))
+        objective_of(recipe(objective)).batch(flat, WORDS, Group(0, [("en", np.arange(4))]), generator(0))
 
 
 @pytest.mark.parametrize("objective", list(OWN))

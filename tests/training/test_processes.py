@@ -6,7 +6,7 @@ import multiprocessing
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import OWN, SHAPE, WORDS, model, recipe
+from tiny_objectives import OWN, SHAPE, WORDS, model, module_of, recipe
 
 from stele.errors import SteleError
 from stele.training import tasks
@@ -64,12 +64,12 @@ def fit(process, folder, stores, case, changes):
     for part in encoder.modules():
         if isinstance(part, torch.nn.Dropout):
             part.p = 0.2
-    module = tasks.Pretraining.of(encoder, {name: task.objective.Heads for name, task in made.items()}, settled, 3)
+    module = module_of(made, encoder)
     name = f"{case}-{process.world}"
     callbacks = {"heads": AfterStep(module.after_step), "curve": Curve(folder / f"{name}.csv", name)}
     batches = tasks.losses(made, module, settled, process, SHAPE)
     options = {"state": folder / f"state-{name}", "seed": 3, "process": process, "callbacks": callbacks}
-    outcome = train(module, batches, settled.optimisation(), **options)
+    outcome = train(module, batches, settled, **options)
     torch.save([module.state_dict(), outcome["counts"]], folder / f"{name}-{process.rank}.pt")
 
 

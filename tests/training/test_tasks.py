@@ -12,8 +12,7 @@ from stele.training.processes import ProcessContext
 def test_groups_do_not_depend_on_the_number_of_processes(stores, world):
     """Law of the contrastive group: what shares negatives is the recipe's, on any number of devices."""
     settled = recipe("msm")
-    chosen = tasks.objectives(settled)
-    made = {name: tasks.Task(name, o, settled, stores[settled.store_of(name)], WORDS, 3) for name, o in chosen.items()}
+    made = tasks.new_tasks(settled, stores, WORDS, 3)
     seen = []
 
     class Recorder(torch.nn.Module):
@@ -61,12 +60,12 @@ def test_groups_vectors_and_operations_are_counted(stores):
     groups = {name: [task.batch(n) for n in range(actual[f"groups_{name}"])] for name, task in made.items()}
     assert actual["vectors_msm"] == sum(sum(group["counts"]) for group in groups["msm"]) < 12 * 3 * 4
     assert "vectors_mlm" not in actual
-    spent = sum(made[name].objective.flops(group, settled, SHAPE) for name in groups for group in groups[name])
+    spent = sum(made[name].objective.flops(group, SHAPE) for name in groups for group in groups[name])
     assert actual["flops"] == pytest.approx(spent, rel=1e-6)
 
 
 def test_mlm_alone_fills_all_groups(stores):
     settled = recipe("mlm")
-    assert list(tasks.objectives(settled)) == ["mlm"]
-    assert list(tasks.objectives(recipe("msm", mlm_share=0.0))) == ["msm"]
-    assert list(tasks.objectives(recipe("ict", mlm_share=0.0))) == ["ict"]
+    assert list(tasks.new_objectives(settled)) == ["mlm"]
+    assert list(tasks.new_objectives(recipe("msm", mlm_share=0.0))) == ["msm"]
+    assert list(tasks.new_objectives(recipe("ict", mlm_share=0.0))) == ["ict"]

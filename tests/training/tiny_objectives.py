@@ -6,6 +6,7 @@ from tiny_sections import random_sections
 
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import parse_recipe
+from stele.training import tasks
 from stele.training.masking import Vocabulary
 from stele.training.store import Store, write_store
 
@@ -35,6 +36,26 @@ PARTS = {"clk": ("en-sw", "en-th", "sw-th"), "section": ("en-sw", "en-th", "sw-t
 
 def recipe(objective, **changes):
     return parse_recipe({"objective": objective, **SMALL, **OWN[objective], **changes})
+
+
+class WithHeads(torch.nn.Module):
+    """An objective with its heads as one callable: (model, batch) -> the group's loss."""
+
+    def __init__(self, objective, model):
+        super().__init__()
+        self.objective, self.heads = objective, objective.heads(model)
+
+    def forward(self, model, batch, processes=None):
+        return self.objective.loss(self.heads, model, batch, processes)
+
+
+def objective_of(settled, task=None):
+    return settled.new_objective(task or settled.own_tasks()[0])
+
+
+def module_of(made, encoder, seed=3):
+    """The module of some tasks, before the first step."""
+    return tasks.Pretraining(encoder, {name: task.objective for name, task in made.items()}, seed)
 
 
 def model(family="xlm-roberta"):

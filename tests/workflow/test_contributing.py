@@ -1,5 +1,6 @@
 """The examples of docs/adding, one a page, applied to a copy of the project and run as they stand."""
 
+import json
 import os
 import re
 import subprocess
@@ -9,7 +10,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.workflow.conftest import copy_project, environment
+from tests.workflow.conftest import copy_project, environment, planned, snakemake
 
 PAGES = {path.stem: path.read_text() for path in sorted((ROOT / "docs/adding").glob("*.md"))}
 BLOCK = re.compile(r"^```(yaml|python|sh)\n(.*?)^```$", flags=re.M | re.S)
@@ -64,6 +65,24 @@ def test_the_example_works(page, request, root, tmp_path):
             first, _, rest = body.partition("\n")
             insert(project, first, rest)
     assert ran
+
+
+def test_the_objective_of_the_page_learns_at_scale_tiny(built):
+    """SimCSE put into a built short chain: its pretraining alone runs, and its loss falls below chance in 30 steps."""
+    for language, body in BLOCK.findall(PAGES["objective"]):
+        first, _, rest = body.partition("\n")
+        if language != "sh" and first != "# config.yaml":
+            insert(built, first, rest)
+    small = {"languages": ["en", "ru"], "sentences": 16, "sentence_length": 12, "steps": 30, "warmup_steps": 0}
+    small |= {"learning_rate": 3e-3, "precision": "float32"}
+    model = {"label": "SimCSE", "base": "xlmr", "recipe": "simcse", "override": small}
+    insert(built, "# config.yaml", yaml.safe_dump({"models": {"simcse": model}}))
+    record = "work/tiny/encoders/simcse/pt0/record.json"
+    assert planned(built, record) == {"pretrain": 1}
+    run = snakemake(built, record)
+    assert run.returncode == 0, run.stdout
+    facts = json.loads((built / record).read_text())
+    assert facts["losses"]["simcse"] < facts["chance"]["simcse"] - 0.3
 
 
 def test_contributing_names_every_page_and_only_files_that_there_are():

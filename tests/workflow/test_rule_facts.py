@@ -5,8 +5,8 @@ import doctest
 import pytest
 
 from stele import catalogue
-from stele.catalogue import rules as rule_facts
-from stele.catalogue.schema.rules import RuleFacts
+from stele.catalogue.schema import costs as rule_facts
+from stele.catalogue.schema.costs import RuleFacts
 from stele.cost.rules import formula
 from stele.errors import SteleError
 from tests.conftest import ROOT

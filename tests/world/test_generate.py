@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 from stele import catalogue
-from stele.catalogue.alike import whole_scale
+from stele.catalogue.scales import whole_scale
 from stele.errors import SteleError
 from stele.recipes.world import WorldSizes, world_sizes
 from stele_world.content import facts

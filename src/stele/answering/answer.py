@@ -28,7 +28,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object
 from stele.progress import track
-from stele.recipes.answering import AnsweringRecipe, parse_recipe
+from stele.recipes.finetuning import AnsweringRecipe, parse_answering
 from stele.registry import load_named
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
 
     clock = records.start()
     # the recipe, the inputs and the state folder
-    recipe = parse_recipe(parse_object(args.recipe, "--recipe"))
+    recipe = parse_answering(parse_object(args.recipe, "--recipe"))
     benchmark_data, training_data = data_records(args.data), data_records(args.training_data, "--training-data")
     inputs = benchmark_data | training_data | {"encoder": args.encoder}
     made_by = {"benchmark": args.benchmark, "languages": args.languages, **recipe.model_dump(mode="json")}

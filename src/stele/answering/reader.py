@@ -28,7 +28,7 @@ from stele.evaluation.case import Case
 from stele.evaluation.metrics import f1_squad
 from stele.files.atomic import atomic_file
 from stele.files.reading import reading
-from stele.recipes.answering import AnsweringRecipe
+from stele.recipes.finetuning import AnsweringRecipe
 from stele.training import loop
 from stele.training.callbacks import Evaluation
 from stele.training.heads import INIT, initialise

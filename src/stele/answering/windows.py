@@ -18,7 +18,7 @@ import numpy as np
 from stele.benchmarks.types import SpanQuestion
 from stele.encoders.tokens import Tokens
 from stele.errors import SteleError
-from stele.recipes.answering import AnsweringRecipe
+from stele.recipes.finetuning import AnsweringRecipe
 
 NO_ANSWER = 0  # the place of [CLS], at which a window without the answer points (BERT's code for SQuAD v2.0)
 BLOCK = 8_192  # texts tokenised at a time

@@ -15,8 +15,8 @@ from stele.benchmarks._files import below, folder_of, lines
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._trec import TAGS, Document, Text, documents
 from stele.benchmarks.types import Data, QuerySet
-from stele.catalogue.collection_files import QRELS, TOPICS, document_files, role
 from stele.catalogue.schema.datasets import Collection, Dataset
+from stele.catalogue.user_data import QRELS, TOPICS, document_files, role
 from stele.errors import SteleError
 
 Judgments = dict[str, dict[str, int]]

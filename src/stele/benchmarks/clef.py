@@ -20,7 +20,7 @@ from stele.benchmarks._files import folder_of, refuse_again
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._topics import by_judgments, topics
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
-from stele.catalogue.collection_files import QRELS, TOPICS
+from stele.catalogue.user_data import QRELS, TOPICS
 from stele.errors import SteleError
 
 AVERAGE = "macro"  # mean over pairs; of a pair, over queries, so that folds weigh by their queries

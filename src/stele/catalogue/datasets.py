@@ -8,10 +8,11 @@ from __future__ import annotations
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from stele import catalogue
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Checksums, Count, Dataset, File, Part, PartCount, PartFile
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError, unknown
@@ -26,6 +27,8 @@ WALLS = {
     "private": "not published",
     "script": "not released: a script of its authors makes it on your machine",
 }
+# the file of stele/benchmarks that reads test collections, and of scoring/statistics
+COLLECTION = "collection"
 WORDS = {"title", "licence", "how", "note"}  # about a dataset, not of it
 CHECKS = ("sha256", "md5", "bytes")
 
@@ -63,12 +66,12 @@ def parts(entry: Dataset, languages: Iterable[str] | None = None, table: Languag
 
 
 def chosen_by_language(entry: Dataset) -> bool:
-    """Whether a dataset of one part has files of single languages that can be had without the others."""
+    """Whether a dataset of one part has files of single languages, which can be fetched without the others."""
     return not entry.one_pool and any(file.each for file in entry.files)
 
 
 def is_dated(entry: Dataset) -> bool:
-    """Whether a dataset is a dump that can be had of any date."""
+    """Whether a dataset is a dump of which any date can be fetched."""
     return "date" in entry.fields
 
 
@@ -81,7 +84,7 @@ def resolve(
     date: str | None = None,
     table: Languages | None = None,
 ) -> Part:
-    """What one part of a dataset is made of: paths, addresses, checksums and counts, with nothing left to fill in.
+    """A part of a dataset: its paths, addresses, checksums and counts, with all templates filled in.
 
     `languages` narrows a part "all" to some languages (None: all), but a dataset of `one_pool` keeps all of its own
     when its data are real. With `generated`, there are the given languages and no others. `date` is that of a dump,
@@ -116,8 +119,8 @@ def resolve_entry(name: str, entry: Dataset, part: str, languages: Sequence[str]
     for what, count in entry.counts.items():
         each = _each(count, languages)
         counts[what] = [_count(name, entry, count, _values(entry, part, language, table)) for language in each]
-    kept = {"title", "version", "licence", "wall", "how", "note", "release", "cut", "collection"}
-    about = {key: getattr(entry, key) for key in kept & entry.model_fields_set}
+    copied = {"title", "version", "licence", "wall", "how", "note", "release", "cut", "collection"}
+    about = {key: getattr(entry, key) for key in copied & entry.model_fields_set}
     if entry.exports:
         about["exports"] = [_fill(name, text, _values(entry, part, None, table)) for text in entry.exports]
     return Part(dataset=name, part=part, languages=list(languages), files=files, counts=counts, **about)
@@ -188,8 +191,8 @@ def _own(value: Any, item: File | Count, values: Mapping[str, str]) -> Any:
     if not isinstance(value, Mapping):
         return value
     keys = (values.get(item.each or "language"), values.get("language"))
-    own = next((value[key] for key in keys if key in value), None)
-    return own[int(values["shard"])] if isinstance(own, list) else own
+    by_language = next((value[key] for key in keys if key in value), None)
+    return by_language[int(values["shard"])] if isinstance(by_language, list) else by_language
 
 
 def _file(name: str, file: File, values: Mapping[str, str], alone: bool) -> PartFile:
@@ -216,13 +219,40 @@ def _file(name: str, file: File, values: Mapping[str, str], alone: bool) -> Part
 def _count(name: str, entry: Dataset, count: Count, values: dict[str, str]) -> PartCount:
     """One thing to count; in all shards of a file that has some."""
     shards = {file.path: _shards(file, values) for file in entry.files}
-    wanted = [(text, own) for text in count.files or [count.file] for own in shards.get(text, [values])]
-    filled: Values = {"files": [_fill(name, text, own) for text, own in wanted]}
-    own = _own(count.expect, count, values) if values.get("language") else None
-    if own is not None:
-        filled["expect"] = own
+    files = []
+    for text in count.files or [count.file]:
+        files += [_fill(name, text, file_values) for file_values in shards.get(text, [values])]
+    filled: Values = {"files": files}
+    expected = _own(count.expect, count, values) if values.get("language") else None
+    if expected is not None:
+        filled["expect"] = expected
     elif count.expect is not None and not (values.get("language") and isinstance(count.expect, Mapping)):
         filled["expect"] = count.expect
     if values.get("language"):
         filled["of"] = values[count.each] if count.each in values else values["language"]
     return PartCount(count=count.count, **filled)
+
+
+class Counted(NamedTuple):
+    """The file of scoring/statistics that counts, and the datasets that it reads.
+
+    `lengths_in` is the model in whose tokens documents are measured, where their lengths are counted.
+    """
+
+    module: str
+    datasets: list[str]
+    lengths_in: str | None = None
+
+
+def counted(name: str) -> Counted:
+    """The module and the datasets by which a dataset or a test collection is counted.
+
+    >>> counted("trec3_es")
+    Counted(module='collection', datasets=['trec3_es', 'trec3_es_topics'], lengths_in=None)
+    >>> counted("mrtydi")
+    Counted(module='mrtydi', datasets=['mrtydi'], lengths_in=None)
+    """
+    entry = catalogue.entries(Benchmark).get(name)
+    if entry is None or entry.module != COLLECTION:
+        return Counted(name, [name], entry and entry.lengths_in)
+    return Counted(COLLECTION, list(dict.fromkeys([*entry.data, *entry.judgments])))

@@ -1,161 +1,116 @@
-"""Recipes as they are used: the catalogue's values, what the scale forces, what the user changes.
+"""Recipes of recipes.yaml: the file is checked, and a recipe is scaled, changed and typed.
 
-Each comes as two typed things: what it reads, which only the plan knows the files of, and what it does, which its
-command is given.
+A recipe of the file is its model of stele/recipes, with the keys that the plan alone reads (`plan_key`). The
+file's values come first, the scale's keys replace them, a model's `override` replaces those.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
 from stele import catalogue
+from stele.catalogue.schema import Facts, choice
 from stele.catalogue.schema.benchmarks import TrainingSet
-from stele.catalogue.schema.models import ModelKeys
-from stele.catalogue.schema.recipes import (
-    AnsweringReads,
-    FinetuningReads,
-    GeneratedQueriesReads,
-    GeneratorOfLanguage,
-    GeneratorReads,
-    PairsReads,
-    PretrainingReads,
-    RerankingReads,
-)
-from stele.errors import unknown
+from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, Values, validate
-from stele.recipes import answering as of_answering
-from stele.recipes import calibration as of_calibration
-from stele.recipes import finetuning as of_finetuning
-from stele.recipes import generated_queries as of_generated_queries
-from stele.recipes import generator as of_generator
-from stele.recipes import mining as of_mining
-from stele.recipes import reranking as of_reranking
-from stele.recipes import title_queries as of_title_queries
-from stele.recipes.answering import AnsweringRecipe
+from stele.recipes import Recipe, mining
 from stele.recipes.calibration import CalibrationRecipe
-from stele.recipes.finetuning import FinetuningRecipe
-from stele.recipes.generated_queries import GeneratedQueriesRecipe
-from stele.recipes.generator import GeneratorRecipe
+from stele.recipes.finetuning import AnsweringRecipe, FinetuningRecipe, GeneratorRecipe
 from stele.recipes.mining import MiningRecipe
-from stele.recipes.pretraining import recipe_model
-from stele.recipes.reranking import RerankingRecipe, Trained
+from stele.recipes.pretraining import OBJECTIVES, recipe_model
+from stele.recipes.reranking import SCORERS, RerankingRecipe, Trained
 from stele.recipes.scale import Scale
-from stele.recipes.title_queries import TitleQueriesRecipe
+from stele.recipes.transfer import GeneratedQueriesRecipe, TitleQueriesRecipe
+from stele.registry import module_names
+
+if TYPE_CHECKING:
+    from stele.catalogue.schema.models import ModelKeys
+
+KINDS = {  # section -> how an error calls its entries
+    "pairs": "mining recipe",
+    "pretraining": "recipe",
+    "finetuning": "fine-tuning recipe",
+    "calibration": "recipe of calibration",
+    "title_queries": "recipe of title queries",
+    "generators": "generator",
+    "generated_queries": "recipe of generated queries",
+    "reranking": "re-ranking recipe",
+    "answering": "recipe of question answering",
+}
+MODELS = {  # of the sections with one model; in the others a key chooses it
+    "finetuning": FinetuningRecipe,
+    "calibration": CalibrationRecipe,
+    "title_queries": TitleQueriesRecipe,
+    "generators": GeneratorRecipe,
+    "generated_queries": GeneratedQueriesRecipe,
+    "answering": AnsweringRecipe,
+}
 
 
-def pretraining(key: str, model: ModelKeys, sizes: Scale) -> tuple[PretrainingReads, Values]:
-    """The recipe of the model `key`: the catalogue's, what the scale forces, the model's override, the scale's for it.
+# --- the file checked -------------------------------------------------------------------------------------------------
+class Recipes(Strict):
+    """The sections of the file."""
 
-    What it does is typed by the plan, which knows its languages. A key that its objective does not have is an error
-    that says the nearest.
-    """
-    name = model.recipe
-    changes = {
-        f"scale: pretraining.{name}": sizes.pretraining.get(name, {}),
-        f"models.{key}.override": model.override,
-        f"scale: models.{key}": sizes.models.get(key, {}),
-    }
-    recipe = {**_named("pretraining", "recipe", name, f"models.{key}.recipe"), "threads": sizes.threads}
-    for values in changes.values():
-        recipe |= values
-    valid = {*recipe_model(recipe["objective"]).model_fields, "mining", "epoch_steps"}
-    for where, values in changes.items():
-        for wrong in sorted(values.keys() - valid):
-            raise unknown("recipe key", wrong, valid, where)
-    reads, does = _apart(recipe, PretrainingReads)
-    return validate(PretrainingReads, reads, f"models.{key}.override"), does
+    languages: dict[str, list[str]] = Field(description="sets of languages, by name")
+    pairs: dict[str, Values] = Field(description="mining recipes")
+    pretraining: dict[str, Values]
+    finetuning: dict[str, Values]
+    calibration: dict[str, Values]
+    title_queries: dict[str, Values] = Field(description="transfer sets of a Wikipedia's titles")
+    generators: dict[str, Values] = Field(description="what writes a query for a passage")
+    generated_queries: dict[str, Values] = Field(description="transfer sets of queries that are generated")
+    reranking: dict[str, Values] = Field(description="scorers of judged documents, and how they are trained")
+    answering: dict[str, Values] = Field(description="how a model learns to find answers in paragraphs")
 
 
-def finetuning(name: str, sizes: Scale) -> tuple[FinetuningReads, FinetuningRecipe]:
-    """A fine-tuning recipe with what the scale forces; its training sets with their modules and data.
-
-    A name may end in a language of its training set ("wiki-ar"), which changes nothing of how it learns.
-    """
-    name = name.partition("-")[0]
-    recipe = _named("finetuning", "fine-tuning recipe", name)
-    where = f"recipes.yaml: finetuning.{name}"
-    whole = {**recipe, **sizes.finetuning.get(name, {}), "threads": sizes.threads}
-    reads, does = _apart(whole, FinetuningReads)
-    sets = {key: _training_set(whole[key]) for key in ("training_set", "dev_set") if whole.get(key)}
-    return validate(FinetuningReads, reads, where), of_finetuning.parse_recipe({**does, **sets}, where)
-
-
-def pairs(name: str, sizes: Scale) -> tuple[PairsReads, MiningRecipe]:
-    """A mining recipe with what the scale forces."""
-    reads, does = _apart({**_named("pairs", "mining recipe", name), **sizes.pairs.get(name, {})}, PairsReads)
-    where = f"recipes.yaml: pairs.{name}"
-    return validate(PairsReads, reads, where), of_mining.parse_recipe(does, where)
+def check_recipes(values: Facts, where: str) -> None:
+    """Checks the sections, every recipe in them, and the names by which recipes call each other."""
+    validate(Recipes, values, where)
+    for section in KINDS:
+        for name, entry in values[section].items():
+            at = [section, name]
+            check_recipe(section, entry, where, at)
+            for key in {"start", "miner", "equal_compute_to"} & entry.keys():
+                choice(entry, key, values[section], where, at)
+            choice(entry, "generator", values["generators"], where, at)
+            for store in entry.get("mining", ()):
+                choice(entry["mining"], store, values["pairs"], where, [*at, "mining"])
+            if isinstance(entry.get("languages"), str):
+                choice(entry, "languages", values["languages"], where, at)
 
 
-def calibration(name: str, sizes: Scale) -> CalibrationRecipe:
-    """A recipe of calibration with what the scale forces."""
-    recipe = {**_named("calibration", "recipe of calibration", name), **sizes.calibration.get(name, {})}
-    return of_calibration.parse_recipe({**recipe, "threads": sizes.threads}, f"recipes.yaml: calibration.{name}")
+def check_recipe(section: str, entry: Facts, where: str, at: Sequence[str]) -> None:
+    """Checks one whole recipe of a section; raises SteleError with the key at fault."""
+    model = _model(section, entry, where, at)
+    values = dict(entry)
+    if isinstance(values.get("languages"), str):  # the name of a set
+        values["languages"] = ["en"]
+    for key in ("training_set", "dev_set"):
+        choice(entry, key, catalogue.entries(TrainingSet), where, at)
+    for key in model.CATALOGUE_KEYS:
+        if key not in entry and entry.keys() <= model.model_fields.keys():  # else a misspelt key is told below
+            raise SteleError(f"{where}: {'.'.join((*at, key))}: Field required")
+    validate(model, values, where, at)
 
 
-def title_queries(name: str, sizes: Scale) -> TitleQueriesRecipe:
-    """A recipe of title queries with what the scale forces."""
-    recipe = {**_named("title_queries", "recipe of title queries", name), **sizes.title_queries.get(name, {})}
-    return of_title_queries.parse_recipe({**recipe, "threads": sizes.threads}, f"recipes.yaml: title_queries.{name}")
+def _model(section: str, entry: Facts, where: str, at: Sequence[str]) -> type[Recipe]:
+    """The model of a recipe: its section's, or the one that its objective, method or scorer names."""
+    if section == "pretraining":
+        return recipe_model(choice(entry, "objective", module_names(OBJECTIVES), where, at, required=True))
+    if section == "pairs":
+        return mining.methods()[choice(entry, "method", mining.methods(), where, at, required=True)]
+    if section == "reranking":
+        return SCORERS[choice(entry, "scorer", SCORERS, where, at, required=True)]
+    return MODELS[section]
 
 
-def generator(name: str, language: str, sizes: Scale) -> tuple[GeneratorOfLanguage, GeneratorRecipe]:
-    """What the generator of a language is made of, and how, with what the scale forces."""
-    whole = {**_named("generators", "generator", name), **sizes.generators.get(name, {}), "threads": sizes.threads}
-    reads, does = _apart(whole, GeneratorReads)
-    where = f"recipes.yaml: generators.{name}"
-    of_languages = validate(GeneratorReads, reads, where).by_language
-    if language not in of_languages:
-        raise unknown("language", language, of_languages, where)
-    own = of_languages[language]
-    does |= {"training_set": _training_set(own.training_set), "language_code": own.code}
-    return own, of_generator.parse_recipe(does, where)
-
-
-def generator_models() -> set[str]:
-    """The models that generators of queries go on from: they write text and encode none."""
-    known = catalogue.load("recipes")["generators"].values()
-    return {own["model"] for recipe in known for own in recipe["by_language"].values()}
-
-
-def generated_queries(name: str, sizes: Scale) -> tuple[GeneratedQueriesReads, GeneratedQueriesRecipe]:
-    """A recipe of generated queries with what the scale forces."""
-    whole = _named("generated_queries", "recipe of generated queries", name)
-    reads, does = _apart(
-        {**whole, **sizes.generated_queries.get(name, {}), "threads": sizes.threads}, GeneratedQueriesReads
-    )
-    where = f"recipes.yaml: generated_queries.{name}"
-    return validate(GeneratedQueriesReads, reads, where), of_generated_queries.parse_recipe(does, where)
-
-
-def reranking(name: str, sizes: Scale, windows: bool = False) -> RerankingRecipe:
-    """A re-ranking recipe with what the scale forces, for a model with `windows` of attention or without."""
-    where = f"recipes.yaml: reranking.{name}"
-    whole = {**_named("reranking", "re-ranking recipe", name), **sizes.reranking.get(name, {})}
-    reads, recipe = _apart(whole, RerankingReads)
-    if windows and reads.get("window_length"):
-        recipe["length"] = reads["window_length"]
-    threads = {"threads": sizes.threads} if issubclass(of_reranking.recipe_model(recipe["scorer"]), Trained) else {}
-    return of_reranking.parse_recipe({**recipe, **threads}, where)
-
-
-def answering(name: str, sizes: Scale) -> tuple[AnsweringReads, AnsweringRecipe]:
-    """A recipe of question answering with what the scale forces; its training set with its module and data."""
-    where = f"recipes.yaml: answering.{name}"
-    recipe = {**_named("answering", "recipe of question answering", name), **sizes.answering.get(name, {})}
-    reads, does = _apart({**recipe, "threads": sizes.threads}, AnsweringReads)
-    does["training_set"] = _training_set(recipe["training_set"])
-    return validate(AnsweringReads, reads, where), of_answering.parse_recipe(does, where)
-
-
-def stores(reads: PretrainingReads, does: Values) -> dict[str, str]:
-    """store -> mining recipe, of the stores that a pretraining recipe reads: those of its tasks, where it has tasks.
-
-    A recipe that is to equal another in compute says in `mining` what that one reads, too: its texts decide its cost.
-    """
-    if not isinstance(does.get("tasks"), list) or reads.equal_compute_to is not None:
-        return dict(reads.mining)
-    model = recipe_model(does["objective"])
-    read = {model.store_of(task) for task in does["tasks"]}
-    return {store: name for store, name in reads.mining.items() if store in read}
+# --- a recipe, scaled and typed ---------------------------------------------------------------------------------------
+def names(section: str) -> list[str]:
+    """The recipes of a section of recipes.yaml, or its sets of `languages`."""
+    return list(catalogue.load("recipes")[section])
 
 
 def languages(chosen: list[str] | str) -> list[str]:
@@ -166,24 +121,99 @@ def languages(chosen: list[str] | str) -> list[str]:
     return list(sets[chosen] if isinstance(chosen, str) else chosen)
 
 
-def names(section: str) -> list[str]:
-    """The recipes of a section of recipes.yaml, or its sets of `languages`."""
-    return list(catalogue.load("recipes")[section])
+def generator_models() -> set[str]:
+    """The models that generators of queries go on from: they write text and encode none."""
+    entries = catalogue.load("recipes")["generators"].values()
+    return {language["model"] for recipe in entries for language in recipe["by_language"].values()}
 
 
-def _named(section: str, kind: str, name: str, where: str = "") -> Values:
+def pretraining(key: str, model: ModelKeys, sizes: Scale) -> Values:
+    """The recipe of the model `key` in all its languages, not yet typed (the caller knows whose mistake it is).
+
+    Later keys replace earlier ones: the catalogue's, the scale's of the recipe, the model's override, the scale's of
+    the model. Raises SteleError for a key that the objective does not have.
+    """
+    name = model.recipe
+    changes = {
+        f"scale: pretraining.{name}": sizes.pretraining.get(name, {}),
+        f"models.{key}.override": model.override,
+        f"scale: models.{key}": sizes.models.get(key, {}),
+    }
+    recipe = {**_named("pretraining", name, f"models.{key}.recipe"), "threads": sizes.threads}
+    for values in changes.values():
+        recipe |= values
+    valid = recipe_model(recipe["objective"]).model_fields.keys() - {"expect"}
+    for where, values in changes.items():
+        for wrong in sorted(values.keys() - valid):
+            raise unknown("recipe key", wrong, valid, where)
+    if isinstance(recipe["languages"], str):
+        recipe["languages"] = languages(recipe["languages"])
+    return recipe
+
+
+def finetuning(name: str, sizes: Scale) -> FinetuningRecipe:
+    """A fine-tuning recipe. Its name may end in a language of its training set ("wiki-ar"): it learns the same way."""
+    return _typed("finetuning", name.partition("-")[0], sizes)
+
+
+def pairs(name: str, sizes: Scale) -> MiningRecipe:
+    return _typed("pairs", name, sizes, threads=False)
+
+
+def calibration(name: str, sizes: Scale) -> CalibrationRecipe:
+    return _typed("calibration", name, sizes)
+
+
+def title_queries(name: str, sizes: Scale) -> TitleQueriesRecipe:
+    return _typed("title_queries", name, sizes)
+
+
+def generated_queries(name: str, sizes: Scale) -> GeneratedQueriesRecipe:
+    return _typed("generated_queries", name, sizes)
+
+
+def answering(name: str, sizes: Scale) -> AnsweringRecipe:
+    return _typed("answering", name, sizes)
+
+
+def generator(name: str, language: str, sizes: Scale) -> GeneratorRecipe:
+    """The recipe of a language's generator."""
+    by_language = _named("generators", name)["by_language"]
+    if language not in by_language:
+        raise unknown("language", language, by_language, f"recipes.yaml: generators.{name}")
+    entry = by_language[language]
+    return _typed("generators", name, sizes, training_set=entry["training_set"], language_code=entry["code"])
+
+
+def reranking(name: str, sizes: Scale, windows: bool = False) -> RerankingRecipe:
+    """A re-ranking recipe, for a model with `windows` of attention or without."""
+    recipe = {**_named("reranking", name), **sizes.reranking.get(name, {})}
+    length = recipe.get("window_length")
+    changes = {"length": length} if windows and length else {}
+    return _typed("reranking", name, sizes, threads=issubclass(SCORERS[recipe["scorer"]], Trained), **changes)
+
+
+def _typed(section: str, name: str, sizes: Scale, threads: bool = True, **changes: Any) -> Any:
+    """A recipe of a section: the file's values, what the scale forces, and `changes`; its training sets looked up."""
+    where = f"recipes.yaml: {section}.{name}"
+    recipe = {**_named(section, name), **getattr(sizes, section).get(name, {}), **changes}
+    if threads:
+        recipe["threads"] = sizes.threads
+    for key in ("training_set", "dev_set"):
+        name_of_set = recipe.pop(key, None)
+        if name_of_set:
+            recipe[key] = _training_set(name_of_set)
+    return validate(_model(section, recipe, where, []), recipe, where)
+
+
+def _named(section: str, name: str, where: str = "") -> Values:
     recipes = catalogue.load("recipes")[section]
     if name not in recipes:
-        raise unknown(kind, name, recipes, where)
+        raise unknown(KINDS[section], name, recipes, where)
     return recipes[name]
 
 
-def _apart(recipe: Values, reads: type[Strict]) -> tuple[Values, Values]:
-    """(what it reads, what it does) of a recipe."""
-    read = recipe.keys() & reads.model_fields.keys()
-    return {key: recipe[key] for key in read}, {key: recipe[key] for key in recipe if key not in read}
-
-
 def _training_set(name: str) -> Values:
+    """A training set as a command reads it, and its name, for the plan."""
     entry = catalogue.entry(TrainingSet, name)
-    return {"module": entry.module, "data": [name] if entry.made else entry.data}
+    return {"module": entry.module, "data": [name] if entry.made else entry.data, "entry": name}

@@ -54,7 +54,7 @@ def _score(row: Mapping[str, str], where: str) -> PublishedScore:
 
 @cache
 def published() -> Mapping[str, Sequence[PublishedScore]]:
-    """The published numbers by our benchmark; those of benchmarks that published.yaml does not know are left out."""
+    """The published numbers by our benchmark; benchmarks that published.yaml does not name are left out."""
     scores = read_references(FILE)
     known = {
         key: [score for score in scores if score.benchmark in (about.benchmarks or [key])]
@@ -66,7 +66,7 @@ def published() -> Mapping[str, Sequence[PublishedScore]]:
 def language_of(benchmark: str, subset: str) -> str | None:
     """Our code of what a source calls a subset, `average` for the mean over all languages, None for none of ours.
 
-    What is a mean over some of our languages has none either: `languages_of` says which they are.
+    A mean over some of our languages is None, too: `languages_of` names them.
 
     >>> language_of("mrtydi", "korean"), language_of("tatoeba", "cmn-eng"), language_of("mrtydi", "avg")
     ('ko', 'zh', 'average')

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path, PurePosixPath
+from fnmatch import fnmatch
+from pathlib import Path, PurePath, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from stele.catalogue.schema.datasets import Part, PartFile
@@ -20,14 +21,14 @@ MANY = 2000  # files of a folder from which on they are remembered together
 
 def listing(folder: Path | str) -> list[str]:
     """The files below a folder, as sorted relative paths; hidden ones apart, symbolic links to folders not followed."""
-    folder, found = Path(folder).expanduser(), []
+    folder, paths = Path(folder).expanduser(), []
     if not folder.is_dir():
         raise SteleError(f"{folder}: no such folder")
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         below = Path(root).relative_to(folder).as_posix()
-        found += [name if below == "." else f"{below}/{name}" for name in files if not name.startswith(".")]
-    return sorted(found)
+        paths += [name if below == "." else f"{below}/{name}" for name in files if not name.startswith(".")]
+    return sorted(paths)
 
 
 def find(files: Sequence[str], file: PartFile, part: str, where: str) -> list[str]:
@@ -49,14 +50,14 @@ def part_files(files: Sequence[str], source: Part) -> list[str]:
     """
     if not source.files:
         return list(files)
-    found: set[str] = set()
+    paths: set[str] = set()
     for file in source.files:
-        own = _best(files, file, source.part) or _alike(files, file)
-        if not own and file.unpack:
+        copies = _best(files, file, source.part) or _alike(files, file)
+        if not copies and file.unpack:
             base = find_unpacked(files, file.unpack.members)
-            own = [] if base is None else [path for path in files if path.startswith(f"{base}/" if base else "")]
-        found.update(own)
-    return sorted(found) or exported(files, source)
+            copies = [] if base is None else [path for path in files if path.startswith(f"{base}/" if base else "")]
+        paths.update(copies)
+    return sorted(paths) or exported(files, source)
 
 
 def exported(files: Iterable[str], source: Part) -> list[str]:
@@ -105,7 +106,7 @@ def find_unpacked(files: Iterable[str], members: Sequence[str]) -> str | None:
 
 
 def _common_tail(path: str, other: str) -> int:
-    """How many last components two paths share."""
+    """The number of last components that two paths share."""
     count = 0
     for mine, theirs in zip(reversed(PurePosixPath(path).parts), reversed(PurePosixPath(other).parts), strict=False):
         if mine != theirs:
@@ -125,3 +126,30 @@ def content_digest(folder: Path | str, memory: Path, files: Iterable[str] | None
         return folder_digest(folder, names, memory)
     digests = file_digests((folder / name for name in names), memory)
     return digest({name: digests[folder / name] for name in names})
+
+
+# --- the files of a test collection by their names --------------------------------------------------------------------
+# A file of judgments is named `*qrels*`, one of topics `*topics*` (TREC, CLEF, NTCIR, FIRE and Anserini all do so) or
+# `*queries*`; all others hold documents, but for what stands beside them on a publisher's disc.
+QRELS = re.compile(r"qrel", re.IGNORECASE)
+TOPICS = re.compile(r"(^|[._-])(topics?|query|queries)([._-]|$)", re.IGNORECASE)
+PACKED = "documents.sgml"  # of documents that were a file each
+_OTHER = re.compile(r"readme.*|record\.json|\..*|.*\.(dtd|md|md5|sha\d*|html?|pdf|tbl)", re.IGNORECASE)
+
+
+def role(path: PurePath | str) -> re.Pattern[str] | None:
+    """The role of a file by its name: QRELS, TOPICS or None.
+
+    >>> role("qrels.1-25.spanish.gz") is QRELS, role("CL.topics.arabic.trec11.txt") is TOPICS, role("ism_001")
+    (True, True, None)
+    """
+    name = PurePath(path).name
+    return next((pattern for pattern in (QRELS, TOPICS) if pattern.search(name)), None)
+
+
+def document_files(paths: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """The paths of files of documents: of those, the names that `patterns` match; all, where none matches."""
+    named = [(path, path.rpartition("/")[2]) for path in paths]
+    files = [(path, name) for path, name in named if not (_OTHER.fullmatch(name) or role(name))]
+    chosen = [path for path, name in files if any(fnmatch(name, pattern) for pattern in patterns)]
+    return chosen or [path for path, _ in files]

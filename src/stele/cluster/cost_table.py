@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from stele import catalogue
-from stele.catalogue.schema.costs import Costs
-from stele.catalogue.schema.sizes import Device
+from stele.catalogue.schema.costs import Costs, Device
 from stele.cluster.requests import JobRequest
 from stele.cluster.slurm.sinfo import size as number
 from stele.command.stages import STAGES

@@ -12,8 +12,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from stele.catalogue.rules import facts
-from stele.catalogue.schema.rules import Growing, RuleFacts, Size
+from stele.catalogue.schema.costs import Growing, RuleFacts, Size, rule_facts
 from stele.cluster import settings
 from stele.cluster.slurm.sinfo import Resources
 from stele.cluster.snakemake_patches import fits
@@ -105,7 +104,7 @@ def _named(what: str, rule: str, generated: bool) -> int | None:
 
 
 def _facts(rule: str, plan: Plan) -> RuleFacts:
-    known = facts(rule)
+    known = rule_facts(rule)
     return known.model_copy(update=GENERATED) if plan.settings.generated and known.gpus else known
 
 
@@ -117,7 +116,7 @@ def gpus(rule: str, plan: Plan) -> int:
 
 def job_threads(rule: str, plan: Plan) -> int:
     """CPU threads of a job on each of its nodes: those of a process, for each process."""
-    each = plan.settings.sizes.threads if facts(rule).threads == "scale" else 1
+    each = plan.settings.sizes.threads if rule_facts(rule).threads == "scale" else 1
     return each * max(gpus(rule, plan), 1)
 
 
@@ -151,7 +150,7 @@ def job_resources(rule: str, plan: Plan) -> Resources:
     known, number = _facts(rule, plan), gpus(rule, plan)
     nodes, kind = _named("nodes", rule, plan.settings.generated) or 1, "gpu" if number else "cpu"
     disk = disk_mb(rule, plan) if known.disk_mb == "estimated" else _size(known.disk_mb, plan)
-    requested = _placed(number, nodes, kind) if facts(rule).gpus else {}
+    requested = _placed(number, nodes, kind) if rule_facts(rule).gpus else {}
     memory = _size(known.mem_mb, plan, known.each_mb * max(number, 1))
     if memory is not None:
         requested["mem_mb"] = growing(memory, 1000 * settings.read().most("gigabytes", kind))

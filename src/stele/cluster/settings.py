@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, create_model, model_validator
 
 from stele.catalogue import read_yaml
-from stele.catalogue.rules import facts, on_gpus
+from stele.catalogue.schema.costs import on_gpus, rule_facts
 from stele.errors import SteleError
 from stele.files.strict import Strict, validate
 
@@ -52,7 +52,7 @@ def _of_rules(name: str, **bounds: Any) -> type[Strict]:
     return create_model(name, __base__=Strict, **numbers)
 
 
-Gpus = _of_rules("Gpus", **{rule: {"ge": 0} if facts(rule).parallel else {"ge": 0, "le": 1} for rule in on_gpus()})
+Gpus = _of_rules("Gpus", **{rule: {"ge": 0} if rule_facts(rule).parallel else {"ge": 0, "le": 1} for rule in on_gpus()})
 NodesOfRules = _of_rules("NodesOfRules", **{rule: {"ge": 1} for rule in on_gpus(parallel=True)})
 
 

@@ -164,9 +164,9 @@ def _run(resources: launch.Resources, package: str, stage: str, command: str, ar
     if "RANK" not in os.environ and launch.RENDEZVOUS not in os.environ:  # once, where several processes share it
         check_inputs(vars(parsed))
     if resources.gpus or resources.processes > 1:  # what reads YAML is not for each start
-        from stele.catalogue.rules import facts, on_gpus  # a command is called as its rule
+        from stele.catalogue.schema.costs import on_gpus, rule_facts
 
-        trains = facts(command).trains
+        trains = rule_facts(command).trains
         if resources.processes > 1:
             if command not in (valid := on_gpus(parallel=True)):
                 raise SteleError(f"{command} runs in one process; several can share {', '.join(valid)}")

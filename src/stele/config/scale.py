@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stele import catalogue
-from stele.catalogue.alike import whole_scale
+from stele.catalogue.scales import whole_scale
 from stele.catalogue.schema.datasets import Dataset
 from stele.config.model import PLAIN_NAME, Config
 from stele.errors import SteleError, unknown

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from stele import catalogue
-from stele.catalogue.schema.sizes import Checkpoint
+from stele.catalogue.schema.costs import Checkpoint
 from stele.cost.counts import benchmark_size, costs, judged_collection, of_languages, pinned
 from stele.cost.shapes import UNKNOWN
 from stele.cost.work import Work
@@ -108,7 +108,7 @@ def section_pairs(plan: Plan, w: Any) -> Work:
     """Headings of all documents are read, then words' vectors, then the texts of the pages that have a pair."""
     codes = plan.mining.part_codes(w.method, w.part)
     text = _dump(plan, *codes) * costs().wikipedia_text
-    vectors = sum(dataset_bytes(plan, plan.mining.reads(w.method).vectors, code) for code in codes)
+    vectors = sum(dataset_bytes(plan, plan.mining.recipe(w.method).vectors, code) for code in codes)
     number = _section_pairs(plan, w)
     seconds = 2 * text / _rate("read_bytes") + vectors / _rate("vector_bytes") + number / _rate("section_pairs")
     return Work(cpu_seconds=seconds, kept=number * costs().section_pair.bytes)

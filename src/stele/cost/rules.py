@@ -6,8 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from stele.catalogue.rules import facts
-from stele.catalogue.schema.rules import RuleFacts
+from stele.catalogue.schema.costs import RuleFacts, rule_facts
 from stele.cost import answering, cpu_rules, gpu_rules, reranking
 from stele.cost.counts import NoFigures, costs
 from stele.cost.work import Work
@@ -30,7 +29,7 @@ def formula(known: RuleFacts) -> Callable[[Plan, Any], Work]:
 
 def work(plan: Plan, rule: str, wildcards: dict[str, str]) -> Work | None:
     """What one job of a rule does; None where costs.yaml has no figures for its benchmark or training set."""
-    w, known = SimpleNamespace(**wildcards), facts(rule)
+    w, known = SimpleNamespace(**wildcards), rule_facts(rule)
     try:
         return _generated(plan, known, w) if plan.settings.generated else formula(known)(plan, w)
     except NoFigures:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stele import catalogue
-from stele.catalogue.schema.sizes import Checkpoint
+from stele.catalogue.schema.costs import Checkpoint
 from stele.files.reading import read_object
 from stele.plan.plan import Plan
 from stele.recipes.flops import Shape

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stele import catalogue
-from stele.catalogue.schema.costs import Costs
-from stele.catalogue.schema.sizes import Device
+from stele.catalogue.schema.costs import Costs, Device
 
 REFERENCE = "a100"  # the device that hours are of where the cluster's own is not known
 

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from stele.catalogue.rules import facts
+from stele.catalogue.schema.costs import rule_facts
 from stele.cluster.resources import job_resources, job_threads
 from stele.plan.plan import Plan
 
@@ -48,7 +48,7 @@ def job_name(rule: str, output: str) -> str:
 
 def environment_file(root: Path, rule: str, generated: bool) -> str:
     """The file of a rule's environment; braces in its path are doubled, since Snakemake takes them for wildcards."""
-    name = facts(rule).environment
+    name = rule_facts(rule).environment
     if name == "torch":
         name = "cpu" if generated else "gpu"
     return str(root / "envs" / f"{name}.yaml").replace("{", "{{").replace("}", "}}")

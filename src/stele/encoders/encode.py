@@ -18,8 +18,7 @@ from stele.artifacts.records import UNPROMPTED
 from stele.encoders.tokens import Chat, Tokens, collate, length_buckets, tokenize, tokenize_inputs
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec, Kind, TextInput
-from stele.training.global_attention import global_attention
-from stele.training.hidden_states import first_states
+from stele.training.hidden_states import first_states, global_attention
 
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 GPU_BATCH_TOKENS = 65_536  # of a model at most 1,024 wide; fewer of a wider one, as a token takes more memory there

@@ -17,8 +17,8 @@ from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet, rea
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import reading
-from stele.recipes.sliding_window import SlidingWindow
-from stele.training.global_attention import KEY
+from stele.recipes.pretraining import SlidingWindow
+from stele.training.hidden_states import GLOBAL_SEPARATORS
 
 KEPT = (  # keys of BERT's configuration
     *("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act"),
@@ -74,7 +74,7 @@ def windowed_config(config: Any, recipe: SlidingWindow) -> Any:
         bos_token_id=None,
         eos_token_id=None,
     )
-    setattr(made, KEY, recipe.global_separators)
+    setattr(made, GLOBAL_SEPARATORS, recipe.global_separators)
     return made
 
 

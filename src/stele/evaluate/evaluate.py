@@ -28,8 +28,8 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue import read_yaml
 from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
-from stele.catalogue.schema.sizes import Checkpoint
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
 from stele.cost.shapes import folder_shape

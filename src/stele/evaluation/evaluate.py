@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stele.catalogue.schema.metric_names import metric_parts
+from stele.catalogue.schema.benchmarks import metric_parts
 from stele.errors import unknown
 from stele.evaluation.aggregate import by_language
 from stele.evaluation.case import Case

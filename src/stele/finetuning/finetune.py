@@ -55,17 +55,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    from stele.finetuning.data.examples import examples_in
+    from stele.finetuning.dual_encoder.examples import examples_in
     from stele.finetuning.dual_encoder.model import load_model
     from stele.finetuning.dual_encoder.selection import Selection
-    from stele.recipes.finetuning import parse_recipe
+    from stele.recipes.finetuning import parse_finetuning
     from stele.training import loop
     from stele.training.callbacks import Curve
     from stele.training.processes import process_context
     from stele.training.sharding import divide
 
+    # what is trained, from what, on what
     values = parse_object(args.recipe, "--recipe")
-    recipe = parse_recipe(values)
+    recipe = parse_finetuning(values)
     if args.limit is not None and args.limit < 2:
         raise SteleError(f"--limit: want at least 2, found {args.limit}")
     if (recipe.negatives == "mined") != (args.negatives is not None):
@@ -73,30 +74,48 @@ def run(args: argparse.Namespace) -> None:
         raise SteleError(f"--recipe: negatives: {recipe.negatives} {wrong}")
     training, dev = data_records(args.training, "--training"), data_records(args.dev, "--dev")
     process = process_context()
-    part = divide(recipe.accumulation, process)
-    if part.shared and recipe.batch < process.world:
+    if divide(recipe.accumulation, process).shared and recipe.batch < process.world:
         raise SteleError(
             f"a group of {recipe.batch} queries is for {recipe.batch} processes at most, not {process.world}"
         )
     module, tokenizer, start = load_model(args.encoder.parent, recipe, args.seed)
-    readers = _readers(recipe, tokenizer, training, dev, args.limit, args.negatives)
+
+    # the state of the run, in which the training set is kept as it was read
     inputs = {"encoder": args.encoder, **training, **{f"dev {name}": path for name, path in dev.items()}}
-    inputs |= {"negatives": args.negatives} if args.negatives else {}
-    made_by = {**values, "limit": args.limit}
-    alone = process.is_main and args.limit is None  # a quick try by hand leaves the state of the real job alone
-    state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code, first=alone)
+    if args.negatives:
+        inputs["negatives"] = args.negatives
+    state = own_folder(
+        args.state,
+        recipe={**values, "limit": args.limit},
+        inputs=inputs,
+        seed=args.seed,
+        code=args.code,
+        first=process.is_main and args.limit is None,  # a quick try by hand leaves the state of the real job alone
+    )
+    readers = _readers(recipe, tokenizer, training, dev, args.limit, args.negatives)
     data = examples_in(state / "training", readers["training"], process)
+
+    # a dev set chooses the checkpoint, where the recipe says so
     steps = recipe.total_steps(len(data))
     label, curve = f"finetune {args.model} on {recipe.training_set.name}", state / "curve.csv"
     selection, callbacks = None, {"curve": Curve(curve, label)}
     if recipe.needs_dev:
         examples = examples_in(state / "dev", readers["dev"], process)
-        an_epoch = recipe.steps_per_epoch(len(data))
-        selection = Selection(state / "best", module.to(process.device), examples, recipe, an_epoch, process)
+        epoch_steps = recipe.steps_per_epoch(len(data))
+        selection = Selection(state / "best", module.to(process.device), examples, recipe, epoch_steps, process)
         callbacks["selection"] = selection
-    batches, optimisation = losses(module, data, recipe, args.seed, process), recipe.optimisation(steps)
-    options = {"state": state, "seed": args.seed, "process": process, "label": label, "callbacks": callbacks}
-    outcome = loop.train(module, batches, optimisation, **options)
+
+    # train and publish
+    outcome = loop.train(
+        module,
+        losses(module, data, recipe, args.seed, process),
+        recipe.optimisation(steps),
+        state=state,
+        seed=args.seed,
+        process=process,
+        label=label,
+        callbacks=callbacks,
+    )
     if process.is_main:
         if selection is not None:
             selection.restore()
@@ -109,8 +128,8 @@ def run(args: argparse.Namespace) -> None:
 
 def losses(module: Any, data: Any, recipe: Any, seed: int, process: Any) -> Any:
     """The training loop's MicroBatches: the groups of a step that are this process's, or its shares of all."""
-    from stele.finetuning.data.batches import training_group
-    from stele.finetuning.dual_encoder.contrastive import group_loss
+    from stele.finetuning.dual_encoder.batches import training_group
+    from stele.finetuning.dual_encoder.model import group_loss
     from stele.training.loop import MicroBatches
     from stele.training.sharding import divide
 
@@ -130,7 +149,7 @@ def losses(module: Any, data: Any, recipe: Any, seed: int, process: Any) -> Any:
 
 
 def describe(recipe: Any, module: Any, data: Any, steps: int, outcome: Outcome, selection: Any) -> dict[str, Any]:
-    """What a reader must know of a run to repeat it."""
+    """The facts by which a run can be repeated."""
     per_query = 1 + recipe.hard_negatives
     facts = {
         "recipe": recipe.model_dump(mode="json", exclude_none=True),
@@ -173,11 +192,11 @@ def _readers(
     limit: int | None,
     negatives: Path | None,
 ) -> dict[str, Callable]:
-    """How to read the training set and the dev set, which comes from the training data unless --dev is given."""
+    """Functions that read the training set and the dev set, which comes from the training data without --dev."""
     from dataclasses import replace
 
     from stele.benchmarks.mined_negatives import MinedNegatives, replaced
-    from stele.finetuning.data.examples import read_examples
+    from stele.finetuning.dual_encoder.examples import read_examples
 
     def reader(chosen: Any, split: str, given: Mapping[str, Path], most: int | None) -> Callable:
         def read():

@@ -21,7 +21,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
-from stele.recipes.generator import GeneratorRecipe, parse_recipe
+from stele.recipes.finetuning import GeneratorRecipe, parse_generator
 from stele.registry import load_named
 from stele.training.curve import copy_curve
 
@@ -52,14 +52,14 @@ def run(args: argparse.Namespace) -> None:
     from stele.training.callbacks import Curve
     from stele.training.processes import process_context
 
-    recipe = parse_recipe(values := parse_object(args.recipe, "--recipe"))
+    recipe = parse_generator(values := parse_object(args.recipe, "--recipe"))
     training = data_records(args.training, "--training")
     inputs = {"generator": args.generator, **training}
     state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code)
     generator = load_generator(args.generator.parent)
     if recipe.language_code:
         mark_language(generator, recipe.language_code)
-    pairs, given = drawn_pairs(recipe, training, args.seed)
+    pairs, pairs_in_all = drawn_pairs(recipe, training, args.seed)
     label, curve = f"fine-tune generator {args.model}", state / "curve.csv"
     options = {"state": state, "seed": args.seed, "process": process_context(), "label": label}
     outcome = loop.train(
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
             seed=args.seed,
             model=args.model,
             recipe=recipe.model_dump(mode="json", exclude_none=True),
-            examples={"given": given, "drawn": len(pairs)},
+            examples={"given": pairs_in_all, "drawn": len(pairs)},
             steps=recipe.steps,
             losses=outcome["losses"],
             outputs=outputs,
@@ -133,8 +133,8 @@ def losses(generator: Generator, pairs: Sequence[Pair], recipe: GeneratorRecipe,
         target = tokenizer(text_target=[query for query, _ in some], max_length=recipe.query_length, **padded)
         target = target.to(device)
         labels = target["input_ids"].masked_fill(target["attention_mask"] == 0, IGNORED)
-        given = {name: source[name] for name in ("input_ids", "attention_mask")}
-        logits = model(**given, labels=labels).logits
+        inputs = {name: source[name] for name in ("input_ids", "attention_mask")}
+        logits = model(**inputs, labels=labels).logits
         loss = cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), label_smoothing=recipe.label_smoothing)
         yield {"cross_entropy": (loss, 1.0)}
 

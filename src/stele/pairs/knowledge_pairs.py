@@ -35,7 +35,7 @@ from stele.pairs import inputs
 from stele.pairs.knowledge import PAIRS, SKETCH, Candidates, Knowledge, sample, sketch, unpack
 from stele.pairs.methods import KnowledgeMethod, load_method
 from stele.pairs.segments import Page
-from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe
+from stele.recipes.mining import OF_TOKENS, KnowledgeRecipe
 from stele.training.sampling import derive
 
 log = logging.getLogger(__name__)

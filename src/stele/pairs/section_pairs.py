@@ -28,7 +28,7 @@ from stele.pairs import inputs
 from stele.pairs.knowledge import Candidates, Knowledge, hashed, unpack
 from stele.pairs.methods import SectionMethod, load_method
 from stele.pairs.methods.section import Headings, HeadingVectors, Matches, Sections, collect, spans, terms
-from stele.recipes.pairs.section import Recipe
+from stele.recipes.mining import SectionRecipe
 from stele.training.sampling import derive
 
 log = logging.getLogger(__name__)
@@ -153,7 +153,7 @@ def _vectors(side: Side, headings: Headings) -> tuple[HeadingVectors, dict[str, 
     return HeadingVectors(terms_of, words), facts
 
 
-def stop_words(language: str, recipe: Recipe) -> frozenset[str]:
+def stop_words(language: str, recipe: SectionRecipe) -> frozenset[str]:
     """Those of a language: the list of bm25s that the recipe names by the end of its name there."""
     from bm25s import stopwords
 

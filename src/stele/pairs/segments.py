@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stele.recipes.mining import SPECIAL
-from stele.recipes.pairs._units import UnitRecipe
+from stele.recipes.mining import SPECIAL, UnitRecipe
 
 # letters only: vowel signs, tone marks and punctuation of these scripts do not count
 _UNSPACED = re.compile(

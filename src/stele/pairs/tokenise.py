@@ -24,8 +24,7 @@ from stele.pairs.inputs import add_tokenisation_arguments, open_tokenisation
 from stele.pairs.knowledge import PAIRS
 from stele.pairs.methods import KnowledgeMethod
 from stele.pairs.segments import Encode, encoder
-from stele.recipes.mining import SPECIAL
-from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe
+from stele.recipes.mining import OF_TOKENS, SPECIAL, KnowledgeRecipe
 from stele.training.store import write_store
 
 log = logging.getLogger(__name__)

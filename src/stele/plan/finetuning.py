@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stele.catalogue import recipes
-from stele.catalogue.schema.recipes import FinetuningReads
 from stele.errors import SteleError, unknown
 from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
@@ -30,16 +29,9 @@ class Finetuning:
 
     # --- recipes ------------------------------------------------------------------------------------------------------
     @cached_method
-    def _both(self, name: str) -> tuple[FinetuningReads, FinetuningRecipe]:
-        return recipes.finetuning(name, self.settings.sizes)
-
-    def reads(self, name: str) -> FinetuningReads:
-        """The training sets of a recipe, and the recipes that it follows."""
-        return self._both(name)[0]
-
     def recipe(self, name: str) -> FinetuningRecipe:
-        """How it learns: what the fine-tuning command is given."""
-        return self._both(name)[1]
+        """The recipe as this scale has it; its command is given all but the keys of the plan."""
+        return recipes.finetuning(name, self.settings.sizes)
 
     def modules(self, recipe: str) -> list[str]:
         """The modules that read its training sets."""
@@ -50,15 +42,15 @@ class Finetuning:
         """The recipes that a recipe goes through, first to last, those whose models mine for it among them."""
         if recipe is None:
             return []
-        reads = self.reads(recipe)
-        before = [*self.chain(reads.start), *self.chain(reads.miner)]
+        whole = self.recipe(recipe)
+        before = [*self.chain(whole.start), *self.chain(whole.miner)]
         return [*dict.fromkeys(before), recipe]
 
     # --- training data ------------------------------------------------------------------------------------------------
     def train_and_dev(self, recipe: str) -> tuple[str, str]:
         """The set that a fine-tuning trains on, and the one that chooses its checkpoint, the same if none is named."""
-        reads = self.reads(recipe)
-        return reads.training_set, reads.dev_set or reads.training_set
+        whole = self.recipe(recipe)
+        return whole.training_set.entry, (whole.dev_set or whole.training_set).entry
 
     @cached_method
     def training_sets(self, recipe: str) -> list[str]:
@@ -127,8 +119,8 @@ class Finetuning:
     # --- hard negatives -----------------------------------------------------------------------------------------------
     def mined_set(self, recipe: str) -> str | None:
         """The training set that a recipe wants hard negatives mined for; None where it has no miner."""
-        reads = self.reads(recipe)
-        return reads.training_set if reads.miner else None
+        whole = self.recipe(recipe)
+        return whole.training_set.entry if whole.miner else None
 
     def mined_datasets(self, training_set: str) -> list[str]:
         """The datasets that hard negatives of a training set are mined with: its own, and the collection."""
@@ -146,7 +138,7 @@ class Finetuning:
         """The record of the hard negatives that a fine-tuning takes up; none where its recipe has no miner."""
         if not (mined := self.mined_set(w.recipe)):
             return []
-        return [self.paths.hard_negatives(w.model, self.reads(w.recipe).miner, mined, w.seeds)]
+        return [self.paths.hard_negatives(w.model, self.recipe(w.recipe).miner, mined, w.seeds)]
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def encoder(self, model: str, recipe: str | None, seeds: str) -> str:
@@ -156,7 +148,7 @@ class Finetuning:
         return self.paths.finetuned(model, recipe, seeds)
 
     def inputs(self, w) -> Inputs:
-        start = self.reads(w.recipe).start
+        start = self.recipe(w.recipe).start
         return {
             "encoder": self.encoder(w.model, start, w.seeds),
             "data": list(self.training_data(w.recipe).values()),

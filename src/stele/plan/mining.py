@@ -8,15 +8,13 @@ from functools import cached_property
 from itertools import combinations
 
 from stele.catalogue import recipes
-from stele.catalogue.schema.recipes import PairsReads
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 from stele.plan.cached_method import cached_method
 from stele.plan.corpora import Corpora
 from stele.plan.paths import Inputs, Paths
 from stele.plan.settings import Settings
-from stele.recipes.mining import MiningRecipe
-from stele.recipes.pairs._knowledge import OF_TOKENS
+from stele.recipes.mining import OF_TOKENS, MiningRecipe
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,16 +24,9 @@ class Mining:
     corpora: Corpora
 
     @cached_method
-    def _both(self, mining: str) -> tuple[PairsReads, MiningRecipe]:
-        return recipes.pairs(mining, self.settings.sizes)
-
-    def reads(self, mining: str) -> PairsReads:
-        """What a mining recipe reads."""
-        return self._both(mining)[0]
-
     def recipe(self, mining: str) -> MiningRecipe:
-        """How it mines: what the mining command is given."""
-        return self._both(mining)[1]
+        """The recipe as this scale has it; its command is given all but the keys of the plan."""
+        return recipes.pairs(mining, self.settings.sizes)
 
     def text_recipe(self, mining: str) -> Values:
         """What mining the texts of knowledge pairs is given: another length in tokens is no other text."""
@@ -46,9 +37,9 @@ class Mining:
         return self.recipe(mining).given(include={"method", *OF_TOKENS})
 
     def modules(self, mining: str) -> list[str]:
-        """The modules of its method."""
+        """The module of its method."""
         method = self.recipe(mining).method
-        return [f"pairs.methods.{method}", f"recipes.pairs.{method}"]
+        return [f"pairs.methods.{method}"]
 
     # --- what is read -------------------------------------------------------------------------------------------------
     def web_corpus(self, language: str) -> str:
@@ -58,23 +49,23 @@ class Mining:
 
     def corpus(self, mining: str, language: str) -> str:
         """The corpus that a mining recipe reads in a language: its own, or the language's web text."""
-        named = self.reads(mining).corpus
+        named = self.recipe(mining).corpus
         return self.web_corpus(language) if named == "cc100" else named
 
     def reads_knowledge(self, mining: str) -> bool:
         """Whether a mining recipe reads the knowledge base, and not the text of a corpus alone."""
-        return self.reads(mining).parts is not None
+        return self.recipe(mining).parts is not None
 
     def pairs_languages(self, mining: str) -> bool:
         """Whether a mining recipe makes pairs of two languages."""
-        return self.reads(mining).parts == "language_pairs"
+        return self.recipe(mining).parts == "language_pairs"
 
     @cached_property
     def by_rule(self) -> dict[str, list[str]]:
         """The mining recipes by the rule that starts with them: `mine`, `knowledge_pairs` and `section_pairs`."""
         rules: dict[str, list[str]] = {"mine": [], "knowledge_pairs": [], "section_pairs": []}
         for name in sorted(recipes.names("pairs")):
-            of_knowledge = "section_pairs" if self.reads(name).vectors else "knowledge_pairs"
+            of_knowledge = "section_pairs" if self.recipe(name).vectors else "knowledge_pairs"
             rules[of_knowledge if self.reads_knowledge(name) else "mine"].append(name)
         return rules
 
@@ -82,7 +73,7 @@ class Mining:
         """(dataset, part) of all that a mining recipe reads in some languages."""
         if not self.reads_knowledge(mining):
             return {(self.corpus(mining, code), code) for code in languages}
-        vectors = [self.reads(mining).vectors] if self.reads(mining).vectors else []
+        vectors = [self.recipe(mining).vectors] if self.recipe(mining).vectors else []
         by_language = {(name, code) for name in ("wikipedia", *vectors) for code in languages}
         return by_language | {("wikidata_items", "all")}
 
@@ -126,7 +117,7 @@ class Mining:
 
     def vectors(self, w) -> dict[str, str]:
         """language -> the record of its words' vectors, of a part's languages."""
-        dataset = self.reads(w.method).vectors
+        dataset = self.recipe(w.method).vectors
         return {code: self.paths.dataset(dataset, code) for code in self.part_codes(w.method, w.part)}
 
     def section_inputs(self, w) -> Inputs:

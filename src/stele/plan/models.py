@@ -69,8 +69,8 @@ class Models:
         model = self[key]
         if model.epoch is None or self.pretraining_of(key) in (None, key):
             return None
-        reads, does = recipes.pretraining(model.snapshot_of, self[model.snapshot_of], self.settings.sizes)
-        return snapshot_step({**does, "epoch_steps": reads.epoch_steps}, model.epoch, f"models.{key}.epoch")
+        recipe = recipes.pretraining(model.snapshot_of, self[model.snapshot_of], self.settings.sizes)
+        return snapshot_step(recipe, model.epoch, f"models.{key}.epoch")
 
     @cached_property
     def snapshots(self) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stele.catalogue import recipes
-from stele.catalogue.schema.recipes import PretrainingReads
 from stele.errors import SteleError
+from stele.files.strict import Values
 from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.mining import Mining
@@ -26,17 +26,19 @@ class Pretraining:
 
     # --- recipes ------------------------------------------------------------------------------------------------------
     @cached_method
-    def _both(self, model: str) -> tuple[PretrainingReads, recipes.Values]:
+    def values(self, model: str) -> Values:
+        """A model's recipe in all its languages, before it is typed: the catalogue's, the scale's, the user's keys."""
         return recipes.pretraining(model, self.models[model], self.settings.sizes)
 
-    def reads(self, model: str) -> PretrainingReads:
-        """What a model's recipe reads, as it says: in all its languages."""
-        return self._both(model)[0]
+    @cached_method
+    def whole_recipe(self, model: str) -> PretrainingRecipe:
+        """A model's recipe in all its languages."""
+        return parse_recipe(self.values(model), f"models.{model}")
 
     @cached_method
     def languages(self, model: str) -> list[str]:
         """The languages of a model's recipe that are built."""
-        entry, chosen = self.models[model], recipes.languages(self.reads(model).languages)
+        entry, chosen = self.models[model], self.values(model)["languages"]
         in_scale = self.data.in_scale({name for name, _ in self._texts(model, chosen)})
         if in_scale is not None and "languages" not in entry.override:
             in_scale = self.settings.sizes.pretraining_languages.get(entry.recipe, in_scale)
@@ -45,19 +47,15 @@ class Pretraining:
     @cached_method
     def stores(self, model: str) -> dict[str, str]:
         """store -> the mining recipe that fills it."""
-        return recipes.stores(*self._both(model))
-
-    def values(self, model: str) -> recipes.Values:
-        """How a model learns, in the languages that are built, before it is typed."""
-        reads, does = self._both(model)
-        other = reads.equal_compute_to
-        same_compute = {} if other is None else {"equal_compute_to": self.recipe(other).given()}
-        return {**does, **same_compute, "languages": self.languages(model)}
+        return self.whole_recipe(model).mined_stores()
 
     @cached_method
     def recipe(self, model: str) -> PretrainingRecipe:
-        """How a model learns: what the pretraining command is given."""
-        return parse_recipe(self.values(model), f"models.{model}")
+        """How a model learns in the languages that are built; its command is given all but the keys of the plan."""
+        values = {**self.values(model), "languages": self.languages(model)}
+        if (other := values.get("equal_compute_to")) is not None:
+            values["equal_compute_to"] = self.recipe(other).given()
+        return parse_recipe(values, f"models.{model}")
 
     def attention_window(self, model: str) -> int | None:
         """The window that a pretraining of a model's chain converted its attention to; None: it is full."""
@@ -71,7 +69,7 @@ class Pretraining:
         recipe = self.recipe(model)
         same_compute = recipe.to_equal() or recipe
         names = sorted({recipe.objective, same_compute.objective, "mlm"})
-        return [f"{kind}.{name}" for kind in ("training.objectives", "recipes.objectives") for name in names]
+        return [f"training.objectives.{name}" for name in names]
 
     # --- texts --------------------------------------------------------------------------------------------------------
     def _texts(self, model: str, languages: list[str]) -> set[tuple[str, str]]:

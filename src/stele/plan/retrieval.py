@@ -7,7 +7,7 @@ from typing import Any
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
-from stele.catalogue.schema.sizes import Checkpoint
+from stele.catalogue.schema.costs import Checkpoint
 from stele.errors import SteleError, unknown
 from stele.plan.calibration import Calibration
 from stele.plan.models import Models

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stele.artifacts.results import RunKey
-from stele.catalogue.counted import counted
-from stele.catalogue.schema.metric_names import metric_parts
+from stele.catalogue.datasets import counted
+from stele.catalogue.schema.benchmarks import metric_parts
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols, benchmark_code
 from stele.plan.retrieval import row_of

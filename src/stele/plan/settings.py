@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stele import catalogue
 from stele.catalogue import read_yaml, scale_names
-from stele.catalogue.checks import check_scale
+from stele.catalogue.scales import check_scale
 from stele.catalogue.schema.languages import Language
 from stele.config.model import Config
 from stele.config.scale import load_scale, resolve_scale

@@ -10,7 +10,7 @@ from stele.catalogue.schema.costs import Costs
 from stele.plan.corpora import Corpora
 from stele.plan.mining import Mining
 from stele.plan.pretraining import Pretraining
-from stele.training import draws
+from stele.training import run_sizes
 from stele.training.sampling import language_probabilities
 
 
@@ -68,11 +68,11 @@ class TextSizes:
         most: dict[tuple[str, str, str], float] = {}
         models = self.pretraining.models
         for model in filter(models.is_trained, models.all):
-            drawn = draws.drawn(self.pretraining.recipe(model))
+            drawn = run_sizes.drawn(self.pretraining.recipe(model))
             for store, mining in self.pretraining.stores(model).items():
                 if self.mining.reads_knowledge(mining) or store not in drawn:
                     continue
                 for language, share in self._shares(mining, model).items():
                     key = mining, models.tokenizer(model), language
-                    most[key] = max(most.get(key, 0), draws.most(drawn[store], share))
-        return {key: draws.cap(number) for key, number in most.items()}
+                    most[key] = max(most.get(key, 0), run_sizes.most(drawn[store], share))
+        return {key: run_sizes.cap(number) for key, number in most.items()}

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stele.catalogue import recipes
-from stele.catalogue.schema.recipes import GeneratedQueriesReads, GeneratorOfLanguage
 from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.params import as_json
 from stele.plan.paths import Inputs, Paths
-from stele.recipes.generated_queries import GeneratedQueriesRecipe
-from stele.recipes.generator import GeneratorRecipe
-from stele.recipes.title_queries import TitleQueriesRecipe
+from stele.recipes.finetuning import GeneratorRecipe
+from stele.recipes.transfer import GeneratedQueriesRecipe, TitleQueriesRecipe
 
 GENERATED = "generate_queries"  # the rule by which a generator writes them
 
@@ -29,36 +27,30 @@ class Transfer:
         return recipes.title_queries(recipe, self.paths.settings.sizes)
 
     @cached_method
-    def _generated(self, recipe: str) -> tuple[GeneratedQueriesReads, GeneratedQueriesRecipe]:
-        return recipes.generated_queries(recipe, self.paths.settings.sizes)
-
     def generated(self, recipe: str) -> GeneratedQueriesRecipe:
-        """How queries are generated: what the command is given."""
-        return self._generated(recipe)[1]
+        """How queries are generated; the command is given all but the keys of the plan."""
+        return recipes.generated_queries(recipe, self.paths.settings.sizes)
 
     def benchmark(self, recipe: str, language: str) -> str:
         """The benchmark for whose documents queries of a language are generated."""
-        return self._generated(recipe)[0].collections[language]
+        return self.generated(recipe).collections[language]
 
     def generator_of(self, recipe: str) -> str:
         """The recipe of the generators that write the queries of a set."""
-        return self._generated(recipe)[0].generator
+        return self.generated(recipe).generator
 
     @cached_method
-    def _generator(self, name: str, language: str) -> tuple[GeneratorOfLanguage, GeneratorRecipe]:
-        return recipes.generator(name, language, self.paths.settings.sizes)
-
     def generator(self, name: str, language: str) -> GeneratorRecipe:
-        """How a generator is fine-tuned: what the command is given."""
-        return self._generator(name, language)[1]
+        """How a generator is fine-tuned; the command is given all but the keys of the plan."""
+        return recipes.generator(name, language, self.paths.settings.sizes)
 
     def model(self, name: str, language: str) -> str:
         """The model that a generator is fine-tuned from."""
-        return self._generator(name, language)[0].model
+        return self.generator(name, language).by_language[language].model
 
     def translated(self, name: str, language: str) -> str:
         """The training set that a generator learns from."""
-        return self._generator(name, language)[0].training_set
+        return self.generator(name, language).training_set.entry
 
     def windows(self, recipe: str, language: str) -> str:
         """How the documents are cut that queries are generated for: as they are in the search."""

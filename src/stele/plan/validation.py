@@ -37,8 +37,9 @@ def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> Non
     if not isinstance(mining, Mapping):
         raise SteleError(f"{place}.mining: want a mining recipe by store, as {{msm: msm_blocks}} (found {mining!r})")
     _check_names("mining recipe", mining.values(), recipes.names("pairs"), f"{place}.mining")
-    recipe = parse_recipe(plan.pretraining.values(key), place)
-    for store in sorted(recipe.stores_read() - plan.pretraining.reads(key).mining.keys()):
+    parse_recipe(plan.pretraining.values(key), place)  # a mistake is told of this place
+    recipe = plan.pretraining.recipe(key)
+    for store in sorted(recipe.stores_read() - recipe.mining.keys()):
         raise SteleError(f"{place}.mining: names no mining recipe for {store}, which {recipe.objective} reads")
     for store, name in plan.pretraining.stores(key).items():
         if (method := plan.mining.recipe(name).method) != store:
@@ -52,7 +53,7 @@ def _check_texts(plan: Plan, key: str, place: str) -> None:
         have = plan.data.parts(dataset)
         if part not in have:
             raise unknown(f"language of {dataset}", part, have, place)
-    wanted = recipes.languages(plan.pretraining.reads(key).languages)
+    wanted = plan.pretraining.values(key)["languages"]
     if reason := plan.pretraining.lacking(key, wanted):
         raise SteleError(f"{place}: {reason}; give more, or `tasks` without it")
 

@@ -1,4 +1,4 @@
-"""Print the losses with which pretrainings ended beside those of chance, as a Markdown table.
+"""Print the final losses of pretrainings and their losses by chance, as a Markdown table.
 
     python -m stele pretraining losses work/miniature/encoders/*/pt0/record.json
 

@@ -48,55 +48,68 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    from stele.pretraining.inputs.base import check_length, load_base
-    from stele.pretraining.inputs.conversion import measured_bits, windowed_base
+    from stele.pretraining.inputs.checkpoint import check_length, load_base, measured_bits, windowed_base
     from stele.pretraining.inputs.stores import open_stores, parse_pairs
     from stele.recipes.flops import Shape
     from stele.recipes.pretraining import parse_recipe
-    from stele.training import flops, loop, tasks
+    from stele.training import loop, run_sizes, tasks
     from stele.training.callbacks import AfterStep, Curve, Snapshots
     from stele.training.masking import read_vocabulary
     from stele.training.processes import process_context
 
+    # what is trained, from what, on what
     values = parse_object(args.recipe, "--recipe")
-    recipe, given = parse_recipe(values), parse_pairs(args.pairs)
-    inputs, process = {"base": args.base, **given}, process_context()
+    recipe, pairs = parse_recipe(values), parse_pairs(args.pairs)
+    inputs, process = {"base": args.base, **pairs}, process_context()
     state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code, first=process.is_main)
     base = windowed_base(args.base.parent, recipe, state, process)
     model, tokenizer = load_base(base, recipe.dropout, args.seed, recipe.trains_pooler())
     check_length(model.config, recipe)
     vocabulary, shape = read_vocabulary(tokenizer, model.config.vocab_size), Shape.of(model.config)
-    stores = open_stores(given, recipe.stores_read(), recipe.languages, tokenizer, vocabulary.size)
+    stores = open_stores(pairs, recipe.stores_read(), recipe.languages, tokenizer, vocabulary.size)
 
     def tasks_of(some: Any) -> dict[str, Any]:
         return tasks.new_tasks(some, stores, vocabulary, args.seed)
 
-    recipe, wanted = flops.with_steps(recipe, tasks_of, shape)
+    # the steps may follow from another recipe's operations, which the batches tell
+    recipe, wanted_flops = run_sizes.with_steps(recipe, tasks_of, shape)
     made = tasks_of(recipe)
-    heads = {name: task.objective.Heads for name, task in made.items()}
-    module = tasks.Pretraining.of(model, heads, recipe, args.seed)
     for task in made.values():
         if task.sampler.left_out:
             log.warning("%s: too few examples, left out: %s", task.name, task.sampler.left_out)
+    module = tasks.Pretraining(model, {name: task.objective for name, task in made.items()}, args.seed)
+    objective = made[recipe.own_tasks()[0]].objective
+
+    # what a conversion to windows costs before it is trained
     bits, measured = {}, partial(measured_bits, tokenizer=tokenizer, recipe=recipe, tasks_of=tasks_of, process=process)
     if recipe.sliding_window and process.is_main:
         bits = {"before": measured(load_base(args.base.parent, 0.0, args.seed)[0]), "converted": measured(model)}
+
+    # train
     curve, snapshots = state / "curve.csv", state / "snapshots"
     save = partial(save_encoder, module=module, base=base, vocabulary=recipe.sliding_window is not None)
     keep = {step: snapshot(save, snapshots / f"step-{step}") for step in recipe.snapshots}
     label = f"pretrain {args.model}"
-    callbacks = {"heads": AfterStep(module.after_step), "snapshots": Snapshots(keep), "curve": Curve(curve, label)}
-    batches, optimisation = tasks.losses(made, module, recipe, process, shape), recipe.optimisation()
-    options = {"state": state, "seed": args.seed, "process": process, "label": label, "callbacks": callbacks}
-    judge = getattr(made[recipe.own_tasks()[0]].objective, "diverged", None)
-    outcome = loop.train(module, batches, optimisation, stop_at_nonfinite=judge is not None, **options)
+    outcome = loop.train(
+        module,
+        tasks.losses(made, module, recipe, process, shape),
+        recipe,
+        state=state,
+        seed=args.seed,
+        process=process,
+        label=label,
+        callbacks={"heads": AfterStep(module.after_step), "snapshots": Snapshots(keep), "curve": Curve(curve, label)},
+        stop_at_nonfinite=objective.MAY_DIVERGE,
+    )
+
+    # judge and publish
     if process.is_main:
-        facts = {**describe(recipe, made, outcome, wanted), "model": args.model, "processes": process.world}
+        facts = {**describe(recipe, made, outcome, wanted_flops), "model": args.model, "processes": process.world}
         facts |= learnt(made, recipe, outcome, vocabulary.size)
         if bits:
             facts["bits"] = {**bits, "after": measured(model)}
-        if judge is not None:
-            facts["diverged"] = divergence(judge, recipe, outcome)
+        if objective.MAY_DIVERGE:
+            facts["diverged"] = divergence(objective, recipe, outcome)
             if facts["diverged"]:
                 log.warning("%s: diverged: %s", args.model, facts["diverged"])
         losses, chance = facts["losses"], facts["chance"]
@@ -108,15 +121,15 @@ def run(args: argparse.Namespace) -> None:
 
 
 def save_encoder(folder: Path, module: Any, base: Path, vocabulary: bool) -> None:
-    """Writes the encoder as it is now, and what its tasks keep beside it."""
-    from stele.pretraining.inputs.base import save_heads, save_sentence_encoder
+    """Writes the encoder, and the weights that its tasks keep beside it."""
+    from stele.pretraining.inputs.checkpoint import save_heads, save_sentence_encoder
 
     save_sentence_encoder(folder, module.model, base, vocabulary)
-    save_heads(folder, module.heads)
+    save_heads(folder, module.kept_weights())
 
 
 def snapshot(save: Callable[[Path], None], folder: Path):
-    """Keeps the encoder as it is when called; a second time for the same step writes the same again."""
+    """A function that writes the encoder into `folder`; called again for the same step, it writes the same."""
 
     def keep() -> None:
         with atomic_directory(folder, JOB) as made:
@@ -126,18 +139,19 @@ def snapshot(save: Callable[[Path], None], folder: Path):
 
 
 def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: float | None) -> dict[str, Any]:
-    """What a reader must know of a run to repeat it: sizes, negatives, lengths, languages and their probabilities.
+    """The facts by which a run can be repeated: sizes, negatives, lengths, languages and their probabilities.
 
     `outcome` is the loop's; `wanted` the operations that the run was to equal, where it was to.
     """
     counts = outcome["counts"]
     tasks = {name: made[name] for name in recipe.own_tasks()}
-    one = next(iter(tasks.values()))
-    beside = recipe.mlm_share * recipe.groups if len(made) > len(tasks) else 0.0
-    groups = {name: (recipe.groups - beside) / len(tasks) for name in tasks} | (
-        {"mlm": beside} if "mlm" not in tasks else {}
+    first = next(iter(tasks.values()))
+    objective = first.objective
+    mlm_groups = recipe.mlm_share * recipe.groups if len(made) > len(tasks) else 0.0
+    groups = {name: (recipe.groups - mlm_groups) / len(tasks) for name in tasks} | (
+        {"mlm": mlm_groups} if "mlm" not in tasks else {}
     )
-    spent, most = counts["flops"], one.objective.vectors(recipe)
+    spent, most = counts["flops"], objective.vectors()
     return {
         "objective": recipe.objective,
         "recipe": recipe.model_dump(mode="json", exclude_none=True),
@@ -145,11 +159,11 @@ def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: flo
         "global_batch": {
             "groups": recipe.groups,
             **{f"{name}_groups_on_average": round(number, 6) for name, number in groups.items()},
-            "examples_a_group": one.sampler.group_size,
+            "examples_a_group": first.sampler.group_size,
         },
         "contrastive_group": contrastive_group(tasks, recipe, counts),
-        "negatives_per_query": None if most is None else round(one.objective.negatives(recipe, most)),
-        "pooling": one.objective.POOLING,
+        "negatives_per_query": None if most is None else round(objective.negatives(most)),
+        "pooling": objective.POOLING,
         "precision": recipe.precision,
         "languages": {
             name: {
@@ -166,36 +180,37 @@ def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: flo
 
 
 def contrastive_group(tasks: Mapping[str, Any], recipe: Any, counts: Mapping[str, int]) -> dict[str, Any] | None:
-    """How many vectors share negatives: the recipe's bound, and the mean of the run, whose documents may be shorter."""
-    one = next(iter(tasks.values()))
-    if one.objective.vectors(recipe) is None:
+    """The vectors that share negatives: at most by the recipe, and on average in the run (documents may be shorter)."""
+    first = next(iter(tasks.values()))
+    objective = first.objective
+    if objective.vectors() is None:
         return None
     vectors, groups = (sum(counts[f"{what}_{name}"] for name in tasks) for what in ("vectors", "groups"))
     return {
-        "examples": one.sampler.group_size,
+        "examples": first.sampler.group_size,
         "mixing": recipe.mixing,
-        "vectors_at_most": one.objective.vectors(recipe),
+        "vectors_at_most": objective.vectors(),
         "vectors_on_average": round(vectors / groups, 2),
     }
 
 
 def learnt(made: Mapping[str, Any], recipe: Any, outcome: Outcome, vocabulary: int) -> dict[str, dict[str, float]]:
-    """What the log showed in its last twentieth: the losses, those by chance, and the figures beside them."""
+    """Means over the last twentieth of the log: the losses, the losses by chance, and the figures."""
     from stele.training.metrics_log import NORM
 
     ended = outcome["losses"]
     losses = {name: value for name, value in ended.items() if name in made or name == NORM}
     figures = {name: value for name, value in ended.items() if name not in losses}
-    found = {"losses": losses, "chance": chances(made, recipe, outcome["counts"], vocabulary)}
-    found["chance"] |= {name: figures[f"{name}_chance"] for name in made if f"{name}_chance" in figures}
-    return found | ({"figures": figures} if figures else {})
+    facts = {"losses": losses, "chance": chances(made, recipe, outcome["counts"], vocabulary)}
+    facts["chance"] |= {name: figures[f"{name}_chance"] for name in made if f"{name}_chance" in figures}
+    return facts | ({"figures": figures} if figures else {})
 
 
-def divergence(judge: Callable[[Any], str | None], recipe: Any, outcome: Outcome) -> str | None:
-    """Why a run came to nothing, None where it did not; judge(rows of the log) is its objective's."""
+def divergence(objective: Any, recipe: Any, outcome: Outcome) -> str | None:
+    """Why a run learnt nothing, None where it did."""
     if outcome["steps"] < recipe.steps:
         return f"loss or gradient not a finite number at step {outcome['steps'] + 1} of {recipe.steps}"
-    return judge(outcome["rows"])
+    return objective.diverged(outcome["rows"])
 
 
 def chances(made: Mapping[str, Any], recipe: Any, counts: Mapping[str, int], vocabulary: int) -> dict[str, float]:
@@ -207,10 +222,10 @@ def chances(made: Mapping[str, Any], recipe: Any, counts: Mapping[str, int], voc
     for name, task in made.items():
         if not counts.get(f"groups_{name}"):  # a short run may have had none of a task
             continue
-        if task.objective.vectors(recipe) is None:
-            choices = getattr(task.objective, "CHOICES", vocabulary)
+        if task.objective.vectors() is None:
+            choices = task.objective.choices(vocabulary)
         else:
-            choices = 1 + task.objective.negatives(recipe, counts[f"vectors_{name}"] / counts[f"groups_{name}"])
+            choices = 1 + task.objective.negatives(counts[f"vectors_{name}"] / counts[f"groups_{name}"])
         losses[name] = round(math.log(choices), 6)
     return losses
 
@@ -235,7 +250,10 @@ def publish(
         made = folder_facts(folder)
         copy_curve(curve, folder)
         records.write_record(folder / "record.json", outputs=made, **of_run, **facts)
-        for kept in sorted((folder / "snapshots").glob("step-*")):
-            facts_of_snapshot = {"outputs": folder_facts(kept), "step": int(kept.name.removeprefix("step-"))}
+        for snapshot_folder in sorted((folder / "snapshots").glob("step-*")):
+            facts_of_snapshot = {
+                "outputs": folder_facts(snapshot_folder),
+                "step": int(snapshot_folder.name.removeprefix("step-")),
+            }
             facts_of_snapshot |= {name: facts[name] for name in ("model", "processes", "diverged") if name in facts}
-            records.write_record(kept / "record.json", **of_run, **facts_of_snapshot)
+            records.write_record(snapshot_folder / "record.json", **of_run, **facts_of_snapshot)

@@ -1,4 +1,4 @@
-"""What a calibration recipe may say (CCP, section 3.2): from how many sentences, how it scales, how W is found."""
+"""Calibration recipes (CCP, section 3.2): the number of sentences, the scaling, the search for W."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from stele.files.strict import Strict, Values, validate
+from stele.recipes import Recipe
 
 
 class RotationRecipe(Strict):
@@ -37,10 +38,10 @@ class RotationRecipe(Strict):
     criterion_vectors: int = Field(10_000, ge=1, description="of each language, on which a W is judged")
 
 
-class CalibrationRecipe(Strict):
-    """What is learnt of an encoder: mean and deviation of each language, W of each pair."""
+class CalibrationRecipe(Recipe):
+    """Mean and deviation of each language's vectors, and the rotation W of each pair of languages."""
 
-    sentences: int = Field(200_000, ge=2, description="of CommonCrawl, a language; the paper does not say how many")
+    sentences: int = Field(200_000, ge=2, description="of CommonCrawl for each language; the paper states no number")
     scale_by: Literal["standard_deviation", "variance"] = Field(
         "standard_deviation", description="what shifted vectors are divided by; `variance` is the paper's word"
     )
@@ -56,7 +57,7 @@ class CalibrationRecipe(Strict):
 
 
 def parse_recipe(values: Values, where: str = "--recipe") -> CalibrationRecipe:
-    """Validates a recipe; what is wrong is said with the key and what is valid.
+    """Validates a recipe; raises SteleError with the key, what is wrong with it and what is valid.
 
     >>> parse_recipe({}).rotation.start, parse_recipe({"scale_by": "variance"}).sentences
     ('adversarial', 200000)

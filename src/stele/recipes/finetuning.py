@@ -1,16 +1,17 @@
-"""What a fine-tuning recipe may say; the papers' recipes stand in catalogue/recipes.yaml."""
+"""Fine-tuning recipes: of an encoder, of a reader that answers questions, of a generator of queries."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from stele.errors import SteleError
 from stele.files.strict import Strict, Values, validate
+from stele.recipes import plan_key
 from stele.recipes.encoding import EncodingSpec
-from stele.recipes.optimisation import OptimiserKeys
+from stele.recipes.optimisation import Optimisation, OptimiserKeys
 
 AVERAGE_RANK = re.compile(r"average_rank_from_epoch_([0-9]{1,6})")
 
@@ -18,11 +19,12 @@ AVERAGE_RANK = re.compile(r"average_rank_from_epoch_([0-9]{1,6})")
 class TrainingSet(Strict):
     """Examples: the module of stele/benchmarks that reads them, and which of the given datasets it reads (None: all).
 
-    A plain name is the module's.
+    A plain name is the module's; in recipes.yaml it is an `entry` of training_sets.yaml, which the plan looks up.
     """
 
     module: str
     data: list[str] | None = None
+    entry: str | None = plan_key()
 
     @model_validator(mode="before")
     @classmethod
@@ -42,6 +44,10 @@ class FinetuningRecipe(OptimiserKeys):
     Neither depends on the number of devices.
     """
 
+    CATALOGUE_KEYS: ClassVar = ("start",)
+    start: str | None = plan_key(description="the fine-tuning that it goes on from; null: the model itself")
+    miner: str | None = plan_key(description="the fine-tuning whose model mines hard negatives")
+
     training_set: TrainingSet
     dev_set: TrainingSet | None = Field(None, description="for choosing a checkpoint: its split dev")
 
@@ -57,8 +63,10 @@ class FinetuningRecipe(OptimiserKeys):
 
     batch: int = Field(ge=1, description="queries a group, over all devices")
     accumulation: int = Field(1, ge=1, description="groups an optimiser step")
-    hard_negatives: int = Field(ge=0, description="a query, drawn anew every epoch from those of the training set")
-    negatives: Literal["given", "mined"] = Field("given", description="the training set's own, or those of --negatives")
+    hard_negatives: int = Field(ge=0, description="for each query, drawn anew every epoch from the training set's")
+    negatives: Literal["given", "mined"] = Field(
+        "given", description="given: of the training set; mined: of --negatives"
+    )
     hard_negative_ratio: float = Field(
         1.0, gt=0, le=1, description="how probable it is that a query brings each of them"
     )
@@ -103,8 +111,8 @@ class FinetuningRecipe(OptimiserKeys):
     @property
     def rank_from_epoch(self) -> int | None:
         """The epoch (from 0) from which the average rank selects; None: never."""
-        found = AVERAGE_RANK.fullmatch(self.selection)
-        return int(found[1]) if found else None
+        match = AVERAGE_RANK.fullmatch(self.selection)
+        return int(match[1]) if match else None
 
     def spec(self) -> EncodingSpec:
         """How the fine-tuned encoder reads texts; the vectors of its searches are float32."""
@@ -125,12 +133,88 @@ class FinetuningRecipe(OptimiserKeys):
         return steps
 
 
-def parse_recipe(values: Values, where: str = "--recipe") -> FinetuningRecipe:
-    """Validates a recipe; what is wrong is said with the key and what is valid.
+def parse_finetuning(values: Values, where: str = "--recipe") -> FinetuningRecipe:
+    """Validates a recipe; raises SteleError with the key, what is wrong with it and what is valid.
 
     >>> sizes = {"query_length": 32, "passage_length": 128, "batch": 64, "hard_negatives": 1, "epochs": 3}
     >>> optimisation = {"learning_rate": 2e-5, "warmup_steps": 100}
-    >>> parse_recipe({"training_set": "nq", "towers": "shared", "pooling": "mean", **sizes, **optimisation}).selection
+    >>> encoder = {"training_set": "nq", "towers": "shared", "pooling": "mean"}
+    >>> parse_finetuning({**encoder, **sizes, **optimisation}).selection
     'last'
     """
     return validate(FinetuningRecipe, values, where)
+
+
+# --- question answering -----------------------------------------------------------------------------------------------
+class AnsweringRecipe(OptimiserKeys):
+    """One fine-tuning on questions about paragraphs; for each query set the epoch with the best dev F1 is taken."""
+
+    training_set: TrainingSet
+    length: int = Field(512, ge=8, description="tokens of a window: the question, a piece of the paragraph, the marks")
+    question_length: int = Field(128, ge=1, description="the first tokens of a question, of which alone it reads")
+    stride: int = Field(128, ge=1, description="tokens between the starts of two windows; more than fit leave gaps")
+    epochs: int = Field(10, ge=1, description="at most: that with the best F1 on dev questions is taken")
+    dev_from_epoch: int = Field(1, ge=1, description="the first epoch whose F1 counts")
+    batch: int = Field(ge=1, description="windows an optimiser step")
+    warmup_steps: int = Field(0, ge=0)
+    schedule: Literal["linear", "constant", "polynomial"] = "constant"
+    dropout: float | None = Field(None, ge=0, lt=1, description="None: what the checkpoint's config says")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> AnsweringRecipe:
+        if self.dev_from_epoch > self.epochs:
+            raise ValueError(f"dev_from_epoch {self.dev_from_epoch} is past the last of {self.epochs} epochs")
+        if self.question_length > self.length - 5:
+            raise ValueError(f"question_length {self.question_length} leaves no room for a paragraph in {self.length}")
+        return self
+
+
+def parse_answering(values: Values, where: str = "--recipe") -> AnsweringRecipe:
+    """Validates a recipe; raises SteleError with the key, what is wrong with it and what is valid.
+
+    >>> parse_answering({"training_set": "squad2", "batch": 16, "learning_rate": 1e-5}).stride
+    128
+    """
+    return validate(AnsweringRecipe, values, where)
+
+
+# --- generators of queries --------------------------------------------------------------------------------------------
+class GeneratorOfLanguage(Strict):
+    """Where a generator of a language comes from."""
+
+    model: str = Field(description="a name of models.yaml: what is fine-tuned")
+    code: str = Field(description="how that model calls the language")
+    training_set: str = Field(description="a name of training_sets.yaml: queries and passages in the language")
+
+
+class GeneratorRecipe(Optimisation):
+    """The passage is the input, the query what is learnt; cross-entropy of its tokens, label-smoothed."""
+
+    CATALOGUE_KEYS: ClassVar = ("by_language",)
+    by_language: dict[str, GeneratorOfLanguage] = plan_key({}, description="language -> what it is made of")
+
+    training_set: TrainingSet | None = Field(None, description="in recipes.yaml that of each language")
+    pairs: int = Field(ge=1, description="drawn of the training set")
+    language_code: str | None = Field(
+        None, description="mBART's name of the language (hi_IN), with which both texts are marked; None: unmarked"
+    )
+    source_length: int = Field(512, ge=3, description="tokens of a passage, special ones included")
+    query_length: int = Field(64, ge=2)
+    batch: int = Field(ge=1, description="pairs a step")
+    label_smoothing: float = Field(0.0, ge=0, lt=1)
+
+    @model_validator(mode="after")
+    def _learns_from_something(self) -> GeneratorRecipe:
+        if self.training_set is None and not self.by_language:
+            raise ValueError("training_set: Field required")
+        return self
+
+
+def parse_generator(values: Values, where: str = "--recipe") -> GeneratorRecipe:
+    """Validates a recipe; raises SteleError with the key, what is wrong with it and what is valid.
+
+    >>> sizes = {"pairs": 2000, "batch": 20, "steps": 1000, "learning_rate": 3e-5}
+    >>> parse_generator({"training_set": "jsonl", **sizes}).source_length
+    512
+    """
+    return validate(GeneratorRecipe, values, where)

@@ -1,35 +1,194 @@
-"""What a mining recipe may say: the keys of all methods; a method's own stand in recipes/pairs/{method}.py."""
+"""Mining recipes, method by method. Lengths in tokens count the two special tokens that training adds.
+
+The recipe of a method that is not here is the class `Recipe` of the method's own file (stele/pairs/methods).
+"""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Literal
+
+from pydantic import Field, model_validator
+
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, Values, validate
+from stele.recipes import Recipe, plan_key
 from stele.registry import load_named, module_names
 
-RECIPES = "stele.recipes.pairs"
+METHODS = "stele.pairs.methods"
 SPECIAL = 2  # special tokens that training puts around a segment: lengths in recipes count them, stores leave them out
 
 
-class MiningRecipe(Strict):
-    """Keys of a mining method; each method adds its own."""
+class MiningRecipe(Recipe):
+    """The keys of all methods; each method adds its own."""
+
+    corpus: Literal["cc100", "wikipedia", "wikitext103"] = plan_key("cc100", description="whose documents")
+    parts: Literal["languages", "language_pairs"] | None = plan_key(
+        description="the knowledge base, a language or two a job; None: the documents of `corpus`"
+    )
+    vectors: str | None = plan_key(description="a dataset of aligned words' vectors: sections are paired by them")
 
     method: str
 
     def text(self, sentence: str) -> str:
-        """What of a sentence is tokenised: all of it, unless a method cuts sentences by words."""
+        """The text of a sentence that is tokenised: all of it, unless the method cuts sentences by words."""
         return sentence
 
 
-def recipe_model(method: str) -> type[MiningRecipe]:
-    """The recipe of a mining method, a file of recipes/pairs; nothing that mines is needed for it."""
-    return load_named(RECIPES, method, "mining method").Recipe
+class MlmRecipe(MiningRecipe):
+    """MLM's keys. Lengths in tokens count the two special ones that training adds, but for `least`."""
+
+    method: Literal["mlm"] = "mlm"
+    length: int = Field(256, ge=3, description="tokens of a stretch")
+    least: int = Field(16, ge=1, description="a document's last stretch is dropped when it has fewer tokens of text")
+
+
+class UnitRecipe(MiningRecipe):
+    """How documents become pieces of units. Lengths in tokens count the two special ones that training adds."""
+
+    unit: Literal["sentences", "blocks"] = "sentences"
+    sentence_words: int | None = Field(64, ge=1, description="unit sentences: most words of one; null: any number")
+    sentence_tokens: int = Field(64, ge=3, description="unit sentences: most tokens of one")
+    block_tokens: int = Field(64, ge=3, description="unit blocks: most tokens of one")
+    sentences: int = Field(32, ge=2, description="most units of a piece")
+    sentences_min: int | None = Field(
+        None,
+        ge=2,
+        description="a piece with fewer units is dropped; null: 2 sentences, or as many blocks as a piece has",
+    )
+
+    @model_validator(mode="after")
+    def _least_fits(self) -> UnitRecipe:
+        if self.least > self.sentences:
+            raise ValueError(f"sentences_min {self.least} is more than the {self.sentences} sentences of a piece")
+        return self
+
+    @property
+    def least(self) -> int:
+        return self.sentences_min or (2 if self.unit == "sentences" else self.sentences)
+
+    def text(self, sentence: str) -> str:
+        """The sentence's first `sentence_words` words; the same object where nothing is cut."""
+        most = self.sentence_words
+        if self.unit != "sentences" or most is None or len(sentence) < 2 * most:
+            return sentence  # too few characters for more words
+        words = sentence.split(None, most)
+        return sentence if len(words) <= most else " ".join(words[:most])
+
+
+class MsmRecipe(UnitRecipe):
+    """MSM has only the keys of its units."""
+
+    method: Literal["msm"] = "msm"
+
+
+class CropRecipe(UnitRecipe):
+    """CROP's keys: the window, and the keys of MSM's units."""
+
+    method: Literal["crop"] = "crop"
+    window: int = Field(5, ge=1, description="units from the anchor to its neighbour, at most")
+
+
+class IctRecipe(MiningRecipe):
+    """ICT's keys. Lengths in tokens count the two special ones that training adds."""
+
+    method: Literal["ict"] = "ict"
+    query_tokens: int = Field(64, ge=3, description="most tokens of a query")
+    block_tokens: int = Field(288, ge=3, description="most tokens of a block, its query included")
+    removal: float = Field(0.9, ge=0, le=1, description="probability that the query is taken out of its block")
+    queries_per_block: int = Field(1, ge=1, description="different sentences of a block that are queries")
+
+
+# --- on the knowledge base --------------------------------------------------------------------------------------------
+class TokenLengths(Strict):
+    """The keys that `pairs tokenise` alone reads, and it no others."""
+
+    query_tokens: int = Field(128, ge=3, description="most tokens of a query, special ones included")
+    passage_tokens: int = Field(128, ge=3, description="the same of a passage")
+
+
+OF_TOKENS = frozenset(TokenLengths.model_fields)
+
+
+class KnowledgeRecipe(MiningRecipe, TokenLengths):
+    """Keys of a method that reads the knowledge base; each method adds its own."""
+
+    passage_words: int = Field(100, ge=1, description="most words of a passage, longer sentences apart")
+    min_characters: int = Field(10, ge=1, description="a text with fewer letters or digits is near-empty: no pair")
+    max_pairs: int | None = Field(None, ge=1, description="most pairs of a part; null: all there are")
+
+
+class IlkRecipe(KnowledgeRecipe):
+    """ILK has no keys of its own."""
+
+    method: Literal["ilk"] = "ilk"
+    max_pairs: int | None = Field(5_000_000, ge=1)
+
+
+class ClkRecipe(KnowledgeRecipe):
+    """CLK's keys."""
+
+    method: Literal["clk"] = "clk"
+    passages: int = Field(3, ge=1, description="first passages of a page that are its segments")
+    pairing: Literal["all", "aligned", "one"] = Field("all", description="which passages of two pages are joined")
+    max_pairs: int | None = Field(500_000, ge=1)
+
+
+class DsClkRecipe(ClkRecipe):
+    """DS-CLK has CLK's keys."""
+
+    method: Literal["ds_clk"] = "ds_clk"
+
+
+class UhsIlkRecipe(KnowledgeRecipe):
+    """UHS-ILK's keys."""
+
+    method: Literal["uhs_ilk"] = "uhs_ilk"
+    passages: int = Field(3, ge=1, description="first passages that describe a page")
+    max_pairs: int | None = Field(5_000_000, ge=1)
+
+
+class ClhedRecipe(UhsIlkRecipe):
+    """CLHED has UHS-ILK's keys."""
+
+    method: Literal["clhed"] = "clhed"
+    max_pairs: int | None = Field(500_000, ge=1)
+
+
+NLTK = {"de": "GERMAN", "en": "EN_PLUS", "es": "SPANISH", "fr": "FRENCH"}  # what bm25s calls NLTK's lists
+
+
+class SectionRecipe(MiningRecipe):
+    """The keys of section pairs."""
+
+    method: Literal["section"] = "section"
+    threshold: float = Field(0.3, ge=-1, lt=1, description="the cosine of two headings is above it")
+    least_sentences: int = Field(5, ge=1, description="of both sections of a pair")
+    stop_words: dict[str, str] = Field(
+        NLTK, description="language -> a list of bm25s, by the end of its name there; others have none"
+    )
+    max_pairs: int | None = Field(None, ge=1, description="most pairs of a part; null: all there are")
+
+
+# --- by name ----------------------------------------------------------------------------------------------------------
+@cache
+def methods() -> dict[str, type[MiningRecipe]]:
+    """Mining method -> its recipe."""
+    here = {}
+    for kind in list(globals().values()):
+        if isinstance(kind, type) and issubclass(kind, MiningRecipe):
+            here[kind.model_fields["method"].default] = kind
+    names = module_names(METHODS)
+    return {name: here[name] if name in here else load_named(METHODS, name, "mining method").Recipe for name in names}
 
 
 def parse_recipe(values: Values, where: str = "--recipe") -> MiningRecipe:
-    """Validates a recipe with the model of its method; what is wrong is said with the key and what is valid."""
-    methods = module_names(RECIPES)
+    """Validates a recipe with the model of its method.
+
+    Raises SteleError with the key, what is wrong with it and what is valid.
+    """
     if not isinstance(values.get("method"), str):
-        raise SteleError(f"{where}: want an object with the key `method`, one of {', '.join(methods)}")
-    if values["method"] not in methods:
-        raise unknown("mining method", values["method"], methods, where)
-    return validate(recipe_model(values["method"]), values, where)
+        raise SteleError(f"{where}: want an object with the key `method`, one of {', '.join(methods())}")
+    if values["method"] not in methods():
+        raise unknown("mining method", values["method"], methods(), where)
+    return validate(methods()[values["method"]], values, where)

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from stele.files.strict import Betas, Strict
+from stele.files.strict import Betas
+from stele.recipes import Recipe
 
 if TYPE_CHECKING:
     import torch
 
 
-class OptimiserKeys(Strict):
-    """What a recipe of training says of its optimiser. The number of threads is part of it: it changes the bytes."""
+class OptimiserKeys(Recipe):
+    """The keys of an optimiser. The number of threads is among them, since it changes the last bits."""
 
     learning_rate: float = Field(gt=0)
     schedule: Literal["linear", "constant", "polynomial"] = "linear"
@@ -26,7 +27,7 @@ class OptimiserKeys(Strict):
     save_every_seconds: float = Field(60.0, ge=0)
 
     def optimisation(self, steps: int) -> Optimisation:
-        """A run of so many steps by these keys, and by the recipe's others of `Optimisation`."""
+        """The optimisation of a run of `steps` steps, with the recipe's keys."""
         values = {name: getattr(self, name) for name in Optimisation.model_fields if name in type(self).model_fields}
         return Optimisation(**{**values, "steps": steps})
 

@@ -1,67 +1,102 @@
-"""What a pretraining recipe may say; every objective adds its own keys to these."""
+"""The keys of pretraining recipes; every objective adds its own (training/objectives)."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from stele.errors import SteleError, unknown
 from stele.files.strict import Betas, Strict, Values, validate
+from stele.recipes import plan_key
 from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.optimisation import Optimisation
-from stele.recipes.sliding_window import SlidingWindow
 from stele.registry import load_named, module_names
 
 OBJECTIVES = "stele.training.objectives"
-RECIPES = "stele.recipes.objectives"
 MLM = "mlm"
 
 
-class PretrainingRecipe(Strict):
+class SlidingWindow(Strict):
+    """Yu et al. 2021, section 4.3: 1,024 positions, a window of 64; Table 8: 32 to 256."""
+
+    window: int = Field(ge=2, description="tokens that one attends to, on both sides together")
+    positions: int = Field(ge=1, description="most tokens of an input, special ones included")
+    global_separators: Literal[1, 2] = Field(description="of a pair's [SEP]; the paper: both, its code: the first")
+
+    @field_validator("window")
+    @classmethod
+    def _even(cls, window: int) -> int:
+        if window % 2:
+            raise ValueError("a window has as many tokens on either side: want an even number")
+        return window
+
+
+def _shares(ratio: tuple[float, float]) -> tuple[float, float]:
+    if not 0 < ratio[0] <= ratio[1] <= 1:
+        raise ValueError("want two shares of a stretch, the smaller first, above 0 and up to 1")
+    return ratio
+
+
+CropRatio = Annotated[
+    tuple[float, float],
+    Field(strict=False),  # YAML and JSON have lists
+    AfterValidator(_shares),
+    Field(description="shortest and longest crop, as shares of the stretch that it is taken from"),
+]
+
+
+class Expected(Strict):
+    """The hours and GPUs that a paper states for a run."""
+
+    hours: float = Field(gt=0)
+    gpus: str = Field(description="how many of which")
+
+
+class PretrainingRecipe(Optimisation):
     """The keys that all objectives share. The papers' values stand in catalogue/recipes.yaml, not here.
 
     One optimiser step takes `groups` groups; a group is one contrastive group (or one MLM batch) and counts as its mean
     loss, so a step's loss is the mean over its groups.
     """
 
+    CATALOGUE_KEYS: ClassVar = ("mining", "languages")
     group_key: ClassVar[str] = "pairs"  # the key that says how many examples a group of the objective has
+    mining: dict[str, str] = plan_key({}, description="store -> the mining recipe that fills it")
+    epoch_steps: int | None = plan_key(ge=1, description="steps of its paper's epoch")
+    expect: Expected | None = plan_key(description="the hours that its paper states")
+
     objective: str
     languages: list[str] | None = Field(None, description="train on these only; None: all that pairs are given for")
     sampling_alpha: float = Field(ge=0, le=1, description="of the parts: 1 follows their sizes, 0 is uniform")
     mixing: Literal["one_language", "all_languages"] = Field(
         "one_language", description="a group's examples: of one part (a language or a pair of languages), or of any"
     )
-    steps: int | None = Field(None, ge=1, description="optimiser steps; None: from equal_compute_to")
     groups: int = Field(ge=1, description="groups an optimiser step")
     mlm_share: float = Field(0.0, ge=0, lt=1, description="share of the groups that are MLM batches")
     mlm_sequences: int | None = Field(None, ge=1, description="sequences an MLM batch")
     mlm_length: int | None = Field(None, ge=3, description="tokens of an MLM sequence, special ones included")
     mask_probability: float | None = Field(None, gt=0, lt=1, description="share of an MLM batch's tokens to predict")
     dropout: float = Field(ge=0, lt=1)
-
-    learning_rate: float = Field(gt=0)
-    warmup_steps: int = Field(0, ge=0, description="with equal_compute_to: the share of the steps that it has there")
-    schedule: Literal["linear", "constant", "polynomial"] = "linear"
-    power: float = Field(1.0, gt=0, description="of the polynomial schedule")
-    betas: Betas
-    eps: float = Field(gt=0)
-    weight_decay: float = Field(ge=0)
-    decay_all: bool = True
-    clip_norm: float | None = Field(gt=0)
-    precision: Literal["float32", "bfloat16", "float16"] = "float32"
-    threads: int = Field(1, ge=1)
-    save_every_seconds: float = Field(60.0, ge=0)
-
-    snapshots: list[int] = Field([], description="steps after which the encoder is kept as it is then")
+    snapshots: list[int] = Field([], description="steps after which a copy of the encoder is kept")
     encode_chunk: int | None = Field(
         None, ge=1, description="sequences encoded at a time; a device with several such parts encodes them twice"
     )
     sliding_window: SlidingWindow | None = Field(
         None, description="the checkpoint's full attention becomes windows before the first step; with MLM alone"
     )
-    equal_compute_to: Values | None = Field(None, description="a recipe whose FLOPs decide this one's steps")
+    equal_compute_to: Values | str | None = Field(
+        None,
+        description="the recipe whose FLOPs decide this one's steps, and whose share of warm-up it has: by its name, "
+        "in a command by its keys",
+    )
+    # of the optimisation: no default stands in for a paper's value
+    steps: int | None = Field(None, ge=1, description="optimiser steps; None: from equal_compute_to")
+    betas: Betas
+    eps: float = Field(gt=0)
+    weight_decay: float = Field(ge=0)
+    clip_norm: float | None = Field(gt=0)
 
     @model_validator(mode="after")
     def _mlm_batches_have_a_size(self) -> PretrainingRecipe:
@@ -94,7 +129,7 @@ class PretrainingRecipe(Strict):
         return task
 
     def trains_pooler(self) -> bool:
-        """Whether the checkpoint's pooler is trained, and not only kept."""
+        """Whether the checkpoint's pooler is trained; otherwise it is kept unchanged."""
         return False
 
     def own_tasks(self) -> list[str]:
@@ -106,6 +141,14 @@ class PretrainingRecipe(Strict):
         """Whether MLM is trained beside the objective."""
         return self.objective != MLM and self.mlm_share > 0
 
+    def new_objective(self, task: str) -> Any:
+        """The training.objectives.Objective of a task, a class of the same file as the recipe."""
+        raise NotImplementedError
+
+    def mined_stores(self) -> dict[str, str]:
+        """store -> the mining recipe that fills it."""
+        return dict(self.mining)
+
     def all_tasks(self) -> list[str]:
         """The objective's own tasks, and MLM beside them."""
         return [*self.own_tasks(), *([MLM] if self.mlm_beside else [])]
@@ -115,7 +158,7 @@ class PretrainingRecipe(Strict):
         return self.mlm_sequences if task == MLM else getattr(self, self.group_key)
 
     def stores_read(self) -> set[str]:
-        """The stores that the tasks read, those of a recipe that this one is to equal in compute among them."""
+        """The stores that the tasks read, with the stores of the recipe in `equal_compute_to`."""
         recipes = [recipe for recipe in (self, self.to_equal()) if recipe is not None]
         return {recipe.store_of(task) for recipe in recipes for task in recipe.all_tasks()}
 
@@ -126,15 +169,12 @@ class PretrainingRecipe(Strict):
         return passes(sequences, self.encode_chunk) * whole
 
     def mlm_sizes(self, tokens: float) -> tuple[int, int, float]:
-        """What `mlm_flops` wants, of sequences with a share `tokens` of the recipe's length."""
+        """The arguments of `mlm_flops` for sequences that fill a share `tokens` of the recipe's length."""
         length = round(self.mlm_length * tokens)
         return self.mlm_sequences, length, self.mask_probability * self.mlm_sequences * (length - 2)
 
-    def optimisation(self) -> Optimisation:
-        return Optimisation(**{key: getattr(self, key) for key in Optimisation.model_fields})
-
     def to_equal(self) -> PretrainingRecipe | None:
-        """The recipe in `equal_compute_to`."""
+        """The recipe in `equal_compute_to`; raises SteleError where that says no `steps`."""
         if self.equal_compute_to is None:
             return None
         other = parse_recipe(self.equal_compute_to, "--recipe: equal_compute_to")
@@ -143,20 +183,44 @@ class PretrainingRecipe(Strict):
         return other
 
 
+class TasksRecipe(PretrainingRecipe):
+    """A recipe whose objective has several tasks, which the key `tasks` chooses."""
+
+    tasks: list[str]
+
+    @model_validator(mode="after")
+    def _each_task_once(self) -> TasksRecipe:
+        if len(set(self.tasks)) < len(self.tasks):
+            raise ValueError(f"tasks: one is named twice in {', '.join(self.tasks)}")
+        return self
+
+    def own_tasks(self) -> list[str]:
+        return list(self.tasks)
+
+    def mined_stores(self) -> dict[str, str]:
+        """Of the chosen tasks alone; all, where it is to equal another in compute: that one's texts decide its cost."""
+        if self.equal_compute_to is not None:
+            return dict(self.mining)
+        read = {self.store_of(task) for task in self.tasks}
+        return {store: name for store, name in self.mining.items() if store in read}
+
+
 @cache
 def recipe_model(objective: str) -> type[PretrainingRecipe]:
-    """The recipe of an objective, a file of recipes/objectives; torch is not needed for it."""
-    return load_named(RECIPES, objective, "objective").Recipe
+    """The recipe of an objective, a file of training/objectives; torch is not needed for it."""
+    return load_named(OBJECTIVES, objective, "objective").Recipe
 
 
 def parse_recipe(values: Values, where: str = "--recipe") -> PretrainingRecipe:
-    """Validates a recipe with the model of its objective; what is wrong is said with the key and what is valid."""
+    """Validates a recipe with the model of its objective.
+
+    Raises SteleError with the key, what is wrong with it and what is valid.
+    """
     if "objective" not in values:
         raise SteleError(f"{where}: give `objective`, the name of a file in training/objectives")
-    if values["objective"] not in (known := module_names(RECIPES)):
+    if values["objective"] not in (known := module_names(OBJECTIVES)):
         raise unknown("objective", str(values["objective"]), known, where)
-    model = recipe_model(values["objective"])
-    return validate(model, values, where)
+    return validate(recipe_model(values["objective"]), values, where)
 
 
 def snapshot_step(recipe: Values, epoch: int, where: str) -> int | None:
@@ -170,8 +234,8 @@ def snapshot_step(recipe: Values, epoch: int, where: str) -> int | None:
     length, steps = recipe.get("epoch_steps"), recipe.get("steps")
     if length is None or steps is None:
         raise SteleError(f"{where}: its pretraining has no epochs: its recipe says no `epoch_steps` or no `steps`")
-    kept = {step // length: step for step in (*recipe.get("snapshots", ()), steps) if step % length == 0}
-    if epoch not in kept:
-        close = min(kept, key=lambda other: abs(other - epoch), default=None)
-        raise SteleError(f"{where}: no snapshot of epoch {epoch}, the nearest: {close}. Valid: {sorted(kept)}")
-    return None if kept[epoch] == steps else kept[epoch]
+    step_of_epoch = {step // length: step for step in (*recipe.get("snapshots", ()), steps) if step % length == 0}
+    if epoch not in step_of_epoch:
+        close = min(step_of_epoch, key=lambda other: abs(other - epoch), default=None)
+        raise SteleError(f"{where}: no snapshot of epoch {epoch}, the nearest: {close}. Valid: {sorted(step_of_epoch)}")
+    return None if step_of_epoch[epoch] == steps else step_of_epoch[epoch]

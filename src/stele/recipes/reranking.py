@@ -1,4 +1,4 @@
-"""What a re-ranking recipe may say: how a scorer is trained in folds of topics, or what one is that learns nothing.
+"""Re-ranking recipes: a scorer that is trained in folds of topics, or one that learns nothing.
 
 Each scorer is a file of stele/reranking/scorers. The papers' recipes stand in catalogue/recipes.yaml.
 """
@@ -10,11 +10,12 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from stele.errors import SteleError, unknown
-from stele.files.strict import Strict, Values, validate
+from stele.files.strict import Values, validate
+from stele.recipes import Recipe, plan_key
 from stele.recipes.optimisation import OptimiserKeys
 
 
-class RerankingRecipe(Strict):
+class RerankingRecipe(Recipe):
     """The key that all scorers share."""
 
     scorer: str = Field(description="a file of stele/reranking/scorers")
@@ -49,6 +50,8 @@ class Trained(RerankingRecipe, OptimiserKeys):
 
 class CrossEncoder(Trained):
     """A transformer over query and document together."""
+
+    window_length: int | None = plan_key(ge=8, description="`length` where the model has windows of attention")
 
     scorer: Literal["cross_encoder"]
     length: int = Field(512, ge=8, description="tokens of query and document together; the longer text is cut first")
@@ -114,7 +117,7 @@ def recipe_model(scorer: str, where: str = "--recipe") -> type[RerankingRecipe]:
 
 
 def parse_recipe(values: Values, where: str = "--recipe") -> RerankingRecipe:
-    """Validates a recipe with the model of its scorer; what is wrong is said with the key and what is valid.
+    """Validates a recipe with the model of its scorer; raises SteleError with the key at fault and what is valid.
 
     >>> parse_recipe({"scorer": "knrm", "batch": 10, "learning_rate": 1e-3}).outputs
     1

@@ -15,25 +15,25 @@ Label = Annotated[str, AfterValidator(plain_label)]
 
 
 class Documents(Strict):
-    """How much of CC-100 is read."""
+    """The size of the sample of CC-100."""
 
-    documents: int = Field(ge=1, description="the first so many documents of each language")
+    documents: int = Field(ge=1, description="the first N documents of each language")
 
 
 class Pages(Strict):
-    """How much of a Wikipedia is read."""
+    """The size of the sample of a Wikipedia."""
 
-    pages: int = Field(ge=1, description="the first so many pages of each dump, in the order of their ids")
+    pages: int = Field(ge=1, description="the first N pages of each dump, in the order of their ids")
 
 
 class Corpora(Strict):
-    """How much is read of what pretraining is mined from. Nothing else is cut: what is evaluated is always whole."""
+    """Sizes of the samples of the corpora that pretraining is mined from. Evaluation data are never cut."""
 
     cc100: Documents | None = None
     wikipedia: Pages | None = None
 
     def first(self, corpus: str) -> int | None:
-        """How many documents or pages are read of a corpus; None: all.
+        """The number of documents or pages that are read of a corpus; None: all.
 
         >>> Corpora(cc100=Documents(documents=7)).first("cc100")
         7
@@ -68,7 +68,7 @@ class Scale(Strict):
         {}, description="corpus -> parts that a language's dump is cut into, each a job"
     )
     shard_bytes: dict[Literal["wikipedia"], Annotated[int, Field(ge=1 << 20)]] = Field(
-        {}, description="corpus -> about how many bytes of a dump a part has, where `shards` does not say how many"
+        {}, description="corpus -> about the bytes of a dump in a part, where `shards` gives no number of parts"
     )
     corpora: Corpora = Field(Corpora(), description="corpus -> how much of it is fetched and read; default: all")
     pretraining: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")

@@ -13,8 +13,7 @@ from pydantic import Field, model_validator
 
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, validate
-from stele.recipes.crop_ratio import CropRatio
-from stele.recipes.objectives.moco import Recipe as MocoObjective
+from stele.recipes.pretraining import CropRatio, PretrainingRecipe, recipe_model
 
 
 class Tokenizer(Strict):
@@ -156,10 +155,10 @@ class Moco(PairsRecipe):
             raise ValueError(f"queue: want room for the {self.pairs} keys of a step")
         return self
 
-    def objective(self) -> MocoObjective:
+    def objective(self) -> PretrainingRecipe:
         """The keys that the objective reads; how it is optimised is the stand-in's own matter."""
         shared = self.model_dump(include={"pairs", "temperature", "queue", "momentum", "crop_ratio"})
-        return MocoObjective.model_construct(**shared, length=self.pair_length, groups=1, encode_chunk=None)
+        return recipe_model("moco").model_construct(**shared, length=self.pair_length, groups=1, encode_chunk=None)
 
 
 class Ranking(PairsRecipe):

@@ -30,7 +30,7 @@ from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import Values
 from stele.progress import track
-from stele.recipes.lexical import Search, Tuning, parse_recipe
+from stele.recipes.search import Search, Tuning, parse_lexical
 from stele.registry import load_named
 from stele.retrieval.lexical import anserini, lucene_bm25
 from stele.retrieval.lexical.engines import Bm25sEngine, Engine, Texts
@@ -98,7 +98,7 @@ class Bm25Job:
         benchmark_data = data_records(args.data)
         self.data = data_folders(benchmark_data)
         self.query_sets: list[QuerySet] = self.benchmark.query_sets(args.languages)
-        self.recipe = parse_recipe(parse_object(args.recipe, "--recipe"))
+        self.recipe = parse_lexical(parse_object(args.recipe, "--recipe"))
         # the engine
         self.jar = anserini.find_jar(args.anserini.parent) if args.anserini else None
         version = importlib.metadata.version("bm25s")

@@ -32,7 +32,7 @@ from stele.files.digests import facts_digest, file_facts
 from stele.files.formats import write_csv
 from stele.files.reading import parse_object, reading
 from stele.files.strict import validate
-from stele.recipes.fusion import Fusion
+from stele.recipes.search import Fusion
 from stele.registry import load_named
 
 ALPHAS = np.arange(101) / 100  # the weight of term matching; the paper does not say which were tried

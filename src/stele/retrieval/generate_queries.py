@@ -26,7 +26,7 @@ from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object, read_state
 from stele.progress import bar
-from stele.recipes.generated_queries import GeneratedQueriesRecipe, parse_recipe
+from stele.recipes.transfer import GeneratedQueriesRecipe, parse_generated_queries
 from stele.registry import load_named
 from stele.retrieval.dense.windows import DocumentWindows, by_sentences, parse_windows
 from stele.sentences.split import split_sentences
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
     # the recipe, the inputs and the state folder
-    recipe, windows = parse_recipe(parse_object(args.recipe, "--recipe")), parse_windows(args.windows)
+    recipe, windows = parse_generated_queries(parse_object(args.recipe, "--recipe")), parse_windows(args.windows)
     benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
     benchmark_data = data_records(args.data)
     data = data_folders(benchmark_data)

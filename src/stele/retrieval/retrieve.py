@@ -30,7 +30,7 @@ from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.progress import bar
-from stele.recipes.topics import TopicField
+from stele.recipes.search import TopicField
 from stele.registry import load_named
 from stele.retrieval import search_job
 from stele.retrieval.dense.collection import EncodedCollection

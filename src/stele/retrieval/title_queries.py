@@ -24,7 +24,7 @@ from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.progress import bar, track
-from stele.recipes.title_queries import TitleQueriesRecipe, parse_recipe
+from stele.recipes.transfer import TitleQueriesRecipe, parse_title_queries
 from stele.retrieval.lexical import lucene_bm25
 from stele.retrieval.lexical.engines import TermIndex, Texts
 from stele.terms import analysis
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    recipe = parse_recipe(parse_object(args.recipe, "--recipe"))
+    recipe = parse_title_queries(parse_object(args.recipe, "--recipe"))
     inputs = {f"documents {number}": path for number, path in enumerate(args.documents, start=1)}
     made_by = {"language": args.language, **recipe.model_dump()}
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stele.artifacts import records
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
-from stele.catalogue.counted import counted
+from stele.catalogue.datasets import counted
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.digests import digest

@@ -13,9 +13,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from stele.catalogue.collection_files import PACKED, document_files
 from stele.catalogue.schema.datasets import Part, PartFile
-from stele.catalogue.user_data import exported, find, find_unpacked, listing
+from stele.catalogue.user_data import PACKED, document_files, exported, find, find_unpacked, listing
 from stele.errors import SteleError
 from stele.files.digests import sha256
 from stele.files.reading import reading

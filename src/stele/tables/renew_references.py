@@ -16,7 +16,7 @@ from pathlib import Path
 
 from stele import catalogue
 from stele.catalogue.references import COLUMNS, FILE, read_references
-from stele.catalogue.schema.reference_sources import ReferenceSources
+from stele.catalogue.schema.published import ReferenceSources
 from stele.files.atomic import atomic_file
 from stele.files.reading import reading
 from stele.tables.published.renewal import Row, renewed

@@ -1,4 +1,4 @@
-"""What a training run does besides its steps: hooks that the loop calls by name (as OLMo-core's train/callbacks)."""
+"""Hooks that the training loop calls around its steps (as OLMo-core's train/callbacks)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stele.training.saved_state import State
 
 
 class Run(Protocol):
-    """What a hook sees of a run: `step` optimiser steps of `steps` are done."""
+    """The run that a hook is given: `step` optimiser steps of `steps` are done."""
 
     module: nn.Module
     process: ProcessContext
@@ -38,7 +38,7 @@ class Callback:
         """After the last step, when the log is complete."""
 
     def state_dict(self) -> State:
-        """What the callback must remember: tensors and plain values, saved with the run's state."""
+        """Tensors and plain values of the callback that are saved with the run's state."""
         return {}
 
     def load_state_dict(self, state: State) -> None:

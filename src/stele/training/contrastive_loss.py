@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -53,3 +56,19 @@ def duplicate_mask(duplicate_keys: Tensor, positives: Tensor) -> Tensor:
     same = duplicate_keys[positives][:, None] == duplicate_keys[None, :]
     same[torch.arange(len(positives), device=duplicate_keys.device), positives] = False
     return same
+
+
+def pair_loss(
+    queries: Tensor, passages: Tensor, batch: Mapping[str, Any], recipe: Any, normalize: bool = False
+) -> Tensor:
+    """The in-batch loss of the pairs queries [n, d] and passages [n, d], in float32; equal passages are no negatives.
+
+    Inner products over the recipe's temperature, or cosines where `normalize` is set.
+    """
+    positives = torch.arange(len(queries), device=queries.device)
+    mask = duplicate_mask(batch["duplicate_keys"], positives) if recipe.mask_duplicates else None
+    with torch.autocast(queries.device.type, enabled=False):
+        queries, passages = queries.float(), passages.float()
+        if normalize:
+            queries, passages = (functional.normalize(side, dim=-1) for side in (queries, passages))
+        return in_batch_loss(queries, passages, positives, mask, recipe.temperature)

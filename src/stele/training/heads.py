@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import copy
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from stele.errors import SteleError
 from stele.training.processes import ProcessContext
+from stele.training.sharding import divide, of_all_groups
 
 INIT = 0.02  # standard deviation of new weights, as in BERT; objectives give the `initializer_range` of their model
 
@@ -20,25 +23,6 @@ def initialise(module: nn.Module, std: float) -> None:
             nn.init.normal_(part.weight, std=std)
             if getattr(part, "bias", None) is not None:
                 nn.init.zeros_(part.bias)
-
-
-class ObjectiveHeads(nn.Module):
-    """What an objective puts on a model; most of them keep nothing of their own between steps.
-
-    figures   what the curve is to show of the last group that it was called with, beside its loss
-    """
-
-    figures: Mapping[str, Tensor] = {}
-
-    def begin(self, model: nn.Module) -> None:
-        """Called once, before the first step, with the model that training starts from."""
-
-    def kept(self) -> Mapping[str, Tensor]:
-        """Weights that are saved beside the encoder, as {task}_head.safetensors; most heads are dropped."""
-        return {}
-
-    def after_step(self, model: nn.Module, process: ProcessContext) -> None:
-        """Called after every optimiser step, in all processes together; what it changes is saved with the module."""
 
 
 class ProjectionHead(nn.Module):
@@ -69,7 +53,7 @@ class ProjectionHead(nn.Module):
 
 
 class Projector(nn.Module):
-    """What stands between the two sides of a contrastive loss and their similarity (MSM, Table 7).
+    """The projection of both sides of a contrastive loss before their similarity (MSM, Table 7).
 
     "asymmetric": a head for each side; "shared": one head for both, each side with its own batch statistics; "none".
     """
@@ -85,6 +69,39 @@ class Projector(nn.Module):
         if not self.heads:
             return keys, queries
         return self.heads[0](keys), self.heads[-1](queries)
+
+
+class MomentumQueue(nn.Module):
+    """MoCo's encoder of the keys, and the keys of earlier steps (Izacard et al. 2022, section 3).
+
+    queue    float32 [size, width]: the keys; random unit vectors at first
+    oldest   int64 []: the place of the oldest key
+    waiting  keys of this process's groups of the step, each float32 [pairs, width]
+    """
+
+    def __init__(self, size: int, model: nn.Module) -> None:
+        super().__init__()
+        self.register_buffer("queue", functional.normalize(torch.randn(size, model.config.hidden_size), dim=1))
+        self.register_buffer("oldest", torch.zeros((), dtype=torch.long))
+        self.waiting: list[Tensor] = []
+        self.key_encoder = copy.deepcopy(model.base_model).requires_grad_(False)
+
+    @torch.no_grad()
+    def push(self, groups: int, pairs: int, process: ProcessContext) -> None:
+        """The step's keys take the places of the oldest ones, in the order of their groups."""
+        numbers = divide(groups, process).numbers
+        zeros = self.queue.new_zeros(groups, pairs, self.queue.shape[1])
+        keys = of_all_groups(dict(zip(numbers, self.waiting, strict=True)), zeros, process).flatten(0, 1)
+        self.waiting.clear()
+        places = (self.oldest + torch.arange(len(keys), device=keys.device)) % len(self.queue)
+        self.queue[places] = keys
+        self.oldest.copy_((self.oldest + len(keys)) % len(self.queue))
+
+    @torch.no_grad()
+    def follow(self, model: nn.Module, momentum: float) -> None:
+        """The encoder of the keys keeps `momentum` of itself and takes the rest from the model."""
+        for key, query in zip(self.key_encoder.parameters(), model.base_model.parameters(), strict=True):
+            key.lerp_(query, 1 - momentum)
 
 
 def head_file(task: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from stele.training.global_attention import global_attention
+from stele.errors import SteleError
 from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, in_pieces
 
@@ -40,8 +41,8 @@ def first_states(
     chunk. Of several `processes` each computes some of them, and all get all (sharding.in_pieces). `types` as for
     `token_states`.
     """
-    one = _first_states if _is_bert_like(model) else _first_of_all
-    return _in_pieces(one, model, ids, mask, chunk, processes, types)
+    states_of = _first_states if _is_bert_like(model) else _first_of_all
+    return _in_pieces(states_of, model, ids, mask, chunk, processes, types)
 
 
 def mean_states(
@@ -59,7 +60,7 @@ def mean_states(
 
 
 def _in_pieces(
-    one: Callable[..., Tensor],
+    states_of: Callable[..., Tensor],
     model: nn.Module,
     ids: Tensor,
     mask: Tensor | None,
@@ -68,11 +69,11 @@ def _in_pieces(
     types: Tensor | None = None,
 ) -> Tensor:
     if processes is None and (chunk is None or len(ids) <= chunk):
-        return one(model, ids, mask, types)
+        return states_of(model, ids, mask, types)
 
     def encode(rows: np.ndarray) -> Tensor:
         chosen = torch.from_numpy(rows).to(ids.device)
-        return one(model, ids[chosen], *(None if part is None else part[chosen] for part in (mask, types)))
+        return states_of(model, ids[chosen], *(None if part is None else part[chosen] for part in (mask, types)))
 
     return in_pieces(encode, cut(len(ids), chunk), chunk is not None, processes)
 
@@ -118,3 +119,37 @@ def _first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Ten
     )
     attended = last.attention.output(context.transpose(1, 2).flatten(2), first)
     return last.output(last.intermediate(attended), attended)[:, 0]
+
+
+# --- which tokens of a model with sliding windows attend to all, and are attended to by all (Yu et al. 2021) ----------
+# A folder that encoders/sliding_window.py made says `global_separators` in its config.json; Longformers of others do
+# not, and keep what `transformers` does without such a mask: windows alone.
+GLOBAL_SEPARATORS = "global_separators"
+
+
+def global_attention(config: Any, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> dict[str, Tensor]:
+    """Further arguments of the model's forward for ids [n, t]: `global_attention_mask` int64 [n, t], or none.
+
+    mask, types [n, t]: 1 where a token is there, 1 where it is of a pair's second text; padding is on the right. Of a
+    pair, [CLS], the first text and both [SEP] are global (config: 2 `global_separators`; the released code has 1, not
+    the last one); of a text alone, which is no query, [CLS] and [SEP].
+    """
+    separators = getattr(config, GLOBAL_SEPARATORS, None)
+    if separators is None:
+        return {}
+    check_length(config, ids.shape[1])
+    there = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask.bool()
+    second = torch.zeros_like(there) if types is None else types.bool() & there
+    pair = second.any(1)
+    chosen = there & ~second & pair[:, None]
+    chosen[:, 0] = True
+    rows = torch.arange(len(ids), device=ids.device)
+    chosen[rows, there.sum(1) - 1] |= ~pair | (separators > 1)
+    return {"global_attention_mask": chosen.long()}
+
+
+def check_length(config: Any, length: int) -> None:
+    """Refuses inputs of more tokens than a converted model has positions."""
+    most = config.max_position_embeddings - config.pad_token_id - 1
+    if length > most:
+        raise SteleError(f"an input of {length} tokens, the model has {most} positions; cut inputs to that length")

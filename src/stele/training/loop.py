@@ -29,7 +29,7 @@ from stele.training.callbacks import Callback
 from stele.training.metrics_log import NORM, Figure, Losses, MetricsLog, merge, weigh
 from stele.training.processes import ProcessContext
 from stele.training.sampling import derive
-from stele.training.torch_seed import seed_torch
+from stele.training.sharding import seed_torch
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ TYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 class Outcome(TypedDict):
-    """What a run came to.
+    """The outcome of a run.
 
     steps    that were done
     rows     the log of each step
@@ -169,7 +169,7 @@ class _Run:
         return True
 
     def _finite(self, losses: Losses) -> bool:
-        """Whether what all processes logged, and the gradient, are finite numbers; they agree on it."""
+        """Whether the losses of all processes and the gradient are finite; all processes agree."""
         total = sum(value.detach() for value, _ in losses.values())
         if not self.scaler.is_enabled():  # under float16 a gradient overflows now and then, and the step is skipped
             total = total + nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])
@@ -201,12 +201,12 @@ class _Run:
 
     # --- the state on disk ------------------------------------------------------------------------------------------
     def due(self) -> bool:
-        """Whether it is time to save; at the very end the caller's output is what counts."""
+        """Whether it is time to save; not after the last step, when the caller writes its output."""
         late = time.monotonic() - self.saved >= self.optimisation.save_every_seconds
         return late and self.step < self.steps
 
     def agreed(self, stop: bool, save: bool) -> tuple[bool, bool]:
-        """Whether some process got a signal to stop, and whether the main one wants to save: all do so together."""
+        """(stop, save): some process got a signal, the main process is due; all of them do so together."""
         if self.process.world == 1:
             return stop, save
         flags = torch.tensor([stop, save and self.process.is_main], device=self.process.device).long()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,19 +53,19 @@ def pad(tokens: np.ndarray, lengths: np.ndarray, vocabulary: Vocabulary, longest
     """
     if len(lengths) == 0 or lengths.min() == 0:
         raise SteleError("a batch holds an empty segment; mine the pairs again, leaving out empty sentences")
-    kept = np.minimum(lengths, longest - 2)
-    width = int(kept.max(initial=0)) + 2
+    shortened = np.minimum(lengths, longest - 2)
+    width = int(shortened.max(initial=0)) + 2
     columns = np.arange(width)
     ids = np.full((len(lengths), width), vocabulary.pad, np.int64)
     ids[:, 0] = vocabulary.cls
-    inside = (columns >= 1) & (columns <= kept[:, None])
-    if (kept == lengths).all():
+    inside = (columns >= 1) & (columns <= shortened[:, None])
+    if (shortened == lengths).all():
         ids[inside] = tokens  # row-major order is the order of the tokens
     else:
         begins = np.cumsum(lengths) - lengths
         ids[inside] = tokens[(begins[:, None] + columns - 1)[inside]]
-    ids[np.arange(len(ids)), kept + 1] = vocabulary.sep
-    return ids, kept + 2
+    ids[np.arange(len(ids)), shortened + 1] = vocabulary.sep
+    return ids, shortened + 2
 
 
 def attention(lengths: np.ndarray, width: int) -> np.ndarray | None:
@@ -107,3 +107,10 @@ def fingerprints(ids: np.ndarray) -> np.ndarray:
     mixed = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     weights = (np.arange(1, ids.shape[1] + 1, dtype=np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)) | np.uint64(1)
     return ((mixed ^ (mixed >> np.uint64(29))) * weights).sum(axis=1, dtype=np.uint64)
+
+
+def duplicate_counts(ids: np.ndarray) -> dict[str, Any]:
+    """Of the texts ids [n, t] that are compared: duplicate_keys int64 [n], equal for equal texts; vectors (n);
+    duplicates (how many of them another one equals)"""
+    keys = fingerprints(ids)
+    return {"duplicate_keys": keys.view(np.int64), "vectors": len(ids), "duplicates": len(ids) - len(np.unique(keys))}

@@ -1,4 +1,4 @@
-"""What a run logs: losses a step, counts over the run; read from the device now and then, not at every step."""
+"""The log of a run: losses of each step, counts over the run; read from the device now and then."""
 
 from __future__ import annotations
 

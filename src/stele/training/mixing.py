@@ -14,13 +14,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from stele.errors import SteleError
-from stele.training.sampling import Sampling, derive, generator, permuted
+from stele.training.sampling import Sampler, Sampling, derive, generator, permuted
 
 CHUNK = 512  # groups
 
 
 class MixedSampler:
-    """Which parts and which examples group n has: a function of (seed, name, n)."""
+    """Draws the parts and the examples of group n: a function of (seed, name, n)."""
 
     in_a_row = 1
 
@@ -58,7 +58,7 @@ class MixedSampler:
         return [(self.parts[k], part) for k, part in zip(drawn, np.split(indices, begins[1:]), strict=True)]
 
     def _chunk(self, number: int) -> np.ndarray:
-        """How many examples of each part a chunk of groups has: int64 [parts]."""
+        """The number of examples of each part in a chunk of groups: int64 [parts]."""
         rng = generator(self.seed, self.name, "parts", number)
         return rng.multinomial(self.group_size * CHUNK, list(self.probabilities.values()))
 
@@ -67,7 +67,7 @@ class MixedSampler:
         return derive(self.seed, self.name, self.parts[part], int(number))
 
     def _numbers(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """How many examples of each part group n has, and how many all groups before it had: two int64 [parts]."""
+        """The number of examples of each part in group n, and in all groups before it: two int64 [parts]."""
         chunk, row = divmod(n, CHUNK)
         if self._held is None or self._held[0] != chunk:
             order = np.repeat(np.arange(len(self.parts)), self._totals[chunk])
@@ -77,3 +77,17 @@ class MixedSampler:
             self._held = chunk, counts, np.cumsum(counts, axis=0) - counts
         _, counts, before = self._held
         return counts[row], self._earlier[chunk] + before[row]
+
+
+class RoundSampler(Sampler):
+    """Groups in rounds: each part comes once a round, in an order drawn for the round; examples come in passes."""
+
+    def __init__(self, sampling: Sampling) -> None:
+        super().__init__(sampling)
+        self.in_a_row = len(self.languages)
+
+    def _draws(self, groups: int) -> np.ndarray:
+        parts = len(self.languages)
+        rounds = range(-(-groups // parts))
+        orders = [generator(self.seed, self.name, "round", number).permutation(parts) for number in rounds]
+        return np.concatenate(orders)[:groups]

@@ -1,4 +1,4 @@
-"""Which examples a step sees: pure functions of (seed, step), so that a resumed run needs no position in the data.
+"""The examples of a step: pure functions of (seed, step), so that a resumed run needs no position in the data.
 
 A training step is `groups` groups; a group is one micro-batch, of one language here and of many in training/mixing.py,
 whose members share negatives and batch-norm statistics. Groups are numbered through the whole run, j = step * groups +
@@ -111,7 +111,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class Sampling:
-    """What the groups of one kind (`name`) are drawn from in a run; a part is a language or a pair of languages.
+    """The parts that groups of one kind (`name`) are drawn from in a run: languages, or pairs of languages.
 
     sizes    examples of each part
     group    examples in a group
@@ -129,10 +129,10 @@ class Sampling:
     in_all: Mapping[str, int] | None = None
 
     def sizes_from(self, least: int) -> tuple[dict[str, int], dict[str, int]]:
-        """The sizes of the parts that have at least so many examples, and of those that are left out, both sorted."""
+        """The sizes of the parts with at least `least` examples, and of the parts that are left out, both sorted."""
         ordered = sorted(self.sizes.items())
-        kept = {part: size for part, size in ordered if size >= least}
-        return kept, {part: size for part, size in ordered if size < least}
+        large = {part: size for part, size in ordered if size >= least}
+        return large, {part: size for part, size in ordered if size < least}
 
     def probabilities(self, parts: Iterable[str]) -> dict[str, float]:
         """The probability of each of these parts."""
@@ -141,7 +141,7 @@ class Sampling:
 
 
 class Sampler:
-    """Which language and which examples group n of one kind has.
+    """Draws the language and the examples of group n of one kind.
 
     Languages are drawn independently for each group; within a language, examples come in passes: each pass is a new
     permutation in which every example stands once, cut into groups one after another (a group may begin in one pass and

@@ -3,53 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import ModuleType
-from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from stele.recipes.flops import Shape
-from stele.recipes.pretraining import MLM, OBJECTIVES, PretrainingRecipe
-from stele.registry import load_named
-from stele.training.heads import ObjectiveHeads
+from stele.recipes.pretraining import MLM, PretrainingRecipe
 from stele.training.loop import MicroBatches, Named
 from stele.training.masking import Vocabulary
 from stele.training.metrics_log import Figure
-from stele.training.mixing import MixedSampler
+from stele.training.mixing import MixedSampler, RoundSampler
+from stele.training.objectives import Objective
+from stele.training.objectives.mlm import MaskedLanguageModelling
 from stele.training.processes import ProcessContext
-from stele.training.rounds import RoundSampler
 from stele.training.sampling import Batch, Group, Sampler, Sampling, derive, generator, kind_of
 from stele.training.sharding import divide
-from stele.training.store import Flat, Store, joined
+from stele.training.store import Store
 
 COUNTED = ("duplicates", "hard_negatives", "vectors")  # what a batch says of itself, added up over the run
 SAMPLERS = {"one_language": Sampler, "all_languages": MixedSampler, "rounds": RoundSampler}
 
 
-class Objective(Protocol):
-    """What a task needs of an objective: a module of training.objectives has it, and more."""
-
-    def batch(self, flat: Any, vocabulary: Vocabulary, recipe: Any, group: Group, rng: Any) -> Batch: ...
-
-    def flops(self, batch: Batch, recipe: Any, shape: Shape) -> float: ...
-
-
 class Task:
-    """One task of an objective with the stores of its parts: makes the n-th group of its kind."""
+    """One task of a recipe with the stores of its parts: makes the n-th group of its kind."""
 
     def __init__(
-        self,
-        name: str,
-        objective: Objective | ModuleType,
-        recipe: PretrainingRecipe,
-        stores: Mapping[str, Store],
-        vocabulary: Vocabulary,
-        seed: int,
+        self, name: str, objective: Objective, stores: Mapping[str, Store], vocabulary: Vocabulary, seed: int
     ) -> None:
-        self.name, self.objective, self.recipe = name, objective, recipe
+        self.name, self.objective = name, objective
         self.stores, self.vocabulary, self.seed = stores, vocabulary, seed
+        recipe = objective.recipe
         sampling = Sampling(
             sizes={part: len(store) for part, store in stores.items()},
             group=recipe.examples(name),
@@ -66,63 +50,57 @@ class Task:
         # sorted: read the files forwards; order is no information
         group = Group(n, [(part, np.sort(indices)) for part, indices in self.sampler.draw(n)])
         rng = generator(self.seed, self.name, "noise", n)
-        taken = getattr(self.objective, "take", whole_examples)(self.stores, group, self.recipe, rng)
-        return self.objective.batch(taken, self.vocabulary, self.recipe, group, rng)
-
-
-def whole_examples(stores: Mapping[str, Store], group: Group, recipe: Any, rng: np.random.Generator) -> Flat:
-    """The examples of a group as they were mined: what most objectives take."""
-    return joined([stores[part].take(indices) for part, indices in group.drawn])
+        examples = self.objective.take(self.stores, group, rng)
+        return self.objective.batch(examples, self.vocabulary, group, rng)
 
 
 class Pretraining(nn.Module):
-    """The model and what every task adds to it."""
+    """The model before the first step, and the heads of every task; their weights are a function of the seed."""
 
-    def __init__(self, model: nn.Module, heads: Mapping[str, nn.Module]) -> None:
+    def __init__(self, model: nn.Module, objectives: Mapping[str, Objective], seed: int) -> None:
         super().__init__()
-        self.model, self.heads = model, nn.ModuleDict(heads)
-
-    @classmethod
-    def of(cls, model: nn.Module, heads: Mapping[str, type[ObjectiveHeads]], recipe: Any, seed: int) -> Pretraining:
-        """A model with the heads of its tasks before the first step; their weights are a function of the seed."""
-        built = {}
+        self.model, self.objectives = model, objectives
+        heads = {}
         with torch.random.fork_rng(devices=[]):
-            for name, make in heads.items():
-                torch.manual_seed(derive(seed, "initial weights", name))
-                built[name] = make(recipe, model.config)
-                built[name].begin(model)
-        return cls(model, built)
+            for task, objective in objectives.items():
+                torch.manual_seed(derive(seed, "initial weights", task))
+                heads[task] = objective.heads(model)
+        self.heads = nn.ModuleDict(heads)
 
     def forward(self, task: str, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
         """The mean loss of one group, which several processes may share."""
-        return self.heads[task](self.model, batch, processes)
+        return self.objectives[task].loss(self.heads[task], self.model, batch, processes)
 
     def figures(self, task: str) -> dict[str, Tensor]:
-        """What the curve shows of the group that a task was last called with, beside its loss."""
-        return {f"{task}_{name}": value for name, value in self.heads[task].figures.items()}
+        """The task's figures of its last group, as the curve names them."""
+        return {f"{task}_{name}": value for name, value in self.objectives[task].figures.items()}
 
     def after_step(self, process: ProcessContext) -> None:
-        """What the tasks do between two steps."""
-        for heads in self.heads.values():
-            heads.after_step(self.model, process)
+        """Updates the tasks' heads between two steps."""
+        for task, objective in self.objectives.items():
+            objective.after_step(self.heads[task], self.model, process)
+
+    def kept_weights(self) -> dict[str, Mapping[str, Tensor]]:
+        """task -> the weights that it keeps beside the encoder."""
+        return {task: objective.kept_weights(self.heads[task]) for task, objective in self.objectives.items()}
 
 
-def objectives(recipe: PretrainingRecipe) -> dict[str, ModuleType]:
-    """task -> the module of its objective: the recipe's own tasks, and MLM beside them."""
-    module = load_named(OBJECTIVES, recipe.objective, "objective")
-    own = getattr(module, "TASKS", {})
-    beside = {MLM: load_named(OBJECTIVES, MLM, "objective")} if recipe.mlm_beside else {}
-    return {name: own.get(name, module) for name in recipe.own_tasks()} | beside
+def new_objectives(recipe: PretrainingRecipe) -> dict[str, Objective]:
+    """task -> its objective: the recipe's own tasks, and MLM beside them."""
+    objectives = {task: recipe.new_objective(task) for task in recipe.own_tasks()}
+    if recipe.mlm_beside:
+        objectives[MLM] = MaskedLanguageModelling(recipe)
+    return objectives
 
 
 def new_tasks(
     recipe: PretrainingRecipe, stores: Mapping[str, Mapping[str, Store]], vocabulary: Vocabulary, seed: int
 ) -> dict[str, Task]:
     """The tasks of a recipe by their names."""
-    return {
-        name: Task(name, objective, recipe, stores[recipe.store_of(name)], vocabulary, seed)
-        for name, objective in objectives(recipe).items()
-    }
+    tasks = {}
+    for name, objective in new_objectives(recipe).items():
+        tasks[name] = Task(name, objective, stores[recipe.store_of(name)], vocabulary, seed)
+    return tasks
 
 
 def scheduled(j: int, recipe: PretrainingRecipe, in_a_row: int = 1) -> tuple[str, int]:
@@ -132,8 +110,8 @@ def scheduled(j: int, recipe: PretrainingRecipe, in_a_row: int = 1) -> tuple[str
     `in_a_row` groups, so a step whose groups are a multiple of all these has as many groups of each.
     """
     tasks = recipe.own_tasks()
-    beside, n = kind_of(j, recipe.mlm_share) if recipe.mlm_beside else (False, j)
-    if beside:
+    is_mlm, n = kind_of(j, recipe.mlm_share) if recipe.mlm_beside else (False, j)
+    if is_mlm:
         return MLM, n
     turn, place = divmod(n, in_a_row)
     return tasks[turn % len(tasks)], turn // len(tasks) * in_a_row + place
@@ -158,7 +136,7 @@ def losses(
             task = tasks[name]
             made = task.batch(n)
             counts = {f"{name}_{task.name}": made.pop(name) for name in COUNTED if name in made}
-            counts |= {f"groups_{task.name}": 1, "flops": round(task.objective.flops(made, recipe, shape))}
+            counts |= {f"groups_{task.name}": 1, "flops": round(task.objective.flops(made, shape))}
             loss = module(task.name, to_device(made, process.device), part.processes)
             figures = {name: Figure(value, part.weight) for name, value in module.figures(task.name).items()}
             yield {task.name: (loss, part.weight)} | figures | (counts if part.counted else {})
@@ -167,7 +145,7 @@ def losses(
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:
-    """Arrays become tensors on the device; everything else stays as it is."""
+    """A batch with its arrays as tensors on the device, and all else unchanged."""
     return {
         name: torch.from_numpy(value).to(device, non_blocking=True) if isinstance(value, np.ndarray) else value
         for name, value in batch.items()

@@ -1,4 +1,4 @@
-"""Pairs of texts for contrast: mined ones, and two crops of one stretch of text (Izacard et al. 2022, section 3)."""
+"""Pairs of texts, numpy only: for contrast (mined ones, or two crops of a stretch: Izacard et al. 2022), or packed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from stele.errors import SteleError
 from stele.training.masking import Vocabulary, attention, pad
 from stele.training.sampling import Batch
-from stele.training.store import Flat, ranges
+from stele.training.store import Flat, joined, ranges
 
 
 class Texts(NamedTuple):
@@ -55,3 +55,54 @@ def pair_batch(
         ids, lengths = pad(*texts, vocabulary, longest)
         made |= {f"{name}_ids": ids, f"{name}_mask": attention(lengths, ids.shape[1])}
     return made
+
+
+# --- two texts in one sequence, `[CLS] query [SEP] document [SEP]`, as BERT reads pairs -------------------------------
+SPECIAL = 3  # tokens of a sequence
+
+
+class Packed(NamedTuple):
+    """ids, types int64 [n, t]: types are 1 from the document to the end; mask bool [n, t], None: nothing is padding."""
+
+    ids: np.ndarray
+    types: np.ndarray
+    mask: np.ndarray | None
+
+
+def kept_lengths(first: np.ndarray, second: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of tokens kept of two texts, int64 [n] each, `most` in all: the longer text is cut first.
+
+    As the tokenizers' "longest_first": of two that are both too long the longer one keeps the odd token.
+
+    >>> [part.tolist() for part in kept_lengths(np.array([3, 9, 20, 2]), np.array([4, 2, 30, 50]), 11)]
+    [[3, 9, 5, 2], [4, 2, 6, 9]]
+    """
+    shorter = np.minimum(np.minimum(first, second), most // 2)
+    longer = np.minimum(np.maximum(first, second), most - shorter)
+    swapped = first > second
+    return np.where(swapped, longer, shorter), np.where(swapped, shorter, longer)
+
+
+def most_global(types: np.ndarray) -> int:
+    """Global tokens of the longest query among types [n, t], where there are windows: all but the document's."""
+    return int(types.argmax(1).max()) + 1
+
+
+def pack(queries: Flat, documents: Flat, vocabulary: Vocabulary, longest: int) -> Packed:
+    """Query i with document i, cut to `longest` ids; both Flat of n texts, one segment each."""
+    if min(queries.lengths.min(), documents.lengths.min()) < 1:
+        raise SteleError("a batch holds an empty query or document; mine the pairs again, leaving out empty sentences")
+    lengths = np.stack(kept_lengths(queries.lengths, documents.lengths, longest - SPECIAL), axis=1)
+    query, document = lengths.T
+    ends = query + document + SPECIAL
+    columns = np.arange(int(ends.max()))
+    ids = np.full((len(lengths), len(columns)), vocabulary.pad, np.int64)
+    rows = np.arange(len(lengths))
+    ids[:, 0] = vocabulary.cls
+    ids[rows, query + 1] = ids[rows, ends - 1] = vocabulary.sep
+    texts = joined([queries, documents])
+    begins = (np.cumsum(texts.lengths) - texts.lengths).reshape(2, -1)
+    for begin, length, place in ((begins[0], query, np.ones_like(query)), (begins[1], document, query + 2)):
+        ids[np.repeat(rows, length), ranges(place, length)] = texts.tokens[ranges(begin, length)]
+    types = (columns > query[:, None] + 1) & (columns < ends[:, None])
+    return Packed(ids, types.astype(np.int64), attention(ends, len(columns)))

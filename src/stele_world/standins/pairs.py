@@ -17,7 +17,7 @@ from stele.recipes.standins import Moco, PairsRecipe, Translation, Windows
 from stele.training.contrastive_loss import check_candidates, duplicate_mask
 from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, fingerprints, mask_tokens, pad, read_vocabulary
-from stele.training.objectives import moco
+from stele.training.objectives.moco import MomentumContrast
 from stele.training.sampling import Batch, Group, generator
 from stele.training.store import Flat
 from stele.training.tasks import Pretraining, to_device
@@ -206,14 +206,14 @@ def make_moco(recipe: Moco, inputs: Inputs) -> StandIn:
     vocabulary = read_vocabulary(tokenizer, base.config.vocab_size)
     size = recipe.length - 2
     text = corpus(read_sentences(inputs.mirror, recipe.of(inputs.languages)), tokenizer, size)
-    settled = recipe.objective()
-    module = Pretraining.of(base, {"moco": moco.Heads}, settled, inputs.seed)
+    objective = MomentumContrast(recipe.objective())
+    module = Pretraining(base, {"moco": objective}, inputs.seed)
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "crops", step)
         windows = text.windows(rng, recipe.pairs, size, recipe.sampling_alpha)
         flat = Flat(windows.ravel(), np.full(recipe.pairs, size), np.ones(recipe.pairs, np.int64))
-        made = moco.batch(flat, vocabulary, settled, Group(step, []), rng)
+        made = objective.batch(flat, vocabulary, Group(step, []), rng)
         yield {"moco": module("moco", to_device(made, base.device))}
 
     outcome = inputs.train(module, loss_at, module.after_step)

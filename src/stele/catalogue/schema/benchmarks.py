@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from stele.catalogue.schema.metric_names import metric_parts
 from stele.errors import SteleError
 from stele.files.strict import Strict
 from stele.recipes.encoding import SomeEncoding
-from stele.recipes.windows import Windows
+from stele.recipes.search import Windows
+
+
+def metric_parts(name: str) -> tuple[str, str]:
+    """(file of the metric under evaluation/metrics, cut) of a metric's name.
+
+    >>> metric_parts("mrr@100"), metric_parts("r@2kt"), metric_parts("accuracy")
+    (('mrr', '100'), ('r_kt', '2kt'), ('accuracy', ''))
+    """
+    base, at, cut = name.partition("@")
+    if not re.fullmatch(r"(@[1-9][0-9]{0,8}(kt)?)?", at + cut):
+        raise SteleError(
+            f"metric {name!r}: after @ comes a number (at most 9 digits), as in mrr@100, "
+            "or thousands of tokens, as in r@2kt"
+        )
+    return (f"{base}_kt" if cut.endswith("kt") else base), cut
 
 
 def _metric(name: str) -> str:
@@ -98,7 +113,7 @@ class TrainingSet(Strict):
 
 
 class Analyzer(Strict):
-    """How texts of a language become terms for BM25."""
+    """The analyzer that turns texts of a language into terms for BM25."""
 
     FILE: ClassVar = "analyzers"
 
@@ -106,5 +121,5 @@ class Analyzer(Strict):
     stopwords: str | None = Field(None, description="a list of bm25s, by the end of its name there")
     elided: list[str] | None = Field(None, description="articles that lose their vowel and stand before an apostrophe")
     accents: Literal[False] | None = Field(None, description="false: they are taken off the stems")
-    grams: int | None = Field(None, ge=1, description="runs of `scripts` are cut into pieces of so many letters")
+    grams: int | None = Field(None, ge=1, description="runs of `scripts` are cut into pieces of this many letters")
     scripts: list[str] | None = Field(None, description="by their Unicode names")

@@ -1,4 +1,4 @@
-"""costs.yaml: what a job's cost is reckoned by."""
+"""costs.yaml, rules.yaml and the sizes of devices, checkpoints and dumps: what a job's cost is estimated from."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from stele.catalogue import entries
 from stele.files.strict import Strict
 
+Whole = Annotated[int, Field(ge=0)]
+Bytes = Annotated[int, Field(gt=0, strict=True)]
 Positive = Annotated[float, Field(gt=0)]
 Counted = Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^\w+\.\w+$")]  # a number, or dataset.count
 
@@ -43,7 +46,7 @@ class Text(Strict):
 
 
 class BenchmarkSize(Strict):
-    """What is encoded and searched."""
+    """Queries and passages that a benchmark encodes and searches."""
 
     queries: list[Counted] = Field(min_length=1)
     passages: list[Counted] = Field(min_length=1)
@@ -56,7 +59,7 @@ class BenchmarkSize(Strict):
 
 
 class JudgedSize(Strict):
-    """What is re-ranked in a pair of languages."""
+    """Topics and documents that are re-ranked in a pair of languages."""
 
     topics: Positive
     relevant: Positive = Field(description="documents a topic")
@@ -66,7 +69,7 @@ class JudgedSize(Strict):
 
 
 class AnsweredSize(Strict):
-    """What is asked in a pair of languages."""
+    """Questions that are answered in a pair of languages."""
 
     dev: Positive = Field(description="questions, answered after each epoch")
     test: Positive = Field(description="questions")
@@ -74,7 +77,7 @@ class AnsweredSize(Strict):
 
 
 class TrainingSetSize(Strict):
-    """Examples, those that choose a checkpoint, and the passages among which hard negatives are mined."""
+    """Training and dev examples, and the passages among which hard negatives are mined."""
 
     examples: list[Counted] = Field(min_length=1)
     dev: list[Counted] = Field(min_length=1)
@@ -119,7 +122,7 @@ class Seconds(Strict):
 
 
 class Miniature(Strict):
-    """What jobs of the miniature take, for generated scales."""
+    """CPU seconds of jobs of the miniature, from which generated scales are estimated."""
 
     entities: int = Field(ge=1)
     other: Positive = Field(description="CPU seconds of a rule that has none of its own in rules.yaml")
@@ -169,3 +172,87 @@ class Costs(Strict):
     knowledge_base_kept: Positive
     seconds: Seconds
     miniature: Miniature
+
+
+# --- rules.yaml -------------------------------------------------------------------------------------------------------
+class Growing(Strict):
+    """A size that grows with what a job reads: `base`, and `per_mb` for each MB of dump."""
+
+    base: Whole
+    per_mb: Annotated[float, Field(gt=0)]
+
+
+Size = Whole | Growing
+
+
+class RuleFacts(Strict):
+    """One rule. Sizes are of a job's first attempt, on each of its nodes; None: the profile's default.
+
+    environment the software that its jobs run in, envs/{environment}.yaml; "torch": cpu.yaml or gpu.yaml, by scale
+    gpus        GPUs at the papers' sizes where cluster.yaml names none, one process each; None: it never uses one
+    parallel    whether several processes can share a job, on several nodes too; otherwise it uses one GPU at most
+    mem_mb      memory in MB, and `each_mb` more for each process
+    minutes     the time limit; "estimated": from the cost formula
+    disk_mb     disk space in MB; "estimated": from the cost formula
+    threads     CPU threads of each process; "scale": as many as the scale says
+    cost        the formula of its cost, a function of stele/cost as MODULE.FUNCTION; None: a job that only starts
+    trains      whether it trains: its formula also counts operations at a generated scale, and it starts with the GPUs
+                that it requested or not at all, where others take those that are there (command/launch.py)
+    miniature_seconds   CPU seconds of a job in the miniature (measured); None: as other short jobs
+    """
+
+    FILE: ClassVar = "rules"
+
+    environment: Literal["data", "torch", "snakemake"] = "data"
+    gpus: Annotated[int, Field(ge=1)] | None = None
+    parallel: bool = False
+    mem_mb: Size | None = None
+    each_mb: Whole = 0
+    minutes: Size | Literal["estimated"] | None = None
+    disk_mb: Size | Literal["estimated"] | None = None
+    threads: Literal[1, "scale"] = 1
+    cost: Annotated[str, Field(pattern=r"^\w+\.\w+$")] | None = None
+    trains: bool = False
+    miniature_seconds: Annotated[float, Field(ge=0)] | None = None
+
+
+def rule_facts(rule: str) -> RuleFacts:
+    """The facts of a rule; a rule without an entry is a short job.
+
+    >>> rule_facts("encode_pairs").gpus, rule_facts("average").gpus
+    (1, None)
+    """
+    return entries(RuleFacts).get(rule, RuleFacts())
+
+
+def on_gpus(parallel: bool | None = None) -> list[str]:
+    """The rules that train or encode; with `parallel` only those that several processes can share, or cannot.
+
+    >>> on_gpus(parallel=False)
+    ['calibrate', 'finetune_generator', 'generate_queries', 'encode_pairs', 'rerank', 'answer', 'project']
+    """
+    with_gpus = {rule: facts for rule, facts in entries(RuleFacts).items() if facts.gpus}
+    return [rule for rule, facts in with_gpus.items() if parallel is None or facts.parallel == parallel]
+
+
+# --- plain figures ----------------------------------------------------------------------------------------------------
+class Device(Strict):
+    """A GPU, by SLURM's name of it."""
+
+    FILE: ClassVar = "devices"
+
+    half: float = Field(gt=0, description="peak in TFLOPS of dense 16-bit matrix products")
+    single: float = Field(gt=0, description="peak in TFLOPS of float32 without TF32")
+    memory: float = Field(gt=0, description="GB")
+
+
+class Checkpoint(Strict):
+    """The sizes of a public checkpoint."""
+
+    FILE: ClassVar = "checkpoint_sizes"
+
+    layers: Annotated[int, Field(ge=1)]
+    width: Annotated[int, Field(ge=1)]
+    inner: Annotated[int, Field(ge=1)] = Field(description="width inside a layer's two linear maps")
+    vocabulary: Annotated[int, Field(ge=1)]
+    bytes: Bytes = Field(description="of its weights on the hub, about")

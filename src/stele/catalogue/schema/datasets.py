@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from stele.files.strict import Strict
-from stele.recipes.topics import TopicField
+from stele.recipes.search import TopicField
 
 Url = Annotated[str, Field(pattern=r"^https?://[^/]+/.+", description="{name}: a value of `fields` or of a language")]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -100,11 +100,11 @@ class Count(Strict):
 
 
 class Collection(Strict):
-    """How the texts of a test collection are written (stele/benchmarks/collection.py)."""
+    """The format of a test collection's texts (stele/benchmarks/collection.py)."""
 
     documents: list[str] = Field([], description="names of the files that hold them; none, or none there: all others")
     one_a_file: bool = Field(False, description="each document is a file of SGML; they are kept in one")
-    tags: list[str] = Field([], description="of SGML, those that hold text; none: Anserini's")
+    tags: list[str] = Field([], description="SGML tags that hold text; none: Anserini's")
     encoding: Encoding | None = Field(None, description="of what is not UTF-8")
     field: TopicField = Field("title", description="of a topic, that is the query")
 
@@ -118,7 +118,7 @@ class Dataset(Strict):
     version: str = Field(description="which release is meant")
     parts: Literal["languages", "all"] = Field(description="languages: one folder a language, fetched apart")
     languages: list[str] | None = Field(None, description="the languages it has")
-    field: LanguageField | None = Field(None, description="or: those that have this field in languages.yaml")
+    field: LanguageField | None = Field(None, description="or: the languages that have this field in languages.yaml")
     codes: list[str] | None = Field(None, description="and, of those, whose `field` is among these")
     one_pool: bool = Field(False, description="on real data always all languages, which share one pool of candidates")
     tool: bool = Field(False, description="says nothing about the world, so a real one goes with generated data too")
@@ -132,7 +132,7 @@ class Dataset(Strict):
     )
     counts: dict[str, Count] = Field({}, description="what -> how it is counted")
     collection: Collection | None = Field(None, description="of documents, topics or both: how they are written")
-    cut: Unit | None = Field(None, description="a scale may take the first so many only")
+    cut: Unit | None = Field(None, description="a scale may take the first N only")
     licence: str
     wall: Wall = Field(description="what keeps it from download")
     how: str | None = Field(None, description="how to get it when there is a wall")
@@ -191,7 +191,7 @@ class PartCount(Strict):
 
 
 class Part(Strict):
-    """What one job fetches."""
+    """The part of a dataset that one job fetches."""
 
     dataset: str
     part: str

@@ -6,10 +6,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from stele.catalogue.schema.names import Facts, choice
+from stele.catalogue.schema import Facts, choice
 from stele.files.strict import Strict, Values, validate
 from stele.recipes.encoding import SomeEncoding
-from stele.recipes.lexical import Rm3
+from stele.recipes.search import Rm3
 from stele.recipes.standins import kinds
 
 
@@ -31,13 +31,13 @@ class WordScorer(Strict):
 
 
 class ModelKeys(Strict):
-    """What can be said of a model."""
+    """The keys of a model."""
 
     label: str = Field(description="how tables call it")
     kind: Literal["lexical"] | None = Field(None, description="lexical: a model without a checkpoint")
     rm3: Rm3 | None = Field(None, description="how a lexical model expands queries")
     word_scorer: WordScorer | None = Field(None, description="what re-ranks by vectors of words, without a checkpoint")
-    checkpoint: str | None = Field(None, description="a hub id: the model is public and taken as it is")
+    checkpoint: str | None = Field(None, description="a hub id: the model is public and used unchanged")
     revision: str | None = Field(None, description="the hub revision of `checkpoint`; default main")
     licence: str | None = None
     base: str | None = Field(None, description="the model that `recipe` starts from")

@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from stele.files.strict import Strict
+from stele.catalogue.schema import Facts, choice
+from stele.files.strict import Strict, validate
 
 
 def _pattern(text: str) -> str:
@@ -60,7 +61,7 @@ class MtebTask(Strict):
 
 
 class PublishedBenchmark(Strict):
-    """How the sources' words for a benchmark relate to ours."""
+    """The names that sources have for a benchmark and its subsets, and ours."""
 
     FILE: ClassVar = "published"
 
@@ -86,7 +87,7 @@ class PublishedBenchmark(Strict):
     mteb: MtebTask | None = None
 
     def rank(self, name: str) -> int:
-        """The place of a benchmark of references.tsv among those that are of this one."""
+        """The rank of a name of references.tsv among the names of this benchmark."""
         return self.benchmarks.index(name) if name in self.benchmarks else 0
 
     @model_validator(mode="after")
@@ -94,3 +95,118 @@ class PublishedBenchmark(Strict):
         if strange := self.instructions.keys() - set(self.benchmarks):
             raise ValueError(f"`instructions` of {', '.join(sorted(strange))}, which `benchmarks` does not name")
         return self
+
+
+# --- reference_sources.yaml: the files of others' repositories that references.tsv is renewed from --------------------
+class Mean(Strict):
+    """The mean over the subsets whose whole name matches, where all of them are there."""
+
+    pattern: str = ".*"
+    count: int = Field(gt=0)
+
+
+class ResultFile(Strict):
+    """The splits that are read of a file, and its metrics by their names there and here."""
+
+    benchmark: str
+    splits: list[str] = Field(min_length=1)
+    metrics: dict[str, str] = Field(min_length=1)
+
+
+class Task(ResultFile):
+    """A task's result file of MTEB."""
+
+    subsets: list[str] | None = Field(None, description="subsets that have a row; none: all")
+    means: dict[str, Mean] = Field({}, description="name of a mean -> what it is over")
+    note: str = ""
+
+
+class Suspect(Strict):
+    """Numbers of a task that are excluded: by model, version of MTEB and subset, as far as they are given."""
+
+    task: str
+    model: str | None = None
+    version: str | None = Field(None, description="of MTEB, how it begins: 2.20 is 2.20.0 as well")
+    subset: str | None = None
+    why: str
+
+
+class Repository(Strict):
+    """A repository, the folder of its clone, and what its numbers are."""
+
+    clone: str = Field(description="the name of its folder among the clones")
+    repository: str
+    source: str
+    tolerance: float = Field(gt=0)
+
+
+class Mteb(Repository):
+    """MTEB's results, results/{model}/{revision}/{task}.json."""
+
+    tasks: dict[str, Task]
+    suspect: list[Suspect] = Field([], description="what stays out")
+
+
+class SameEngine(Strict):
+    """Of runs that need no encoding."""
+
+    tolerance: float = Field(gt=0)
+    note: str
+
+
+class Pyserini(Repository):
+    """Pyserini's two-click reproductions."""
+
+    note: str
+    files: dict[str, ResultFile]
+    models: dict[str, str] = Field({}, description="run -> the hub id of its encoder")
+    same_engine: dict[str, SameEngine] = Field({}, description="run -> what holds for it")
+
+
+class ReferenceSources(Strict):
+    """The whole file."""
+
+    FILE: ClassVar = "reference_sources"
+
+    mteb: Mteb
+    pyserini: Pyserini
+
+
+# --- tables/render/bibliography.yaml: what a reader cites -------------------------------------------------------------
+class Entry(Strict):
+    """A BibTeX entry; its fields are BibTeX's own, but `authors` and `editors` are lists of "Family, Given"."""
+
+    type: Literal["article", "book", "inproceedings", "misc"]
+    authors: list[str] | None = Field(None, min_length=1)
+    editors: list[str] | None = Field(None, min_length=1)
+    title: str
+    year: int = Field(ge=1900, le=2100)
+    booktitle: str | None = None
+    journal: str | None = None
+    publisher: str | None = None
+    howpublished: str | None = None
+    volume: int | None = None
+    pages: str | None = None
+    url: str | None = Field(None, pattern="^https?://")
+
+    @model_validator(mode="after")
+    def _someone_wrote_it(self) -> Entry:
+        if self.authors is None and self.editors is None:
+            raise ValueError("want `authors` or `editors`")
+        return self
+
+
+class Bibliography(Strict):
+    """Entries by key, and which of them papers and benchmarks are."""
+
+    papers: dict[str, str]
+    benchmarks: dict[str, str]
+    entries: dict[str, Entry]
+
+
+def check_bibliography(values: Facts, where: str) -> None:
+    """The file, and that what it cites is in it."""
+    validate(Bibliography, values, where)
+    for section in ("papers", "benchmarks"):
+        for name in values[section]:
+            choice(values[section], name, values["entries"], where, [section])

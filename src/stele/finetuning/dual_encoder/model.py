@@ -1,4 +1,4 @@
-"""The towers being trained, from a base encoder or from an earlier fine-tuning."""
+"""The towers being trained, from a base encoder or from an earlier fine-tuning, and the loss of a group of queries."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from stele.encoders.load import tower_folders
 from stele.encoders.tokenizer import check_probe, load_tokenizer
 from stele.encoders.tokens import Tokens, collate, length_buckets
 from stele.errors import SteleError
+from stele.finetuning.dual_encoder.batches import Group
+from stele.finetuning.dual_encoder.examples import Examples
 from stele.recipes.encoding import EncodingSpec, Kind, read_spec
 from stele.recipes.finetuning import FinetuningRecipe
+from stele.training.contrastive_loss import in_batch_loss
 from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, in_pieces
 
@@ -68,6 +71,34 @@ class DualEncoder(nn.Module):
             return embed(model, inputs, self.spec)
 
         return in_pieces(encode, batches, chunk is not None, processes)
+
+
+def group_loss(
+    module: DualEncoder,
+    data: Examples,
+    group: Group,
+    temperature: float = 1.0,
+    chunk: int | None = None,
+    processes: ProcessContext | None = None,
+) -> Tensor:
+    """Mean over the group's queries of the negative log likelihood of the positive among the group's candidates.
+
+    Several `processes` share the encoding; all of them return the loss of the whole group, of which each is to
+    take 1 / world (training/sharding.py).
+    """
+    queries = module.vectors(data.queries, group.queries, "query", chunk, processes)
+    passages = module.vectors(data.passages, group.passages, "passage", chunk, processes)
+    if module.scale is not None:
+        queries = queries * module.scale
+    return loss_of_vectors(queries, passages, group, temperature)
+
+
+def loss_of_vectors(queries: Tensor, passages: Tensor, group: Group, temperature: float) -> Tensor:
+    """The loss of a group whose vectors are known: queries [b, d], passages [m, d]. Scores are float32."""
+    device = queries.device
+    with torch.autocast(device.type, enabled=False):
+        mask = torch.from_numpy(group.mask).to(device) if group.mask.any() else None
+        return in_batch_loss(queries, passages, torch.from_numpy(group.positives).to(device), mask, temperature)
 
 
 def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualEncoder, Any, dict[str, Any]]:

@@ -15,10 +15,9 @@ from stele.encoders.tokens import Tokens
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import read_state
-from stele.finetuning.data.batches import Group, dev_groups
-from stele.finetuning.data.examples import Examples
-from stele.finetuning.dual_encoder.contrastive import loss_of_vectors
-from stele.finetuning.dual_encoder.model import DualEncoder
+from stele.finetuning.dual_encoder.batches import Group, dev_groups
+from stele.finetuning.dual_encoder.examples import Examples
+from stele.finetuning.dual_encoder.model import DualEncoder, loss_of_vectors
 from stele.recipes.encoding import Kind
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.training.callbacks import Evaluation
@@ -127,7 +126,7 @@ class Selection(Evaluation):
         return figures
 
     def best(self) -> dict[str, float | int | str] | None:
-        """What the kept weights scored, and after which step."""
+        """Figure, value and step of the kept weights; None where none are kept."""
         return read_state(self.folder / "best.json")
 
     def restore(self) -> None:

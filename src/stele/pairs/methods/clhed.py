@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 
 from stele.pairs.knowledge import Candidates, Knowledge, pack
 from stele.pairs.methods import uhs_ilk
-from stele.recipes.pairs.clhed import Recipe
+from stele.recipes.mining import ClhedRecipe
 
 LANGUAGES = 2  # of a part
 
 
-def candidates(bases: Sequence[Knowledge], recipe: Recipe, key: int) -> Iterator[Candidates]:
+def candidates(bases: Sequence[Knowledge], recipe: ClhedRecipe, key: int) -> Iterator[Candidates]:
     """All links of either language whose page has an entity with a page in the other."""
     for language, other in ((0, 1), (1, 0)):
         for page, sentence, target in bases[language].links():

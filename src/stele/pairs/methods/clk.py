@@ -15,13 +15,13 @@ import numpy as np
 
 from stele.pairs.knowledge import BATCH, RANDOM, Candidates, Knowledge, hashed, pack, swapped
 from stele.pairs.segments import Page
-from stele.recipes.pairs.clk import Recipe
+from stele.recipes.mining import ClkRecipe
 from stele.training.sampling import derive
 
 LANGUAGES = 2  # of a part
 
 
-def candidates(bases: Sequence[Knowledge], recipe: Recipe, key: int) -> Iterator[Candidates]:
+def candidates(bases: Sequence[Knowledge], recipe: ClkRecipe, key: int) -> Iterator[Candidates]:
     """The pages of one entity in both languages, once for each two passages that are joined.
 
     A page has no more passages than sentences; which of the candidates' passages there are, its text says.
@@ -40,7 +40,7 @@ def candidates(bases: Sequence[Knowledge], recipe: Recipe, key: int) -> Iterator
             yield swapped(pairs, key)
 
 
-def _ranks(recipe: Recipe) -> list[tuple[int, int]]:
+def _ranks(recipe: ClkRecipe) -> list[tuple[int, int]]:
     """Which passages are joined, by their ranks among a page's segments."""
     if recipe.pairing == "one":
         return [(0, 0)]
@@ -48,12 +48,12 @@ def _ranks(recipe: Recipe) -> list[tuple[int, int]]:
     return [(a, b) for a in ranks for b in ranks if recipe.pairing == "all" or a == b]
 
 
-def rank(page: Page, place: int, recipe: Recipe) -> int:
+def rank(page: Page, place: int, recipe: ClkRecipe) -> int:
     """Which of a page's segments a place is: its number, or with `one` a drawn one of those there are."""
     return place % min(recipe.passages, page.size) if recipe.pairing == "one" else place
 
 
-def passage(page: Page, place: int, recipe: Recipe) -> str | None:
+def passage(page: Page, place: int, recipe: ClkRecipe) -> str | None:
     """One of the first passages; None where the page has fewer."""
     return page.passage(rank(page, place, recipe))
 

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from stele.pairs.segments import Tokens, pieces
-from stele.recipes.pairs.crop import Recipe
+from stele.recipes.mining import CropRecipe
 
 
 def examples(
-    tokens: Tokens, recipe: Recipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
+    tokens: Tokens, recipe: CropRecipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
 ) -> Iterator[list[np.ndarray]]:
     """(anchor, neighbour) for each unit of each piece of one document, in the anchors' order."""
     draw = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from stele.pairs.methods import clk
 from stele.pairs.segments import Page
-from stele.recipes.pairs.ds_clk import Recipe
+from stele.recipes.mining import DsClkRecipe
 
 LANGUAGES = clk.LANGUAGES
 
@@ -16,7 +16,7 @@ LANGUAGES = clk.LANGUAGES
 candidates = clk.candidates
 
 
-def passage(page: Page, place: int, recipe: Recipe) -> str | None:
+def passage(page: Page, place: int, recipe: DsClkRecipe) -> str | None:
     """One of the drawn passages; None where the page has fewer."""
     rank = clk.rank(page, place, recipe)
     return page.passage(page.shuffled[rank]) if rank < page.size else None

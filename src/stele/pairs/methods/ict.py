@@ -19,12 +19,11 @@ from itertools import pairwise
 import numpy as np
 
 from stele.pairs.segments import Tokens, pack
-from stele.recipes.mining import SPECIAL
-from stele.recipes.pairs.ict import Recipe
+from stele.recipes.mining import SPECIAL, IctRecipe
 
 
 def examples(
-    tokens: Tokens, recipe: Recipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
+    tokens: Tokens, recipe: IctRecipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
 ) -> Iterator[list[np.ndarray]]:
     """(query, block) pairs of one document, blocks in order; counts blocks of one sentence."""
     draw = None

@@ -13,20 +13,20 @@ from collections.abc import Iterator, Sequence
 
 from stele.pairs.knowledge import Candidates, Knowledge, pack, swapped
 from stele.pairs.segments import Page
-from stele.recipes.pairs.ilk import Recipe
+from stele.recipes.mining import IlkRecipe
 
 LANGUAGES = 1  # of a part
 
 
-def candidates(bases: Sequence[Knowledge], recipe: Recipe, key: int) -> Iterator[Candidates]:
+def candidates(bases: Sequence[Knowledge], recipe: IlkRecipe, key: int) -> Iterator[Candidates]:
     """The sentences that link to each other's pages; places are their numbers on both sides."""
     for page, sentence, other_page, other_sentence in bases[0].symmetric():
         yield swapped(Candidates(pack(0, page, sentence), pack(0, other_page, other_sentence)), key)
 
 
-def query(page: Page, place: int, recipe: Recipe) -> str | None:
+def query(page: Page, place: int, recipe: IlkRecipe) -> str | None:
     return page.sentences[place]
 
 
-def passage(page: Page, place: int, recipe: Recipe) -> str | None:
+def passage(page: Page, place: int, recipe: IlkRecipe) -> str | None:
     return page.passage_of(place)

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from stele.pairs.segments import Tokens
-from stele.recipes.mining import SPECIAL
-from stele.recipes.pairs.mlm import Recipe
+from stele.recipes.mining import SPECIAL, MlmRecipe
 
 
 def examples(
-    tokens: Tokens, recipe: Recipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
+    tokens: Tokens, recipe: MlmRecipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
 ) -> Iterator[list[np.ndarray]]:
     """The stretches of one document, in order: nothing is drawn. Counts tails that are too short."""
     size = recipe.length - SPECIAL

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from stele.pairs.segments import Tokens, pieces
-from stele.recipes.pairs.msm import Recipe
+from stele.recipes.mining import MsmRecipe
 
 
 def examples(
-    tokens: Tokens, recipe: Recipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
+    tokens: Tokens, recipe: MsmRecipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
 ) -> Iterator[list[np.ndarray]]:
     """The pieces of one document: nothing is drawn."""
     yield from pieces(tokens, recipe, counts)

@@ -37,7 +37,7 @@ import numpy as np
 
 from stele.encoders.word_vectors import WordVectors
 from stele.pairs.knowledge import Knowledge, pack
-from stele.recipes.pairs.section import Recipe
+from stele.recipes.mining import SectionRecipe
 from stele.training.store import ranges
 
 _TERM = re.compile(r"\w+")
@@ -143,7 +143,7 @@ class Sections(NamedTuple):
 
 
 def matches(
-    bases: Sequence[Knowledge], sides: Sequence[Sections], recipe: Recipe, dropped: Counter[str]
+    bases: Sequence[Knowledge], sides: Sequence[Sections], recipe: SectionRecipe, dropped: Counter[str]
 ) -> Iterator[Matches]:
     """The matched sections of all entities with a page in both languages; counts those that are too short."""
     first, second = bases

@@ -13,13 +13,13 @@ import numpy as np
 
 from stele.pairs.knowledge import RANDOM, Candidates, Knowledge, hashed, pack
 from stele.pairs.segments import Page
-from stele.recipes.pairs.uhs_ilk import Recipe
+from stele.recipes.mining import UhsIlkRecipe
 from stele.training.sampling import derive
 
 LANGUAGES = 1  # of a part
 
 
-def candidates(bases: Sequence[Knowledge], recipe: Recipe, key: int) -> Iterator[Candidates]:
+def candidates(bases: Sequence[Knowledge], recipe: UhsIlkRecipe, key: int) -> Iterator[Candidates]:
     """All links; a query's place is its sentence, a passage's a random number."""
     for page, sentence, target in bases[0].links():
         yield described(pack(0, page, sentence), 0, target, key)
@@ -31,10 +31,10 @@ def described(query: np.ndarray, language: int, target: np.ndarray, key: int) ->
     return Candidates(query, pairs.passage | hashed(pairs, derive(key, "description")) & np.uint64(RANDOM))
 
 
-def query(page: Page, place: int, recipe: Recipe) -> str | None:
+def query(page: Page, place: int, recipe: UhsIlkRecipe) -> str | None:
     return page.sentences[place]
 
 
-def passage(page: Page, place: int, recipe: Recipe) -> str | None:
+def passage(page: Page, place: int, recipe: UhsIlkRecipe) -> str | None:
     """One of the first passages, as many as there are: all equally likely."""
     return page.passage(place % min(recipe.passages, page.size))

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from typing import ClassVar, NamedTuple
 
 from stele.artifacts.results import RunKey
-from stele.catalogue.schema.names import choice
+from stele.catalogue.schema import choice
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, Values, validate
 from stele.plan.availability import Availability

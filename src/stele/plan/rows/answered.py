@@ -8,12 +8,11 @@ from pydantic import Field
 
 from stele.artifacts.results import RunKey
 from stele.catalogue import recipes
-from stele.catalogue.schema.recipes import AnsweringReads
 from stele.files.strict import Strict
 from stele.plan.params import as_json
 from stele.plan.paths import Inputs
 from stele.plan.rows.dense import Dense
-from stele.recipes.answering import AnsweringRecipe
+from stele.recipes.finetuning import AnsweringRecipe
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,20 +24,17 @@ class Answered(Dense):
     class Setting(Strict):
         answering: str = Field(description="the recipe by which a model learns to find answers")
 
-    def _both(self, row: RunKey) -> tuple[AnsweringReads, AnsweringRecipe]:
-        name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
-        return recipes.answering(name, self.upstream.paths.settings.sizes)
-
     def recipe(self, row: RunKey) -> AnsweringRecipe:
         """How a model learns: what the command is given."""
-        return self._both(row)[1]
+        name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
+        return recipes.answering(name, self.upstream.paths.settings.sizes)
 
     def as_json(self, row: RunKey) -> str:
         return as_json(self.recipe(row).given())
 
     def training_set(self, row: RunKey) -> str:
         """The name of what it learns from."""
-        return self._both(row)[0].training_set
+        return self.recipe(row).training_set.entry
 
     def training_data(self, row: RunKey) -> dict[str, str]:
         """`dataset:part` -> record of that."""

@@ -12,8 +12,7 @@ from stele.files.strict import Strict
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, seed_names
 from stele.plan.rows import Kind
-from stele.recipes.topics import TopicField
-from stele.recipes.windows import TokenWindows
+from stele.recipes.search import TokenWindows, TopicField
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,7 +12,7 @@ from stele.catalogue import datasets
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
 from stele.plan.rows import Kind, kind_of
-from stele.recipes.fusion import Fusion
+from stele.recipes.search import Fusion
 
 TERM_SETTING = "direct"  # in which term matching searches
 FOLDS = "fusion_folds"  # the dataset that says the folds of topics; named by the user, it does so in place of a hash

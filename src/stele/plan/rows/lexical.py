@@ -10,7 +10,7 @@ from stele.files.strict import Values
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, seed_names
 from stele.plan.rows import Kind
-from stele.recipes.lexical import Bm25, Tuning
+from stele.recipes.search import Bm25, Tuning
 
 ANSERINI = "anserini"  # the dataset that is Anserini; named by the user, it searches in bm25s's place
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stele.artifacts.results import RunKey
 from stele.catalogue import datasets, recipes
-from stele.catalogue.counted import COLLECTION, counted
+from stele.catalogue.datasets import COLLECTION, counted
 from stele.errors import SteleError
 from stele.files.strict import Strict
 from stele.plan.mining import Mining
@@ -57,7 +57,7 @@ class Statistics(Kind):
         if mining not in module_names("stele.scoring.statistics"):
             return "not built", f"nothing counts {mining} yet"
         if not (parts := self._parts(mining)):
-            return "not in scale", f"no two languages of {self._mining.reads(mining).vectors} are built"
+            return "not in scale", f"no two languages of {self._mining.recipe(mining).vectors} are built"
         data, read = self.upstream.data, sorted({name for name, _ in self._datasets(mining, parts)})
         reason = data.problem(read) or data.mixture_problem(mining, read)
         return ("unavailable", reason) if reason else None
@@ -68,7 +68,7 @@ class Statistics(Kind):
         built = data.languages("statistics")
         return [
             part
-            for part in self._mining.parts(mining, data.languages_of(self._mining.reads(mining).vectors))
+            for part in self._mining.parts(mining, data.languages_of(self._mining.recipe(mining).vectors))
             if part in built
         ]
 

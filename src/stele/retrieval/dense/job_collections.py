@@ -19,7 +19,7 @@ import numpy as np
 from stele.artifacts import records
 from stele.benchmarks.types import Passage, QuerySet
 from stele.errors import SteleError
-from stele.recipes.windows import TokenWindows, Windows
+from stele.recipes.search import TokenWindows, Windows
 from stele.retrieval.dense.collection import EncodedCollection, search_blocks
 from stele.retrieval.dense.encoder_arguments import CalibrationTransforms
 from stele.retrieval.dense.exact_search import TopK

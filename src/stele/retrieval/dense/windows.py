@@ -1,7 +1,7 @@
 """Documents in windows: how a long document is cut, and how its windows' scores become its score.
 
 A window of sentences is the document's text from its first sentence's beginning to its last one's end, white space made
-single; a title is no part of it. Shi et al., section 5 (recipes/windows.py has the numbers).
+single; a title is no part of it. Shi et al., section 5 (recipes/search.py has the numbers).
 
 A window of tokens is as long as an encoder reads: a slice of the document's own text between two of its tokens, the
 title before it; a document that fits is one window. The prompt, the title and the special tokens take their share of
@@ -26,7 +26,7 @@ from stele.encoders.tokens import WHOLE, tokenize_inputs
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
-from stele.recipes.windows import TokenWindows, Windows
+from stele.recipes.search import TokenWindows, Windows
 from stele.sentences.split import split_sentences, tidy
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from stele.benchmarks.types import Query
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import read_state
-from stele.recipes.lexical import Rm3
+from stele.recipes.search import Rm3
 from stele.retrieval.lexical.engines import Engine, Texts
 from stele.retrieval.lexical.lucene_bm25 import Hits, Parameters
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from stele.benchmarks.types import Query
 from stele.files.digests import digest
-from stele.recipes.lexical import Rm3
+from stele.recipes.search import Rm3
 from stele.retrieval.lexical import lucene_bm25, rm3
 from stele.retrieval.lexical.lucene_bm25 import Hits, Parameters
 from stele.terms import analysis

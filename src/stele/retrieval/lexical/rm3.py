@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from stele.recipes.lexical import Rm3
+from stele.recipes.search import Rm3
 
 SHORTEST, LONGEST = 2, 20  # characters of a term
 MOST_FREQUENT = 0.1  # of the passages: terms in more are taken for stop words

@@ -9,6 +9,6 @@ from __future__ import annotations
 
 def module_of(name: str) -> str:
     """The file that counts a dataset or a test collection."""
-    from stele.catalogue.counted import counted
+    from stele.catalogue.datasets import counted
 
     return counted(name).module

@@ -10,9 +10,9 @@ from typing import Any
 from stele import catalogue
 from stele.artifacts.records import own_checkpoint
 from stele.artifacts.results import Metric
+from stele.catalogue.models import seen_questions
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
-from stele.catalogue.seen_questions import seen_questions
 from stele.tables.cards import again, encoding
 from stele.tables.cards.evaluated import Evaluated, notes, passages, queries, seconds
 from stele.tables.published.verdicts import Verdict, verdicts

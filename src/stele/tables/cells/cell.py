@@ -15,7 +15,7 @@ from pathlib import Path
 
 from stele.artifacts.records import GENERATED, STAND_IN, WHOLE_ANCESTRY, Record, content_digest, read_ancestry
 from stele.artifacts.results import Metric, Result, mean_over_seeds, read_result
-from stele.catalogue.seen_questions import seen_questions
+from stele.catalogue.models import seen_questions
 from stele.errors import SteleError
 from stele.files.reading import read_object
 from stele.papers.table import Table

@@ -15,7 +15,7 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue.references import COLUMNS
 from stele.catalogue.schema.models import Model
-from stele.catalogue.schema.reference_sources import File, Mteb, Pyserini, Repository, Suspect, Task
+from stele.catalogue.schema.published import Mteb, Pyserini, Repository, ResultFile, Suspect, Task
 from stele.errors import SteleError
 from stele.files.reading import read_object, reading
 
@@ -173,7 +173,7 @@ def _locator(about: Repository, commit: str, place: str) -> str:
     return f"{about.repository}@{commit} {place}"
 
 
-def _row(about: Repository, file: File, **values: str) -> Row:
+def _row(about: Repository, file: ResultFile, **values: str) -> Row:
     """A row with what its repository and file say of all their numbers."""
     shared = {
         "benchmark": file.benchmark,

@@ -1,12 +1,53 @@
-"""CCP's projection head, whose normalisation is told what to use (CCP, section 3.1)."""
+"""CCP's heads with their normalisation, and its loss among the sentences of a group and a bank (section 3.1)."""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from stele.training.heads import initialise
-from stele.training.running_norm import RunningNorm
+from stele.training.hidden_states import first_states
+from stele.training.objectives._ccp_bank import APART, NONE, Added, MemoryBank, Probe, added, of_step, sizes
+from stele.training.processes import ProcessContext
+from stele.training.sampling import Batch
+
+MOMENTUM = 0.1  # PyTorch's; the share of the newest batch
+EPS = 1e-12  # MSM's released code
+
+
+class RunningNorm(nn.Module):
+    """Normalises [n, width] by the batch, with its gradient as ever, or by running statistics, which have none.
+
+    mean, variance   float32 [sets, width], 0 and 1 at first: running statistics, of all batches (one set) or by kinds
+    seen             [2, width]: mean and unbiased variance of the last batch that was normalised by itself
+    """
+
+    def __init__(self, width: int, sets: int = 1, affine: bool = True) -> None:
+        super().__init__()
+        self.weight, self.bias = (
+            (nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))) if affine else (None, None)
+        )
+        self.register_buffer("mean", torch.zeros(sets, width))
+        self.register_buffer("variance", torch.ones(sets, width))
+        self.seen: Tensor | None = None
+
+    def forward(self, vectors: Tensor, by_batch: bool, number: int = 0) -> Tensor:
+        """`number`: of the set of running statistics; by the batch, n is at least 2."""
+        if not by_batch:
+            mean, variance = self.mean[number], self.variance[number]
+            return functional.batch_norm(vectors, mean, variance, self.weight, self.bias, training=False, eps=EPS)
+        seen = vectors.new_zeros(2, vectors.shape[1])  # momentum 1: filled with the batch's own
+        self.seen = seen
+        return functional.batch_norm(vectors, seen[0], seen[1], self.weight, self.bias, True, momentum=1.0, eps=EPS)
+
+    @torch.no_grad()
+    def update(self, seen: Tensor, number: int = 0) -> None:
+        """Running statistics move towards those of a batch, [2, width] as `seen`."""
+        self.mean[number].lerp_(seen[0], MOMENTUM)
+        self.variance[number].lerp_(seen[1], MOMENTUM)
 
 
 class ContextHead(nn.Module):
@@ -39,3 +80,171 @@ class ContextHead(nn.Module):
         """Running statistics move towards those of a batch, as `seen` gives them."""
         for norm, statistics in zip(self.norms, seen, strict=True):
             norm.update(statistics, number)
+
+
+class Start(NamedTuple):
+    """The groups of all steps before this one; whether the bank is to be probed in it by the group that is held, and
+    whether a group is to be held after it."""
+
+    groups: int
+    probe: bool
+    hold: bool
+
+
+class Heads(nn.Module):
+    """The heads of centres and partners, bank and running statistics, and the group by which the bank is probed."""
+
+    def __init__(self, recipe: Any, config: Any) -> None:
+        super().__init__()
+        self.recipe, width, languages = recipe, config.hidden_size, len(recipe.languages)
+        norms = 0 if recipe.batch_norm == "none" else 2 if recipe.output_norm else 1
+        sets = languages if recipe.statistics == "language" else 1
+        self.sides = nn.ModuleList(ContextHead(width, config.initializer_range, norms, sets) for _ in range(2))
+        self.bank = self.probe = None
+        if recipe.bank:
+            self.bank = MemoryBank(recipe.bank, width, languages if recipe.bank_per == "language" else 1)
+            self.probe = Probe(recipe.pairs, recipe.sentence_length, width)
+        self.register_buffer("groups", torch.zeros((), dtype=torch.long))  # of all steps so far
+        self.sizes = sizes(recipe, width, norms)
+        self.waiting: dict[int, Added] = {}  # of this process's groups of the step, by their places in it
+        self.start: Start | None = None  # read from the device once a step
+
+    def forward(
+        self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """The group's mean loss over all positive terms, and the figures that the curve shows beside it."""
+        recipe, number, start = self.recipe, batch["number"], self._started()
+        states = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes)
+        with torch.autocast(states.device.type, enabled=False):
+            vectors = torch.cat([self._project(states[n::2], n, number, batch["queues"][0]) for n in (0, 1)])
+            vectors = functional.normalize(vectors, dim=1) if recipe.l2 else vectors
+            bank = None if self.bank is None else self.bank.entries(batch["queues"])
+            tags = batch["tags"] if len(batch["queues"]) > 1 else batch["tags"][:1]
+            loss, figures = context_loss(vectors, tags, batch["positives"], bank, recipe)
+        statistics = self.sides[number % 2].seen() if recipe.batch_norm == "asymmetric" else None
+        self.waiting[number - start.groups] = added(batch, vectors.detach(), statistics, recipe)
+        if start.probe and number == start.groups:
+            figures["bank_cosine"] = self._bank_cosine(model, processes)
+        return loss, figures
+
+    @torch.no_grad()
+    def after_step(self, process: ProcessContext) -> None:
+        """Adds the groups' vectors and statistics to bank and running statistics, in the order of the groups."""
+        start, recipe = self._started(), self.recipe
+        step = of_step(self.waiting, self.sizes, recipe, self.groups.device, process)
+        tags = step.tags - 1
+        if recipe.batch_norm == "asymmetric":
+            for place, tag in enumerate(tags[:, 0].tolist()):
+                self.sides[(start.groups + place) % 2].update(step.statistics[place], self._set(tag))
+        if self.bank is not None and len(tags):
+            if start.probe:
+                self.probe.release()
+            if start.hold:
+                tag = int(tags[0, 0])
+                facts = int(self.bank.pushed[self.bank.queue(tag)]), start.groups, tag
+                self.probe.hold(step.ids[0] - 1, step.vectors[0, -recipe.pairs :], facts)
+            self.bank.push(step.vectors.flatten(0, 1), tags.flatten())
+        self.groups += len(tags)
+        self.waiting.clear()
+        self.start = None
+
+    def _project(self, states: Tensor, side: int, number: int, tag: int) -> Tensor:
+        """The projection [n, width] of a side of a group: of centres (0) or partners (1)."""
+        by_batch = self.recipe.batch_norm == "plain" or number % 2 == side
+        return self.sides[side](states, by_batch, self._set(tag))
+
+    def _set(self, tag: int) -> int:
+        """The set of running statistics that a group of this language uses."""
+        return tag if self.recipe.statistics == "language" else 0
+
+    def _started(self) -> Start:
+        if self.start is None:
+            groups, probe, hold = int(self.groups), False, False
+            if self.bank is not None:
+                before, number, tag = self.probe.facts.tolist()
+                taken = int(self.bank.pushed[self.bank.queue(tag)]) + self.recipe.banked_a_step
+                probe = before != NONE and taken > before + self.recipe.bank
+                hold = (before == NONE or probe) and groups >= number + APART
+            self.start = Start(groups, probe, hold)
+        return self.start
+
+    def _bank_cosine(self, model: nn.Module, processes: ProcessContext | None) -> Tensor:
+        """The mean cosine of the held group's vectors, about to leave the bank, and of those its sentences have now."""
+        _, number, tag = self.probe.facts.tolist()
+
+        def encode(ids: Tensor, mask: Tensor) -> Tensor:
+            states = first_states(model.base_model, ids, mask, self.recipe.encode_chunk, processes)
+            with torch.autocast(states.device.type, enabled=False):
+                return self._project(states, 1, number, tag)
+
+        training = model.training
+        model.eval()  # without dropout
+        cosine = self.probe.cosine(encode)
+        model.train(training)
+        return cosine
+
+
+# --- the loss ---------------------------------------------------------------------------------------------------------
+def context_loss(
+    vectors: Tensor, tags: Tensor, positives: Tensor, bank: tuple[Tensor, Tensor] | None, recipe: Any
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """The mean of -log softmax over all positive terms of both directions (Algorithm 1, lines 14 to 16), and figures.
+
+    vectors [2 n, d]: the n centres, then their partners, unit vectors where scores are cosines; tags int64 [n]: their
+    languages, or [1] where they have one; positives bool [n, n]: whether partner j is in the window of centre i; bank:
+    vectors [m, d] and tags int64 [m], negative where a place is empty. A term has one positive in its numerator and all
+    candidates below it.
+
+    The figures, each a mean over the group:
+
+    chance           log of the candidates of a term: its loss by chance
+    accuracy, guess  whether a positive is the best of the group's own candidates, and how often a guess would be
+    cosine           of different sentences of one side
+    """
+    number, languages = len(positives), tags if len(tags) == 1 else torch.cat([tags, tags])
+    shared = recipe.bank_languages == "shared"
+    with torch.no_grad():
+        candidates = _other_side(vectors, number) if recipe.candidates == "other_side" else _others(vectors)
+        if not shared:
+            candidates &= languages[:, None] == languages
+        choices, terms = candidates.sum(1), positives.new_zeros(2 * number, 2 * number)
+        terms[:number, number:], terms[number:, :number] = positives, positives.T
+
+    scores = in_group = _scores(vectors, vectors, candidates, recipe.temperature)
+    if bank is not None:
+        allowed = (bank[1] >= 0)[None] if shared else languages[:, None] == bank[1]
+        scores = torch.cat([in_group, _scores(vectors, bank[0], allowed, recipe.temperature)], dim=1)
+        choices = choices + allowed.sum(1)
+    likelihood = functional.log_softmax(scores, 1)[:, : 2 * number].masked_fill(~terms, 0.0).sum()
+    with torch.no_grad():
+        each = terms.sum(1)
+        whole = each.sum()
+        figures = {
+            "chance": (each * choices.log()).sum() / whole,
+            "accuracy": terms.gather(1, in_group.argmax(1, keepdim=True)).float().mean(),
+            "guess": (each / candidates.sum(1)).mean(),
+            "cosine": _mean_cosine(vectors, number),
+        }
+    return -likelihood / whole, figures
+
+
+def _other_side(vectors: Tensor, number: int) -> Tensor:
+    """bool [2 n, 2 n]: the centres for a partner, the partners for a centre."""
+    side = torch.arange(2 * number, device=vectors.device) >= number
+    return side[:, None] != side
+
+
+def _others(vectors: Tensor) -> Tensor:
+    """bool [m, m]: all but a sentence itself."""
+    return ~torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)
+
+
+def _scores(vectors: Tensor, others: Tensor, allowed: Tensor, temperature: float) -> Tensor:
+    """Inner products over the temperature, minus infinity where another is no candidate."""
+    return torch.addmm(torch.where(allowed, 0.0, float("-inf")), vectors, others.T, alpha=1 / temperature)
+
+
+def _mean_cosine(vectors: Tensor, number: int) -> Tensor:
+    """Of two different centres, and of two different partners; vectors [2 n, d]."""
+    total = functional.normalize(vectors, dim=1).view(2, number, -1).sum(1)
+    return (total.square().sum(1).mean() - number) / (number * (number - 1))

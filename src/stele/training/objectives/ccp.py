@@ -13,158 +13,253 @@ takes no several of them to a step.)
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil
+from typing import Literal, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
+from pydantic import Field, model_validator
 
-from stele.recipes.flops import Shape
-from stele.recipes.objectives.ccp import Recipe
-from stele.training.heads import ObjectiveHeads
-from stele.training.hidden_states import first_states
-from stele.training.masking import Vocabulary, attention, pad
-from stele.training.memory_bank import MemoryBank
-from stele.training.objectives._ccp_contexts import draw, same_window, sentences
-from stele.training.objectives._ccp_divergence import diverged
-from stele.training.objectives._ccp_heads import ContextHead
-from stele.training.objectives._ccp_loss import context_loss
-from stele.training.objectives._ccp_staleness import APART, NONE, Probe
-from stele.training.objectives._ccp_step import Added, added, of_step, sizes
-from stele.training.objectives._contrastive import duplicate_counts, vectors
-from stele.training.processes import ProcessContext
-from stele.training.sampling import Batch, Group
-from stele.training.store import Flat
+from stele.errors import SteleError
+from stele.files.strict import Values
+from stele.recipes.flops import Shape, encode, passes
+from stele.recipes.pretraining import PretrainingRecipe
+from stele.training.masking import attention, duplicate_counts, pad
+from stele.training.objectives import PairObjective
+from stele.training.sampling import Group
+from stele.training.store import Flat, ranges
 
-POOLING = "cls"
-
-__all__ = ["POOLING", "Heads", "batch", "diverged", "flops", "negatives", "vectors"]
+LAST = 0.1  # of the steps, by which a run is judged
+ALIKE = 0.9  # mean cosine of different sentences
+LUCK = 1.5  # times a guess; fewer right ones are taken for luck, more have learnt something
 
 
-def negatives(recipe: Recipe, vectors: float) -> float:
-    """At most: of a full bank that held a single language."""
-    return (vectors - 1) * (2 if recipe.candidates == "both_sides" else 1) + recipe.bank
+class Recipe(PretrainingRecipe):
+    """CCP's own keys; docs/ccp.md gives the reasons for the values where the paper is silent.
+
+    Ablations: bank, l2, batch_norm and temperature (Table 5), window and pairs (Table 6).
+    """
+
+    objective: Literal["ccp"] = "ccp"
+    languages: list[str] = Field(min_length=1, description="train on these; bank and statistics are tagged by them")
+    pairs: int = Field(ge=2, description="centres of one contrastive group, each with one sentence of its window")
+    step_pairs: int | None = Field(
+        None, ge=2, description="pairs of a step if all its groups were contrastive; they give `groups`"
+    )
+    sentence_length: int = Field(ge=3, description="most tokens of a sentence, special ones included")
+    window: int = Field(ge=1, description="of the sentences around a centre that may be its partner")
+    window_counts: Literal["sentences", "radius"] = Field(
+        "sentences", description="sentences: the centre among them, 2 is the next one (Table 6); radius: to each side"
+    )
+    temperature: float = Field(gt=0)
+    l2: bool = Field(description="cosines; false: inner products")
+    candidates: Literal["other_side", "both_sides"] = Field(
+        "other_side", description="of a group: the partners for a centre and the reverse, or all other sentences"
+    )
+    batch_norm: Literal["asymmetric", "plain", "none"] = Field(
+        description="in the heads; asymmetric: one by its batch, one by running statistics, in turns"
+    )
+    statistics: Literal["all", "language"] = Field("all", description="what running statistics are of")
+    output_norm: bool = Field(False, description="a second one behind each head, without a learned scale and shift")
+    bank: int = Field(ge=0, description="sentences of earlier steps that are candidates")
+    bank_per: Literal["all", "language"] = Field("all", description="whether all languages share a bank of that size")
+    bank_languages: Literal["own", "shared"] = Field(
+        "own", description="candidates, in the bank and in the group: of a sentence's own language, or of any"
+    )
+    bank_sides: Literal["context", "both"] = Field("context", description="what enters: the partners, or centres, too")
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The numbers of sentences before and behind a centre that belong to its window."""
+        if self.window_counts == "radius":
+            return self.window, self.window
+        return (self.window - 1) // 2, self.window // 2
+
+    @property
+    def banked(self) -> int:
+        """Sentences of a group that enter the bank."""
+        return self.pairs * (2 if self.bank_sides == "both" else 1)
+
+    @property
+    def banked_a_step(self) -> int:
+        """Sentences of a step that enter the bank, at most; MLM's groups have none."""
+        return self.banked * ceil(self.groups * (1 - Fraction(str(self.mlm_share))))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _groups_of_a_step(cls, values: Values) -> Values:
+        """A step has as many pairs whatever a group has (Table 6), and an MLM batch as many sequences as a group."""
+        pairs, step = values.get("pairs"), values.get("step_pairs")
+        if not isinstance(step, int):
+            return values
+        size = max(2, pairs) if isinstance(pairs, int) else 2  # where `pairs` is wrong, that alone is said
+        return {"groups": max(1, step // size), "mlm_sequences": size, **values}
+
+    @model_validator(mode="after")
+    def _groups_make_a_step(self) -> Recipe:
+        if self.step_pairs is not None and self.groups * self.pairs != self.step_pairs:
+            raise ValueError(
+                f"step_pairs: {self.step_pairs} are not {self.groups} groups of {self.pairs}; want a multiple of "
+                "`pairs`, and no `groups`"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _a_window_has_a_partner(self) -> Recipe:
+        if sum(self.reach) == 0:
+            raise ValueError("window: 1 sentence is the centre alone; want 2 (it and the next one) or more")
+        return self
+
+    @model_validator(mode="after")
+    def _the_bank_holds_a_step(self) -> Recipe:
+        step = self.banked_a_step
+        if 0 < self.bank < step:
+            raise ValueError(
+                f"bank: {self.bank} is less than the {step} sentences of a step; want 0, or {step} or more"
+            )
+        if self.bank_per == "language" and self.bank_languages == "shared":
+            raise ValueError(
+                "bank_per: a bank for each language keeps apart what bank_languages: shared wants; want all"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _norms_fit(self) -> Recipe:
+        if self.output_norm and self.batch_norm == "none":
+            raise ValueError("output_norm: batch_norm: none leaves no normalisation; want false")
+        if self.statistics == "language" and (self.batch_norm, self.mixing) != ("asymmetric", "one_language"):
+            raise ValueError("statistics: language needs batch_norm: asymmetric and groups of one language")
+        return self
+
+    @classmethod
+    def store_of(cls, task: str) -> str:
+        """Contexts are drawn from the documents that MSM reads."""
+        return "msm" if task == "ccp" else task
+
+    def new_objective(self, task: str) -> ContextPrediction:
+        return ContextPrediction(self)
+
+    def flops(self, shape: Shape, sentences: int, length: int, languages: int) -> float:
+        """Encoder, heads, scores; no gradient goes to the bank, whose queues of the group's languages are read."""
+        encoder = encode(sentences, length, shape, first_only=True)
+        queues = languages if self.bank_per == "language" else 1
+        heads, scores = 4 * shape.width**2 * sentences, 2 * shape.width * sentences**2
+        banked = 2 * shape.width * sentences * self.bank * queues
+        return passes(sentences, self.encode_chunk) * encoder + 3 * (heads + scores) + 2 * banked
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
+        return 2 * self.pairs, round(self.sentence_length * tokens), 1
 
 
-def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:
-    return recipe.flops(shape, *batch["ids"].shape, len(batch["queues"]))
+class ContextPrediction(PairObjective):
+    POOLING = "cls"
+    MAY_DIVERGE = True  # `fail` of CCP's Table 5 is detected, never configured
 
+    def negatives(self, vectors):
+        """At most: of a full bank that held a single language."""
+        return (vectors - 1) * (2 if self.recipe.candidates == "both_sides" else 1) + self.recipe.bank
 
-def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
-    """ids int64 [2 n, t]: centre and partner of each document in turn, mask bool [2 n, t] or None; tags int64 [n]:
-    their languages by their numbers in the recipe, queues: which those are; positives bool [n, n] (`same_window`);
-    number: the group's; vectors (n), duplicates (partners that another one equals)"""
-    contexts = draw(flat.counts, recipe.reach, rng)
-    ids, lengths = pad(*sentences(flat, contexts), vocabulary, recipe.sentence_length)
-    numbers = [recipe.languages.index(part) for part, _ in group.drawn]
-    counts = duplicate_counts(ids[1::2])
-    return {
-        "ids": ids,
-        "mask": attention(lengths, ids.shape[1]),
-        "tags": np.repeat(numbers, [len(indices) for _, indices in group.drawn]),
-        "queues": tuple(numbers),
-        "positives": same_window(group, contexts, recipe.reach),
-        "number": group.number,
-        **{name: counts[name] for name in ("vectors", "duplicates")},
-    }
+    def batch(self, examples, vocabulary, group, rng):
+        """ids int64 [2 n, t]: centre and partner of each document in turn, mask bool [2 n, t] or None; tags int64 [n]:
+        their languages by their numbers in the recipe, queues: which those are; positives bool [n, n] (`same_window`);
+        number: the group's; vectors (n), duplicates (partners that another one equals)"""
+        recipe = self.recipe
+        contexts = draw(examples.counts, recipe.reach, rng)
+        ids, lengths = pad(*sentences(examples, contexts), vocabulary, recipe.sentence_length)
+        languages = [recipe.languages.index(part) for part, _ in group.drawn]
+        counts = duplicate_counts(ids[1::2])
+        return {
+            "ids": ids,
+            "mask": attention(lengths, ids.shape[1]),
+            "tags": np.repeat(languages, [len(indices) for _, indices in group.drawn]),
+            "queues": tuple(languages),
+            "positives": same_window(group, contexts, recipe.reach),
+            "number": group.number,
+            "vectors": counts["vectors"],
+            "duplicates": counts["duplicates"],
+        }
 
+    def sizes(self, batch):
+        return *batch["ids"].shape, len(batch["queues"])
 
-class Start(NamedTuple):
-    """The groups of all steps before this one; whether the bank is to be probed in it by the group that is held, and
-    whether a group is to be held after it."""
+    def heads(self, model):
+        from stele.training.objectives._ccp_heads import Heads
 
-    groups: int
-    probe: bool
-    hold: bool
+        return Heads(self.recipe, model.config)
 
-
-class Heads(ObjectiveHeads):
-    """The heads of centres and partners, bank and running statistics, and the group by which the bank is probed."""
-
-    def __init__(self, recipe: Recipe, config: Any) -> None:
-        super().__init__()
-        self.recipe, width, languages = recipe, config.hidden_size, len(recipe.languages)
-        norms = 0 if recipe.batch_norm == "none" else 2 if recipe.output_norm else 1
-        sets = languages if recipe.statistics == "language" else 1
-        self.sides = nn.ModuleList(ContextHead(width, config.initializer_range, norms, sets) for _ in range(2))
-        self.bank = self.probe = None
-        if recipe.bank:
-            self.bank = MemoryBank(recipe.bank, width, languages if recipe.bank_per == "language" else 1)
-            self.probe = Probe(recipe.pairs, recipe.sentence_length, width)
-        self.register_buffer("groups", torch.zeros((), dtype=torch.long))  # of all steps so far
-        self.sizes = sizes(recipe, width, norms)
-        self.waiting: dict[int, Added] = {}  # of this process's groups of the step, by their places in it
-        self.start: Start | None = None  # read from the device once a step
-
-    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
-        """The group's mean loss over all positive terms."""
-        recipe, number, start = self.recipe, batch["number"], self._started()
-        states = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes)
-        with torch.autocast(states.device.type, enabled=False):
-            vectors = torch.cat([self._project(states[n::2], n, number, batch["queues"][0]) for n in (0, 1)])
-            vectors = functional.normalize(vectors, dim=1) if recipe.l2 else vectors
-            bank = None if self.bank is None else self.bank.entries(batch["queues"])
-            tags = batch["tags"] if len(batch["queues"]) > 1 else batch["tags"][:1]
-            loss, self.figures = context_loss(vectors, tags, batch["positives"], bank, recipe)
-        statistics = self.sides[number % 2].seen() if recipe.batch_norm == "asymmetric" else None
-        self.waiting[number - start.groups] = added(batch, vectors.detach(), statistics, recipe)
-        if start.probe and number == start.groups:
-            self.figures["bank_cosine"] = self._bank_cosine(model, processes)
+    def loss(self, heads, model, batch, processes=None):
+        loss, self.figures = heads(model, batch, processes)
         return loss
 
-    @torch.no_grad()
-    def after_step(self, model: nn.Module, process: ProcessContext) -> None:
-        """What the groups leave behind enters bank and running statistics, in the order of the groups."""
-        start, recipe = self._started(), self.recipe
-        found = of_step(self.waiting, self.sizes, recipe, self.groups.device, process)
-        tags = found.tags - 1
-        if recipe.batch_norm == "asymmetric":
-            for place, tag in enumerate(tags[:, 0].tolist()):
-                self.sides[(start.groups + place) % 2].update(found.statistics[place], self._set(tag))
-        if self.bank is not None and len(tags):
-            if start.probe:
-                self.probe.release()
-            if start.hold:
-                tag = int(tags[0, 0])
-                facts = int(self.bank.pushed[self.bank.queue(tag)]), start.groups, tag
-                self.probe.hold(found.ids[0] - 1, found.vectors[0, -recipe.pairs :], facts)
-            self.bank.push(found.vectors.flatten(0, 1), tags.flatten())
-        self.groups += len(tags)
-        self.waiting.clear()
-        self.start = None
+    def after_step(self, heads, model, process):
+        heads.after_step(process)
 
-    def _project(self, states: Tensor, side: int, number: int, tag: int) -> Tensor:
-        """What a side's head makes of its half of a group [n, width]: of centres (0) or partners (1)."""
-        by_batch = self.recipe.batch_norm == "plain" or number % 2 == side
-        return self.sides[side](states, by_batch, self._set(tag))
+    def diverged(self, rows: Sequence[Mapping[str, float]]) -> str | None:
+        """Why a run learnt nothing, by the last tenth of its steps; None where it did.
 
-    def _set(self, tag: int) -> int:
-        """The set of running statistics that a group of this language uses."""
-        return tag if self.recipe.statistics == "language" else 0
+        The loss alone does not tell. Stale bank vectors are easy negatives, so the loss can be far below chance
+        although embeddings have collapsed; and a loss depends on the temperature: the same vectors, that find the right
+        one by far, are below chance at a high one and above it at a low one.
+        """
+        last = rows[-max(1, round(len(rows) * LAST)) :]
+        logged = [row for row in last if "ccp" in row]
+        if not logged:
+            return None
+        loss, chance, accuracy, guess, cosine = (
+            sum(row[name] for row in logged) / len(logged)
+            for name in ("ccp", "ccp_chance", "ccp_accuracy", "ccp_guess", "ccp_cosine")
+        )
+        if accuracy >= LUCK * guess:
+            return None
+        signs = [f"vectors of different sentences have cosine {cosine:.3f}"] if cosine > ALIKE else []
+        signs += [f"the loss is {loss:.3f}, above chance ({chance:.3f}),"] if loss > chance else []
+        found = f"the right one of a group is found {accuracy:.3f} of the times, by a guess {guess:.3f}"
+        return f"{' and '.join(signs)} over the last tenth of the steps, and {found}" if signs else None
 
-    def _started(self) -> Start:
-        if self.start is None:
-            groups, probe, hold = int(self.groups), False, False
-            if self.bank is not None:
-                before, number, tag = self.probe.facts.tolist()
-                taken = int(self.bank.pushed[self.bank.queue(tag)]) + self.recipe.banked_a_step
-                probe = before != NONE and taken > before + self.recipe.bank
-                hold = (before == NONE or probe) and groups >= number + APART
-            self.start = Start(groups, probe, hold)
-        return self.start
 
-    def _bank_cosine(self, model: nn.Module, processes: ProcessContext | None) -> Tensor:
-        """The mean cosine of the held group's vectors, about to leave the bank, and of those its sentences have now."""
-        _, number, tag = self.probe.facts.tolist()
+# --- contexts: a centre of each document and a sentence of its window, drawn anew whenever the document comes ---------
+class Contexts(NamedTuple):
+    """centres, partners int64 [n]: places of two sentences in each of n documents"""
 
-        def encode(ids: Tensor, mask: Tensor) -> Tensor:
-            states = first_states(model.base_model, ids, mask, self.recipe.encode_chunk, processes)
-            with torch.autocast(states.device.type, enabled=False):
-                return self._project(states, 1, number, tag)
+    centres: np.ndarray
+    partners: np.ndarray
 
-        training = model.training
-        model.eval()  # without dropout
-        found = self.probe.cosine(encode)
-        model.train(training)
-        return found
+
+def draw(sizes: np.ndarray, reach: tuple[int, int], rng: np.random.Generator) -> Contexts:
+    """A centre, uniform among the sentences that have others in their window, and one of those, uniform.
+
+    sizes int64 [n]: sentences of each document; reach: sentences of a window before and behind its centre. Windows end
+    where the document does.
+    """
+    if len(sizes) and sizes.min() < 2:
+        raise SteleError(
+            "CCP: want documents of two sentences at least; these examples were mined by another method, or by MSM's "
+            "with `sentences_min` 1"
+        )
+    before, behind = reach
+    centres = rng.integers(0, sizes if before else sizes - 1)  # a window that only goes forwards has no last sentence
+    first, last = np.maximum(centres - before, 0), np.minimum(centres + behind, sizes - 1)
+    partners = first + rng.integers(0, last - first)
+    return Contexts(centres, partners + (partners >= centres))
+
+
+def sentences(flat: Flat, contexts: Contexts) -> tuple[np.ndarray, np.ndarray]:
+    """Tokens and lengths int64 [2 n] of centre and partner of each document in turn."""
+    documents = np.cumsum(flat.counts) - flat.counts
+    chosen = np.stack([documents + contexts.centres, documents + contexts.partners], axis=1).ravel()
+    begins = np.cumsum(flat.lengths) - flat.lengths
+    return flat.tokens[ranges(begins[chosen], flat.lengths[chosen])], flat.lengths[chosen]
+
+
+def same_window(group: Group, contexts: Contexts, reach: tuple[int, int]) -> np.ndarray:
+    """bool [n, n]: whether partner j is a sentence of the window around centre i (m of Algorithm 1).
+
+    Its own partner is; another one only where a document stands in the group twice. No sentence is in its own context.
+    """
+    documents = [(part, index) for part, indices in group.drawn for index in indices.tolist()]
+    numbers = {document: number for number, document in enumerate(documents)}
+    number = np.array([numbers[document] for document in documents])
+    distance = contexts.partners[None, :] - contexts.centres[:, None]
+    inside = (distance >= -reach[0]) & (distance <= reach[1]) & (distance != 0)
+    return inside & (number[:, None] == number[None, :])

@@ -1,13 +1,268 @@
 """The CLIR language model: query language modelling and relevance ranking (Yu et al. 2021, section 4).
 
 A group is `pairs` pairs of matched sections of one language pair, packed as `[CLS] query [SEP] document [SEP]` for one
-of two tasks, each a file of its own beside this one. In each pass a pair has a new query: a sentence of one section,
-which section by a coin; the other one is the document. A round has a group of every language pair for the first task,
-in an order drawn for the round, then for the next.
+of two tasks. In each pass a pair has a new query: a sentence of one section, which section by a coin; the other one is
+the document. A round has a group of every language pair for the first task, in an order drawn for the round, then for
+the next.
 """
 
 from __future__ import annotations
 
-from stele.training.objectives import _clir_qlm, _clir_rr
+from typing import Literal, NamedTuple, Protocol
 
-TASKS = {"rr": _clir_rr, "qlm": _clir_qlm}
+import numpy as np
+from pydantic import Field, model_validator
+
+from stele.errors import SteleError
+from stele.recipes.flops import Shape, encode, passes
+from stele.recipes.pretraining import TasksRecipe
+from stele.training.masking import mask_tokens
+from stele.training.objectives import Objective
+from stele.training.store import Flat, joined
+from stele.training.text_pairs import Packed, most_global, pack
+
+STORE = "section"
+QUERY = 40  # tokens of a query that is a sentence of a Wikipedia, special ones included (assumed)
+
+
+class Recipe(TasksRecipe):
+    """Its own keys. A round has a group of each language pair for one task, then for the next."""
+
+    objective: Literal["clir"] = "clir"
+    tasks: list[Literal["rr", "qlm"]] = Field(min_length=1, description="in the order that they take turns in")
+    mixing: Literal["rounds"] = Field("rounds", description="a group is of one language pair; each comes once a round")
+    sampling_alpha: float = Field(0.0, ge=0, le=0, description="every language pair comes as often")
+    groups: int = Field(1, ge=1, description="groups an optimiser step")
+    pairs: int = Field(ge=1, description="queries of a group, each with its document")
+    length: int = Field(ge=8, description="most tokens of a query and a document together, special ones included")
+    mask: Literal["query", "document", "both"] = Field("query", description="whose tokens QLM hides")
+    ranking: Literal["pairwise", "pointwise"] = Field(
+        "pairwise",
+        description="RR: a softmax over the scores of a positive and a negative, from the state of [CLS]; or two "
+        "classes for each document by itself, from the pooler",
+    )
+
+    @model_validator(mode="after")
+    def _tasks_are_whole(self) -> Recipe:
+        if "qlm" in self.tasks and self.mask_probability is None:
+            raise ValueError("mask_probability: QLM needs it")
+        if self.mlm_share:
+            raise ValueError("mlm_share: no MLM batches stand between the rounds; leave the key out")
+        return self
+
+    @classmethod
+    def store_of(cls, task: str) -> str:
+        """Both tasks read the same pairs of sections."""
+        return STORE if task in ("rr", "qlm") else task
+
+    def trains_pooler(self) -> bool:
+        return "rr" in self.tasks and self.ranking == "pointwise"
+
+    def new_objective(self, task: str) -> Objective:
+        return {"rr": RelevanceRanking, "qlm": QueryModelling}[task](self)
+
+    def ranking_flops(self, shape: Shape, sequences: int, length: int, global_tokens: int) -> float:
+        """Of a group of RR: each query with its document, and with another."""
+        encoder = encode(sequences, length, shape, first_only=True, global_tokens=global_tokens)
+        return passes(sequences, self.encode_chunk) * encoder
+
+    def modelling_flops(self, shape: Shape, sequences: int, length: int, global_tokens: int, places: float) -> float:
+        """Of a group of QLM; `places`: tokens that it predicts."""
+        head = places * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
+        encoder = encode(sequences, length, shape, first_only=False, global_tokens=global_tokens)
+        return passes(sequences, self.encode_chunk) * (encoder + head)
+
+    def flops(self, shape: Shape, length: int, query: int) -> float:
+        """The mean of its tasks' groups, of pairs of `length` tokens of which `query` are the query's."""
+        places = (self.mask_probability or 0.0) * self.pairs * (query if self.mask == "query" else length)
+        of_task = {
+            "rr": lambda: self.ranking_flops(shape, 2 * self.pairs, length, query),
+            "qlm": lambda: self.modelling_flops(shape, self.pairs, length, query, places),
+        }
+        return sum(of_task[task]() for task in self.tasks) / len(self.tasks)
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int]:
+        return round(self.length * tokens), QUERY
+
+
+# --- what a step draws anew of section pairs --------------------------------------------------------------------------
+EASY = 3 / 4  # to the power of the page's other sections: how probable a negative is that is no section of its page
+
+
+class Sections(Protocol):
+    """A store of section pairs (training/section_store.py); sections have numbers, languages the sides 0 and 1."""
+
+    pairs: np.ndarray
+
+    def __len__(self) -> int: ...
+
+    def of_page(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def of_language(self, side: int) -> tuple[int, int]: ...
+
+    def sentence_counts(self, numbers: np.ndarray) -> np.ndarray: ...
+
+    def sentences(self, numbers: np.ndarray, places: np.ndarray) -> Flat: ...
+
+    def documents(self, numbers: np.ndarray, most: int) -> Flat: ...
+
+
+class Drawn(NamedTuple):
+    """queries Flat of n sentences; documents int64 [n]: the numbers of their sections; sides int64 [n]: of those."""
+
+    queries: Flat
+    documents: np.ndarray
+    sides: np.ndarray
+
+
+def draw_pairs(store: Sections, indices: np.ndarray, rng: np.random.Generator) -> Drawn:
+    """Of each pair a sentence of one section, by a coin, as the query, and the other section as its document."""
+    rows, asking = np.arange(len(indices)), rng.integers(0, 2, len(indices))
+    pairs = store.pairs[indices]
+    sections = pairs[rows, asking]
+    places = rng.integers(0, store.sentence_counts(sections))
+    return Drawn(store.sentences(sections, places), pairs[rows, 1 - asking], 1 - asking)
+
+
+def hard_probability(others: np.ndarray) -> np.ndarray:
+    """1 - (3/4)^T for T other sections of the page: with none there is no hard negative (section 4.2.2).
+
+    >>> hard_probability(np.array([0, 1, 2, 5])).round(4).tolist()
+    [0.0, 0.25, 0.4375, 0.7627]
+    """
+    return 1 - EASY**others
+
+
+def draw_negatives(store: Sections, drawn: Drawn, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A section that is not the document for each query [n], and whether it is another one of the document's page [n].
+
+    T counts the page's other sections, as the released code does. The others are uniform over the language's sections
+    but the document; the code may draw the document itself.
+    """
+    own_page = np.stack(store.of_page(drawn.documents), axis=1)
+    language = np.array([store.of_language(side) for side in (0, 1)])[drawn.sides]
+    if ((language[:, 1] - language[:, 0]) < 2).any():
+        raise SteleError("RR: a language of one section has no negatives; give more text")
+    hard = rng.random(len(drawn.documents)) < hard_probability(own_page[:, 1] - own_page[:, 0] - 1)
+    begin, end = np.where(hard[:, None], own_page, language).T
+    chosen = rng.integers(begin, end - 1)
+    return chosen + (chosen >= drawn.documents), hard
+
+
+# --- query language modelling -----------------------------------------------------------------------------------------
+class QueryModelling(Objective):
+    """Predict hidden tokens of a query from it and a document that answers it (section 4.2.1)."""
+
+    def take(self, stores, group, rng):
+        """(queries, their documents), Flat of n texts each."""
+        ((part, indices),) = group.drawn
+        drawn = draw_pairs(stores[part], indices, rng)
+        return drawn.queries, stores[part].documents(drawn.documents, self.recipe.length)
+
+    def batch(self, examples, vocabulary, group, rng):
+        """ids int64 [n, t] with tokens hidden; types, mask as `Packed`; places int64 [m] (flat), targets int64 [m]"""
+        recipe = self.recipe
+        packed = pack(*examples, vocabulary, recipe.length)
+        among = maskable(packed, recipe.mask)
+        hidden, places, targets = mask_tokens(packed.ids, vocabulary, rng, recipe.mask_probability, among)
+        return {"ids": hidden, "types": packed.types, "mask": packed.mask, "places": places, "targets": targets}
+
+    def sizes(self, batch):
+        return *batch["ids"].shape, most_global(batch["types"]), len(batch["places"])
+
+    def flops(self, batch, shape):
+        return self.recipe.modelling_flops(shape, *self.sizes(batch))
+
+    def loss(self, heads, model, batch, processes=None):
+        """The vocabulary head is the checkpoint's own, tied to its embeddings."""
+        from stele.training.masked_lm import masked_loss
+
+        return masked_loss(model, batch, self.recipe.encode_chunk, processes)
+
+
+def maskable(packed: Packed, text: str) -> np.ndarray | None:
+    """bool [n, t]: tokens that may be hidden, of the `query`, the `document` or `both`; None: all."""
+    return None if text == "both" else packed.types == (1 if text == "document" else 0)
+
+
+# --- relevance ranking ------------------------------------------------------------------------------------------------
+class Texts(NamedTuple):
+    """n queries; their n documents and then n negatives; how many of these are of the documents' own pages"""
+
+    queries: Flat
+    documents: Flat
+    hard: int
+
+
+class RelevanceRanking(Objective):
+    """A query's document is to score above a negative (section 4.2.2); each query has its own negative.
+
+    The head makes a score of a pair: one vector w, or (`pointwise`) two classes of the pooler's output. It is kept:
+    weight [1, width]; or weight [2, width] and bias [2], of which class 1 scores.
+    """
+
+    POOLING = "cls"
+
+    def take(self, stores, group, rng):
+        """Queries, their documents and a negative for each."""
+        ((part, indices),) = group.drawn
+        store = stores[part]
+        drawn = draw_pairs(store, indices, rng)
+        negatives, hard = draw_negatives(store, drawn, rng)
+        numbers = np.concatenate([drawn.documents, negatives])
+        return Texts(drawn.queries, store.documents(numbers, self.recipe.length), int(hard.sum()))
+
+    def batch(self, examples, vocabulary, group, rng):
+        """ids, types int64 [2 n, t], mask bool [2 n, t] or None: n queries with their documents, then with the
+        negatives; hard_negatives: how many of these are other sections of the documents' pages"""
+        queries = joined([examples.queries, examples.queries])
+        packed = pack(queries, examples.documents, vocabulary, self.recipe.length)
+        return {**packed._asdict(), "hard_negatives": examples.hard}
+
+    def sizes(self, batch):
+        return *batch["ids"].shape, most_global(batch["types"])
+
+    def flops(self, batch, shape):
+        return self.recipe.ranking_flops(shape, *self.sizes(batch))
+
+    def choices(self, vocabulary):
+        """The document and one negative, or two classes."""
+        return 2
+
+    def heads(self, model):
+        from torch import nn
+
+        from stele.training.heads import initialise
+
+        config, pointwise = model.config, self.recipe.ranking == "pointwise"
+        if getattr(config, "type_vocab_size", 0) < 2:
+            raise SteleError(f"RR: want a model with two token types, as BERT has; found {config.model_type}")
+        if pointwise and getattr(model.base_model, "pooler", None) is None:
+            raise SteleError("RR: `ranking: pointwise` scores by the pooler, and the checkpoint has none; use pairwise")
+        score = nn.Linear(config.hidden_size, 2 if pointwise else 1, bias=pointwise)
+        initialise(score, config.initializer_range)
+        return nn.ModuleDict({"dropout": nn.Dropout(self.recipe.dropout), "score": score})
+
+    def loss(self, heads, model, batch, processes=None):
+        """Pairwise: the mean of log(1 + exp(S- - S+)). Pointwise: cross entropy of each document's two classes."""
+        import torch
+        from torch.nn import functional
+
+        from stele.training.hidden_states import first_states
+
+        pointwise = self.recipe.ranking == "pointwise"
+        chunk = self.recipe.encode_chunk
+        states = first_states(model.base_model, batch["ids"], batch["mask"], chunk, processes, batch["types"])
+        if pointwise:
+            states = heads["dropout"](model.base_model.pooler(states[:, None]))
+        with torch.autocast(states.device.type, enabled=False):
+            logits = heads["score"](states.float())
+            scores = logits[:, -1].view(2, -1).T  # [n, 2], of class 1, as the released code ranks by
+            self.figures = {"accuracy": (scores[:, 0] > scores[:, 1]).float().mean().detach()}
+            if pointwise:  # the first n documents are of class 1, the others of 0 (the released code)
+                classes = torch.arange(len(logits), device=logits.device) < len(logits) // 2
+                return functional.cross_entropy(logits, classes.long())
+            return functional.cross_entropy(scores, scores.new_zeros(len(scores), dtype=torch.long))
+
+    def kept_weights(self, heads):
+        return heads["score"].state_dict()

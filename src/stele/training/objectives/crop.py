@@ -8,49 +8,63 @@ of the document among its negatives and with the dynamic bias.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
-import numpy as np
-from torch import Tensor, nn
+from pydantic import Field
 
 from stele.errors import SteleError
-from stele.recipes.flops import Shape
-from stele.recipes.objectives.crop import Recipe
-from stele.training.heads import ObjectiveHeads, Projector
-from stele.training.hidden_states import first_states
-from stele.training.masking import Vocabulary, attention, pad
-from stele.training.objectives._contrastive import duplicate_counts, negatives, pair_loss, vectors
-from stele.training.processes import ProcessContext
-from stele.training.sampling import Batch, Group
-from stele.training.store import Flat
-
-POOLING = "cls"
-
-__all__ = ["POOLING", "Heads", "batch", "flops", "negatives", "vectors"]
+from stele.recipes.flops import Shape, encode, passes
+from stele.recipes.pretraining import PretrainingRecipe
+from stele.training.masking import attention, duplicate_counts, pad
+from stele.training.objectives import PairObjective
 
 
-def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:
-    return recipe.flops(shape, *batch["ids"].shape)
+class Recipe(PretrainingRecipe):
+    """CROP's own keys."""
+
+    objective: Literal["crop"] = "crop"
+    pairs: int = Field(ge=2, description="pairs of one contrastive group")
+    sentence_length: int = Field(ge=3, description="most tokens of a sentence, special ones included")
+    temperature: float = Field(gt=0)
+    projector: Literal["none", "shared", "asymmetric"]
+    mask_duplicates: bool = Field(True, description="a sentence equal to the positive is not a negative")
+
+    def new_objective(self, task: str) -> Crop:
+        return Crop(self)
+
+    def flops(self, shape: Shape, sentences: int, length: int) -> float:
+        encoder = encode(sentences, length, shape, first_only=True)
+        heads = 0 if self.projector == "none" else 4 * shape.width**2 * sentences
+        return passes(sentences, self.encode_chunk) * encoder + 3 * (heads + shape.width * sentences**2 / 2)
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int]:
+        return 2 * self.pairs, round(self.sentence_length * tokens)
 
 
-def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
-    """ids int64 [2 n, t]: sentence and neighbour of each pair in turn; of the sentences what `duplicate_counts` has"""
-    if (flat.counts != 2).any():
-        raise SteleError("CROP: want examples of two sentences; these pairs were mined by another method")
-    ids, lengths = pad(flat.tokens, flat.lengths, vocabulary, recipe.sentence_length)
-    return {"ids": ids, "mask": attention(lengths, ids.shape[1]), **duplicate_counts(ids[0::2])}
+class Crop(PairObjective):
+    POOLING = "cls"
 
+    def batch(self, examples, vocabulary, group, rng):
+        """ids int64 [2 n, t]: sentence and neighbour of each pair in turn; `duplicate_counts` of the sentences"""
+        if (examples.counts != 2).any():
+            raise SteleError("CROP: want examples of two sentences; these pairs were mined by another method")
+        ids, lengths = pad(examples.tokens, examples.lengths, vocabulary, self.recipe.sentence_length)
+        return {"ids": ids, "mask": attention(lengths, ids.shape[1]), **duplicate_counts(ids[0::2])}
 
-class Heads(ObjectiveHeads):
-    """The projection heads."""
+    def sizes(self, batch):
+        return batch["ids"].shape
 
-    def __init__(self, recipe: Recipe, config: Any) -> None:
-        super().__init__()
-        self.recipe = recipe
-        self.projector = Projector(recipe.projector, config.hidden_size, config.initializer_range)
+    def heads(self, model):
+        from stele.training.heads import Projector
 
-    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
+        return Projector(self.recipe.projector, model.config.hidden_size, model.config.initializer_range)
+
+    def loss(self, heads, model, batch, processes=None):
         """The neighbour asks, the sentence is to be found."""
-        vectors = first_states(model.base_model, batch["ids"], batch["mask"], self.recipe.encode_chunk, processes)
-        keys, queries = self.projector(vectors[0::2], vectors[1::2])
+        from stele.training.contrastive_loss import pair_loss
+        from stele.training.hidden_states import first_states
+
+        chunk = self.recipe.encode_chunk
+        vectors = first_states(model.base_model, batch["ids"], batch["mask"], chunk, processes)
+        keys, queries = heads(vectors[0::2], vectors[1::2])
         return pair_loss(queries, keys, batch, self.recipe, normalize=True)

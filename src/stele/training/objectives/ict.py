@@ -9,60 +9,77 @@ mining's doing.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
-from torch import Tensor, nn
+from pydantic import Field
 
 from stele.errors import SteleError
-from stele.recipes.flops import Shape
-from stele.recipes.objectives.ict import Recipe
-from stele.training.heads import ObjectiveHeads, initialise
-from stele.training.hidden_states import first_states
-from stele.training.masking import Vocabulary, attention, pad
-from stele.training.objectives._contrastive import duplicate_counts, negatives, pair_loss, vectors
-from stele.training.processes import ProcessContext
-from stele.training.sampling import Batch, Group
-from stele.training.store import Flat
-
-POOLING = "cls"
-
-__all__ = ["POOLING", "Heads", "batch", "flops", "negatives", "vectors"]
+from stele.recipes.flops import Shape, encode, passes
+from stele.recipes.pretraining import PretrainingRecipe
+from stele.training.masking import attention, duplicate_counts, pad
+from stele.training.objectives import PairObjective
 
 
-def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:
-    return recipe.flops(shape, *batch["query_ids"].shape, batch["block_ids"].shape[1])
+class Recipe(PretrainingRecipe):
+    """ICT's own keys; the original's group of 4,096 needs `encode_chunk`."""
+
+    objective: Literal["ict"] = "ict"
+    pairs: int = Field(ge=2, description="pairs of one contrastive group")
+    query_length: int = Field(ge=3, description="most tokens of a query, special ones included")
+    block_length: int = Field(ge=3, description="most tokens of a block")
+    width: int = Field(ge=1, description="numbers a projected vector")
+    temperature: float = Field(1.0, gt=0)
+    mask_duplicates: bool = Field(True, description="a block equal to the positive is not a negative")
+
+    def new_objective(self, task: str) -> InverseCloze:
+        return InverseCloze(self)
+
+    def flops(self, shape: Shape, pairs: int, query_length: int, block_length: int) -> float:
+        encoder = sum(encode(pairs, length, shape, first_only=True) for length in (query_length, block_length))
+        heads = 4 * shape.width * self.width * pairs
+        return passes(pairs, self.encode_chunk) * encoder + 3 * (heads + 2 * self.width * pairs**2)
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
+        return self.pairs, round(self.query_length * tokens), round(self.block_length * tokens)
 
 
-def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
-    """query_ids int64 [n, t], block_ids int64 [n, u], their masks; of the blocks what `duplicate_counts` has"""
-    if (flat.counts != 2).any():
-        raise SteleError("ICT: want examples of a query and its block; these pairs were mined by another method")
-    made: Batch = {}
-    owner = np.repeat(np.arange(len(flat.lengths)), flat.lengths)
-    for side, name, longest in ((0, "query", recipe.query_length), (1, "block", recipe.block_length)):
-        ids, lengths = pad(flat.tokens[owner % 2 == side], flat.lengths[side::2], vocabulary, longest)
-        made[f"{name}_ids"], made[f"{name}_mask"] = ids, attention(lengths, ids.shape[1])
-    return {**made, **duplicate_counts(made["block_ids"])}
+class InverseCloze(PairObjective):
+    POOLING = "cls"
 
+    def batch(self, examples, vocabulary, group, rng):
+        """query_ids int64 [n, t], block_ids int64 [n, u], their masks; `duplicate_counts` of the blocks"""
+        if (examples.counts != 2).any():
+            raise SteleError("ICT: want examples of a query and its block; these pairs were mined by another method")
+        arrays = {}
+        segment = np.repeat(np.arange(len(examples.lengths)), examples.lengths)  # of each token
+        for side, name, longest in ((0, "query", self.recipe.query_length), (1, "block", self.recipe.block_length)):
+            tokens = examples.tokens[segment % 2 == side]
+            ids, lengths = pad(tokens, examples.lengths[side::2], vocabulary, longest)
+            arrays[f"{name}_ids"], arrays[f"{name}_mask"] = ids, attention(lengths, ids.shape[1])
+        return {**arrays, **duplicate_counts(arrays["block_ids"])}
 
-class Heads(ObjectiveHeads):
-    """A dense layer with LayerNorm and dropout, for both sides."""
+    def sizes(self, batch):
+        return *batch["query_ids"].shape, batch["block_ids"].shape[1]
 
-    def __init__(self, recipe: Recipe, config: Any) -> None:
-        super().__init__()
-        self.recipe = recipe
-        self.projection = nn.Sequential(
-            nn.Linear(config.hidden_size, recipe.width), nn.LayerNorm(recipe.width), nn.Dropout(recipe.dropout)
+    def heads(self, model):
+        from torch import nn
+
+        from stele.training.heads import initialise
+
+        width = self.recipe.width
+        projection = nn.Sequential(
+            nn.Linear(model.config.hidden_size, width), nn.LayerNorm(width), nn.Dropout(self.recipe.dropout)
         )
-        initialise(self, config.initializer_range)
+        initialise(projection, model.config.initializer_range)
+        return projection
 
-    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
-        chunk = self.recipe.encode_chunk
-        queries, blocks = (
-            self.projection(
-                first_states(model.base_model, batch[f"{name}_ids"], batch[f"{name}_mask"], chunk, processes)
-            )
-            for name in ("query", "block")
-        )
-        return pair_loss(queries, blocks, batch, self.recipe)
+    def loss(self, heads, model, batch, processes=None):
+        from stele.training.contrastive_loss import pair_loss
+        from stele.training.hidden_states import first_states
+
+        vectors = []
+        for name in ("query", "block"):
+            ids, mask = batch[f"{name}_ids"], batch[f"{name}_mask"]
+            vectors.append(heads(first_states(model.base_model, ids, mask, self.recipe.encode_chunk, processes)))
+        return pair_loss(*vectors, batch, self.recipe)

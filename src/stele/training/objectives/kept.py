@@ -8,48 +8,101 @@ One encoder makes both sides' vectors, the means of its last hidden states (sect
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import Annotated, Literal
 
-import numpy as np
-from torch import Tensor, nn
+from pydantic import AfterValidator, Field, model_validator
 
-from stele.recipes.flops import Shape
-from stele.recipes.objectives.kept import Recipe
-from stele.training.heads import ObjectiveHeads
-from stele.training.hidden_states import mean_states
-from stele.training.masking import Vocabulary
-from stele.training.objectives._contrastive import duplicate_counts, negatives, pair_loss, vectors
-from stele.training.processes import ProcessContext
-from stele.training.sampling import Batch, Group
-from stele.training.store import Flat
+from stele.errors import unknown
+from stele.files.strict import Values
+from stele.recipes.flops import Shape, encode, passes
+from stele.recipes.mining import KnowledgeRecipe, methods
+from stele.recipes.pretraining import MLM, CropRatio, TasksRecipe
+from stele.training.masking import duplicate_counts
+from stele.training.objectives import PairObjective
 from stele.training.text_pairs import pair_batch
 
-POOLING = "mean"
-
-__all__ = ["POOLING", "Heads", "batch", "flops", "negatives", "vectors"]
+CROP = "crop"  # pairs of crops, drawn from MLM's stretches of text
 
 
-def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:
-    return recipe.flops(shape, *batch["query_ids"].shape, batch["passage_ids"].shape[1])
+@cache
+def task_names() -> tuple[str, ...]:
+    """CROP, and the mining methods on the knowledge base."""
+    of_knowledge = [name for name, recipe in methods().items() if issubclass(recipe, KnowledgeRecipe)]
+    return CROP, *of_knowledge
 
 
-def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
-    """query_ids int64 [n, t], passage_ids int64 [n, u], their masks; of the passages what `duplicate_counts` has"""
-    made = pair_batch(flat, vocabulary, recipe.length, recipe.crop_ratio, rng)
-    return {**made, **duplicate_counts(made["passage_ids"])}
+def _task(name: str) -> str:
+    if name not in task_names():
+        raise ValueError(str(unknown("task", name, task_names())))
+    return name
 
 
-class Heads(ObjectiveHeads):
-    """Adds nothing: the encoder's own vectors are compared."""
+Task = Annotated[str, AfterValidator(_task)]
 
-    def __init__(self, recipe: Recipe, config: Any) -> None:
-        super().__init__()
-        self.recipe = recipe
 
-    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
-        chunk = self.recipe.encode_chunk
-        queries, passages = (
-            mean_states(model.base_model, batch[f"{side}_ids"], batch[f"{side}_mask"], chunk, processes)
-            for side in ("query", "passage")
-        )
-        return pair_loss(queries, passages, batch, self.recipe)
+class Recipe(TasksRecipe):
+    """KEPT's own keys. Ablations (Tables 7 and 9) leave out, replace or add a task.
+
+    A step has one group of each task, so `groups` is the number of tasks, or a multiple of it for larger batches.
+    """
+
+    objective: Literal["kept"] = "kept"
+    tasks: list[Task] = Field(min_length=1, description="what pairs are made of, each with a store of its own")
+    pairs: int = Field(ge=2, description="pairs of one contrastive group, of one task")
+    length: int = Field(ge=3, description="most tokens of a text, special ones included")
+    temperature: float = Field(gt=0)
+    crop_ratio: CropRatio
+    mask_duplicates: bool = Field(True, description="a passage equal to the positive is not a negative")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_group_of_each_task(cls, values: Values) -> Values:
+        tasks = values.get("tasks")
+        return {"groups": len(tasks) if isinstance(tasks, list) and tasks else 1, **values}
+
+    @model_validator(mode="after")
+    def _tasks_have_as_many_groups(self) -> Recipe:
+        if self.groups % len(self.tasks) and not self.mlm_share:
+            raise ValueError(f"groups: {self.groups} is no multiple of the {len(self.tasks)} tasks; leave the key out")
+        return self
+
+    @classmethod
+    def store_of(cls, task: str) -> str:
+        """Crops are of the stretches that MLM reads; every other task has the store of its name."""
+        return MLM if task == CROP else task
+
+    def new_objective(self, task: str) -> KnowledgePairs:
+        return KnowledgePairs(self)
+
+    def flops(self, shape: Shape, pairs: int, query_length: int, passage_length: int) -> float:
+        encoder = sum(encode(pairs, length, shape, first_only=False) for length in (query_length, passage_length))
+        return passes(pairs, self.encode_chunk) * encoder + 3 * 2 * shape.width * pairs**2
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
+        length = round(self.length * tokens)
+        return self.pairs, length, length
+
+
+class KnowledgePairs(PairObjective):
+    """All tasks alike; the encoder's own vectors are compared."""
+
+    POOLING = "mean"
+
+    def batch(self, examples, vocabulary, group, rng):
+        """query_ids int64 [n, t], passage_ids int64 [n, u], their masks; `duplicate_counts` of the passages"""
+        arrays = pair_batch(examples, vocabulary, self.recipe.length, self.recipe.crop_ratio, rng)
+        return {**arrays, **duplicate_counts(arrays["passage_ids"])}
+
+    def sizes(self, batch):
+        return *batch["query_ids"].shape, batch["passage_ids"].shape[1]
+
+    def loss(self, heads, model, batch, processes=None):
+        from stele.training.contrastive_loss import pair_loss
+        from stele.training.hidden_states import mean_states
+
+        vectors = []
+        for side in ("query", "passage"):
+            ids, mask = batch[f"{side}_ids"], batch[f"{side}_mask"]
+            vectors.append(mean_states(model.base_model, ids, mask, self.recipe.encode_chunk, processes))
+        return pair_loss(*vectors, batch, self.recipe)

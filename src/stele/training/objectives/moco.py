@@ -13,78 +13,89 @@ after that step, since both encoders start alike.
 
 from __future__ import annotations
 
-import copy
-from typing import Any
+from typing import Literal
 
-import numpy as np
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
+from pydantic import Field, model_validator
 
-from stele.recipes.flops import Shape
-from stele.recipes.objectives.moco import Recipe
-from stele.training.heads import ObjectiveHeads
-from stele.training.hidden_states import mean_states
-from stele.training.masking import Vocabulary
-from stele.training.objectives._contrastive import vectors
-from stele.training.processes import ProcessContext
-from stele.training.sampling import Batch, Group
-from stele.training.sharding import divide, of_all_groups
-from stele.training.store import Flat
+from stele.recipes.flops import Shape, encode, passes
+from stele.recipes.pretraining import MLM, CropRatio, PretrainingRecipe
+from stele.training.objectives import PairObjective
 from stele.training.text_pairs import pair_batch
 
-POOLING = "mean"
 
-__all__ = ["POOLING", "Heads", "batch", "flops", "negatives", "vectors"]
+class Recipe(PretrainingRecipe):
+    """MoCo's own keys. Queries are independent of each other, so only `groups` x `pairs`, those of a step, matters."""
+
+    objective: Literal["moco"] = "moco"
+    pairs: int = Field(ge=1, description="pairs of crops encoded together")
+    length: int = Field(ge=3, description="most tokens of a crop, special ones included")
+    temperature: float = Field(gt=0)
+    queue: int = Field(ge=1, description="keys of earlier steps: the negatives")
+    momentum: float = Field(ge=0, le=1, description="what the encoder of the keys keeps of itself in a step")
+    crop_ratio: CropRatio
+
+    @model_validator(mode="after")
+    def _sizes_fit(self) -> Recipe:
+        if self.queue < self.groups * self.pairs:
+            raise ValueError(f"queue: want room for the {self.groups * self.pairs} keys of a step")
+        if self.mlm_share:
+            raise ValueError("mlm_share: MLM batches take the places of pairs, and every step has as many keys; want 0")
+        return self
+
+    @classmethod
+    def store_of(cls, task: str) -> str:
+        """Crops are of the stretches that MLM reads."""
+        return MLM
+
+    def new_objective(self, task: str) -> MomentumContrast:
+        return MomentumContrast(self)
+
+    def flops(self, shape: Shape, pairs: int, query_length: int, passage_length: int) -> float:
+        """Queries forward and backward, keys forward; scores twice, since no gradient goes to the queue."""
+        queries, keys = (encode(pairs, length, shape, first_only=False) for length in (query_length, passage_length))
+        return passes(pairs, self.encode_chunk) * queries + keys + 2 * 2 * shape.width * pairs * self.queue
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
+        length = round(self.length * tokens)
+        return self.pairs, length, length
 
 
-def negatives(recipe: Recipe, vectors: float) -> int:
-    return recipe.queue
+class MomentumContrast(PairObjective):
+    POOLING = "mean"
 
+    def negatives(self, vectors):
+        return self.recipe.queue
 
-def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:
-    return recipe.flops(shape, *batch["query_ids"].shape, batch["passage_ids"].shape[1])
+    def batch(self, examples, vocabulary, group, rng):
+        """query_ids int64 [n, t], passage_ids int64 [n, u] (whose vectors are the keys), their masks; vectors (n)"""
+        arrays = pair_batch(examples, vocabulary, self.recipe.length, self.recipe.crop_ratio, rng)
+        return {**arrays, "vectors": len(arrays["query_ids"])}
 
+    def sizes(self, batch):
+        return *batch["query_ids"].shape, batch["passage_ids"].shape[1]
 
-def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
-    """query_ids int64 [n, t], passage_ids int64 [n, u] (whose vectors are the keys), their masks; vectors (n)"""
-    made = pair_batch(flat, vocabulary, recipe.length, recipe.crop_ratio, rng)
-    return {**made, "vectors": len(made["query_ids"])}
+    def heads(self, model):
+        from stele.training.heads import MomentumQueue
 
+        return MomentumQueue(self.recipe.queue, model)
 
-class Heads(ObjectiveHeads):
-    """The encoder of the keys, and the queue [queue, width] with the place of its oldest key."""
+    def loss(self, heads, model, batch, processes=None):
+        """The mean of -log softmax of each query's own key against the queue (Izacard et al. 2022, equation 1)."""
+        import torch
+        from torch.nn import functional
 
-    def __init__(self, recipe: Recipe, config: Any) -> None:
-        super().__init__()
-        self.recipe = recipe
-        self.register_buffer("queue", functional.normalize(torch.randn(recipe.queue, config.hidden_size), dim=1))
-        self.register_buffer("oldest", torch.zeros((), dtype=torch.long))
-        self.waiting: list[Tensor] = []  # keys of this process's groups of the step
+        from stele.training.hidden_states import mean_states
 
-    def begin(self, model: nn.Module) -> None:
-        self.key_encoder = copy.deepcopy(model.base_model).requires_grad_(False)
-
-    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
         chunk = self.recipe.encode_chunk
         queries = mean_states(model.base_model, batch["query_ids"], batch["query_mask"], chunk, processes)
         with torch.no_grad():
-            keys = mean_states(self.key_encoder, batch["passage_ids"], batch["passage_mask"], chunk, processes)
-        self.waiting.append(keys)
+            keys = mean_states(heads.key_encoder, batch["passage_ids"], batch["passage_mask"], chunk, processes)
+        heads.waiting.append(keys)
         with torch.autocast(queries.device.type, enabled=False):
-            own = (queries * keys).sum(1, keepdim=True)
-            logits = torch.cat([own, queries @ self.queue.T], dim=1) / self.recipe.temperature
+            positive_scores = (queries * keys).sum(1, keepdim=True)
+            logits = torch.cat([positive_scores, queries @ heads.queue.T], dim=1) / self.recipe.temperature
             return functional.cross_entropy(logits, torch.zeros(len(logits), dtype=torch.long, device=logits.device))
 
-    @torch.no_grad()
-    def after_step(self, model: nn.Module, process: ProcessContext) -> None:
-        """The step's keys take the places of the oldest ones, in the order of their groups; the key encoder follows."""
-        numbers = divide(self.recipe.groups, process).numbers
-        zeros = self.queue.new_zeros(self.recipe.groups, self.recipe.pairs, self.queue.shape[1])
-        keys = of_all_groups(dict(zip(numbers, self.waiting, strict=True)), zeros, process).flatten(0, 1)
-        self.waiting.clear()
-        places = (self.oldest + torch.arange(len(keys), device=keys.device)) % len(self.queue)
-        self.queue[places] = keys
-        self.oldest.copy_((self.oldest + len(keys)) % len(self.queue))
-        for key, query in zip(self.key_encoder.parameters(), model.base_model.parameters(), strict=True):
-            key.lerp_(query, 1 - self.recipe.momentum)
+    def after_step(self, heads, model, process):
+        heads.push(self.recipe.groups, self.recipe.pairs, process)
+        heads.follow(model, self.recipe.momentum)

@@ -8,88 +8,116 @@ its own document. After pretraining everything but the sentence encoder is dropp
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar, Literal
 
-import numpy as np
-import torch
-from torch import Tensor, nn
+from pydantic import Field, model_validator
 
-from stele.recipes.flops import Shape
-from stele.recipes.objectives.msm import Recipe
-from stele.training.document_encoder import DocumentEncoder
-from stele.training.heads import ObjectiveHeads, Projector
-from stele.training.hidden_states import first_states
-from stele.training.hierarchical_loss import hierarchical_loss
-from stele.training.masking import Vocabulary, attention, pad
-from stele.training.objectives._contrastive import duplicate_counts
-from stele.training.processes import ProcessContext
-from stele.training.sampling import Batch, Group
-from stele.training.store import Flat
+from stele.recipes.flops import Shape, encode, passes
+from stele.recipes.pretraining import PretrainingRecipe
+from stele.training.masking import attention, duplicate_counts, pad
+from stele.training.objectives import Objective
 
-POOLING = "cls"
 ENGLISH = "en"
+COPIES = {"shared": 1, "separate_english": 2}  # of an encoder or of heads
 
 
-def negatives(recipe: Recipe, vectors: float) -> float:
-    """Of documents that are alike long."""
-    return vectors - (1 if recipe.intra_negatives else vectors / recipe.documents)
+class Recipe(PretrainingRecipe):
+    """MSM's own keys.
+
+    Ablations: document_encoder and heads (Table 4), intra_negatives and mu (Table 5; mu 0 is "w/o bias"), documents
+    (Table 6: negatives = documents x sentences), projector (Table 7), layers (Table 8).
+    """
+
+    group_key: ClassVar[str] = "documents"
+    objective: Literal["msm"] = "msm"
+    documents: int = Field(ge=2, description="documents of one contrastive group")
+    sentences: int = Field(ge=2, description="most sentences of a document")
+    sentence_length: int = Field(ge=3, description="most tokens of a sentence, special ones included")
+    layers: int = Field(ge=1, description="layers of the document encoder")
+    mu: float = Field(ge=0, le=1, description="weight of the dynamic bias")
+    temperature: float = Field(gt=0)
+    intra_negatives: bool = Field(True, description="other sentences of the same document are negatives")
+    projector: Literal["none", "shared", "asymmetric"]
+    document_encoder: Literal["shared", "separate_english"] = "shared"
+    heads: Literal["shared", "separate_english"] = "shared"
+    mask_duplicates: bool = Field(False, description="equal sentences are not negatives; MSM keeps them")
+
+    @model_validator(mode="after")
+    def _english_has_groups_of_its_own(self) -> Recipe:
+        if self.mixing != "one_language" and "separate_english" in (self.document_encoder, self.heads):
+            raise ValueError("separate_english needs groups of one language: mixing: one_language")
+        return self
+
+    def new_objective(self, task: str) -> MaskedSentences:
+        return MaskedSentences(self)
+
+    def flops(self, shape: Shape, sentences: int, length: int, of_a_document: int) -> float:
+        """Sentence encoder, document encoder (its last layer asks once a sequence), heads, scores."""
+        encoder = encode(sentences, length, shape, first_only=True)
+        document = encode(sentences, of_a_document, shape._replace(layers=self.layers), first_only=True)
+        heads = 0 if self.projector == "none" else 8 * shape.width**2 * sentences
+        scores = 2 * shape.width * sentences**2
+        return passes(sentences, self.encode_chunk) * encoder + 3 * (document + heads + scores)
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
+        number = round(self.documents * self.sentences * sentences)
+        return number, round(self.sentence_length * tokens), self.sentences
 
 
-def vectors(recipe: Recipe) -> int:
-    """Vectors of a group of full documents."""
-    return recipe.documents * recipe.sentences
+class MaskedSentences(Objective):
+    POOLING = "cls"
 
+    def vectors(self):
+        """Of a group of full documents."""
+        return self.recipe.documents * self.recipe.sentences
 
-def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:
-    return recipe.flops(shape, *batch["ids"].shape, max(batch["counts"]))
+    def negatives(self, vectors):
+        """Of documents that are equally long."""
+        return vectors - (1 if self.recipe.intra_negatives else vectors / self.recipe.documents)
 
+    def batch(self, examples, vocabulary, group, rng):
+        """ids int64 [m, t] of all sentences in order, mask bool [m, t] or None, counts (sentences of each document),
+        english bool, `duplicate_counts` of the sentences"""
+        ids, lengths = pad(examples.tokens, examples.lengths, vocabulary, self.recipe.sentence_length)
+        return {
+            "ids": ids,
+            "mask": attention(lengths, ids.shape[1]),
+            "counts": tuple(examples.counts.tolist()),
+            "english": group.language == ENGLISH,
+            **duplicate_counts(ids),
+        }
 
-def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
-    """ids int64 [m, t] of all sentences in order, mask bool [m, t] or None, counts (sentences of each document),
-    english bool, of the sentences what `duplicate_counts` has"""
-    ids, lengths = pad(flat.tokens, flat.lengths, vocabulary, recipe.sentence_length)
-    return {
-        "ids": ids,
-        "mask": attention(lengths, ids.shape[1]),
-        "counts": tuple(flat.counts.tolist()),
-        "english": group.language == ENGLISH,
-        **duplicate_counts(ids),
-    }
+    def sizes(self, batch):
+        return *batch["ids"].shape, max(batch["counts"])
 
+    def heads(self, model):
+        """Document encoder and projection heads, once for all languages or once more for English."""
+        from torch import nn
 
-class Heads(ObjectiveHeads):
-    """Document encoder and projection heads, once for all languages or once more for English."""
+        from stele.training.heads import Projector
+        from stele.training.objectives._msm import DocumentEncoder
 
-    def __init__(self, recipe: Recipe, config: Any) -> None:
-        super().__init__()
-        self.recipe = recipe
+        recipe, config = self.recipe, model.config
+        encoders = nn.ModuleList()
+        for _ in range(COPIES[recipe.document_encoder]):
+            encoders.append(DocumentEncoder.of(config, recipe.layers, recipe.sentences, recipe.dropout))
+        projectors = nn.ModuleList()
+        for _ in range(COPIES[recipe.heads]):
+            projectors.append(Projector(recipe.projector, config.hidden_size, config.initializer_range))
+        return nn.ModuleDict({"encoders": encoders, "projectors": projectors})
 
-        def document_encoder() -> DocumentEncoder:
-            return DocumentEncoder(
-                layers=recipe.layers,
-                width=config.hidden_size,
-                heads=config.num_attention_heads,
-                inner=config.intermediate_size,
-                positions=recipe.sentences,
-                dropout=recipe.dropout,
-                eps=config.layer_norm_eps,
-                std=config.initializer_range,
-            )
-
-        copies = {"shared": 1, "separate_english": 2}
-        self.encoders = nn.ModuleList(document_encoder() for _ in range(copies[recipe.document_encoder]))
-        self.projectors = nn.ModuleList(
-            Projector(recipe.projector, config.hidden_size, config.initializer_range)
-            for _ in range(copies[recipe.heads])
-        )
-
-    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
+    def loss(self, heads, model, batch, processes=None):
         """The group's mean hierarchical contrastive loss."""
+        import torch
+
+        from stele.training.hidden_states import first_states
+        from stele.training.objectives._msm import hierarchical_loss
+
         recipe = self.recipe
         vectors = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes)
         which = -1 if batch["english"] else 0  # the last one is English's own where there are two
-        predictions = self.encoders[which](vectors, batch["counts"])
-        keys, queries = self.projectors[which](vectors, predictions)
+        predictions = heads["encoders"][which](vectors, batch["counts"])
+        keys, queries = heads["projectors"][which](vectors, predictions)
         same = batch["duplicate_keys"]
         with torch.autocast(vectors.device.type, enabled=False):
             return hierarchical_loss(

@@ -1,0 +1,60 @@
+"""Checks models.yaml with the recipes that it names; the benchmarks whose training questions a model saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from stele import catalogue
+from stele.catalogue import entries, load
+from stele.catalogue.recipes import check_recipe
+from stele.catalogue.schema import Facts, choice
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.datasets import Dataset
+from stele.catalogue.schema.models import Model
+from stele.files.strict import validate
+from stele.recipes.pretraining import snapshot_step
+
+
+def check_models(values: Facts, where: str) -> None:
+    """Every entry, and the recipe of each as its override changes it."""
+    validate(dict[str, Model], values, where)
+    recipes, of_words = catalogue.load("recipes")["pretraining"], catalogue.load("recipes")["reranking"]
+    for key, entry in values.items():
+        for name in ("base", "tokenizer"):
+            choice(entry, name, values, where, [key])
+        if "recipe" in entry:
+            choice(entry, "recipe", recipes, where, [key])
+            recipe = recipes[entry["recipe"]]
+            check_recipe("pretraining", {**recipe, **entry.get("override", {})}, where, [key, "override"])
+        if scorer := entry.get("word_scorer"):
+            choice(scorer, "reranking", of_words, where, [key, "word_scorer"])
+            choice(scorer, "vectors", catalogue.entries(Dataset), where, [key, "word_scorer"])
+    trained = {key for key, entry in values.items() if "recipe" in entry}
+    for key, entry in values.items():
+        choice(entry, "snapshot_of", trained, where, [key])
+        if "snapshot_of" in entry:
+            of = values[entry["snapshot_of"]]
+            whole = {**recipes[of["recipe"]], **of.get("override", {})}
+            snapshot_step(whole, entry["epoch"], f"{where}: {key}.epoch")
+
+
+@cache
+def seen_questions(benchmark: str, model: str, setting: str) -> tuple[str, ...]:
+    """The training questions of a benchmark that a model of the catalogue saw, by name; () for none that is known of.
+
+    >>> seen_questions("miracl", "me5_base", "direct"), seen_questions("miracl", "msm", "multilingual")
+    (('miracl', 'mrtydi'), ('miracl',))
+    """
+    known, entry = entries(Model).get(model), entries(Benchmark).get(benchmark)
+    saw = {*((known and known.trained_on) or ()), *_fine_tuned_on(benchmark, setting)}
+    return tuple(name for name in (entry.training_questions if entry else ()) if name in saw)
+
+
+def _fine_tuned_on(benchmark: str, setting: str) -> Iterator[str]:
+    """The training sets of a setting's fine-tuning and of its earlier ones."""
+    recipes = load("recipes")["finetuning"]
+    name = load("settings")["settings"].get(benchmark, {}).get(setting, {}).get("recipe")
+    while name in recipes:
+        yield recipes[name]["training_set"]
+        name = recipes[name].get("start")

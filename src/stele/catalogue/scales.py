@@ -1,0 +1,92 @@
+"""Scales: one inherits from another, and every recipe is checked as a scale forces it."""
+
+from __future__ import annotations
+
+from stele import catalogue
+from stele.catalogue.recipes import KINDS, check_recipe
+from stele.catalogue.schema import Facts, choice
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.languages import Language
+from stele.catalogue.schema.models import Model, check_standin
+from stele.errors import SteleError, unknown
+from stele.files.strict import Values, validate
+from stele.recipes.scale import Scale
+
+NOT_INHERITED = ("title", "generated")  # each scale says these itself
+
+
+def whole_scale(values: Values, where: str) -> Values:
+    """All keys of a scale: those of its file over those of the catalogue's scale that it is `like`.
+
+    A scale says its title, and whether its data are generated, itself.
+
+    >>> whole_scale({"like": "miniature", "title": "Mine", "world": {"nouns": 9}}, "mine.yaml")["world"]["entities"]
+    200
+    """
+    if not isinstance(base := values.get("like"), str):
+        return values
+    if base not in (names := catalogue.scale_names()):
+        raise unknown("scale", base, names, f"{where}: like")
+    beneath = whole_scale(catalogue.load(f"scales/{base}"), f"scales/{base}.yaml")
+    return deep_merge(values, {key: value for key, value in beneath.items() if key not in NOT_INHERITED})
+
+
+def deep_merge(values: Values, base: Values) -> Values:
+    """`values` over `base`, which are not changed: mappings are merged at any depth, anything else replaces.
+
+    >>> deep_merge({"a": {"b": 1}, "c": [2]}, {"a": {"d": 3}, "c": [4, 5]})
+    {'a': {'d': 3, 'b': 1}, 'c': [2]}
+    """
+    merged = dict(base)
+    for key, value in values.items():
+        below = base.get(key)
+        merged[key] = deep_merge(value, below) if isinstance(value, dict) and isinstance(below, dict) else value
+    return merged
+
+
+def check_scale(values: Facts, where: str) -> None:
+    """The keys of a scale, the names in it, and what it forces; models of config.yaml are the plan's matter."""
+    values = whole_scale(values, where)
+    validate(Scale, values, where)
+    recipes = catalogue.load("recipes")
+    _check_languages(values, where)
+    for benchmark, codes in values.get("benchmarks", {}).items():
+        _known(benchmark, known := catalogue.entries(Benchmark), where, "benchmarks")
+        for code in codes:
+            choice({benchmark: code}, benchmark, known[benchmark].languages, where, ["benchmarks"])
+    for recipe, codes in values.get("pretraining_languages", {}).items():
+        _known(recipe, recipes["pretraining"], where, "pretraining_languages")
+        for code in codes:
+            choice({recipe: code}, recipe, values.get("languages") or (), where, ["pretraining_languages"])
+    for key, forced in values.get("standins", {}).items():
+        standins = catalogue.load("standins")
+        _known(key, standins, where, "standins")
+        check_standin({**standins[key], **forced}, where, ["standins", key])
+    for section in KINDS:
+        for name, forced in values.get(section, {}).items():
+            _known(name, recipes[section], where, section)
+            if section == "pairs" and "parts" in forced:
+                raise SteleError(f"{where}: pairs.{name}.parts: a scale has no say in it; leave it out")
+            check_recipe(section, {**recipes[section][name], **forced}, where, [section, name])
+    for key, forced in values.get("models", {}).items():
+        model = catalogue.entries(Model).get(key)
+        if model and model.recipe:
+            scaled = values.get("pretraining", {}).get(model.recipe, {})
+            recipe = {**recipes["pretraining"][model.recipe], **scaled, **model.override, **forced}
+            check_recipe("pretraining", recipe, where, ["models", key])
+
+
+def _check_languages(values: Facts, where: str) -> None:
+    known, chosen = catalogue.entries(Language), values.get("languages") or ()
+    if values["generated"]:
+        known = {code: entry for code, entry in known.items() if entry.world}
+        if not chosen:
+            raise SteleError(f"{where}: languages: a generated scale lists them; possible: {', '.join(known)}")
+    for n, language in enumerate(chosen):
+        if language not in known:
+            kind = "generated language" if values["generated"] else "language"
+            raise unknown(kind, language, known, f"{where}: languages.{n}")
+
+
+def _known(name: str, valid: Facts, where: str, section: str) -> None:
+    choice({section: name}, section, valid, where, [])

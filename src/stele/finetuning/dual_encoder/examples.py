@@ -1,0 +1,195 @@
+"""A training set, checked and tokenised once: every distinct passage has one row, which is also its name."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from stele.benchmarks.types import Passage, TrainingExample
+from stele.encoders.tokens import Tokens, tokenize
+from stele.errors import SteleError
+from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.files.reading import read_state
+from stele.progress import track
+from stele.recipes.encoding import EncodingSpec, Kind, TextInput
+from stele.training.processes import ProcessContext
+
+log = logging.getLogger(__name__)
+
+BLOCK = 8_192  # texts tokenised at a time
+
+
+@dataclass(frozen=True)
+class Examples:
+    """n examples. Rows of `passages` are distinct passages.
+
+    positives, negatives   rows of the known positives (the first is the one to be found) and of the hard negatives;
+                           those of example i are at offsets[i]:offsets[i + 1] of their offsets
+    counts                 what was read, and what was left out and why
+    """
+
+    queries: Tokens
+    passages: Tokens
+    positives: np.ndarray
+    positive_offsets: np.ndarray
+    negatives: np.ndarray
+    negative_offsets: np.ndarray
+    counts: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.positive_offsets) - 1
+
+    def positives_of(self, example: int) -> np.ndarray:
+        return self.positives[self.positive_offsets[example] : self.positive_offsets[example + 1]]
+
+    def negatives_of(self, example: int) -> np.ndarray:
+        return self.negatives[self.negative_offsets[example] : self.negative_offsets[example + 1]]
+
+
+class _Texts:
+    """Collects texts of one kind and tokenises them block by block."""
+
+    def __init__(self, tokenizer, spec: EncodingSpec, kind: Kind) -> None:
+        self.tokenizer, self.spec, self.kind = tokenizer, spec, kind
+        self.waiting: list[TextInput] = []
+        self.blocks: list[Tokens] = []
+
+    def add(self, text: TextInput) -> None:
+        self.waiting.append(text)
+        if len(self.waiting) >= BLOCK:
+            self.flush()
+
+    def flush(self) -> None:
+        spec, kind = self.spec, self.kind
+        texts = spec.inputs(self.waiting, kind)
+        self.blocks.append(tokenize(self.tokenizer, texts, spec.length(kind), spec.segments))
+        self.waiting = []
+
+    def tokens(self) -> Tokens:
+        self.flush()
+        starts = np.cumsum([0, *(block.offsets[-1] for block in self.blocks)])
+        parts = [block.offsets[1:] + start for block, start in zip(self.blocks, starts, strict=False)]
+        types = np.concatenate([block.types for block in self.blocks]) if self.spec.segments else None
+        return Tokens(
+            np.concatenate([b.ids for b in self.blocks]), np.concatenate([[0], *parts]).astype(np.int64), types
+        )
+
+
+def read_examples(
+    source: Iterable[TrainingExample],
+    tokenizer,
+    spec: EncodingSpec,
+    strip_question_mark: bool,
+    label: str,
+    total: int | None = None,
+) -> Examples:
+    """Reads a training set: texts are stripped, empty ones left out and counted, and what has no query or no positive.
+
+    A hard negative that is also a positive of its query is no negative: it is left out and counted. Passages are the
+    same when title and text are. The question mark is DPR's (normalize_question): one final "?" of a query goes.
+    """
+    queries, passages = _Texts(tokenizer, spec, "query"), _Texts(tokenizer, spec, "passage")
+    rows: dict[bytes, int] = {}
+    counts: Counter[str] = Counter()
+
+    def row_of(passage: Passage) -> int | None:
+        title, text = passage.title.strip(), passage.text.strip()
+        if not text:
+            counts["empty_passages"] += 1
+            return None
+        key = hashlib.blake2b(f"{title}\0{text}".encode(), digest_size=16).digest()
+        if key not in rows:
+            rows[key] = len(rows)
+            passages.add(spec.passage(title, text))
+        return rows[key]
+
+    def rows_of(listed: Iterable[Passage]) -> list[int]:
+        return list(dict.fromkeys(row for passage in listed if (row := row_of(passage)) is not None))
+
+    positives, negatives = _Ragged(), _Ragged()
+    for example in track(source, total, f"read {label}", "examples"):
+        counts["examples_read"] += 1
+        query = example.query.strip()
+        if strip_question_mark:
+            query = query.removesuffix("?").rstrip()
+        if not query:
+            counts["empty_queries"] += 1
+            continue
+        right = rows_of(example.positives)
+        if not right:
+            counts["without_positive"] += 1
+            continue
+        wrong = rows_of(example.negatives)
+        negatives_alone = [row for row in wrong if row not in set(right)]
+        counts["negatives_that_are_positives"] += len(wrong) - len(negatives_alone)
+        counts["without_hard_negative"] += not negatives_alone
+        positives.add(right)
+        negatives.add(negatives_alone)
+        queries.add(query)
+    if not positives.rows:
+        raise SteleError(
+            f"{label}: no usable example among {counts['examples_read']}; each needs a query and a positive"
+        )
+    counts["examples"], counts["passages"] = len(positives.ends), len(rows)
+    return Examples(
+        queries.tokens(), passages.tokens(), *positives.arrays(), *negatives.arrays(), dict(sorted(counts.items()))
+    )
+
+
+class _Ragged:
+    """Lists of row numbers, one after the other."""
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+        self.ends: list[int] = []
+
+    def add(self, rows: list[int]) -> None:
+        self.rows.extend(rows)
+        self.ends.append(len(self.rows))
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.array(self.rows, dtype=np.int64), np.array([0, *self.ends], dtype=np.int64)
+
+
+# --- kept in the state folder: read once, for all processes and for a run that goes on --------------------------------
+ARRAYS = ("positives", "positive_offsets", "negatives", "negative_offsets")
+TOKENS = ("ids", "offsets", "types")  # of the queries, and of the passages
+COUNTS = "counts.json"
+
+
+def save_examples(folder: Path, examples: Examples) -> None:
+    """Writes the arrays of a training set into a folder, all or nothing."""
+    with atomic_directory(folder, "finetune") as made:
+        for name in ARRAYS:
+            np.save(made / f"{name}.npy", getattr(examples, name))
+        for name in ("queries", "passages"):
+            for part in TOKENS:
+                if (values := getattr(getattr(examples, name), part)) is not None:
+                    np.save(made / f"{name}-{part}.npy", values)
+        atomic_write_json(made / COUNTS, examples.counts)
+
+
+def load_examples(folder: Path) -> Examples:
+    """The training set in `folder`, its token ids memory-mapped."""
+
+    def tokens(name: str) -> Tokens:
+        files = {part: folder / f"{name}-{part}.npy" for part in TOKENS}
+        return Tokens(**{k: np.load(p, mmap_mode="r") if p.exists() else None for k, p in files.items()})
+
+    arrays = {name: np.load(folder / f"{name}.npy") for name in ARRAYS}
+    counts = read_state(folder / COUNTS)
+    return Examples(tokens("queries"), tokens("passages"), counts=counts, **arrays)
+
+
+def examples_in(folder: Path, read: Callable[[], Examples], process: ProcessContext) -> Examples:
+    """The training set kept in `folder`; the first process reads it when it is not there yet, the others wait."""
+    if process.is_main and not (folder / COUNTS).exists():  # a network's file system may have kept an emptied folder
+        save_examples(folder, read())
+    process.barrier()
+    return load_examples(folder)

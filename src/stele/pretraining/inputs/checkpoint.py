@@ -1,0 +1,151 @@
+"""The checkpoint that pretraining starts from, its conversion to windows, and the sentence encoder that comes out."""
+
+from __future__ import annotations
+
+import logging
+import math
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stele.encoders.backbone import DROPOUTS, load_backbone, positions
+from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet
+from stele.errors import SteleError
+from stele.files.reading import reading
+from stele.training.heads import head_file, vocabulary_head
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from stele.training.processes import ProcessContext
+    from stele.training.sampling import Batch
+
+log = logging.getLogger(__name__)
+
+Tasks = Callable[[Any], Mapping[str, Any]]  # of a recipe
+SEQUENCES = 256  # of which bits are measured: at 1,024 tokens about 39,000 hidden ones
+CONVERTED = "converted"
+HEAD = ("lm_head.", "cls.", "vocab_")  # what the vocabulary heads of the known families are called
+
+
+def load_base(
+    folder: Path, dropout: float, seed: int, pooler: bool = False
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """The masked language model in a folder, in float32, with the recipe's dropout, and its tokenizer.
+
+    A checkpoint without a vocabulary head (an encoder alone) gets a new one, initialised from `seed`; its output layer
+    is tied to the embeddings, so little of it is new. A checkpoint whose body lacks weights is an error. With `pooler`
+    the checkpoint's is there, too, to be trained.
+    """
+    import torch
+    from transformers import AutoConfig, AutoModelForMaskedLM
+
+    kind = "checkpoint of a masked language model"
+    with reading(folder, kind, "give another one"), quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        for name in DROPOUTS:
+            if hasattr(config, name):
+                setattr(config, name, dropout)
+        model, report = AutoModelForMaskedLM.from_pretrained(
+            folder,
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            output_loading_info=True,
+        )
+    prefix = f"{model.base_model_prefix}."
+    lacking = sorted(k for k in report["missing_keys"] if k.startswith(prefix) and "pooler" not in k)
+    if lacking or report["mismatched_keys"]:
+        names = (lacking or [str(key) for key in report["mismatched_keys"]])[:3]
+        raise SteleError(f"{folder}: its weights lack what config.json asks for, {', '.join(names)} among them")
+    fresh = sorted(key for key in report["missing_keys"] if key.startswith(HEAD))
+    if fresh:
+        log.info("%s has no vocabulary head: %s start from new weights", folder, ", ".join(fresh))
+    vocabulary_head(model)
+    if pooler:
+        model.base_model.pooler = load_backbone(folder, "pooler")[0].pooler
+    return model, load_tokenizer(folder)
+
+
+def check_length(config: Any, recipe: Any) -> None:
+    """Refuses a recipe whose texts are longer than the model reads."""
+    length, most = getattr(recipe, "length", 0), positions(config)
+    if length > most:
+        raise SteleError(f"--recipe: length is {length}, the model has {most} positions")
+
+
+def save_heads(folder: Path, weights: Mapping[str, Mapping[str, Tensor]]) -> None:
+    """Writes what tasks keep beside the encoder into its folder: {task}_head.safetensors."""
+    from safetensors.torch import save_file
+
+    for task, tensors in weights.items():
+        if tensors:
+            plain = {key: value.detach().cpu().contiguous() for key, value in tensors.items()}
+            save_file(plain, folder / head_file(task), {"format": "pt"})
+
+
+def save_sentence_encoder(folder: Path, model: PreTrainedModel, base: Path, vocabulary: bool = False) -> None:
+    """Writes the encoder into `folder` as a plain transformers folder, with the tokenizer files of `base` as they are.
+
+    Document encoder and projection heads are left behind, and the vocabulary head without `vocabulary`. A pooler that
+    `base` has stays as it was where the objective did not train it; some fine-tunings start from it.
+    """
+    encoder, _ = load_backbone(base, pooling="cls")
+    body = {name: value.detach().cpu() for name, value in model.base_model.state_dict().items()}
+    lacking, unexpected = encoder.load_state_dict(body, strict=False)
+    wrong = [name for name in lacking if not name.startswith("pooler.")] + list(unexpected)
+    if wrong:
+        raise SteleError(f"{base}: the trained encoder does not fit its own architecture: {', '.join(wrong[:3])}")
+    folder.mkdir(parents=True, exist_ok=True)
+    with quiet():
+        (model if vocabulary else encoder).save_pretrained(folder)
+    if vocabulary:
+        _add_pooler(folder / "model.safetensors", encoder, f"{model.base_model_prefix}.pooler")
+    for name in TOKENIZER_FILES:
+        if (base / name).exists():
+            shutil.copyfile(base / name, folder / name)
+
+
+def _add_pooler(path: Path, encoder: PreTrainedModel, name: str) -> None:
+    """Puts an encoder's pooler, if it has one, beside the weights of a masked language model, which has none."""
+    from safetensors.torch import load_file, save_file
+
+    if encoder.pooler is not None:
+        pooler = {f"{name}.{key}": value for key, value in encoder.pooler.state_dict().items()}
+        save_file(load_file(path) | pooler, path, {"format": "pt"})
+
+
+# --- conversion to sliding windows, and what it costs in bits per character -------------------------------------------
+def windowed_base(base: Path, recipe: Any, state: Path, process: ProcessContext) -> Path:
+    """The folder to start from: `base`, or its conversion, in the folder `state`, where the recipe has windows."""
+    if recipe.sliding_window is None:
+        return base
+    from stele.encoders.sliding_window import convert
+
+    if process.is_main and not (state / CONVERTED).exists():
+        convert(base, state / CONVERTED, recipe.sliding_window)
+    process.barrier()
+    return state / CONVERTED
+
+
+def measured_bits(
+    model: Any, *, tokenizer: Any, recipe: Any, tasks_of: Tasks, process: ProcessContext
+) -> dict[str, float]:
+    """Bits per character and per token of a model on texts that the run does not read (`further_batches`)."""
+    from stele.training.masked_lm import bits, characters
+
+    length = min(recipe.mlm_length, positions(model.config))
+    batches = further_batches(recipe.model_copy(update={"mlm_length": length}), tasks_of)
+    return bits(model, batches, characters(tokenizer, model.config.vocab_size), process.device, recipe.encode_chunk)
+
+
+def further_batches(recipe: Any, tasks_of: Tasks) -> Iterator[Batch]:
+    """The MLM batches that a run would go on with behind its last step: new texts until a pass over all is done."""
+    groups = recipe.steps * recipe.groups
+    further_steps = math.ceil(SEQUENCES / (recipe.groups * recipe.mlm_sequences))
+    longer = recipe.model_copy(update={"steps": recipe.steps + further_steps})
+    return map(tasks_of(longer)["mlm"].batch, range(groups, groups + further_steps * recipe.groups))

@@ -1,1 +1,0 @@
-"""The keys of mining methods, one a file of the same name as the method's in pairs/methods."""

@@ -1,0 +1,95 @@
+"""Settings of searches: BM25 and its expansion, the fusion of two rankings, windows of long documents."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from stele.files.strict import Strict, Values, validate
+
+TopicField = Literal["title", "description", "narrative"]  # of a topic (TREC, CLEF, FIRE): which is the query
+K1 = Annotated[float, Field(ge=0)]
+B = Annotated[float, Field(ge=0, le=1)]
+
+
+class Rm3(Strict):
+    """Pseudo-relevance feedback by RM3 (Abdul-Jaleel et al. 2004) as Anserini has it, with its default values."""
+
+    documents: int = Field(10, ge=1, description="best ones of BM25 that terms are taken from")
+    terms: int = Field(10, ge=1, description="that are kept of each of them, and of all together")
+    original_weight: float = Field(0.5, ge=0, le=1, description="of the query as it was")
+    filter: Literal["ascii", "none"] = Field(
+        "ascii", description="ascii: only terms of a-z and 0-9 are added, as Anserini did until 2021"
+    )
+
+
+class Bm25(Strict):
+    """BM25 with fixed parameters."""
+
+    k1: K1
+    b: B
+    lengths: Literal["exact", "lucene"] = Field("exact", description="lucene: rounded down as its one byte keeps them")
+    field: TopicField | None = Field(None, description="of a topic, that is the query; None: the collection's own")
+
+
+class Tuning(Strict):
+    """BM25 with the k1 and b that are best on the questions of a split."""
+
+    split: Literal["train", "dev"]
+    k1: list[K1] = Field(min_length=1)
+    b: list[B] = Field(min_length=1)
+
+
+class Search(Bm25):
+    """BM25 with the model's expansion, if it has one: the recipe of a job."""
+
+    rm3: Rm3 | None = None
+
+
+def parse_lexical(values: Values, where: str = "--recipe") -> Search | Tuning:
+    """Validates a recipe; one with a `split` is a tuning.
+
+    >>> parse_lexical({"k1": 0.9, "b": 0.4, "rm3": {}}).rm3.terms
+    10
+    """
+    return validate(Tuning if "split" in values else Search, values, where)
+
+
+class Fusion(Strict):
+    """Shi et al., section 3: a weight for the scores of term matching, the rest of 1 for those of dense retrieval."""
+
+    scores: Literal["raw", "min_max"] = Field(
+        "raw", description="min_max: each list's scores are scaled to 0..1, query by query; the paper states nothing"
+    )
+
+
+# --- documents that are longer than an encoder reads ------------------------------------------------------------------
+class Windows(Strict):
+    """Shi et al., section 5: "a sliding window of 5 sentences and a stride of 1 sentence", 100 hits, the mean of 3.
+
+    A document's score is the mean of the scores of its `best` best windows among the `hits` that were retrieved for the
+    query: of fewer where fewer were. With `best` 1 it is that of its best passage (max-passage).
+    """
+
+    sentences: int = Field(ge=1, description="a window")
+    stride: int = Field(ge=1, description="sentences from one window's beginning to the next one's")
+    hits: int = Field(ge=1, description="windows that are retrieved for a query")
+    best: int = Field(ge=1, description="of a document's retrieved windows, whose mean score is the document's")
+
+    @model_validator(mode="after")
+    def _no_gap(self) -> Windows:
+        if self.stride > self.sentences:
+            raise ValueError(f"stride {self.stride} leaves out sentences between windows of {self.sentences}")
+        return self
+
+
+class TokenWindows(Strict):
+    """Windows as long as the encoder reads, each with the document's title; of one that fits, the whole.
+
+    With `best` 1 a document's score is that of its best window (max-passage: Dai and Callan, SIGIR 2019, section 3).
+    """
+
+    overlap: float = Field(ge=0, lt=1, description="share of a window that the next one has, too")
+    hits: int = Field(ge=1, description="windows that are retrieved for a query")
+    best: int = Field(1, ge=1, description="of a document's retrieved windows, whose mean score is the document's")

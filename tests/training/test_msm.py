@@ -1,0 +1,236 @@
+"""MSM's document encoder and hierarchical loss, against the plain way to compute them."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from stele.errors import SteleError
+from stele.training.objectives._msm import DocumentEncoder, dynamic_bias, hierarchical_loss
+
+WIDTH = 16
+
+
+def encoder(layers=2, dropout=0.0, positions=6):
+    torch.manual_seed(5)
+    made = DocumentEncoder(
+        layers=layers, width=WIDTH, heads=2, inner=32, positions=positions, dropout=dropout, eps=1e-5
+    )
+    for parameter in made.parameters():  # away from the small initialisation, so that wrong wiring shows
+        torch.nn.init.normal_(parameter, std=0.3)
+    return made
+
+
+def masked_copies(made, vectors, counts):
+    """One forward a sentence, over its document alone, with PyTorch's own attention; the masked position's output."""
+    collected = []
+    for document in vectors.split(list(counts)):
+        for t in range(len(document)):
+            copy = document.clone()
+            copy[t] = made.mask
+            states = made.norm(copy + made.positions.weight[: len(copy)])[None]
+            for layer in made.layers:
+                attention = torch.nn.MultiheadAttention(WIDTH, layer.heads, batch_first=True)
+                with torch.no_grad():
+                    attention.in_proj_weight.copy_(torch.cat([layer.query.weight, layer.key_value.weight]))
+                    attention.in_proj_bias.copy_(torch.cat([layer.query.bias, layer.key_value.bias]))
+                    attention.out_proj.weight.copy_(layer.out.weight)
+                    attention.out_proj.bias.copy_(layer.out.bias)
+                states = layer.attention_norm(states + attention(states, states, states)[0])
+                states = layer.norm(states + layer.outer(torch.nn.functional.gelu(layer.inner(states))))
+            collected.append(states[0, t])
+    return torch.stack(collected)
+
+
+@pytest.mark.parametrize("layers", [1, 2, 4])
+@pytest.mark.parametrize("counts", [(4, 4), (3, 6, 1), (2,)])
+def test_the_diagonal_equals_each_masked_copy_run_alone(layers, counts):
+    made, vectors = encoder(layers).eval(), torch.randn(sum(counts), WIDTH)
+    assert torch.allclose(made(vectors, counts), masked_copies(made, vectors, counts), atol=1e-5)
+
+
+def test_a_prediction_never_sees_its_own_sentence():
+    made, vectors = encoder().eval(), torch.randn(7, WIDTH)
+    changed = vectors.clone()
+    changed[2] = torch.randn(WIDTH)
+    before, after = made(vectors, (4, 3)), made(changed, (4, 3))
+    moved = (before - after).abs().amax(1) > 1e-4
+    assert moved.tolist() == [True, True, False, True, False, False, False]
+
+
+def test_padding_changes_nothing():
+    """A short document beside a long one is predicted as it is alone."""
+    made, short, long = encoder().eval(), torch.randn(2, WIDTH), torch.randn(6, WIDTH)
+    together = made(torch.cat([short, long]), (2, 6))
+    assert torch.allclose(together[:2], made(short, (2,)), atol=1e-6)
+    assert torch.allclose(together[2:], made(long, (6,)), atol=1e-6)
+
+
+def test_gradients_equal_those_of_the_copies():
+    made, counts = encoder().eval(), (3, 4)
+    vectors = torch.randn(7, WIDTH, requires_grad=True)
+    weights = torch.randn(7, WIDTH)
+    (made(vectors, counts) * weights).sum().backward()
+    gradient = vectors.grad.clone()
+    vectors.grad = None
+    (masked_copies(made, vectors, counts) * weights).sum().backward()
+    assert torch.allclose(gradient, vectors.grad, atol=1e-4)
+
+
+def test_dropout_is_drawn_for_every_copy_and_only_in_training():
+    made, vectors = encoder(dropout=0.3), torch.randn(8, WIDTH)
+    made.train()
+    torch.manual_seed(0)
+    first = made(vectors, (4, 4))
+    assert not torch.allclose(first, made(vectors, (4, 4)))
+    made.eval()
+    assert torch.equal(made(vectors, (4, 4)), made(vectors, (4, 4)))
+
+
+def test_initial_weights_are_bert_s():
+    made = DocumentEncoder(layers=2, width=128, heads=2, inner=512, positions=32, dropout=0.1, eps=1e-5)
+    for name, parameter in made.named_parameters():
+        if name.endswith("bias"):
+            assert not parameter.any()
+        elif "norm" in name:
+            assert (parameter == 1).all()
+        else:
+            assert parameter.std().item() == pytest.approx(0.02, rel=0.25), name
+
+
+def test_longer_documents_than_the_recipe_says_are_refused():
+    with pytest.raises(SteleError, match=r"7 sentences.*allows 6"):
+        encoder()(torch.randn(9, WIDTH), np.array([7, 2]))
+
+
+# Unit vectors of the plane, by angle in degrees: their cosines are known by heart.
+ANGLES = {"h": [0, 60, 90, 180], "p": [0, 60, 120, 180]}
+COUNTS = (2, 2)  # two documents of two sentences
+
+
+def plane(angles):
+    radians = torch.tensor([math.radians(angle) for angle in angles], dtype=torch.float64)
+    return torch.stack([radians.cos(), radians.sin()], dim=1).float()
+
+
+def looped(p, h, counts, mu, temperature, intra_negatives=True):
+    """Equations 1 and 2 word by word, one sentence at a time, in plain Python."""
+    p, h = (np.asarray(side.detach(), np.float64) for side in (p, h))
+    document = [d for d, n in enumerate(counts) for _ in range(n)]
+    losses = []
+    for t in range(len(p)):
+        sim = [float(p[t] @ h[j] / np.linalg.norm(p[t]) / np.linalg.norm(h[j])) / temperature for j in range(len(h))]
+        intra = [j for j in range(len(h)) if document[j] == document[t] and j != t]
+        cross = [k for k in range(len(h)) if document[k] != document[t]]
+        alpha = np.mean([sim[j] for j in intra]) - np.mean([sim[k] for k in cross]) if intra else 0.0
+        total = math.exp(sim[t]) + sum(math.exp(sim[k]) for k in cross)
+        if intra_negatives:
+            total += sum(math.exp(sim[j] - mu * alpha) for j in intra)
+        losses.append(-math.log(math.exp(sim[t]) / total))
+    return float(np.mean(losses))
+
+
+def test_the_hierarchical_loss_of_two_documents_by_hand():
+    """First row: cosines 1, 1/2, 0, -1; alpha = 1/2 - (0 - 1)/2 = 1; with mu 1/2 the intra score 1/2 becomes 0."""
+    h, p = plane(ANGLES["h"]), plane(ANGLES["p"])
+    cosines = {
+        # own sentence, the other one of its document, the two of the other document
+        0: (1.0, 0.5, (0.0, -1.0)),
+        1: (1.0, 0.5, (math.sqrt(3) / 2, -0.5)),
+        2: (math.sqrt(3) / 2, 0.5, (-0.5, 0.5)),
+        3: (1.0, 0.0, (-1.0, -0.5)),
+    }
+    expected = 0.0
+    for own, intra, cross in cosines.values():
+        alpha = intra - (cross[0] + cross[1]) / 2
+        others = math.exp(intra - 0.5 * alpha) + math.exp(cross[0]) + math.exp(cross[1])
+        expected += -math.log(math.exp(own) / (math.exp(own) + others)) / 4
+    assert hierarchical_loss(p, h, COUNTS, mu=0.5, temperature=1.0).item() == pytest.approx(expected, abs=1e-6)
+    first = -math.log(math.e / (math.e + 1 + 1 + 1 / math.e))  # the row of the docstring, alone
+    own, intra, cross = cosines[0]
+    assert own == 1.0 and intra - 0.5 * (intra - sum(cross) / 2) == 0.0
+    assert first == pytest.approx(0.62647, abs=1e-4)
+
+
+def test_alpha_by_hand():
+    scores = torch.tensor([[9.0, 4.0, 1.0, 3.0], [6.0, 9.0, 0.0, 2.0], [1.0, 2.0, 9.0, 5.0], [0.0, 0.0, 7.0, 9.0]])
+    same = torch.tensor([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]).bool()
+    alpha = dynamic_bias(scores, same & ~torch.eye(4).bool(), ~same)
+    assert alpha.tolist() == [4 - 2, 6 - 1, 5 - 1.5, 7 - 0]
+
+
+def test_alpha_is_taken_after_the_division_by_the_temperature():
+    h, p = plane(ANGLES["h"]), plane(ANGLES["p"])
+    assert hierarchical_loss(p, h, COUNTS, mu=0.5, temperature=0.1).item() == pytest.approx(
+        looped(p, h, COUNTS, 0.5, 0.1), abs=1e-5
+    )
+
+
+def test_mu_zero_is_the_softmax_over_all_sentences():
+    p, h = torch.randn(12, 5, generator=torch.Generator().manual_seed(1)).split(6)
+    cosines = torch.nn.functional.cosine_similarity(p[:, None], h[None], dim=-1) / 0.1
+    expected = torch.nn.functional.cross_entropy(cosines, torch.arange(6))
+    assert hierarchical_loss(p, h, (2, 4), mu=0.0, temperature=0.1).item() == pytest.approx(expected.item(), abs=1e-5)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3, 0.5, 0.7])
+@pytest.mark.parametrize("counts", [(4, 4, 4), (1, 5, 3, 2), (7, 2)])
+@pytest.mark.parametrize("intra", [True, False])
+def test_equals_the_loop_on_random_vectors(mu, counts, intra):
+    rng = torch.Generator().manual_seed(hash((mu, counts)) % 1000)
+    p, h = (torch.randn(sum(counts), 8, generator=rng) for _ in range(2))
+    found = hierarchical_loss(p, h, counts, mu=mu, temperature=0.1, intra_negatives=intra)
+    assert found.item() == pytest.approx(looped(p, h, counts, mu, 0.1, intra), abs=1e-4)
+
+
+def test_no_gradient_goes_through_alpha():
+    """The gradient is that of the loss with alpha as a constant, and differs from the one through alpha."""
+    rng = torch.Generator().manual_seed(3)
+    p, h = (torch.randn(6, 4, generator=rng, dtype=torch.float64) for _ in range(2))
+    same = torch.tensor([0, 0, 0, 1, 1, 1])[:, None] == torch.tensor([0, 0, 0, 1, 1, 1])[None]
+    intra, cross = same & ~torch.eye(6).bool(), ~same
+
+    def gradient(detach):
+        q = p.clone().requires_grad_()
+        unit = torch.nn.functional.normalize
+        scores = unit(q, dim=-1) @ unit(h, dim=-1).T / 0.1
+        alpha = dynamic_bias(scores.detach() if detach else scores, intra, cross)
+        torch.nn.functional.cross_entropy(scores - 0.5 * alpha[:, None] * intra, torch.arange(6)).backward()
+        return q.grad
+
+    own = p.clone().float().requires_grad_()
+    hierarchical_loss(own, h.float(), (3, 3), mu=0.5, temperature=0.1).backward()
+    assert torch.allclose(own.grad.double(), gradient(detach=True), atol=1e-5)
+    assert not torch.allclose(own.grad.double(), gradient(detach=False), atol=1e-3)
+
+
+def test_the_order_of_documents_does_not_matter():
+    rng = torch.Generator().manual_seed(4)
+    counts = [3, 1, 4]
+    p, h = (torch.randn(8, 6, generator=rng) for _ in range(2))
+    order = [2, 0, 1]
+
+    def arranged(side):
+        return torch.cat([side.split(counts)[d] for d in order])
+
+    before = hierarchical_loss(p, h, counts, mu=0.5, temperature=0.1)
+    after = hierarchical_loss(arranged(p), arranged(h), [counts[d] for d in order], mu=0.5, temperature=0.1)
+    assert after.item() == pytest.approx(before.item(), abs=1e-6)
+
+
+def test_duplicates_leave_the_softmax_when_asked_to():
+    h = plane([0, 90, 0, 200])
+    p = plane([10, 80, 20, 190])
+    same = torch.tensor([1, 2, 1, 3])[:, None] == torch.tensor([1, 2, 1, 3])[None]
+    found = hierarchical_loss(p, h, (2, 2), mu=0.0, temperature=1.0, duplicates=same)
+    cosines = p @ h.T
+    rows = [(0, [0, 1, 3]), (1, [0, 1, 2, 3]), (2, [1, 2, 3]), (3, [0, 1, 2, 3])]
+    expected = np.mean([float(torch.logsumexp(cosines[t, kept], 0) - cosines[t, t]) for t, kept in rows])
+    assert found.item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_group_of_one_document_is_refused():
+    vectors = torch.randn(4, 3)
+    with pytest.raises(SteleError, match="one document"):
+        hierarchical_loss(vectors, vectors, (4,), mu=0.5, temperature=0.1)

@@ -1,0 +1,123 @@
+"""Recipes: every value is said, errors say what to write; learning rates. The papers' values: tests/pretraining."""
+
+import pytest
+import torch
+
+from stele.errors import SteleError
+from stele.recipes.optimisation import Optimisation
+from stele.recipes.pretraining import parse_recipe
+
+MLM = dict(objective="mlm", groups=2, mlm_sequences=4, mlm_length=16, mask_probability=0.15, sampling_alpha=0.3)
+MLM |= dict(dropout=0.1, learning_rate=1e-3, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, clip_norm=None)
+MSM = MLM | dict(
+    objective="msm", documents=2, sentences=3, sentence_length=8, layers=1, mu=0.5, temperature=0.1, projector="none"
+)
+
+
+def test_optimisation_takes_the_recipe_s_values():
+    given = {"steps": 7, "clip_norm": 2.0, "threads": 2, "decay_all": False}
+    recipe_read = parse_recipe({**MLM, **given})
+    assert recipe_read.model_dump(include={*given, "betas", "eps", "weight_decay"}) == {
+        **given,
+        "betas": (0.9, 0.98),
+        "eps": 1e-6,
+        "weight_decay": 0.01,
+    }
+
+
+@pytest.mark.parametrize("key", sorted({*MSM} - {"objective", "mlm_sequences", "mlm_length", "mask_probability"}))
+def test_no_value_of_a_paper_is_taken_in_silence(key):
+    """A recipe that does not say one of these is refused, whatever another paper's recipe says."""
+    with pytest.raises(SteleError, match=f"{key}: Field required"):
+        parse_recipe({name: value for name, value in MSM.items() if name != key} | {"steps": 3})
+
+
+def test_the_recipe_to_equal():
+    assert parse_recipe({**MLM, "steps": 3}).to_equal() is None
+    other = parse_recipe({**MLM, "equal_compute_to": {**MSM, "steps": 9}}).to_equal()
+    assert (other.objective, other.steps) == ("msm", 9)
+    nested = {**MLM, "equal_compute_to": {**MLM, "equal_compute_to": {**MSM, "steps": 9}}}
+    with pytest.raises(SteleError, match="want a recipe that says its `steps`"):
+        parse_recipe(nested).to_equal()
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"steps": 3}, "give `objective`"),
+        ({"objective": "mms", "steps": 3}, "unknown objective 'mms'; did you mean"),
+        ({"objective": "msm", "steps": 3, "document": 4}, "unknown key 'document'; did you mean 'documents'"),
+        ({**MSM, "steps": 3, "mu": -1}, r"mu: .*\(found -1\)"),
+        ({**MSM, "steps": 3, "projector": "both"}, "projector: .*asymmetric"),
+        (MSM, "either `steps` or `equal_compute_to`"),
+        ({**MLM, "steps": 3, "equal_compute_to": {}}, "either `steps` or `equal_compute_to`"),
+        ({**MSM, "steps": 3, "snapshots": [2, 4]}, "step 4 is past the last one, 3"),
+        ({**MSM, "steps": 3, "mlm_share": 0.4, "mlm_length": None}, "MLM batches need mlm_sequences, mlm_length and"),
+        ({"objective": "crop", "steps": 3, "layers": 2}, "unknown key 'layers'"),
+    ],
+)
+def test_errors_say_what_to_write(values, message):
+    with pytest.raises(SteleError, match=message):
+        parse_recipe(values)
+
+
+def rates(**settings):
+    made = Optimisation(learning_rate=1.0, **settings)
+    return [made.learning_rate_at(step) for step in range(made.steps)]
+
+
+def test_linear_warm_up_and_decay():
+    assert rates(steps=8, warmup_steps=4) == pytest.approx([0.25, 0.5, 0.75, 1.0, 1.0, 0.75, 0.5, 0.25])
+
+
+def test_a_polynomial_schedule_falls_by_its_power():
+    assert rates(steps=4, schedule="polynomial", power=2.0) == pytest.approx([1.0, 9 / 16, 1 / 4, 1 / 16])
+
+
+def test_constant_after_warm_up():
+    assert rates(steps=4, warmup_steps=2, schedule="constant") == pytest.approx([0.5, 1.0, 1.0, 1.0])
+
+
+def test_every_step_learns_something():
+    for settings in ({"steps": 1}, {"steps": 3, "warmup_steps": 3}, {"steps": 5, "warmup_steps": 9}):
+        assert all(rate > 0 for rate in rates(**settings))
+
+
+def test_fused_adamw_equals_the_plain_one():
+    torch.manual_seed(0)
+    weights = torch.randn(7, 3)
+    gradients = [torch.randn(7, 3) for _ in range(5)]
+    settings = Optimisation(steps=5, learning_rate=0.1, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01)
+    made, plain = torch.nn.Linear(3, 7, bias=False), torch.nn.Parameter(weights.clone())
+    made.weight.data.copy_(weights)
+    fused = settings.optimiser(made)
+    reference = torch.optim.AdamW([plain], lr=0.1, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, foreach=False)
+    for gradient in gradients:
+        made.weight.grad, plain.grad = gradient.clone(), gradient.clone()
+        fused.step()
+        reference.step()
+    assert torch.allclose(made.weight, plain, atol=1e-6)
+    assert fused.defaults["fused"]
+
+
+@pytest.mark.parametrize("decay_all", [True, False])
+def test_weight_decay_spares_biases_and_norms_unless_asked(decay_all):
+    """Without gradients a weight shrinks by learning rate times decay; biases and normalisation weights when asked."""
+    module = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.LayerNorm(2))
+    torch.nn.init.ones_(module[0].bias)
+    before = {name: p.detach().clone() for name, p in module.named_parameters()}
+    settings = Optimisation(steps=1, learning_rate=0.1, weight_decay=0.5, decay_all=decay_all)
+    optimiser = settings.optimiser(module)
+    for parameter in module.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimiser.step()
+    for name, p in module.named_parameters():
+        shrunk = 0.95 if decay_all or name == "0.weight" else 1.0
+        assert torch.allclose(p, shrunk * before[name]), name
+
+
+def test_frozen_parameters_are_left_alone():
+    module = torch.nn.Linear(2, 2)
+    module.bias.requires_grad_(False)
+    groups = Optimisation(steps=1, learning_rate=0.1).optimiser(module).param_groups
+    assert [p.shape for p in groups[0]["params"]] == [module.weight.shape]

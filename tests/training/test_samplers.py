@@ -1,0 +1,202 @@
+"""Which examples a step sees: languages, passes and mixtures of parts."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from stele.errors import SteleError
+from stele.training.mixing import CHUNK, MixedSampler
+from stele.training.sampling import Sampler, Sampling, derive, generator, kind_of, language_probabilities, permuted
+
+
+def test_alpha_smooths_as_by_hand():
+    """Shares 1/10 and 9/10: with alpha 1/2 their roots stand 1 to 3, so 1/4 and 3/4."""
+    probabilities = language_probabilities({"sw": 10, "en": 90}, 0.5)
+    assert probabilities == pytest.approx({"sw": 0.25, "en": 0.75})
+    assert language_probabilities({"sw": 10, "en": 90}, 1.0) == pytest.approx({"sw": 0.1, "en": 0.9})
+    assert language_probabilities({"sw": 10, "en": 90}, 0.0) == pytest.approx({"sw": 0.5, "en": 0.5})
+
+
+def test_a_language_without_examples_is_refused():
+    with pytest.raises(SteleError, match="sw"):
+        language_probabilities({"sw": 0, "en": 3}, 0.3)
+
+
+@pytest.mark.parametrize("share", [0.4, 0.1, 0.35, 1 / 3])
+def test_groups_of_the_second_kind_keep_their_share(share):
+    kinds = [kind_of(j, share) for j in range(997)]
+    for n in (1, 5, 16, 100, 997):
+        assert sum(second for second, _ in kinds[:n]) == pytest.approx(share * n, abs=1)
+    for wanted in (True, False):
+        assert [n for second, n in kinds if second is wanted] == list(range(sum(s is wanted for s, _ in kinds)))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 9, 100, 1025])
+def test_permutations_are_permutations(size):
+    for key in range(4):
+        assert sorted(permuted(size, derive(key), np.arange(size)).tolist()) == list(range(size))
+
+
+def test_a_permutation_can_be_read_anywhere():
+    whole = permuted(1000, 7, np.arange(1000))
+    assert permuted(1000, 7, np.array([3, 999, 500])).tolist() == whole[[3, 999, 500]].tolist()
+    assert permuted(1000, 8, np.arange(1000)).tolist() != whole.tolist()
+    assert abs(np.corrcoef(whole, np.arange(1000))[0, 1]) < 0.15
+
+
+def sampler(**changes):
+    settings = dict(sizes={"en": 50, "sw": 20, "xx": 3}, group=8, groups=4000, alpha=0.3, seed=1, name="msm")
+    return Sampler(Sampling(**{**settings, **changes}))
+
+
+def test_groups_are_one_language_without_repetition():
+    made = sampler()
+    for n in range(300):
+        language, examples = made.group(n)
+        assert len(set(examples.tolist())) == 8 and examples.min() >= 0 and examples.max() < made.sizes[language]
+
+
+def test_languages_come_as_often_as_alpha_says():
+    made = sampler()
+    drawn = Counter(made.group(n)[0] for n in range(4000))
+    expected = language_probabilities({"en": 50, "sw": 20}, 0.3)
+    for language, probability in expected.items():
+        deviation = (4000 * probability * (1 - probability)) ** 0.5
+        assert abs(drawn[language] - 4000 * probability) < 4 * deviation
+    assert made.left_out == {"xx": 3}
+
+
+def test_every_example_comes_once_a_pass():
+    made = sampler(sizes={"en": 48}, group=8)
+    for n in range(0, 60, 6):
+        seen = np.concatenate([made.group(n + i)[1] for i in range(6)])
+        assert sorted(seen.tolist()) == list(range(48))
+
+
+def test_a_group_depends_on_seed_and_number_only():
+    first, again, shorter = sampler(), sampler(), sampler(groups=100)
+    for n in (0, 17, 99):
+        for other in (again, shorter):
+            assert other.group(n)[0] == first.group(n)[0]
+            assert other.group(n)[1].tolist() == first.group(n)[1].tolist()
+    assert any(sampler(seed=2).group(n)[1].tolist() != first.group(n)[1].tolist() for n in range(5))
+
+
+def test_too_small_everywhere_is_an_error():
+    with pytest.raises(SteleError, match="no language has the 64 examples"):
+        sampler(group=64)
+
+
+def test_generators_differ_by_key():
+    assert generator(0, "a").integers(1 << 40) != generator(0, "b").integers(1 << 40)
+    assert generator(3, "mask", 5).random(4).tolist() == generator(3, "mask", 5).random(4).tolist()
+
+
+@pytest.mark.parametrize("kind", [Sampler, MixedSampler])
+def test_languages_are_drawn_by_their_true_sizes_where_stores_are_samples(kind):
+    """A store that is a sample of half of its language counts as all of it; its indices stay its own."""
+    settings = dict(group=8, groups=600, alpha=1.0, seed=1, name="msm")
+    capped = kind(Sampling({"en": 100, "sw": 100}, **settings, in_all={"en": 900, "sw": 100}))
+    assert capped.probabilities == pytest.approx({"en": 0.9, "sw": 0.1})
+    drawn = [(part, index) for n in range(600) for part, indices in capped.draw(n) for index in indices]
+    assert sum(part == "en" for part, _ in drawn) / len(drawn) == pytest.approx(0.9, abs=0.03)
+    assert max(index for _, index in drawn) == 99
+    whole = kind(Sampling({"en": 900, "sw": 100}, **settings))
+    same = kind(Sampling({"en": 900, "sw": 100}, **settings, in_all={"en": 900, "sw": 100}))
+    assert [str(same.draw(n)) for n in range(20)] == [str(whole.draw(n)) for n in range(20)]
+
+
+SIZES = {"de-en": 900, "en-sw": 40, "sw-th": 7, "km-sw": 0}
+
+
+def mixed_sampler(**changes):
+    given = dict(sizes=SIZES, group=16, groups=3 * CHUNK, alpha=0.3, seed=1, name="clk")
+    return MixedSampler(Sampling(**{**given, **changes}))
+
+
+def test_a_group_has_as_many_examples_as_the_recipe_says():
+    made = mixed_sampler()
+    for n in (0, 1, CHUNK - 1, CHUNK, 3 * CHUNK - 1):
+        drawn = made.draw(n)
+        assert sum(len(indices) for _, indices in drawn) == 16
+        assert len({part for part, _ in drawn}) == len(drawn) and [part for part, _ in drawn] == sorted(dict(drawn))
+        assert all(0 <= i < SIZES[part] for part, indices in drawn for i in indices)
+    assert made.left_out == {"km-sw": 0}
+
+
+def test_parts_come_as_often_as_alpha_says():
+    made, groups = mixed_sampler(), 3 * CHUNK
+    actual = dict.fromkeys(made.sizes, 0)
+    for n in range(groups):
+        for part, indices in made.draw(n):
+            actual[part] += len(indices)
+    draws = 16 * groups
+    for part, probability in language_probabilities({k: v for k, v in SIZES.items() if v}, 0.3).items():
+        deviation = (draws * probability * (1 - probability)) ** 0.5
+        assert abs(actual[part] - draws * probability) < 4 * deviation
+        assert made.probabilities[part] == pytest.approx(probability)
+
+
+def test_numbers_of_a_group_vary_as_independent_draws_do():
+    """Mean and variance of how many of a group's 16 examples are of one part: those of a binomial."""
+    made = mixed_sampler(sizes={"en": 500, "sw": 500}, alpha=1.0)
+    counts = [dict(made.draw(n)).get("en", np.zeros(0)).size for n in range(2 * CHUNK)]
+    assert np.mean(counts) == pytest.approx(8, abs=0.3) and np.var(counts) == pytest.approx(4, abs=0.7)
+
+
+def test_every_part_comes_in_passes():
+    """Group after group, over the borders of chunks too: each pass is a permutation, and each another one."""
+    made = mixed_sampler()
+    stream = {part: [] for part in made.sizes}
+    for n in range(CHUNK + 200):
+        for part, indices in made.draw(n):
+            stream[part] += indices.tolist()
+    for part, size in made.sizes.items():
+        passes = [stream[part][i : i + size] for i in range(0, len(stream[part]) - size + 1, size)]
+        assert len(passes) >= 5
+        assert all(sorted(one) == list(range(size)) for one in passes)
+        assert passes[0] != passes[1]
+
+
+def test_a_group_is_a_function_of_seed_and_number():
+    """A resumed run begins anywhere, and a longer or shorter run begins alike."""
+    first = [mixed_sampler().draw(n) for n in range(5)]
+    made = mixed_sampler(groups=CHUNK)
+    made.draw(400)
+    for n in (3, 1, 4, 0, 2):
+        for (part, indices), (other, others) in zip(made.draw(n), first[n], strict=True):
+            assert part == other and indices.tolist() == others.tolist()
+    changed = {name: mixed_sampler(**values) for name, values in (("seed", {"seed": 2}), ("name", {"name": "ilk"}))}
+    for other in changed.values():
+        assert any(str(other.draw(n)) != str(first[n]) for n in range(5))
+
+
+def test_a_part_smaller_than_its_share_of_a_group_comes_again():
+    made = mixed_sampler(sizes={"de-en": 30, "sw-th": 2}, alpha=0.0)
+    for n in range(20):
+        drawn = dict(made.draw(n))
+        few, rest = drawn["sw-th"], drawn["de-en"]
+        assert abs((few == 0).sum() - (few == 1).sum()) <= 1 and len(few) + len(rest) == 16
+
+
+def test_too_little_text_is_an_error():
+    with pytest.raises(SteleError, match=r"clk: all languages together lack the 1000 examples .*\(found 947\)"):
+        mixed_sampler(group=1000)
+
+
+def test_the_papers_size_costs_little(tmp_path):
+    """378 language pairs, 300,000 steps of 512: kilobytes a thousand groups, and no draw is made before its time."""
+    sizes = {f"{i:03}": int(s) for i, s in enumerate(np.geomspace(300, 5e7, 378))}
+    made = mixed_sampler(sizes=sizes, group=512, groups=900_000)
+    assert made._totals.nbytes + made._earlier.nbytes < 12e6
+    drawn = made.draw(899_999)
+    assert sum(len(indices) for _, indices in drawn) == 512
+    assert all(len(np.unique(indices)) == len(indices) for part, indices in drawn if sizes[part] > 10_000)
+
+
+def test_permutations_of_several_sizes_at_once_are_those_of_each():
+    sizes, keys = np.array([1, 2, 3, 9, 1025, 5_000_000]), np.array([3, 1 << 62, 5, 7, 11, 13])
+    places = np.array([0, 1, 2, 4, 1000, 4_999_999])
+    expected = [permuted(int(s), int(k), np.array([p]))[0] for s, k, p in zip(sizes, keys, places, strict=True)]
+    assert permuted(sizes, keys, places).tolist() == expected
