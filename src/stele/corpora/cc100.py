@@ -80,7 +80,7 @@ def text_file(folder: Path) -> Path:
 
 
 def read_texts(blocks: Iterable[bytes], where: str, dropped: Counter[str]) -> Iterator[list[str]]:
-    """The lines of one document after another; counts what is dropped or cut in `dropped`.
+    """The lines of one document after another; counts dropped lines and cut documents in `dropped`.
 
     Raises SteleError when more than BAD_LINES lines and BAD_SHARE of all are not UTF-8.
     """

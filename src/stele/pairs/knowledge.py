@@ -108,7 +108,7 @@ class Knowledge:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """What the statistics of pairs say of a language."""
+        """Numbers of pages, of pages with an entity, and of links."""
         import pyarrow.parquet as pq
 
         from stele.artifacts import knowledge_base

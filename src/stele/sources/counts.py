@@ -1,4 +1,4 @@
-"""Ways to count what is in a dataset's files, so that a wrong or cut file is noticed before it is used."""
+"""Ways to count the contents of a dataset's files, so that a wrong or cut file is noticed before it is used."""
 
 from __future__ import annotations
 

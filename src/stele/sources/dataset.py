@@ -133,7 +133,7 @@ def _fetch(source: Part, places: Places) -> Fetched:
 
 
 def _begin(source: Part, first: int, places: Places) -> Fetched:
-    """The first documents or pages of a corpus; what is evaluated or fine-tuned on is whole, always."""
+    """The first documents or pages of a corpus. Raises SteleError for data that are used whole."""
     if source.cut is None:
         raise SteleError(f"{source.dataset}: --first: this dataset is used whole; leave it out")
     if first < 1:
@@ -167,9 +167,10 @@ def _assemble(fetched: Fetched, folder: Path) -> Facts:
 
 
 def _count(source: Part, folder: Path, files: Sequence[str], manifest: Manifest | None) -> dict[str, Any]:
-    """Counts what the catalogue wants counted and compares; `manifest` gives the numbers of generated data.
+    """Counts a part's contents and compares them with the catalogue, or with the `manifest` of generated data.
 
-    Of a part that a user has as exported tables, all `files` that there are hold what its own would.
+    Where a user has exported tables, all `files` are counted in place of the part's own.
+    Raises SteleError where they differ.
     """
     counts: dict[str, Any] = {}
     for what, items in source.counts.items():
