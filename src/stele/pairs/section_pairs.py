@@ -1,6 +1,6 @@
 """Mine the pages of one entity in two languages for section pairs (Yu et al., section 4.1; `methods/section.py`).
 
-Writes the sections and the pairs (`artifacts/section_pairs.py`) and their record. The pairs stand in an order drawn by
+Writes the sections and the pairs (`artifacts/knowledge_base.py`) and their record. The pairs stand in an order drawn by
 the seed, of which `max_pairs` takes the first. A part is two languages in order ("en-fr"). Headings are read first,
 then the words' vectors, of which only the headings' terms are kept, and last the texts of the pages that have a pair.
 """

@@ -1,4 +1,4 @@
-"""The keys that mining methods on the knowledge base share (pairs/mining/knowledge.py)."""
+"""The keys that mining methods on the knowledge base share (pairs/knowledge.py)."""
 
 from __future__ import annotations
 

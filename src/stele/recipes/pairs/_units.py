@@ -1,4 +1,4 @@
-"""How a document is cut into units: the keys that MSM and CROP share (pairs/mining/tokens.py)."""
+"""How a document is cut into units: the keys that MSM and CROP share (pairs/segments.py)."""
 
 from __future__ import annotations
 
