@@ -35,7 +35,7 @@ rule score:
 
 rule count_parameters:
     input:
-        lambda w: plan.rows.inputs(Row("parameters", w.model, "direct"), w.seeds)[
+        lambda w: plan.rows.inputs(RunKey("parameters", w.model, "direct"), w.seeds)[
             "encoder"
         ],
     output:
@@ -85,7 +85,7 @@ rule count_lengths:
 
 rule count_dataset:
     input:
-        unpack(lambda w: plan.rows.inputs(Row("statistics", w.dataset, "count"))),
+        unpack(lambda w: plan.rows.inputs(RunKey("statistics", w.dataset, "count"))),
     output:
         result=plan.paths.results("statistics/{dataset}/count.json"),
     log:
@@ -133,7 +133,7 @@ rule average:
 rule alias:
     input:
         result=lambda w: plan.paths.result(
-            Row(w.benchmark, w.model, plan.protocols.canonical(w.benchmark, w.alias))
+            RunKey(w.benchmark, w.model, plan.protocols.canonical(w.benchmark, w.alias))
         ),
     output:
         result=plan.paths.results("{benchmark}/{model}/{alias}.json"),
