@@ -57,19 +57,16 @@ BATCH = 1 << 16  # rows of a batch of pairs
 LEAST_MB = 64  # memory below which DuckDB cannot work at all
 
 
-def pages_path(record: Path | str) -> Path:
-    """The pages of the knowledge base with this record.json; missing, damaged or of another shape is an error."""
-    return _checked(Path(record).parent / PAGES, PAGES_SCHEMA)
-
-
 def links_path(record: Path | str) -> Path:
-    """The links of the knowledge base with this record.json; missing, damaged or of another shape is an error."""
+    """The links of the knowledge base with this record.json. Raises SteleError for missing and damaged ones."""
     return _checked(Path(record).parent / LINKS, LINKS_SCHEMA)
 
 
 def read_pages(record: Path | str, columns: list[str] | None = None) -> pa.Table:
-    """The pages (or only some columns of them) in order: row n is page n."""
-    return _read(pages_path(record), columns)
+    """The pages (or only some columns of them) in order: row n is page n. Raises SteleError as `links_path`."""
+    path = _checked(Path(record).parent / PAGES, PAGES_SCHEMA)
+    with reading(path, "Parquet file", "delete its folder and build it again"):
+        return pq.read_table(path, columns=columns)
 
 
 def _checked(path: Path, schema: pa.Schema) -> Path:
@@ -82,11 +79,6 @@ def _checked(path: Path, schema: pa.Schema) -> Path:
             there = ", ".join(f"{name} {kind}" for name, kind in zip(present.names, present.types, strict=True))
             raise SteleError(f"{path}: want column {field.name} of type {field.type}, found: {there}; build it again")
     return path
-
-
-def _read(path: Path, columns: list[str] | None) -> pa.Table:
-    with reading(path, "Parquet file", "delete its folder and build it again"):
-        return pq.read_table(path, columns=columns)
 
 
 @contextmanager

@@ -34,18 +34,9 @@ DIVERGED = "diverged pretraining"
 UNPROMPTED = "none of the checkpoint's prompts used"
 
 CIRCUMSTANCES = (
-    "versions",
-    "commit",
-    "python",
-    "device",
-    "host",
-    "wall_seconds",
-    "cpu_seconds",
-    "peak_memory_mb",
-    "finished",
-    "curve_seconds",
-    SEAL,
-)
+    "versions", "commit", "python", "device", "host", "wall_seconds", "cpu_seconds", "peak_memory_mb", "finished",
+    "curve_seconds", SEAL,
+)  # fmt: skip
 # what an ancestor is known by: what was done, to what, how; everything else stands in its own record
 ANCESTRY = "ancestry"
 WHOLE_ANCESTRY = "ancestry.json"  # of a folder of kept results: all that any of them comes from
@@ -55,23 +46,9 @@ IDENTITY = (
     "labels", "inputs", "content", "diverged",
 )  # fmt: skip
 PACKAGES = (
-    "torch",
-    "transformers",
-    "tokenizers",
-    "accelerate",
-    "faiss-cpu",
-    "faiss-gpu",
-    "ranx",
-    "nltk",
-    "numpy",
-    "scipy",
-    "pyarrow",
-    "duckdb",
-    "lxml",
-    "sentencex",
-    "bm25s",
-    "snakemake",
-)
+    "torch", "transformers", "tokenizers", "accelerate", "faiss-cpu", "faiss-gpu", "ranx", "nltk", "numpy", "scipy",
+    "pyarrow", "duckdb", "lxml", "sentencex", "bm25s", "snakemake",
+)  # fmt: skip
 
 
 class Record(TypedDict, total=False):
@@ -268,9 +245,8 @@ def write_record(
     """Writes the record of a finished job and returns it.
 
     `inputs` maps a name to the record (or file) of each input; labels are inherited from them. `outputs` maps the files
-    that were made, as paths from the record's folder, to their `file_facts` (`stele.files.atomic`): by
-    them damage is noticed.
-    They are the record's `content` too, unless that is given.
+    that were made, as paths from the record's folder, to their `file_facts`: by them damage is noticed. They are the
+    record's `content` too, unless that is given.
     """
     check_record(Path(path), job)
     if outputs is not None:

@@ -178,11 +178,6 @@ def result_files(results_dir: Path | str, each_seed: bool = False) -> Iterator[P
             yield path
 
 
-def _is_alias(path: Path, result: Result, each_seed: bool) -> bool:
-    """Whether a file is a copy under a short setting name (`zero_shot.json` of `zero_shot_marco`)."""
-    return (path.parent.name if each_seed else path.stem) != result.setting
-
-
 def _rows(result: Result) -> Iterator[tuple[Any, ...]]:
     labels = ", ".join(sorted(result.labels))
     for name, metric in sorted(result.metrics.items()):
@@ -214,7 +209,8 @@ def load_results(results_dir: Path | str = "results", each_seed: bool = False) -
     rows = []
     for path in result_files(results_dir, each_seed):
         result = read_result(path)
-        if not _is_alias(path, result, each_seed):
+        setting = path.parent.name if each_seed else path.stem
+        if setting == result.setting:  # else a copy under a short name (`zero_shot.json` of `zero_shot_marco`)
             rows.extend(_rows(result))
     return pandas.DataFrame(rows, columns=COLUMNS).astype({"value": "float64", "n": "Int64", "std": "float64"})
 

@@ -10,7 +10,7 @@ import argparse
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from stele import progress
@@ -80,12 +80,12 @@ def text_file(folder: Path) -> Path:
 
 
 def read_texts(blocks: Iterable[bytes], where: str, dropped: Counter[str]) -> Iterator[list[str]]:
-    """The lines of one document after another; counts what is dropped or cut in `dropped`.
+    """The lines of one document after another; counts dropped lines and cut documents in `dropped`.
 
     Raises SteleError when more than BAD_LINES lines and BAD_SHARE of all are not UTF-8.
     """
     pending, lines, bad_line = b"", 0, ""
-    for block in _then_end(blocks):
+    for block in chain(blocks, [None]):
         pending = pending + block if block is not None else pending + b"\n\n"
         pending = pending.replace(b"\r\n", b"\n") if b"\r" in pending else pending
         *whole, pending = pending.split(b"\n\n")
@@ -103,11 +103,6 @@ def read_texts(blocks: Iterable[bytes], where: str, dropped: Counter[str]) -> It
             yield text
         _refuse_foreign(dropped["lines_not_utf8"], lines, bad_line, where, sure=lines > 100_000)
     _refuse_foreign(dropped["lines_not_utf8"], lines, bad_line, where, sure=True)
-
-
-def _then_end(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
-    yield from blocks
-    yield None
 
 
 def _cut(pending: bytes, where: str) -> int:

@@ -43,7 +43,7 @@ class DumpFiles(NamedTuple):
 def find_dump(folder: Path) -> list[DumpFiles]:
     """The dump in a dataset folder, its parts in the order of their pages.
 
-    None, several dumps, or parts that overlap are an error that lists what is there and says what is read.
+    Raises SteleError for none, several dumps or parts that overlap; lists the files, and the names that are read.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     articles = [path for path in files if _ARTICLES.fullmatch(path.name) and "index" not in path.name]
@@ -98,7 +98,7 @@ def _with_others(articles: Path, files: Iterable[Path]) -> DumpFiles:
 
 
 def _index_key(path: Path) -> tuple[str, str]:
-    """What a multistream dump, or a part of one, and its index have in common."""
+    """The part of its name that a multistream dump, or a part of one, shares with its index."""
     stem, _, rest = path.name.replace("-index", "").partition(".")
     return stem, rest.removeprefix("xml").removeprefix("txt").removesuffix(".bz2")
 

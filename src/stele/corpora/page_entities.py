@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def find_table(folder: Path) -> Path:
-    """The .sql.gz of the table in a dataset folder; several or none are an error that lists what is there."""
+    """The .sql.gz of the table in a dataset folder. Raises SteleError for several or none, and lists the files."""
     tables = sorted(folder.rglob(f"*{TABLE}*.sql.gz"))
     if len(tables) != 1:
         there = ", ".join(sorted(path.name for path in folder.rglob("*"))) if folder.is_dir() else "no such folder"

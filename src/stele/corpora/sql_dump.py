@@ -82,7 +82,7 @@ class _Input:
 
 
 def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None]) -> Iterator[tuple[int, Rows]]:
-    """(rows read, those of the wanted sites), block by block, of the table in a .sql.gz.
+    """(number of rows, the `Rows` of the wanted sites), block by block, of the table in a .sql.gz.
 
     `progress` is called with the number of compressed bytes read since the last call. Another table, a missing column,
     rows of another shape, damage and truncation are errors.
@@ -141,7 +141,7 @@ def _name(parts: Sequence[bytes | None]) -> str:
 
 
 def _created_columns(body: bytes) -> list[str]:
-    """The names of the columns in what stands behind the first bracket of a CREATE TABLE."""
+    """The names of the columns, from the text behind the first bracket of a CREATE TABLE."""
     for _ in range(4):  # types and keys nest no deeper
         body = _NESTED.sub(b" ", body)
     definitions = [part.strip() for part in body.partition(b")")[0].split(b",")]
@@ -192,7 +192,7 @@ def _rows_of_statement(
 
 
 def _apparent_end(text: bytes, begin: int, stop: int) -> int:
-    """Where a statement ends, unless what looks like its end stands in a literal; -1: not before `stop`.
+    """Where a statement seems to end (a literal may look like it); -1: not before `stop`.
 
     So no byte of the next statement is looked at twice.
     """

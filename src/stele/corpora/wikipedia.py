@@ -109,7 +109,7 @@ def _without_collector() -> Iterator[None]:
 
 
 def _notes(dump: Sequence[DumpFiles], shards: int) -> list[str]:
-    """What the reader of a record should know of the dump."""
+    """Notes on the dump for the reader of the record."""
     notes = []
     if gap := missing_pages(dump):
         notes.append(f"parts are missing: no file has pages {gap}")
@@ -123,7 +123,7 @@ def _notes(dump: Sequence[DumpFiles], shards: int) -> list[str]:
 
 
 class Aside:
-    """What becomes of pages that are no documents: files of redirects and rejects, and counts."""
+    """The pages that are no documents: files of redirects and rejects, and counts."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.site = Site()
@@ -190,7 +190,7 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 
 def documents(pages: Iterator[Site | Page], language: str, aside: Aside) -> Iterator[Document]:
-    """The articles of a dump; what the other pages are goes to `aside`."""
+    """The articles of a dump; the other pages go to `aside`."""
     site = Site()
     for page in pages:
         if isinstance(page, Site):
@@ -207,7 +207,7 @@ def documents(pages: Iterator[Site | Page], language: str, aside: Aside) -> Iter
                 aside.redirect(title, site.normalise(page.redirect or ""))
                 continue
             document = to_document(page, extract(page.text, site), language)
-        except Exception as error:  # one odd page must not stop a wiki; what it was is kept
+        except Exception as error:  # one odd page must not stop a wiki; it is kept for a look
             aside.reject(page.title, error)
             continue
         if document is None:

@@ -290,7 +290,7 @@ def site_of(language: str, case: str, names: Iterable[tuple[str | None, str | No
 
 
 def read_siteinfo(path: Path | None) -> Siteinfo:
-    """What the file beside a dump adds; nothing without one. A damaged file is an error that names it."""
+    """The names and words in the file beside a dump; none without one. Raises SteleError for a damaged file."""
     if path is None:
         return Siteinfo({}, ())
     what = "siteinfo of a wiki", "fetch it again or remove it"

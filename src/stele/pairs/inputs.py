@@ -79,7 +79,7 @@ def by_language(given: Sequence[str], name: str, many: bool) -> dict[str, list[P
 def _languages(
     part: str, bases: Mapping[str, Path], documents: Mapping[str, list[Path]], method: str, count: int
 ) -> list[str]:
-    """The languages of a part, in order; what is given must be theirs."""
+    """The languages of a part, in order. Raises SteleError where knowledge bases or documents are of others."""
     codes = sorted(bases)
     if len(codes) != count or "-".join(codes) != part:
         want = "one language" if count == 1 else 'two languages in order, as in "en-fr"'
@@ -110,7 +110,7 @@ def _check_documents(code: str, base: Path, documents: Sequence[Path]) -> None:
 
 
 class Tokenisation(NamedTuple):
-    """The pairs' recipe and record, the tokenizer, and the digest of what it makes of its probe."""
+    """The pairs' recipe and record, the tokenizer, and the digest of its tokens of a probe."""
 
     recipe: Any
     made: records.Record
@@ -126,7 +126,7 @@ def add_tokenisation_arguments(parser: argparse.ArgumentParser, job: str) -> Non
 
 
 def open_tokenisation(args: argparse.Namespace, kind: type) -> Tokenisation:
-    """What the arguments name. Raises SteleError for pairs of another method, or of another `kind` of methods."""
+    """Opens what the arguments name. Raises SteleError for pairs of another method, or of another `kind` of methods."""
     _, recipe = load_method(args.recipe, kind)
     made = records.read_record(args.pairs)
     if made.get("method") != recipe.method:

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow.parquet as pq
 
+from stele.artifacts.knowledge_base import links_path, read_pages, symmetric_pairs
 from stele.files.reading import reading
 from stele.training.sampling import MASK64, derive
 
@@ -108,12 +110,8 @@ class Knowledge:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """What the statistics of pairs say of a language."""
-        import pyarrow.parquet as pq
-
-        from stele.artifacts import knowledge_base
-
-        path = knowledge_base.links_path(self.record)
+        """Numbers of pages, of pages with an entity, and of links."""
+        path = links_path(self.record)
         with reading(path, "Parquet file", "build the knowledge base again"):
             links = pq.read_metadata(path).num_rows
         return {"pages": len(self.entities), "pages_with_entity": len(self.by_entity[0]), "links": links}
@@ -121,17 +119,13 @@ class Knowledge:
     @cached_property
     def entities(self) -> np.ndarray:
         """int64 [pages]: the entity of each page, -1 for none."""
-        from stele.artifacts import knowledge_base
-
-        column = knowledge_base.read_pages(self.record, ["entity"]).column("entity")
+        column = read_pages(self.record, ["entity"]).column("entity")
         return column.fill_null(-1).to_numpy()
 
     @cached_property
     def sentences(self) -> np.ndarray:
         """int32 [pages]: how many sentences each page has."""
-        from stele.artifacts import knowledge_base
-
-        return knowledge_base.read_pages(self.record, ["sentences"]).column("sentences").to_numpy()
+        return read_pages(self.record, ["sentences"]).column("sentences").to_numpy()
 
     @cached_property
     def by_entity(self) -> tuple[np.ndarray, np.ndarray]:
@@ -142,11 +136,7 @@ class Knowledge:
 
     def links(self) -> Iterator[tuple[np.ndarray, ...]]:
         """(page, sentence, target), int32 [n] each, of all links, a batch at a time."""
-        import pyarrow.parquet as pq
-
-        from stele.artifacts import knowledge_base
-
-        path = knowledge_base.links_path(self.record)
+        path = links_path(self.record)
         with reading(path, "Parquet file", "build the knowledge base again"), pq.ParquetFile(path) as file:
             for batch in file.iter_batches(BATCH, columns=["page", "sentence", "target"]):
                 yield tuple(column.to_numpy() for column in batch.columns)
@@ -156,10 +146,8 @@ class Knowledge:
 
         Each pair of sentences comes once.
         """
-        from stele.artifacts import knowledge_base
-
-        path = knowledge_base.links_path(self.record)
-        for batch in knowledge_base.symmetric_pairs(path, self.memory_mb, self.threads, self.temporary):
+        path = links_path(self.record)
+        for batch in symmetric_pairs(path, self.memory_mb, self.threads, self.temporary):
             yield tuple(column.to_numpy() for column in batch.columns)
 
     def pages_of(self, entities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

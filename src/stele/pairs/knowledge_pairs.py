@@ -47,7 +47,7 @@ SCHEMA = pa.schema(
         *((name, pa.int32()) for name in ("query_page", "passage_page")),
     ]
 )
-JOIN = 4  # the join of links has one in so many bytes of the job's memory; the others are for candidates and texts
+JOIN = 4  # the join of links has a fourth of the job's memory; candidates and texts have the rest
 OVERDRAW = 2  # candidates whose texts are read for each pair that is wanted, at first: some will be dropped
 
 
@@ -102,9 +102,9 @@ def mine(
     path: Path,
     work: Path,
 ) -> dict[str, Any]:
-    """Writes the pairs to `path` and returns the counts: candidates, pairs, and what was dropped before the last pair.
+    """Writes the pairs to `path`; returns counts of candidates, of pairs, and of those dropped before the last pair.
 
-    Where so many are dropped that pairs are lacking, twice as many candidates are drawn, of which the first are the
+    Where too few pairs are left, twice as many candidates are drawn, of which the first are the
     same: stubs have one passage, so that of nine CLK candidates eight may be none.
     """
     overdraw = OVERDRAW
@@ -278,7 +278,7 @@ def kept(
 
 
 def _has_text(text: str, least: int) -> bool:
-    """Whether a text has so many letters or digits; mostly its beginning says so."""
+    """Whether a text has at least `least` letters or digits; mostly its beginning has."""
     return sum(map(str.isalnum, text[: 4 * least])) >= least or sum(map(str.isalnum, text)) >= least
 
 

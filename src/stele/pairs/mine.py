@@ -1,7 +1,7 @@
 """Mine the documents of one language for training examples: MSM's documents, CROP and ICT pairs, stretches for MLM.
 
 Writes an example store (stele.training.store), tokens of the given tokenizer without special ones, and its record: of
-all examples, or of a sample of at most so many (`Sample`), with the number that there would be in all.
+all examples, or of a sample (`Sample`), with the number that there would be in all.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def mine(
     counts: Counter[str],
     batch_sentences: int = BATCH_SENTENCES,
 ) -> Iterator[Mined]:
-    """(doc_id, its examples) of some (doc_id, sentences), in their order; what was cut and dropped is in `counts`.
+    """(doc_id, its examples) of some (doc_id, sentences), in their order; `counts` has the cut and the dropped ones.
 
     A document's examples depend on nothing but the document, the recipe, the seed and the language.
     """
@@ -135,7 +135,7 @@ class Sample:
     """A uniform sample of a part's examples: whole documents, by their hash; `most` examples at most, None: all.
 
     A document's hash is a number below one, drawn from the seed and its name. The sample is the examples of all
-    documents below a bound, which falls as examples come, so that there are at most so many: neither shards nor their
+    documents below a bound, which falls as examples come, so that at most `most` stay: neither shards nor their
     order matter, and documents above the bound are not tokenised. The examples keep the order in which they were read.
     How many there would be in all is then estimated: the number kept, divided by the bound (right within one in a
     thousand from a million documents on).
@@ -195,7 +195,7 @@ class Sample:
     def _lower(self, hashes: np.ndarray, sizes: np.ndarray, more: bool) -> np.ndarray:
         """Lowers the bound, bool [documents]: those of lowest hash with `most` examples at most.
 
-        With `more`, for more documents may come, just so many that there are as many: none of the others can be among
+        With `more` documents to come, just enough of them stay for `most` examples: none of the others can be among
         the lowest in the end.
         """
         order = np.argsort(hashes)

@@ -97,7 +97,7 @@ def part_rows(
 ) -> list[Row]:
     """A row a recipe and part, in their order.
 
-    What was dropped stands in columns `dropped_` and the reason; how many of the pairs another recipe of the same part
+    Dropped candidates stand in columns `dropped_` and the reason; how many of the pairs another recipe of the same part
     has, too, in columns `shared_with_` and the recipe.
     """
     recipes = sorted({recipe for recipe, _ in made})
@@ -153,7 +153,7 @@ LARGEST = 0.7  # a square's side
 LOWEST = 1.8  # the picture: what the squares mean has room beside one
 BAR = 0.12  # height of the colour bar
 COLOURS = "cividis"  # told apart by the colour-blind, and in grey
-NONE = "#EEEEEE"  # no pair; what was not mined is white
+NONE = "#EEEEEE"  # no pair; parts that were not mined are white
 DARK = 0.55  # of the scale: darker squares have white numbers
 
 
@@ -195,7 +195,7 @@ def draw(languages: Sequence[str], counts: Mapping[tuple[str, str], int], labels
             )
     title = "Pairs from the knowledge bases" + (f" ({', '.join(labels)})" if labels else "")
     figure.text(0, 1 - 0.05 / height, title, fontsize=10, weight="bold", va="top")
-    # the upper triangle is free: what the squares mean stands there
+    # the upper triangle is free: the legend stands there
     right = figure.add_axes((0.58, 1 - (ABOVE + 0.45) / height, 0.4, BAR / height))
     figure.colorbar(ScalarMappable(scale, colours), cax=right, orientation="horizontal")
     right.tick_params(labelsize=7, length=2)
@@ -210,7 +210,7 @@ def draw(languages: Sequence[str], counts: Mapping[tuple[str, str], int], labels
 
 
 def _squares(languages: Sequence[str], counts: Mapping[tuple[str, str], int]) -> dict[tuple[int, int], int | None]:
-    """Pairs by (column, row), column <= row; None for what was not mined."""
+    """Pairs by (column, row), column <= row; None for a part that was not mined."""
     squares = {}
     for row, code in enumerate(languages):
         for column, other in enumerate(languages[: row + 1]):

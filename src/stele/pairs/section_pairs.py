@@ -1,6 +1,6 @@
 """Mine the pages of one entity in two languages for section pairs (Yu et al., section 4.1; `methods/section.py`).
 
-Writes the sections and the pairs (`artifacts/section_pairs.py`) and their record. The pairs stand in an order drawn by
+Writes the sections and the pairs (`artifacts/knowledge_base.py`) and their record. The pairs stand in an order drawn by
 the seed, of which `max_pairs` takes the first. A part is two languages in order ("en-fr"). Headings are read first,
 then the words' vectors, of which only the headings' terms are kept, and last the texts of the pages that have a pair.
 """
@@ -112,7 +112,7 @@ def vector_file(record: Path) -> Path:
 
 
 def read_sides(sides: Sequence[Side]) -> tuple[dict[str, dict[str, int]], list[Sections]]:
-    """What is counted of each language's sections, and the sections with their headings' vectors.
+    """(counts of each language's sections, the sections with their headings' vectors).
 
     Only pages are read whose entity has one in the other language, too.
     """
@@ -140,7 +140,7 @@ def _spans(side: Side, pages: np.ndarray) -> Iterator[tuple[int, list]]:
 
 
 def _vectors(side: Side, headings: Headings) -> tuple[HeadingVectors, dict[str, int]]:
-    """The vectors of headings, and what is counted of the words behind them."""
+    """(the vectors of headings, counts of their words)."""
     terms_of = [terms(text, side.stop_words) for text in headings.texts]
     wanted = {term for of_heading in terms_of for term in of_heading}
     words = read_word_vectors(side.vectors, wanted)

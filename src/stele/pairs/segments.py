@@ -1,6 +1,6 @@
 """The segments that methods mine: sentences, passages and pieces of a document, by words or by tokens.
 
-A passage is whole sentences of one section packed up to so many words. A word is what white space separates. Scripts
+A passage is whole sentences of one section, packed up to a number of words. White space separates words. Scripts
 that do not separate words (Chinese characters, kana, Thai, Lao, Khmer, Burmese, Tibetan) have two letters a word:
 about what the dictionaries of Chinese, Japanese and Thai segmenters give. Documents are tokenised thousands of
 sentences at a time, memory bounded by one batch.

@@ -88,7 +88,7 @@ def examples(
 
 
 def _split(encoded: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
-    """The tokens of each text, of those of all texts and their lengths."""
+    """uint32 [tokens] of each text, from the flat ids of all texts and their lengths."""
     ids, lengths = encoded
     ends = np.cumsum(lengths).tolist()
     return [ids[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True)]

@@ -1,8 +1,8 @@
 """Fetch a checkpoint: from the hub (through mirrors) or from a local folder, as safetensors, loaded once as a check.
 
 The result is a plain transformers folder, or a sentence-transformers folder kept whole. Code that a checkpoint brings
-is never run, and what its settings make impossible is refused before its weights are fetched. Local files are linked to
-and never changed.
+is never run, and a checkpoint whose settings do not fit its use is refused before its weights are fetched. Local files
+are linked to and never changed.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", required=True, help="{checkpoint: hub id, revision, files, released}, as JSON")
     parser.add_argument("--path", type=Path, help="local folder: transformers or sentence-transformers")
     use = parser.add_mutually_exclusive_group()
-    use.add_argument("--encoding", help="of an encoder used as it is: what is said of its vectors, by origin, as JSON")
+    use.add_argument("--encoding", help="of an encoder used as it is: the keys of its encoding, by origin, as JSON")
     use.add_argument("--generator", action="store_true", help="it is to write text, not to make vectors")
     add_place_arguments(parser)
-    parser.add_argument("--settings-only", action="store_true", help="take and check what stands beside the weights")
+    parser.add_argument("--settings-only", action="store_true", help="fetch and check the files beside the weights")
     arguments.add_record(parser, JOB)
 
 
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
     encoding = parse_object(args.encoding, "--encoding") if args.encoding else None
     named = str(args.path or address(*hub, CONFIG).removesuffix(f"/{CONFIG}"))
 
-    # settings first: what they make impossible is refused before weights are fetched
+    # settings first: a checkpoint that is unfit for its use is refused before its weights are fetched
     download = None
     if hub is not None:
         download = Download(args.model, source, *hub, places)
@@ -304,7 +304,7 @@ def link_folder(source: Path, folder: Path, facts: dict[str, FileFacts] | None =
 
 
 def _labels(path: Path | None) -> list[str]:
-    """The labels of a local checkpoint that Stele made itself, where they say what its numbers are worth."""
+    """The labels of a local checkpoint that Stele made itself, as far as results inherit them."""
     if path is None:
         return []
     if (path / MANIFEST).is_file():

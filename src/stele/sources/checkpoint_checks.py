@@ -20,9 +20,7 @@ from stele.recipes.encoding import BENCHMARK, SOME_INSTRUCTION, SPEC_FILE
 from stele.sources.checkpoint_files import model_folders, read_json, read_weight_map, static_folders
 
 ENCODERS = "want an encoder of texts"
-_LAYER = re.compile(
-    r"^(.+?)\.(\d+)\."
-)  # what stands before a layer's number, and the number  # what stands before a layer's number, and the number
+_LAYER = re.compile(r"^(.+?)\.(\d+)\.")  # the name before a layer's number, and the number
 TEXTS = (
     "What is a stele?",
     "Стела — камень с текстом.",
@@ -32,7 +30,7 @@ TEXTS = (
 
 
 def check_settings(folder: Path, encoding: Mapping[str, Values] | None = None, generator: bool = False) -> None:
-    """Refuses a checkpoint that cannot do what it is for, by what its files say beside the weights.
+    """Refuses a checkpoint that its settings make unfit for its use; raises SteleError that says why.
 
     `folder` holds config.json, the tokenizer and, of a sentence-transformers folder, its modules. `encoding` is what is
     said of an encoder that is used as it is, by who says it (`encoders/resolve.py`); None where a recipe says how
@@ -65,7 +63,7 @@ def check_settings(folder: Path, encoding: Mapping[str, Values] | None = None, g
 
 
 def _with_instruction(encoding: Mapping[str, Values]) -> dict[str, Values]:
-    """What is said of an encoder, with an instruction in the place of a benchmark's that is not known yet."""
+    """The keys of an encoding, with some instruction in place of the benchmark's, which is not known yet."""
     return {**encoding, BENCHMARK: {**SOME_INSTRUCTION, **encoding.get(BENCHMARK, {})}}
 
 
@@ -106,7 +104,7 @@ def _refuse_left_to_right(folder: Path, config: Any) -> None:
 
 
 def check_static(folder: Path) -> dict[str, Any]:
-    """Loads the vectors of tokens of a folder once; returns what they are."""
+    """Loads the token vectors of a folder once; returns their facts. Raises SteleError for NaN."""
     from stele.encoders.static_embedding import load_static, load_static_tokenizer
 
     vectors = load_static(folder).embedding.weight
@@ -117,9 +115,9 @@ def check_static(folder: Path) -> dict[str, Any]:
 
 
 def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
-    """Loads tokenizer and model of a folder once and embeds a few texts; returns what they are.
+    """Loads tokenizer and model of a folder once and embeds a few texts; returns their facts.
 
-    `dtype` is as what its weights are held, `float32` or `bfloat16`.
+    The weights are held as `dtype`, `float32` or `bfloat16`.
 
     Only a pooler may lack weights (masked language models have none): `new` names what starts at random then.
 

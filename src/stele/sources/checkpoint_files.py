@@ -62,7 +62,7 @@ def refuse_code(folder: Path, instead: str = INSTEAD) -> None:
 def refuse_code_of(path: Path, name: str, where: str, instead: str = INSTEAD) -> None:
     """Refuses a file of a checkpoint that asks for code: settings with auto_map, modules from elsewhere.
 
-    `name` is what the checkpoint calls it, `where` what an error does; any other file is let through.
+    `name` is the file's name in the checkpoint, `where` its name in errors; any other file is let through.
     """
     if name == MODULES:
         for module in read_module_list(path):

@@ -1,4 +1,4 @@
-"""Ways to count what is in a dataset's files, so that a wrong or cut file is noticed before it is used."""
+"""Ways to count the contents of a dataset's files, so that a wrong or cut file is noticed before it is used."""
 
 from __future__ import annotations
 
@@ -50,18 +50,22 @@ def lines(path: Path) -> int:
 @KINDS.register("filled_lines")
 def filled_lines(*paths: Path) -> int:
     """Lines that are not blank, of one file or several together."""
-    return sum(_filled_lines(path) for path in paths)
-
-
-def _filled_lines(path: Path) -> int:
-    with opened(path) as handle:
-        return sum(bool(line.strip()) for line in handle)
+    count = 0
+    for path in paths:
+        with opened(path) as handle:
+            count += sum(bool(line.strip()) for line in handle)
+    return count
 
 
 @KINDS.register("records")
 def records(*paths: Path) -> int:
     """Rows of files of JSON lines or of Parquet, told by their first bytes, together."""
-    return sum(_parquet_rows(path) if _is_parquet(path) else filled_lines(path) for path in paths)
+    count = 0
+    for path in paths:
+        with reading(path), open(path, "rb") as handle:
+            is_parquet = handle.read(4) == b"PAR1"
+        count += _parquet_rows(path) if is_parquet else filled_lines(path)
+    return count
 
 
 @KINDS.register("rows")
@@ -128,11 +132,6 @@ def parallel_lines(path: Path, other: Path) -> int:
     if here != there:
         raise SteleError(f"{path} has {here:,} lines and {other} {there:,}; they should pair up")
     return here
-
-
-def _is_parquet(path: Path) -> bool:
-    with reading(path), open(path, "rb") as handle:
-        return handle.read(4) == b"PAR1"
 
 
 def _parquet_rows(path: Path) -> int:

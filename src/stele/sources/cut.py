@@ -1,6 +1,6 @@
-"""The beginning of a corpus in place of all of it: so many documents of CC-100, or pages of a Wikipedia's dump.
+"""The beginning of a corpus in place of all of it: the first documents of CC-100, or pages of a Wikipedia's dump.
 
-What is kept is a whole file in the corpus' own format, so that nothing that reads it knows of the cut: a new .xz of
+The beginning is a whole file in the corpus' own format, so that its readers need not know of the cut: a new .xz of
 the first documents; the first blocks of a multistream dump as they are, with the end of the XML, and their index.
 """
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 Fetched = list[tuple[PartFile, FetchedFile]]
 CUTS: Registry = Registry("unit that a corpus is cut by")  # unit -> cut(source, first, places)
-# reads, writes what is kept to a path, and says what that is; `whole`: there is no more
+# reads a beginning, writes some of it to a path and returns the facts; `whole`: the file has no more
 Use = Callable[[Beginning, Path], Facts]
 BLOCK = 1 << 20
 LONGEST = 1 << 26  # bytes of a document

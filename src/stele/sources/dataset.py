@@ -83,13 +83,14 @@ def run(args: argparse.Namespace) -> None:
             raise SteleError(
                 f"{args.dataset} {args.part}: {_renamed(str(error), folder, files, args.user_data)}"
             ) from None
+        is_cut = any("beginning" in facts and not facts["beginning"]["whole"] for facts in files.values())
         matched = origin == "generated" or any(facts["verified"] == "catalogue" for facts in files.values())
         write_record(
             folder / args.output.name,
             job=JOB,
             inputs={},
             clock=clock,
-            labels=[*([GENERATED] if origin == "generated" else []), *([BEGINNING] if _is_cut(files) else [])],
+            labels=[*([GENERATED] if origin == "generated" else []), *([BEGINNING] if is_cut else [])],
             content=digest({path: facts["sha256"] for path, facts in files.items()}),
             origin=origin,
             came_from=came,
@@ -133,7 +134,7 @@ def _fetch(source: Part, places: Places) -> Fetched:
 
 
 def _begin(source: Part, first: int, places: Places) -> Fetched:
-    """The first documents or pages of a corpus; what is evaluated or fine-tuned on is whole, always."""
+    """The first documents or pages of a corpus. Raises SteleError for data that are used whole."""
     if source.cut is None:
         raise SteleError(f"{source.dataset}: --first: this dataset is used whole; leave it out")
     if first < 1:
@@ -145,10 +146,6 @@ def _to_pin(got: FetchedFile) -> tuple[str, str]:
     """(name, sha256) with which a later download must agree: of the file, or of as much of it as was read."""
     read = got.beginning
     return (got.url, got.sha256) if read is None else (f"{got.url} bytes 0-{read['bytes'] - 1}", read["sha256"])
-
-
-def _is_cut(files: Facts) -> bool:
-    return any(not facts["beginning"]["whole"] for facts in files.values() if "beginning" in facts)
 
 
 def _assemble(fetched: Fetched, folder: Path) -> Facts:
@@ -167,9 +164,10 @@ def _assemble(fetched: Fetched, folder: Path) -> Facts:
 
 
 def _count(source: Part, folder: Path, files: Sequence[str], manifest: Manifest | None) -> dict[str, Any]:
-    """Counts what the catalogue wants counted and compares; `manifest` gives the numbers of generated data.
+    """Counts a part's contents and compares them with the catalogue, or with the `manifest` of generated data.
 
-    Of a part that a user has as exported tables, all `files` that there are hold what its own would.
+    Where a user has exported tables, all `files` are counted in place of the part's own.
+    Raises SteleError where they differ.
     """
     counts: dict[str, Any] = {}
     for what, items in source.counts.items():

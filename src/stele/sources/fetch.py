@@ -93,7 +93,7 @@ def fetch_first(url: str, part: Path, first: int, policy: Policy) -> Version:
 
 
 def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expected:
-    """Repeats requests until all bytes are there; returns what the server published about them."""
+    """Repeats requests until all bytes are there; returns the size and digest that the server published."""
     pauses, attempt, reached = policy.pauses(url), 0, size(part)
     with http.session() as session:
         while True:
@@ -124,7 +124,7 @@ def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expec
 
 
 def _request(session: Any, url: str, part: Path, expected: Expected, policy: Policy) -> Expected:
-    """One request, for what is missing of `part`. Returns when the file is complete: what the server published."""
+    """One request, for the missing bytes of `part`; returns the published size and digest once all are there."""
     # ask for the rest only where it can be shown to be of the same version
     before, first = version_of(part, url), expected.get("first")
     checkable = is_checkable(expected) or bool(before and before.sha256)
@@ -214,7 +214,7 @@ def _copy(body: Any, url: str, part: Path, start: int, end: int | None, limit: i
     """Appends a body, which holds the bytes up to `end`, to `part`, without decoding: a .gz must stay one.
 
     Ends early where more comes than the file has (`limit`, as the catalogue or the hub says; `end`, as this server
-    does), and where it comes too slowly: what is there then stays for the next attempt.
+    does), and where it comes too slowly: the bytes then stay for the next attempt.
     """
     from urllib3.exceptions import HTTPError
 
@@ -227,7 +227,7 @@ def _copy(body: Any, url: str, part: Path, start: int, end: int | None, limit: i
         since, before = time.monotonic(), start
         while True:
             try:
-                block = body.read1(CHUNK, decode_content=False)  # what is there, not a chunk in full
+                block = body.read1(CHUNK, decode_content=False)  # the bytes at hand, not a chunk in full
             except (HTTPError, OSError) as error:
                 raise RetryableError(http.reason(error)) from None
             if not block:

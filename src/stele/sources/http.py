@@ -81,7 +81,7 @@ class Published(Strict):
 
 
 class Version(Published):
-    """What tells one version of a file from another, None where the server does not say it.
+    """The facts that tell one version of a file from another, None where the server does not give them.
 
     `modified` is a date and proves little while it is new (RFC 9110, 8.8.2.2): `settled` says that it is old enough.
     """

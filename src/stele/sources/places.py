@@ -35,7 +35,7 @@ SMALLEST, LARGEST = 1 << 14, 8 << 20  # bytes of a piece of a beginning
 
 @dataclass(frozen=True)
 class FetchedFile:
-    """A fetched file: where it lies, its digest, by what it was verified, and from where it came."""
+    """A fetched file: its place and digest, who vouches for them, and its origin."""
 
     path: Path
     url: str
@@ -43,12 +43,12 @@ class FetchedFile:
     bytes: int
     verified: str  # manifest | catalogue | published list | hub | nothing
     origin: str  # mirror | network
-    beginning: Mapping[str, Any] | None = None  # of a file that was cut: what was read of it, and what it holds
+    beginning: Mapping[str, Any] | None = None  # of a file that was cut: how much was read, and the contents
 
 
 @dataclass(frozen=True)
 class Places:
-    """Everything that decides where files come from. With a manifest only what was generated is ever taken."""
+    """The sources of files in their order. With a manifest only generated files are ever taken."""
 
     mirrors: Sequence[str] = ()
     offline: bool = False
@@ -250,7 +250,7 @@ class LocalBeginning(Beginning):
 
 
 class RemoteBeginning(Beginning):
-    """The beginning of a file at an address; `part` holds what has been fetched of it.
+    """The beginning of a file at an address; `part` holds the bytes fetched so far.
 
     It is fetched in pieces that double up to 8 MiB, each a range request that goes on where the last one (of this
     process or of one that was killed) ended. The whole file's digest cannot be checked; what was read has one.
@@ -278,7 +278,7 @@ class RemoteBeginning(Beginning):
             return handle.read(number)
 
     def _goes_on(self, version: Version) -> bool:
-        """Whether what was read is of this version: by what the server says, else byte by byte."""
+        """Whether the bytes read so far are of this version: by the server's headers, else byte by byte."""
         if self.version is None or self.version.is_proven_by(version):
             return True
         with open(self.part, "rb") as handle:

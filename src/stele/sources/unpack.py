@@ -43,7 +43,7 @@ class _Member:
 
 
 def unpack(archive: Path, folder: Path, rules: Unpack = WHOLE) -> list[str]:
-    """Unpacks an archive into `folder` and returns the relative paths of what was written, sorted.
+    """Unpacks an archive into `folder` and returns the relative paths of the written files, sorted.
 
     `rules`: `strip` a leading folder name, `keep` only paths that match one of these patterns, `members` that must be
     there afterwards, `max_bytes` in all. Refused, with nothing written: absolute paths, "..", links and other special

@@ -99,7 +99,7 @@ def _place(name: str, file: PartFile, alone: bool) -> str:
 
 
 def _of_one_export(tables: list[str], where: str) -> list[str]:
-    """The Parquet files that a part was exported as; those of two exports, or one that is missing, are an error."""
+    """The Parquet files of a part's one export. Raises SteleError for two exports, and for a missing file."""
     if len(tables) < 2:
         return tables
     parts = [NUMBERED.fullmatch(name) for name in tables]

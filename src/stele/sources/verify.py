@@ -22,7 +22,7 @@ _LFS = b"version https://git-lfs.github.com/spec/v1"
 
 
 class Expected(TypedDict, total=False):
-    """What is known of a file before it is there: its size, digests; `first`: only so many bytes of it are wanted."""
+    """The known size and digests of a file that is to be fetched; `first`: how many bytes are wanted, if not all."""
 
     bytes: int | None
     sha256: str | None

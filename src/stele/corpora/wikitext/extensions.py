@@ -163,7 +163,7 @@ _KEPT = "\1"  # for the semicolon of an entity, which parts no rules
 
 
 def shown(content: str, language: str) -> str:
-    """What the content of a block of variants shows on a site.
+    """The text that a block of variants with this content shows on a site.
 
     >>> shown("zh-hant:[[計算機|電腦]];zh-hans:[[计算机|电脑]]", "zh"), shown("H|zh-cn:A;zh-tw:B", "zh")
     ('[[计算机|电脑]]', '')
@@ -200,7 +200,7 @@ def shown(content: str, language: str) -> str:
 
 @cache
 def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A variant's code, and what parts the rules of a block."""
+    """Patterns of a variant's code, and of the sign between the rules of a block."""
     code = "|".join(_ORDER.get(language, _CODE).split())
     rules = rf";\s*+(?=(?:[^;\[\]]*?=>\s*+)?(?:{code})\s*+:|\Z)"
     return re.compile(code, re.I), re.compile(rules, re.I)

@@ -93,17 +93,17 @@ def _read_odd(line: str, site: Site) -> tuple[str, int, list[Span]]:
 
 
 def _closed_gap(match: re.Match[str]) -> str:
-    """What stands after the gap, once; nothing where there is a comma before it."""
+    """The sign after the gap, once; nothing where there is a comma before it."""
     sign = match.group()[1]
     return "" if sign == "," and match.string[match.start() - 1 : match.start()] == "," else sign
 
 
 def _linked(raw: str, site: Site, odd: bool) -> tuple[str, list[Span]]:
-    """(text, links) of tidy lines; what is `odd` is one line, and may hold broken links or character references."""
+    """(text, links) of tidy lines; `odd` text is one line, and may hold broken links or character references."""
     parts = _LINK.split(raw)
     pieces: list[str] = []
     links: list[Span] = []
-    length, spaced = 0, True  # spaced: what stands before is white space, or nothing
+    length, spaced = 0, True  # spaced: white space or nothing stands before
     resolved = map(site.resolve, parts[1::3])
     for between, (name, article), label in zip(parts[0::3], resolved, parts[2::3], strict=False):
         if odd:
@@ -150,7 +150,7 @@ def _linked(raw: str, site: Site, odd: bool) -> tuple[str, list[Span]]:
 
 
 def _label(name: str | None) -> str:
-    """What a link with an empty label shows: its name in short (the "pipe trick")."""
+    """The text of a link with an empty label: its name in short (the "pipe trick")."""
     return _PIPE_TRICK.sub("", name or "") or name or ""
 
 

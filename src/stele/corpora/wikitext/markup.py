@@ -1,6 +1,6 @@
 """The layers of wikitext that vanish: templates, tables, files, HTML tags, magic words (before them: extensions.py).
 
-Each layer is one linear pass, whatever the nesting; what is opened and never closed costs no more than what is closed.
+Each layer is one linear pass, whatever the nesting; markup that is never closed costs no more than other markup.
 The order is MediaWiki's: comments and extension tags first (nothing inside them is markup), then braces, then tables.
 """
 

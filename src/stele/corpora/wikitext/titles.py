@@ -1,8 +1,8 @@
 """Page titles and link targets: namespaces, interwiki prefixes and the normal form of a title.
 
-Names of namespaces come from a dump's own siteinfo. What a siteinfo leaves out stands here: the English names that
-every wiki understands, the prefixes of other wikis, and local names that a wiki still accepts though its siteinfo no
-longer lists them.
+Names of namespaces come from a dump's own siteinfo. A siteinfo leaves some out, which stand here: the English names
+that every wiki understands, the prefixes of other wikis, and local names that a wiki still accepts though its siteinfo
+no longer lists them.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _FRAGMENT_OR_END = re.compile("#.*", re.S)
 
 @dataclass(frozen=True)
 class Site:
-    """What a dump's siteinfo says: language, whether titles begin with a capital, local names of namespaces."""
+    """A dump's siteinfo: language, whether titles begin with a capital, local names of namespaces."""
 
     language: str = ""
     first_letter: bool = True

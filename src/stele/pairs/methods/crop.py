@@ -2,7 +2,7 @@
 
 The released code of MSM (models/msm/model.py, window_crop, --enable-sent2sent) draws, for each unit of a document of
 MSM's, one other unit at most 5 before or after it, all with equal chance, never past the document's ends. It draws anew
-in every pass; here each unit is the anchor once. Units and pieces are MSM's own (`mining/tokens.py`), by the same keys
+in every pass; here each unit is the anchor once. Units and pieces are MSM's own (`segments.py`), by the same keys
 and defaults, so that the two rows of a table differ in the objective only. An example is (anchor, neighbour).
 """
 

@@ -1,6 +1,6 @@
 """MSM's documents: pieces of up to 32 sentences, each to be predicted from the others (Zhang et al., section 4.2).
 
-An example is a piece; its segments are the piece's units in order. `mining/tokens.py` has the two readings of a unit:
+An example is a piece; its segments are the piece's units in order. `segments.py` has the two readings of a unit:
 the paper's sentences (default) and the released code's packed blocks.
 """
 

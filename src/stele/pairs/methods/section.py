@@ -101,7 +101,7 @@ def collect(pages: Iterable[tuple[int, list[Span]]]) -> Headings:
 
 
 class HeadingVectors:
-    """The vectors of headings: the means of those of their known terms, of length 1 (Yu et al., section 4.1)."""
+    """The vectors of headings: means of the vectors of their known terms, of length 1 (Yu et al., section 4.1)."""
 
     def __init__(self, terms_of: Sequence[Sequence[str]], words: WordVectors) -> None:
         known: Mapping[str, int] = words.words
@@ -113,7 +113,7 @@ class HeadingVectors:
         self.known = self._lengths > 0
 
     def of(self, headings: np.ndarray) -> np.ndarray:
-        """float64 [n, width]: those of some headings that have a known term; zeros where terms cancel out."""
+        """float64 [n, width]: the vectors of some headings that have a known term; zeros where terms cancel out."""
         lengths = self._lengths[headings]
         rows = self._vectors[self._rows[ranges(self._begins[headings], lengths)]].astype(np.float64)
         sums = np.add.reduceat(rows, np.cumsum(lengths) - lengths) if len(headings) else rows
