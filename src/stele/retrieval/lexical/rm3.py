@@ -1,8 +1,8 @@
-"""RM3: queries expanded with terms of the passages that they find first, as Anserini expands them.
+"""RM3: queries expanded with terms of their first passages, as Anserini expands them.
 
-Of each of the first passages those terms are kept that occur there most often, of 2 to 20 characters and in at most a
-tenth of the collection; a term's weight is its share of them, times the passage's BM25 score, summed over the passages.
-The best terms, their weights summing to 1, are mixed with the query's own (Abdul-Jaleel et al. 2004, "UMass at TREC
+Of each of the first passages the most frequent terms are taken, of 2 to 20 characters and in at most a tenth of the
+collection; a term's weight is its share of them, times the passage's BM25 score, summed over the passages. The best
+terms, their weights summing to 1, are mixed with the query's own (Abdul-Jaleel et al. 2004, "UMass at TREC
 2004"; rerank/lib/Rm3Reranker.java of castorini/anserini, whose arithmetic in float32 decides which terms are equal).
 Among equal ones the first in the order of Unicode's code points is kept; until September 2022 Anserini kept any, in
 the order of a hash table (its issue 840).
@@ -42,15 +42,15 @@ def expanded(
 ) -> dict[str, float]:
     """The weights of an expanded query's terms.
 
-    `feedback`: of each of the first passages how often the terms occur that may be added, and its score. Without such a
-    term the query's own keep half their weight, and the order of BM25.
+    `feedback`: for each of the first passages the counts of the terms that may be added, and its score. Without such a
+    term the query's own terms keep half their weight, and the order is that of BM25.
     """
     added = relevance_model(feedback, recipe)
-    own = _of_sum_1({term: np.float32(count) for term, count in Counter(query).items()})
+    query_weights = _of_sum_1({term: np.float32(count) for term, count in Counter(query).items()})
     keep = recipe.original_weight
     return {
-        term: keep * float(own.get(term, 0)) + (1 - keep) * float(added.get(term, 0))
-        for term in dict.fromkeys([*own, *added])
+        term: keep * float(query_weights.get(term, 0)) + (1 - keep) * float(added.get(term, 0))
+        for term in dict.fromkeys([*query_weights, *added])
     }
 
 
@@ -58,9 +58,9 @@ def relevance_model(feedback: Sequence[tuple[Mapping[str, int], float]], recipe:
     """The best terms of the first passages, their weights summing to 1."""
     weight_of: dict[str, np.float32] = {}
     for counts, score in feedback:
-        kept = _best(counts, recipe.terms)
-        total = np.float32(sum(kept.values()))
-        for term, count in kept.items():
+        frequent = _best(counts, recipe.terms)
+        total = np.float32(sum(frequent.values()))
+        for term, count in frequent.items():
             weight_of[term] = weight_of.get(term, np.float32(0)) + np.float32(count) / total * np.float32(score)
     return _of_sum_1(_best(weight_of, recipe.terms))
 
