@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -131,14 +130,8 @@ def test_it_goes_on_after_kill_9(tmp_path, generator, data, monkeypatch, module,
     monkeypatch.setattr(generate_queries, "PART", 8)
     generate_queries.run(arguments(tmp_path, generator, data, "whole"))
     args = arguments(tmp_path, generator, data)
-    child = os.fork()
-    if child == 0:
-        retrieval.kill_at(module, name, 3 if name == "atomic_write_json" else 1)()
-        try:
-            generate_queries.run(args)
-        finally:
-            os._exit(0)
-    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    call = 3 if name == "atomic_write_json" else 1
+    retrieval.killed(args, retrieval.kill_at(module, name, call), generate_queries.run)
     assert not args.output.exists()
     read, original = [], generate
     monkeypatch.setattr(

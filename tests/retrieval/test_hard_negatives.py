@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import os
 import shutil
-import signal
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from recorded import record
+from test_retrieve import kill_at, killed
 
 from stele.benchmarks.mined_negatives import MinedNegatives
 from stele.errors import SteleError
@@ -229,18 +228,6 @@ def test_saved_parts_are_put_in_order(tmp_path):
 
 
 # --- a job that is killed ---
-def kill_at(name: str, call: int):
-    original, calls = getattr(hard_negatives, name), []
-
-    def function(*given, **named):
-        calls.append(1)
-        if len(calls) == call:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return original(*given, **named)
-
-    setattr(hard_negatives, name, function)
-
-
 @pytest.mark.parametrize(
     ("name", "call", "left"),  # left: blocks of passages that are not encoded yet
     [
@@ -256,14 +243,7 @@ def test_kill_9_and_again_gives_the_same_files(tmp_path, tuned, collection, crow
     monkeypatch.setattr(hard_negatives, "HITS", 120)
     mine(tmp_path, tuned, collection.given, "undisturbed")
     args = arguments(tmp_path, tuned, collection.given, "killed")
-    child = os.fork()
-    if child == 0:
-        kill_at(name, call)
-        try:
-            hard_negatives.run(args)
-        finally:
-            os._exit(0)
-    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "the child was to be killed"
+    killed(args, kill_at(hard_negatives, name, call), hard_negatives.run)
     assert not args.output.exists()
     from stele.encoders.encode import Encoder
 

@@ -143,13 +143,13 @@ def test_a_broken_query_tower_is_named_and_once_mended_nothing_of_it_is_left(tmp
     assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
-def killed(args: argparse.Namespace, patch) -> None:
-    """Runs the command in a child that `patch()` has prepared to kill itself, with kill -9."""
+def killed(args: argparse.Namespace, patch, run=None) -> None:
+    """Runs a command, retrieve by default, in a child that `patch()` has prepared to kill itself, with kill -9."""
     child = os.fork()
     if child == 0:
         patch()
         try:
-            retrieve.run(args)
+            (run or retrieve.run)(args)
         finally:
             os._exit(0)
     _, status = os.waitpid(child, 0)

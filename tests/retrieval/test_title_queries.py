@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -124,14 +123,7 @@ def test_it_goes_on_after_kill_9(tmp_path, documents, monkeypatch, module, name,
     monkeypatch.setattr(title_queries, "PART", 2)
     title_queries.run(arguments(tmp_path, documents, "whole"))
     args = arguments(tmp_path, documents)
-    child = os.fork()
-    if child == 0:
-        retrieval.kill_at(module, name, call)()
-        try:
-            title_queries.run(args)
-        finally:
-            os._exit(0)
-    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    retrieval.killed(args, retrieval.kill_at(module, name, call), title_queries.run)
     assert not args.output.exists()
     title_queries.run(args)
     for file in (reader.PASSAGES, reader.QUERIES):
