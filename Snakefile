@@ -11,6 +11,7 @@ from stele.artifacts.row import Row
 from stele.claims.needs.wanted import claim_results
 from stele.cluster.resources import job_resources, job_threads
 from stele.driver.fingerprint import code, package_modules
+from stele.evaluation.metrics import metric_modules, ranx_lines
 from stele.plan.params import as_json, assignments, flags, option
 from stele.plan.paths import finetuning_seed
 from stele.plan.protocols import benchmark_code

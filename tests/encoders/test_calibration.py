@@ -15,7 +15,7 @@ from stele.encoders.calibration.procrustes import procrustes
 from stele.encoders.calibration.rotation import learn_rotation
 from stele.encoders.calibration.statistics import Statistics, scale, shift, statistics
 from stele.errors import SteleError
-from stele.evaluation.csls import csls
+from stele.evaluation.similarity import csls
 from stele.recipes.calibration import RotationRecipe, parse_recipe
 from stele.recipes.encoding import EncodingSpec
 from tests.sealed import write_sealed

@@ -31,7 +31,7 @@ from stele.benchmarks import (
 )
 from stele.benchmarks._topics import topics
 from stele.benchmarks.types import QuerySet
-from stele.evaluation import punkt
+from stele.evaluation.metrics import passages
 from tests.readers.files import Reader, lines, whole
 
 EN, SW = QuerySet("en", "en", "en"), QuerySet("sw", "sw", "sw")
@@ -209,6 +209,6 @@ BENCHMARKS: dict[str, Reader] = {
     "Punkt model": (
         "ortho_context.tab",
         b"one\t12\ntwo\t3\n",
-        lambda path: punkt.word_tokenizer(path.parent)("One two."),
+        lambda path: passages.word_tokenizer(path.parent)("One two."),
     ),
 }

@@ -17,7 +17,7 @@ from stele.benchmarks import _sentences, _tatoeba_exports, _tei, _topics, _trec,
 from stele.corpora.titles.normal_form import Site
 from stele.corpora.wikitext import character_references, paragraphs
 from stele.errors import SteleError
-from stele.evaluation import qa_text
+from stele.evaluation.metrics import answers
 from stele.pairs.mining import headings, segments
 from stele.sentences import split
 from stele.terms.analysis import analyzer
@@ -56,7 +56,7 @@ READERS: dict[str, tuple[Callable[[str], object], int]] = {
     "sentences of SQuAD": (_sentences.sentence_spans, 50_000),
     "TEI": (tei, 100_000),
     "Mewsli-X": (mention, 50_000),
-    "SQuAD's answers": (qa_text.squad_tokens, 100_000),
+    "SQuAD's answers": (answers.squad_tokens, 100_000),
     "titles": (Site("sv").normalise, 100_000),
     "targets": (Site("sv")._resolve, 100_000),
     "files": (lambda text: Site("sv").shows_nothing("a", text), 100_000),
@@ -67,7 +67,7 @@ READERS: dict[str, tuple[Callable[[str], object], int]] = {
     "wikitext": (lambda text: paragraphs.extract(text, Site("zh")), 20_000),
     "variants": (lambda text: paragraphs.extract(f"-{{{text}}}-", Site("sr")), 20_000),
     "labels": (lambda text: paragraphs.extract(f"[[a|{text}]]", Site("zh")), 20_000),
-    **{f"MLQA's answers, {code}": (partial(qa_text.mlqa_tokens, language=code), 50_000) for code in ("en", "ar", "zh")},
+    **{f"MLQA's answers, {code}": (partial(answers.mlqa_tokens, language=code), 50_000) for code in ("en", "ar", "zh")},
     **{f"terms, {code}": (analyzer(code), 20_000) for code in ("en", "fr", "ja")},
     **{
         f"sentences, {code}": (lambda text, code=code: split.split_sentences(split.tidy(text), code, [(0, 3)]), 20_000)

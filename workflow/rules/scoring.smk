@@ -18,9 +18,14 @@ rule score:
     conda:
         "../../envs/data.yaml"
     params:
-        code=lambda w: code("scoring.score", *plan.scoring.modules(w)),
+        code=lambda w: code(
+            "scoring.score",
+            benchmark_code(w.benchmark),
+            *metric_modules(plan.scoring.metrics(w)),
+        ),
         metrics=lambda w: plan.scoring.metrics(w),
         # read by the command itself
+        ranx_lines=lambda w: ranx_lines(plan.scoring.metrics(w)),
         ignore_identical_ids=lambda w: plan.data.benchmark(
             w.benchmark
         ).ignore_identical_ids,

@@ -40,8 +40,6 @@ rule table:
     params:
         code=code(
             "tables.table",
-            "significance.fisher",
-            "significance.t_test",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
         results=lambda w: plan.settings.config.results_dir,
@@ -158,8 +156,6 @@ rule all_tables:
     params:
         code=code(
             "tables.all_tables",
-            "significance.fisher",
-            "significance.t_test",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
         results=lambda w: plan.settings.config.results_dir,
@@ -190,8 +186,6 @@ rule today_tables:
     params:
         code=code(
             "tables.all_tables",
-            "significance.fisher",
-            "significance.t_test",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
         results=lambda w: plan.settings.config.results_dir,

@@ -1,6 +1,6 @@
 """The nearest of each text among those of another language by CSLS, on any device, exactly.
 
-The rule is that of `stele.evaluation.csls`, which ranks in float64 and on a CPU. Here all pairs are compared in
+The rule is that of `evaluation.similarity`, which ranks in float64 and on a CPU. Here all pairs are compared in
 float32 and in blocks, so that a GPU can do it, and this chooses candidates alone; what decides, the cosines to the k
 nearest and the scores of the best, is summed in float64. So neither the device nor the size of a block shows in a
 result, and texts of one vector are equal whatever stands beside them.
@@ -15,8 +15,7 @@ import torch
 from torch import Tensor
 
 from stele.encoders.calibration.neighbours import blocks
-from stele.evaluation.csls import NEIGHBOURS
-from stele.evaluation.vectors import l2_normalize
+from stele.evaluation.similarity import NEIGHBOURS, l2_normalize
 
 SPARE = 8  # candidates besides those that are wanted: so many may lie within float32's rounding of one another
 PAIRS = 1 << 22  # numbers of candidates' vectors held at once: 32 MiB; with 256 a CPU takes three times as long

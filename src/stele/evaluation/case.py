@@ -51,7 +51,7 @@ class Case:
         """The passage ids that were retrieved for a query, best first; [] where there is no result."""
         return self.runs[self.query_sets[row].name].ranking(self.queries[row])
 
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
         """`make()`, computed once for each `key`."""
         if key not in self.memo:
             self.memo[key] = make()
@@ -59,7 +59,7 @@ class Case:
 
     def texts(self) -> dict[tuple[str, str], str]:
         """(collection, passage id) -> text of every passage retrieved; each collection is read once."""
-        return self.once("texts", self._texts)
+        return self.cached("texts", self._texts)
 
     def _texts(self) -> dict[tuple[str, str], str]:
         wanted: dict[str, set[str]] = {}

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from stele.artifacts.row import Row
 from stele.catalogue.counted import counted
-from stele.catalogue.schema.metric_names import metric_parts
 from stele.plan.paths import Inputs, Paths
-from stele.plan.protocols import Protocols, benchmark_code
+from stele.plan.protocols import Protocols
 from stele.plan.retrieval import row_of
 from stele.plan.rows import Rows
 
@@ -23,11 +22,6 @@ class Scoring:
 
     def metrics(self, w) -> list[str]:
         return self.protocols.protocol(w.benchmark, w.setting).metrics
-
-    def modules(self, w) -> list[str]:
-        """The modules that are chosen by the names of a benchmark and its metrics."""
-        used = {metric_parts(name)[0] for name in self.metrics(w)}
-        return [benchmark_code(w.benchmark), *sorted(f"evaluation.metrics.{name}" for name in used)]
 
     def counting_modules(self, dataset: str) -> list[str]:
         """The module that is chosen by the name of what is counted."""

@@ -19,7 +19,7 @@ from stele.artifacts import records
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.evaluation.csls import accuracy
+from stele.evaluation.similarity import accuracy
 from stele.files.atomic import atomic_file, file_facts
 from stele.files.csv_files import write_csv
 from stele.files.figures import save_figure

@@ -26,7 +26,7 @@ from stele.benchmarks.types import Query, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.evaluation.case import Case
-from stele.evaluation.ranx_arrays import by_ranx
+from stele.evaluation.ranx_metrics import by_ranx
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import Values
@@ -210,5 +210,5 @@ def mean_reciprocal_rank(
     case = Case(relevant=[judged.get(name, {}) for name in names])
     case.add(query_set, names)
     case.runs[query_set.name] = run_of(dict(zip(names, hits, strict=True)))
-    values = by_ranx(case, "mrr", str(bm25_search.CUT)).tolist()
+    values = by_ranx(case, "mrr", bm25_search.CUT).tolist()
     return sum(values) / len(values)

@@ -21,7 +21,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 from stele import catalogue
 from stele.artifacts import records
@@ -30,14 +29,14 @@ from stele.benchmarks.types import Data
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import arguments
 from stele.errors import SteleError, unknown
+from stele.evaluation import bootstrap, comparison, paired, scores
+from stele.evaluation.comparison import Comparison
+from stele.evaluation.scores import Scores
+from stele.evaluation.significance import CORRECTIONS, PERMUTATIONS, SignificanceTest, load_test
 from stele.files import csv_files
 from stele.files.atomic import atomic_file, digest, sha256
 from stele.scoring.system_files.comparisons import Choices, report
 from stele.scoring.system_files.systems import run_scores
-from stele.significance import bootstrap, comparison, fisher, paired, scores
-from stele.significance.comparison import Comparison
-from stele.significance.corrections import CORRECTIONS
-from stele.significance.scores import Scores
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--correction", default="holm", metavar="holm|bonferroni|none", help="(default: %(default)s)")
     parser.add_argument("--level", type=arguments.number, default=0.05, help="of significance (default: %(default)s)")
     parser.add_argument(
-        "--permutations", type=arguments.whole, help=f"of fisher (default: {fisher.PERMUTATIONS:,}, the fewest)"
+        "--permutations", type=arguments.whole, help=f"of fisher (default: {PERMUTATIONS:,}, the fewest)"
     )
     parser.add_argument(
         "--seed", type=arguments.seed, default=0, help="of permutations and bootstrap (default: %(default)s)"
@@ -73,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock, files = records.start(), _files(args.system)
-    test = comparison.load_test(args.test)
+    test = load_test(args.test)
     if args.correction not in CORRECTIONS:
         raise unknown("correction", args.correction, CORRECTIONS)
     _check_numbers(args, test)
@@ -83,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
         baseline=_known("system", args.baseline or next(iter(systems)), systems),
         metrics=_metrics(args.metric, systems),
         test=test,
-        permutations=args.permutations or fisher.PERMUTATIONS,
+        permutations=args.permutations or PERMUTATIONS,
         seed=args.seed,
         average=_average(args.average, systems),
         correction=args.correction,
@@ -139,9 +138,9 @@ def write_json(path: Path, files, systems, comparisons, choices: Choices, labels
         baseline=choices.baseline,
         benchmark=next((system.benchmark for system in systems.values() if system.benchmark), None),
         averaged=choices.average,
-        test=choices.test.__name__.rpartition(".")[2],
+        test=choices.test.name,
         method=choices.method(),
-        permutations=choices.permutations if choices.test.DRAWS else None,
+        permutations=choices.permutations if choices.test.draws else None,
         resamples=bootstrap.RESAMPLES,
         interval=bootstrap.LEVEL,
         correction=choices.correction,
@@ -191,15 +190,15 @@ def _files(given: Sequence[Sequence[str]]) -> dict[str, list[str]]:
     return by_name
 
 
-def _check_numbers(args: argparse.Namespace, test: ModuleType) -> None:
+def _check_numbers(args: argparse.Namespace, test: SignificanceTest) -> None:
     if not 0 < args.level < 1:
         raise SteleError(f"--level: want a number between 0 and 1, for example 0.05; found {args.level}")
     if args.seed < 0:
         raise SteleError(f"--seed: want a number from 0 on, found {args.seed}")
-    if args.permutations is not None and not test.DRAWS:
+    if args.permutations is not None and not test.draws:
         raise SteleError(f"--permutations: the test {args.test} draws none; leave it out")
-    if args.permutations is not None and args.permutations < fisher.PERMUTATIONS:
-        raise SteleError(f"--permutations: want at least {fisher.PERMUTATIONS}, found {args.permutations}")
+    if args.permutations is not None and args.permutations < PERMUTATIONS:
+        raise SteleError(f"--permutations: want at least {PERMUTATIONS}, found {args.permutations}")
 
 
 def _known(kind: str, name: str, valid) -> str:

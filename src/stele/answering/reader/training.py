@@ -17,7 +17,7 @@ from stele.answering.reader.windows import NO_ANSWER, Windows, labels
 from stele.benchmarks.types import QuerySet, SpanQuestion
 from stele.errors import SteleError
 from stele.evaluation.case import Case
-from stele.evaluation.metrics import f1_squad
+from stele.evaluation.metrics.answers import SquadF1
 from stele.files.atomic import atomic_file
 from stele.files.reading import reading
 from stele.recipes.answering import AnsweringRecipe
@@ -54,7 +54,7 @@ def f1(query_set: QuerySet, asked: Asked, answers: Mapping[str, str]) -> float:
     case = Case(answers=[[answer.text for answer in item.answers] for item in asked.questions])
     case.add(query_set, [item.id for item in asked.questions])
     case.predictions = [answers.get(name) for name in case.queries]
-    return float(np.mean(f1_squad.evaluate(case, "")))
+    return float(np.mean(SquadF1().values(case)))
 
 
 class BestEpochs(Evaluation):

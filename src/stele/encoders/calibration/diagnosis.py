@@ -13,7 +13,7 @@ import numpy as np
 
 from stele.encoders.calibration.procrustes import procrustes
 from stele.errors import SteleError
-from stele.evaluation.csls import accuracy
+from stele.evaluation.similarity import accuracy
 from stele.training.sampling import generator
 
 ISOMORPHIC = 0.5  # accuracy of the W from translations below which there is no rotation to be found

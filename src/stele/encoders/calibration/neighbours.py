@@ -1,6 +1,6 @@
 """Nearest neighbours by CSLS between two languages' vectors, in blocks, on any device.
 
-The rule is that of `stele.evaluation.csls`, which ranks in float64; W is learnt in float32, so that a GPU can do it.
+The rule is that of `evaluation.similarity`, which ranks in float64; W is learnt in float32, so that a GPU can do it.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import ModuleType
 
+from stele.evaluation import bootstrap
+from stele.evaluation.comparison import AVERAGE, Comparison
+from stele.evaluation.significance import SignificanceTest
 from stele.scoring.system_files.report import aligned, number
-from stele.significance import bootstrap
-from stele.significance.comparison import AVERAGE, Comparison
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Choices:
 
     baseline: str
     metrics: list[str]
-    test: ModuleType
+    test: SignificanceTest
     permutations: int
     seed: int
     average: str

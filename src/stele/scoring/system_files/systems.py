@@ -15,11 +15,11 @@ from stele.benchmarks.types import Data, LeftOut, QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError, unknown
 from stele.evaluation.case import Case
-from stele.evaluation.csls import rank_pair
-from stele.evaluation.evaluate import evaluator
+from stele.evaluation.metrics import load_metric
+from stele.evaluation.scores import Scores
+from stele.evaluation.similarity import rank_pair
 from stele.registry import load_named
 from stele.scoring.system_files.formats import Output, read_output
-from stele.significance.scores import Scores
 
 Pair = tuple[np.ndarray, np.ndarray]  # embeddings whose lines belong together
 logger = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ def run_scores(name: str, data: Data, given: Iterable[str], metrics: Sequence[st
         source=", ".join(given),
         keys=[(query_set.name, query) for query_set, query in zip(case.query_sets, case.queries, strict=True)],
         languages=[query_set.language for query_set in case.query_sets],
-        values={metric: evaluator(metric).values(case)[None, :] for metric in names},
+        values={metric: load_metric(metric).values(case)[None, :] for metric in names},
         benchmark=name,
         average=benchmark_module(name).AVERAGE,
     )
