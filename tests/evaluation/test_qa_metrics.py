@@ -13,6 +13,7 @@ from stele.evaluation.metrics.answers import mlqa_tokens, squad_tokens
 from tests.evaluation.cases import case_of, score
 
 METRICS = ("f1", "exact_match", "f1_squad", "exact_match_squad")
+ENGLISH = QuerySet("en", "en", "en")
 GERMAN_TO_ENGLISH = QuerySet("de-en", "de-en", "en")  # questions in German, paragraphs in English
 
 
@@ -138,3 +139,37 @@ def test_the_two_normalisations_differ_often_in_chinese_and_seldom_in_english():
         given = {"predictions": texts[:100], "answers": [[text] for text in texts[100:]], "query_sets": query_sets}
         differ = np.mean(np.abs(np.array(score("f1", **given)) - score("f1_squad", **given)) > 1e-9)
         assert least <= differ <= most
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_guess_is_what_the_answers_to_other_questions_score(metric):
+    """By hand: each other answer is tried; "x" is right for two of six questions, so for two of a stranger's five."""
+    answers = [["x"], ["x"], ["u"], ["v"], ["w"], ["y"]]
+    case = case_of(query_sets=[ENGLISH] * 6, predictions=["x", "u", "x", None, "z", "q"], answers=answers)
+    assert load_metric(metric).guess(case).tolist() == pytest.approx([1 / 5, 2 / 5, 1 / 5, 0, 0, 0])
+    guess = evaluate(case, {metric: load_metric(metric)}, "macro").metrics[metric]["guess"]
+    assert guess["languages"]["en"] == pytest.approx(0.8 / 6)
+
+
+def test_answers_of_each_query_set_are_guesses_of_it_alone_and_one_question_has_none():
+    first, second, third = (QuerySet(name, name, "en") for name in ("a", "b", "c"))
+    case = case_of(
+        query_sets=[first, first, second, second, third],
+        predictions=["x", "y", "u", "v", "x"],
+        answers=[["y"], ["x"], ["x"], ["v"], ["x"]],
+    )
+    assert load_metric("exact_match").guess(case)[:4].tolist() == [1, 1, 0, 0]
+    guess = evaluate(case, {"f1": load_metric("f1")}, "macro").metrics["f1"]["guess"]
+    assert guess["languages"] == {"a": 1.0, "b": 0.0}
+
+
+def test_right_answers_are_far_above_the_guess_and_exchanged_ones_are_not():
+    """An exchanged answer is right for no question but by chance."""
+    answers = [[f"w{number % 20}"] for number in range(100)]
+    right = [answer for (answer,) in answers]
+    exchanged = np.random.default_rng(0).permutation(right).tolist()
+    for predictions, above in ((right, True), (exchanged, False)):
+        case = case_of(query_sets=[ENGLISH] * 100, predictions=predictions, answers=answers)
+        figures = evaluate(case, {"exact_match": load_metric("exact_match")}, "macro").metrics["exact_match"]
+        distance = figures["languages"]["en"] - figures["guess"]["languages"]["en"]
+        assert (distance > 5 * figures["guess"]["errors"]["en"]) is above
