@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from stele.benchmarks import (
-    _tei,
     clef,
     collection,
     jsonl,
@@ -129,7 +128,7 @@ BENCHMARKS: dict[str, Reader] = {
     "xda document": (
         "one.xml",
         TEI,
-        lambda path: [_tei.text_of(xml, str(path)) for _, xml in _tei.documents(path.parent, [path], "en")],
+        lambda path: [xda.text_of(xml, str(path)) for _, xml in xda.documents(path.parent, [path], "en")],
     ),
     "mrtydi queries": ("test.jsonl.gz", gzip.compress(TOPICS), of("mrtydi", lambda d: whole(mrtydi.queries(d, SW)))),
     "mrtydi passages": (

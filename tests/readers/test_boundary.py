@@ -32,8 +32,8 @@ OTHERS = {
     "artifacts/record_shape.py": {"seal"},  # what was written a line before
     "artifacts/runs/trec.py": {"_read_fast"},
     "benchmarks/_files.py": {"_is_gzip", "open_bytes"},
-    "benchmarks/_tei.py": {"readinto", "text_of"},
     "benchmarks/nq.py": {"answers"},
+    "benchmarks/xda.py": {"readinto", "text_of"},
     "corpora/dumps/decompress.py": {"_decompressed", "read_blocks"},
     "corpora/dumps/sql_dump.py": {"__init__"},
     "corpora/dumps/xml_dump.py": {"_parse"},

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from recorded import record
 
-from stele.benchmarks.mined_negatives import MinedNegatives
+from stele.benchmarks.transfer_set import MinedNegatives
 from stele.errors import SteleError
 from stele.retrieval import hard_negatives
 from stele.retrieval.hard_negatives import HITS, in_order, parts

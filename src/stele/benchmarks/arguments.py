@@ -48,10 +48,10 @@ def data_records(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
     return paths
 
 
-def counted(paths: Mapping[str, Path], *names: str) -> int | None:
+def record_count(paths: Mapping[str, Path], *names: str) -> int | None:
     """How many items some records count, each under the first of `names` that it has; None where none is counted.
 
-    >>> counted({}, "passages") is None
+    >>> record_count({}, "passages") is None
     True
     """
     total = 0

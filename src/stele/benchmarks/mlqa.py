@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stele.benchmarks._files import folder_of, located
-from stele.benchmarks._squad_format import gold_answers, span_questions
+from stele.benchmarks.squad import gold_answers, span_questions
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
 from stele.errors import SteleError
 

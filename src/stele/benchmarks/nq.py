@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Sequence
 
-from stele.benchmarks import _dpr, _w100
 from stele.benchmarks._files import folder_of, located, tsv_rows
+from stele.benchmarks._training_layouts import dpr_examples, w100_passages, w100_texts
 from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 from stele.errors import SteleError
 
@@ -48,18 +48,18 @@ def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The 21 million passages, streamed."""
-    return _w100.passages(_corpus(data, collection))
+    return w100_passages(_corpus(data, collection))
 
 
 def texts(data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
     """The texts of some passages."""
-    return _w100.texts(_corpus(data, collection), ids)
+    return w100_texts(_corpus(data, collection), ids)
 
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
     """DPR's training examples (gold passage first, BM25 hard negatives)."""
     path = located(folder_of(data, TRAINING, "all"), f"biencoder-nq-{split}.json.gz")
-    yield from _dpr.training_examples(path, "en", split)
+    yield from dpr_examples(path, "en", split)
 
 
 def _rows(data: Data):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stele.benchmarks._files import below
-from stele.benchmarks._squad_format import span_questions
+from stele.benchmarks.squad import span_questions
 from stele.benchmarks.types import Data, SpanQuestion
 from stele.errors import SteleError
 

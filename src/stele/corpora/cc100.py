@@ -20,7 +20,7 @@ from stele.command import arguments
 from stele.corpora.dumps.decompress import read_blocks
 from stele.errors import SteleError
 from stele.files import atomic
-from stele.sentences.split import split_sentences, tidy
+from stele.text.sentences import split_sentences, tidy
 
 log = logging.getLogger(__name__)
 

@@ -31,7 +31,7 @@ from stele.corpora.titles.normal_form import MAIN, Site
 from stele.corpora.wikitext.paragraphs import PageText, extract
 from stele.errors import SteleError
 from stele.files import atomic
-from stele.sentences.split import split_sentences
+from stele.text.sentences import split_sentences
 
 log = logging.getLogger(__name__)
 

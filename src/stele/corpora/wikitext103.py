@@ -21,7 +21,7 @@ from stele.command import arguments
 from stele.errors import SteleError
 from stele.files import atomic
 from stele.files.reading import reading
-from stele.sentences.split import split_sentences, tidy
+from stele.text.sentences import split_sentences, tidy
 
 log = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from stele.recipes.generated_queries import GeneratedQueriesRecipe, parse_recipe
 from stele.registry import load_named
 from stele.retrieval.dense.windows import DocumentWindows, by_sentences, parse_windows
 from stele.retrieval.transfer.files import write_set
-from stele.sentences.split import split_sentences
+from stele.text.sentences import split_sentences
 
 PART = 512  # windows whose queries are saved together
 SIGNS = " .?!。？！؟।"  # around a query, in which it may differ from another one

@@ -28,7 +28,7 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
-from stele.benchmarks.mined_negatives import PASSAGES, QUESTIONS
+from stele.benchmarks.transfer_set import MINED_PASSAGES, MINED_QUESTIONS
 from stele.benchmarks.types import Passage
 from stele.command import arguments
 from stele.errors import SteleError
@@ -76,7 +76,7 @@ def finish(job: Job, collections: Iterable[str], clock: records.Clock) -> None:
     args, facts = job.args, {collection: read_state(job.done(collection)) for collection in collections}
     with atomic_directory(args.output.parent, JOB) as folder:
         for collection in facts:
-            for name in (PASSAGES, QUESTIONS):
+            for name in (MINED_PASSAGES, MINED_QUESTIONS):
                 shutil.copyfile(
                     job.state / name.format(collection=collection), folder / name.format(collection=collection)
                 )
@@ -198,7 +198,7 @@ class Job:
         used, place = np.unique(names, return_inverse=True)
         line = np.full(len(used), -1, np.int32)  # of the file of passages, for each id that is used
         text = pa.large_string()
-        with atomic_file(self.state / PASSAGES.format(collection=collection), "wb") as handle:
+        with atomic_file(self.state / MINED_PASSAGES.format(collection=collection), "wb") as handle:
             columns, written = pa.schema({"id": text, "title": text, "text": text}), 0
             with pq.ParquetWriter(handle, columns, compression="zstd", use_dictionary=["title"]) as writer:
                 for block in _batches(track(self.passages(collection), expected, f"texts of {collection}", "passages")):
@@ -212,7 +212,7 @@ class Job:
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
         lists = pa.ListArray.from_arrays(pa.array(offsets), pa.array(line[place]))
         table = pa.table({"question": pa.array(list(questions.rows), text), "passages": lists})
-        with atomic_file(self.state / QUESTIONS.format(collection=collection), "wb") as handle:
+        with atomic_file(self.state / MINED_QUESTIONS.format(collection=collection), "wb") as handle:
             pq.write_table(table, handle, compression="zstd")
         lacking = int(np.count_nonzero(sizes == 0))
         return {"negatives": len(names), "distinct_negatives": written, "without_negatives": lacking}

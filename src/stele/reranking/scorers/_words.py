@@ -11,7 +11,7 @@ import numpy as np
 from stele.reranking.inputs.candidates import Candidates
 from stele.reranking.inputs.word_vectors import WordVectors, known, unit
 from stele.reranking.scorers import Sources
-from stele.terms.analysis import analyzer
+from stele.text.terms import analyzer
 
 
 class Words(NamedTuple):

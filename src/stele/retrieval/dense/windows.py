@@ -20,7 +20,7 @@ from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
 from stele.recipes.windows import TokenWindows, Windows
-from stele.sentences.split import split_sentences, tidy
+from stele.text.sentences import split_sentences, tidy
 
 MARK = "#"  # between a document's id and a window's number; the last one of a name counts
 READ = 256  # documents that are split together

@@ -15,7 +15,7 @@ from stele.files.atomic import digest
 from stele.recipes.lexical import Rm3
 from stele.retrieval.lexical import anserini, bm25_index, bm25_search, rm3
 from stele.retrieval.lexical.bm25_search import Hits, Parameters
-from stele.terms import analysis
+from stele.text import terms
 
 EXPANDED_BLOCK = 1 << 15  # passages of a block of an index of many terms: a tenth of a GB while it is made
 
@@ -34,13 +34,13 @@ class WithBm25s:
         self, texts: Texts, folder: Path, splits: Mapping[str, Sequence[Query]], threads: int, rounded: bool = False
     ) -> None:
         self.texts, self.folder, self.threads, self.rounded = texts, folder, threads, rounded
-        analyze = analysis.analyzer(texts.language)
+        analyze = terms.analyzer(texts.language)
         self.terms = {split: [analyze(query.text) for query in queries] for split, queries in splits.items()}
         own = {term for of_split in self.terms.values() for of_query in of_split for term in of_query}
         self.index = TermIndex(folder / "index", texts, own, bm25_index.BLOCK)
         self.passages = self.index.passages
         self.facts = {
-            "analyzer": analysis.described(texts.language),
+            "analyzer": terms.described(texts.language),
             "passages_with_terms": self.index.collection.passages,
             "mean_length": self.index.collection.length,
         }
@@ -69,7 +69,7 @@ class WithBm25s:
 
     def _counts(self, names: set[str]) -> dict[str, Counter[str]]:
         """Passage -> how often each term occurs in it."""
-        analyze = analysis.analyzer(self.texts.language)
+        analyze = terms.analyzer(self.texts.language)
         return {name: Counter(analyze(text)) for name, text in self.texts.read() if name in names}
 
     def _wider_index(self, terms: set[str]) -> TermIndex:
@@ -99,7 +99,7 @@ class TermIndex:
     def __init__(self, folder: Path, texts: Texts, terms: Iterable[str], rows: int) -> None:
         self.folder = folder
         self.numbers = {term: number for number, term in enumerate(sorted(terms))}
-        counter = analysis.TermNumbers(texts.language, self.numbers)
+        counter = terms.TermNumbers(texts.language, self.numbers)
         self.passages = bm25_index.write_index(folder, texts.read(), counter, len(self.numbers), rows)
         self.collection, self.ids = bm25_index.statistics(folder), bm25_index.read_ids(folder)
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from stele.artifacts.runs.trec import write_run
-from stele.benchmarks.arguments import counted
+from stele.benchmarks.arguments import record_count
 from stele.benchmarks.types import Data, LeftOut, Passage, QuerySet
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json, facts_digest, file_facts
@@ -47,8 +47,10 @@ def left_out(benchmark: ModuleType, data: Data, query_set: QuerySet) -> LeftOut:
 
 
 def expected_passages(inputs: Mapping[str, Path], collection: str, *names: str) -> int | None:
-    """How many passages a collection has, as the records of its data count them (`counted`); for the estimate alone."""
-    return counted({key: path for key, path in inputs.items() if key.partition(":")[2] in (collection, "all")}, *names)
+    """How many passages a collection has, by the records of its data (`record_count`); for the estimate alone."""
+    return record_count(
+        {key: path for key, path in inputs.items() if key.partition(":")[2] in (collection, "all")}, *names
+    )
 
 
 def some_passages(passages: Iterable[Passage], wanted: set[str], others: int) -> Iterator[Passage]:

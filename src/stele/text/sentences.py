@@ -6,7 +6,7 @@ On top of it:
 
 1. It reads the text without brackets and quotation marks. A closing one belongs to what it closes, with the notes
    behind it ([3], [2004]); a pair of at most LONGEST characters stays whole; where a quotation ends, a particle or a
-   verb of saying shows that the sentence goes on (`brackets.py`, `quotations.py`).
+   verb of saying shows that the sentence goes on (`quotations.py`).
 2. Full stops that it does not know: the Khmer and Tibetan ones, and a CJK one before a Latin letter or digit.
 3. Thai and Lao have neither full stops nor spaces between words. A space there ends a phrase, not always a sentence: we
    split at a space before a connective, and at any space between letters once the piece has PHRASE characters.
@@ -30,9 +30,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
-from stele.sentences.abbreviations import goes_on
-from stele.sentences.brackets import Pair, read_signs, split_at_signs
-from stele.sentences.quotations import goes_on_behind, is_particle
+from stele.text.abbreviations import goes_on
+from stele.text.quotations import Pair, goes_on_behind, is_particle, read_signs, split_at_signs
 
 PHRASE = 20  # characters after which any space between Thai or Lao letters ends a piece
 PIECE = 10_000  # characters given to the library at once

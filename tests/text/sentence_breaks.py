@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from stele.sentences.split import split_sentences, tidy
+from stele.text.sentences import split_sentences, tidy
 
 LANGUAGES = ("ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh")
 
@@ -56,7 +56,7 @@ def news_quality(folder: Path, name: str) -> tuple[float, float]:
 
 
 def running_text() -> dict[str, list[tuple[str, set[int]]]]:
-    """language -> (paragraph, where its sentences end but for the last) of tests/sentences/running_text.yaml."""
+    """language -> (paragraph, where its sentences end but for the last) of tests/text/running_text.yaml."""
     texts = yaml.safe_load(Path(__file__).with_name("running_text.yaml").read_text(encoding="utf-8"))
     return {language: [_marked(paragraph) for paragraph in paragraphs] for language, paragraphs in texts.items()}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from stele.sentences.brackets import CLOSING, OPENING
+from stele.text.quotations import CLOSING, OPENING
 
 LONGEST = 4  # letters of an abbreviation that no list need hold, before a small letter
 

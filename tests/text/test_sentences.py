@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sentence_breaks import NEWS, boundary_quality, news_quality, running_quality, running_text
 
-from stele.sentences.split import split_sentences, tidy
+from stele.text.sentences import split_sentences, tidy
 
 CASES = {
     "en": ["Dr. Ames met J. Smith at 3.5 km.", "He left.", "Why?"],
