@@ -21,7 +21,7 @@ from stele.artifacts.runs.run import run_of
 from stele.benchmarks.arguments import data_folders
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.config.model import parse_config
-from stele.evaluation.case import Case
+from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.files.atomic import digest, file_facts
 from stele.plan.params import assignments

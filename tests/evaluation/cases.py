@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stele.artifacts.runs.run import run_of
 from stele.benchmarks.types import QuerySet
-from stele.evaluation.case import Case
+from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from stele.artifacts.runs.run import run_of
 from stele.benchmarks.types import QuerySet
-from stele.evaluation.case import Case
+from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 
 RUNS, QUERIES = 1_000, 3

@@ -6,7 +6,7 @@ import pytest
 from stele.benchmarks.types import QuerySet
 from stele.evaluation import bootstrap
 from stele.evaluation.bootstrap import average_of, interval, intervals, resampled_means
-from stele.evaluation.case import Case
+from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 
 

@@ -12,8 +12,8 @@ from stele.artifacts.runs.run import run_of
 from stele.artifacts.runs.trec import read_run
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.aggregate import over_seeds
-from stele.evaluation.case import Case
 from stele.evaluation.evaluate import evaluate
+from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from tests.evaluation.cases import case_of, score
 

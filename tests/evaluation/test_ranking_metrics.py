@@ -11,8 +11,8 @@ from stele.artifacts.runs.run import run_of
 from stele.benchmarks import tatoeba
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.aggregate import by_language, over_seeds
-from stele.evaluation.case import Case
 from stele.evaluation.evaluate import evaluate
+from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.ranx_metrics import arrays
 from tests.evaluation.cases import case_of, score

@@ -20,8 +20,8 @@ from stele.artifacts.runs.run import run_of
 from stele.artifacts.runs.trec import read_run, write_run
 from stele.benchmarks.types import Query, QuerySet
 from stele.errors import SteleError
-from stele.evaluation.case import Case
 from stele.evaluation.folds import folds_by_hash, read_folds
+from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.retrieval import fuse
 from stele.retrieval.fusion import interpolation

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 from stele.artifacts.runs.run import run_of
 from stele.benchmarks.types import QuerySet
-from stele.evaluation.case import Case
+from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.retrieval.fusion.interpolation import ALPHAS, average_precisions, candidates, fused
 

@@ -35,10 +35,11 @@ from typing import NamedTuple
 import numpy as np
 
 from stele import catalogue
-from stele.benchmarks import _pairs
+from stele.benchmarks import xsa
 from stele.benchmarks._files import folder_of, located
-from stele.benchmarks.tatoeba import file_code
+from stele.benchmarks.tatoeba import file_code, line_judgments, line_passages, line_queries
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.benchmarks.xsa import sides
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
@@ -60,19 +61,19 @@ Texts = list[tuple[str, str]]  # sentences of the first and of the second langua
 
 def query_sets(languages: Sequence[str]) -> list[QuerySet]:
     """Both directions of every pair; each side of a pair is its own collection."""
-    both = _pairs.query_sets(languages)
+    both = xsa.query_sets(languages)
     return [each._replace(collection=_collection(each.language, each.collection)) for each in both]
 
 
 def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     """The sentences of the searching side; a query's id is its number from 0."""
-    return _pairs.queries(_side(data, query_set.language, query_set.name.partition("-")[0]))
+    return line_queries(_side(data, query_set.language, query_set.name.partition("-")[0]))
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The sentences of one side of a pair."""
     language, _, pair = collection.partition("-of-")
-    return _pairs.passages(_side(data, pair, language))
+    return line_passages(_side(data, pair, language))
 
 
 def query_collection(query_set: QuerySet) -> str:
@@ -82,7 +83,7 @@ def query_collection(query_set: QuerySet) -> str:
 
 def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
     """Number of a sentence -> {id of its translation: 1}."""
-    return _pairs.judgments(len(_texts(data, query_set.language)))
+    return line_judgments(len(_texts(data, query_set.language)))
 
 
 def _collection(pair: str, language: str) -> str:
@@ -90,7 +91,7 @@ def _collection(pair: str, language: str) -> str:
 
 
 def _side(data: Data, pair: str, language: str) -> list[str]:
-    return [texts[_pairs.sides(pair).index(language)] for texts in _texts(data, pair)]
+    return [texts[sides(pair).index(language)] for texts in _texts(data, pair)]
 
 
 def _texts(data: Data, pair: str) -> Texts:
@@ -101,7 +102,7 @@ def _texts(data: Data, pair: str) -> Texts:
     stamps = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
     found = _of_files(stamps, tuple(dict.fromkeys([*known, pair])))[pair]  # all at once: the files are large
     if not found:
-        codes = " and ".join(map(file_code, _pairs.sides(pair)))
+        codes = " and ".join(map(file_code, sides(pair)))
         raise SteleError(f"{files[1]}: {pair}: no two sentences in {codes} are linked and fit; leave the pair out")
     return found
 
@@ -109,15 +110,15 @@ def _texts(data: Data, pair: str) -> Texts:
 @lru_cache(maxsize=2)
 def _of_files(files: tuple[tuple[Path, int, int], ...], pairs: tuple[str, ...]) -> dict[str, Texts]:
     """The chosen sentences of all `pairs`, in one pass over each of the two files (path, time, size)."""
-    languages = list(dict.fromkeys(language for pair in pairs for language in _pairs.sides(pair)))
+    languages = list(dict.fromkeys(language for pair in pairs for language in sides(pair)))
     (path, *_), (links, *_) = files
     sentences = read_sentences(path, [file_code(language) for language in languages])
-    places = [tuple(map(languages.index, _pairs.sides(pair))) for pair in pairs]
+    places = [tuple(map(languages.index, sides(pair))) for pair in pairs]
     linked, counts = read_links(links, sentences, places)
     logger.info("%s: %d links, %d of them to no sentence", links, counts["links"], counts["dead"])
     found = {}
     for pair, own in zip(pairs, linked, strict=True):
-        fitting = list(fit(sentences, own.tolist(), any(map(_unspaced, _pairs.sides(pair)))))
+        fitting = list(fit(sentences, own.tolist(), any(map(_unspaced, sides(pair)))))
         found[pair] = [texts for _, texts in drawn(fitting, pair)]
         if len(fitting) < SIZE:
             logger.info("%s: %d pairs of sentences, fewer than %d", pair, len(fitting), SIZE)

@@ -30,8 +30,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from stele.benchmarks._files import below, folder_of, lines, open_bytes, refuse_again
-from stele.benchmarks._pairs import query_sets, sides
 from stele.benchmarks.types import Data, ParallelTexts, QuerySet
+from stele.benchmarks.xsa import query_sets, sides
 from stele.errors import SteleError
 from stele.files.archives import Member
 from stele.files.reading import reading

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
 
-COLLECTION = "collection"  # the file of stele/benchmarks that reads test collections, and of scoring/statistics
+COLLECTION = "collection"  # the module of stele/benchmarks that reads test collections; scoring/statistics' name
 
 
 class Counted(NamedTuple):
-    """The file of scoring/statistics that counts, and the datasets that it reads.
+    """How scoring/statistics calls what is counted, and the datasets that are read.
 
     `lengths_in` is the model in whose tokens documents are measured, where their lengths are counted.
     """
@@ -21,12 +21,12 @@ class Counted(NamedTuple):
     lengths_in: str | None = None
 
 
-def counted(name: str) -> Counted:
+def counted_dataset(name: str) -> Counted:
     """How a dataset or a test collection is counted.
 
-    >>> counted("trec3_es")
+    >>> counted_dataset("trec3_es")
     Counted(module='collection', datasets=['trec3_es', 'trec3_es_topics'], lengths_in=None)
-    >>> counted("mrtydi")
+    >>> counted_dataset("mrtydi")
     Counted(module='mrtydi', datasets=['mrtydi'], lengths_in=None)
     """
     entry = catalogue.entries(Benchmark).get(name)

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from stele.evaluation.case import Case
-from stele.evaluation.metric import Metric
+from stele.evaluation.metric import Case, Metric
 
 RESAMPLES = 10_000
 LEVEL = 0.95

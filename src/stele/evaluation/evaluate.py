@@ -11,9 +11,8 @@ from stele.artifacts.runs.run import Run, run_of
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.evaluation.aggregate import by_language
-from stele.evaluation.case import Case
 from stele.evaluation.guess import by_language as guess_by_language
-from stele.evaluation.metric import Metric
+from stele.evaluation.metric import Case, Metric
 from stele.evaluation.metrics import load_metric
 
 if TYPE_CHECKING:

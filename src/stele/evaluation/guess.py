@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from stele.evaluation.case import Case
+from stele.evaluation.metric import Case
 
 T = TypeVar("T")
 Expected = Callable[[int, Sequence[int], int], float]

@@ -20,8 +20,7 @@ from stele.artifacts.runs.run import Run
 from stele.benchmarks.types import QuerySet
 from stele.catalogue import read_yaml
 from stele.evaluation import guess
-from stele.evaluation.case import Case
-from stele.evaluation.metric import Metric
+from stele.evaluation.metric import Case, Metric
 from stele.files.strict import Strict, validate
 
 TABLE = Path(__file__).parent / "metrics" / "ranx.yaml"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stele.artifacts.row import Row
-from stele.catalogue.counted import counted
+from stele.catalogue.counted import counted_dataset
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.retrieval import row_of
 from stele.plan.rows import Rows
+from stele.plan.rows.statistics import STATISTICS
+from stele.registry import names_held
 
 MADE = {"vectors": "vectors", "answered": "answers"}  # kind of row -> what its job gives, where that is no ranking
 
@@ -25,7 +27,8 @@ class Scoring:
 
     def counting_modules(self, dataset: str) -> list[str]:
         """The module that is chosen by the name of what is counted."""
-        return [f"scoring.statistics.{counted(dataset).module}"]
+        modules = names_held(STATISTICS, "COUNTED")
+        return [f"scoring.statistics.{modules[counted_dataset(dataset).module]}"]
 
     def data(self, w) -> dict[str, str]:
         """`dataset:part` -> record of the judgments."""

@@ -25,7 +25,7 @@ from stele.benchmarks.arguments import add_data_argument, data_folders, data_rec
 from stele.benchmarks.types import Query, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.evaluation.case import Case
+from stele.evaluation.metric import Case
 from stele.evaluation.ranx_metrics import by_ranx
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state

@@ -35,7 +35,7 @@ from stele.evaluation.scores import Scores
 from stele.evaluation.significance import CORRECTIONS, PERMUTATIONS, SignificanceTest, load_test
 from stele.files import csv_files
 from stele.files.atomic import atomic_file, digest, sha256
-from stele.scoring.system_files.comparisons import Choices, report
+from stele.scoring.system_files.report import Choices, comparison_report
 from stele.scoring.system_files.systems import run_scores
 
 logger = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
         logger.warning("the languages ask the same questions: the interval and p of their average are too small")
     comparisons = {metric: compare_all(systems, metric, choices) for metric in choices.metrics}
     labels = frozenset().union(*(system.labels for system in systems.values()))
-    print("\n\n".join(report(group, choices, labels) for group in comparisons.values()))
+    print("\n\n".join(comparison_report(group, choices, labels) for group in comparisons.values()))
     if args.output:
         write_json(args.output, files, systems, comparisons, choices, labels, clock)
     if args.csv:

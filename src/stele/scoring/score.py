@@ -25,8 +25,8 @@ from stele.command import arguments
 from stele.errors import SteleError
 from stele.evaluation import bootstrap
 from stele.evaluation.bootstrap import intervals
-from stele.evaluation.case import Case
 from stele.evaluation.evaluate import Evaluation, evaluate
+from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.files.atomic import digest, file_facts, sha256
 from stele.scoring.system_files.report import print_report, write_queries, write_values

@@ -16,7 +16,7 @@ from stele.answering.reader.predictions import predictions
 from stele.answering.reader.windows import NO_ANSWER, Windows, labels
 from stele.benchmarks.types import QuerySet, SpanQuestion
 from stele.errors import SteleError
-from stele.evaluation.case import Case
+from stele.evaluation.metric import Case
 from stele.evaluation.metrics.answers import SquadF1
 from stele.files.atomic import atomic_file
 from stele.files.reading import reading

@@ -21,8 +21,7 @@ import numpy as np
 
 from stele.errors import SteleError, unknown
 from stele.evaluation import guess
-from stele.evaluation.case import Case
-from stele.evaluation.metric import Metric
+from stele.evaluation.metric import Case, Metric
 
 _ARTICLES = {
     "en": r"\b(a|an|the)\b",

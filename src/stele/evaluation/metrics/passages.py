@@ -23,8 +23,7 @@ import numpy as np
 from stele.benchmarks._files import open_text
 from stele.benchmarks.types import Data
 from stele.errors import SteleError
-from stele.evaluation.case import Case
-from stele.evaluation.metric import Metric
+from stele.evaluation.metric import Case, Metric
 from stele.files.reading import reading
 
 DATASET = "nltk_punkt"

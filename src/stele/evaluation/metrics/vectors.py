@@ -11,8 +11,7 @@ import math
 
 import numpy as np
 
-from stele.evaluation.case import Case
-from stele.evaluation.metric import Metric
+from stele.evaluation.metric import Case, Metric
 from stele.evaluation.similarity import blocks, l2_normalize
 
 

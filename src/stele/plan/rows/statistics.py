@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 from stele.artifacts.row import Row
 from stele.catalogue import datasets, recipes
-from stele.catalogue.counted import COLLECTION, counted
+from stele.catalogue.counted import COLLECTION, counted_dataset
 from stele.errors import SteleError
 from stele.files.strict import Strict
 from stele.plan.mining import Mining
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
 from stele.plan.rows import Below
-from stele.registry import module_names
+from stele.registry import names_held
+
+STATISTICS = "stele.scoring.statistics"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,8 +33,8 @@ class Statistics:
     def problem(self, row: Row) -> Problem | None:
         if row.model in recipes.names("pairs"):
             return self._pairs_problem(row.model)
-        what = counted(row.model)
-        if what.module not in module_names("stele.scoring.statistics"):
+        what = counted_dataset(row.model)
+        if what.module not in names_held(STATISTICS, "COUNTED"):
             return "not built", f"nothing counts {row.model} yet"
         if what.module == COLLECTION:
             return self._collection_problem(row.model, what.datasets)
@@ -52,7 +54,7 @@ class Statistics:
         return ("unavailable", reason) if reason else None
 
     def _pairs_problem(self, mining: str) -> Problem | None:
-        if mining not in module_names("stele.scoring.statistics"):
+        if mining not in names_held(STATISTICS, "COUNTED"):
             return "not built", f"nothing counts {mining} yet"
         if not (parts := self._parts(mining)):
             return "not in scale", f"no two languages of {self._mining.reads(mining).vectors} are built"
@@ -82,7 +84,10 @@ class Statistics:
         """`dataset:part` -> record of all that is counted: all parts in scale; the same of a mining recipe."""
         if name in recipes.names("pairs"):
             return {f"{name}:{part}": self.below.paths.knowledge_pairs(name, part) for part in self._parts(name)}
-        return {key: path for read in counted(name).datasets for key, path in self.below.data.all_records(read).items()}
+        records: dict[str, str] = {}
+        for dataset in counted_dataset(name).datasets:
+            records |= self.below.data.all_records(dataset)
+        return records
 
     def inputs(self, row: Row, seeds: str) -> Inputs:
         lengths = self.lengths(row.model)
@@ -90,7 +95,7 @@ class Statistics:
 
     def lengths(self, name: str) -> list[str]:
         """The records of the lengths of a dataset's documents, one a language; none where they are not counted."""
-        if name in recipes.names("pairs") or counted(name).lengths_in is None:
+        if name in recipes.names("pairs") or counted_dataset(name).lengths_in is None:
             return []
         codes = {code for pair in self.below.data.languages(name) for code in pair.split("-")}
         return [self.below.paths.results(f"statistics/{name}/count/lengths_{code}.json") for code in sorted(codes)]
@@ -105,7 +110,7 @@ class Statistics:
 
     def _tokenizer(self, name: str) -> str:
         """The record of the checkpoint in whose tokens documents are measured."""
-        return self.below.paths.checkpoint(self.below.models.tokenizer(counted(name).lengths_in))
+        return self.below.paths.checkpoint(self.below.models.tokenizer(counted_dataset(name).lengths_in))
 
     def seeds(self, row: Row) -> list[str]:
         """None: a count is the result, not a mean of some."""

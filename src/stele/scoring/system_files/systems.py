@@ -14,7 +14,7 @@ from stele.artifacts.runs.run import Run, merged, without
 from stele.benchmarks.types import Data, LeftOut, QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError, unknown
-from stele.evaluation.case import Case
+from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
 from stele.evaluation.similarity import rank_pair
