@@ -24,8 +24,8 @@ def folder_of(data: Data, dataset: str, part: str) -> Path:
     parts = data.get(dataset, {})
     folder = parts.get(part) or parts.get("all")
     if folder is None:
-        given = ", ".join(f"{name}:{key}" for name in sorted(data) for key in sorted(data[name])) or "nothing"
-        raise SteleError(f"needs the data {dataset}:{part}; given: {given}. Add --data {dataset}:{part}=record.json")
+        names = ", ".join(f"{name}:{key}" for name in sorted(data) for key in sorted(data[name])) or "nothing"
+        raise SteleError(f"needs the data {dataset}:{part}; given: {names}. Add --data {dataset}:{part}=record.json")
     return Path(folder)
 
 
@@ -122,10 +122,10 @@ def json_array(path: Path) -> Iterator[tuple[str, JsonObject]]:
         while True:
             position = _skip(text, position, " \t\r\n," if started else " \t\r\n")
             if position >= len(text):
-                line, text, position, more = line + text.count("\n"), "", 0, handle.read(BLOCK)
-                if not more:
+                line, text, position, block = line + text.count("\n"), "", 0, handle.read(BLOCK)
+                if not block:
                     raise SteleError(f"{path}, line {line}: the JSON array is not closed; the file is cut short")
-                text = more
+                text = block
                 continue
             if not started:
                 if text[position] != "[":
@@ -155,10 +155,10 @@ def _decode(text: str, handle: IO[str], where: str) -> tuple[Any, int, str]:
             item, end = DECODER.raw_decode(text)
             return item, end, text
         except json.JSONDecodeError as error:
-            more = handle.read(size)
-            if not more:
+            block = handle.read(size)
+            if not block:
                 raise SteleError(f"{where}: not JSON, or cut short ({error})") from None
-            text, size = text + more, size * 2
+            text, size = text + block, size * 2
 
 
 def json_file(path: Path) -> JsonObject:

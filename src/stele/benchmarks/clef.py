@@ -56,7 +56,7 @@ def judgments(data: Data, query_set: QuerySet) -> collection.Judgments:
 def all_judgments(data: Data, query_set: QuerySet) -> collection.Judgments:
     """Those of every topic, whether the queries' language has it or not: the same for all query languages."""
     pair, language = query_set.name, query_set.collection
-    files = [collection.qrels_file(own[pair]) for own in data.values() if pair in own]
+    files = [collection.qrels_file(parts[pair]) for parts in data.values() if pair in parts]
     files = files or [path for _, path in collection.files_named(_of_language(data, language), language, QRELS)]
     files = files or [collection.qrels_file(folder_of(data, next(iter(data), "clef"), pair))]
     judged: collection.Judgments = {}
@@ -115,7 +115,7 @@ def _topic_files(data: Data, language: str) -> list[tuple[str, Path]]:
 
 def _of_language(data: Data, language: str) -> Data:
     """The data of one language: its part, or its folder in a dataset that is given whole."""
-    folders = {name: own.get(language) or _inside(own.get("all"), language) for name, own in data.items()}
+    folders = {name: parts.get(language) or _inside(parts.get("all"), language) for name, parts in data.items()}
     return {name: {language: folder} for name, folder in folders.items() if folder}
 
 

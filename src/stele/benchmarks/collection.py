@@ -112,7 +112,7 @@ def qrels_file(folder: Path) -> Path:
 
 def folders(data: Data, language: str) -> dict[str, Path]:
     """dataset -> the folder of a collection's language; those whose files the catalogue names come first."""
-    parts = {name: own.get(language) or own.get("all") for name, own in data.items()}
+    parts = {name: parts_of.get(language) or parts_of.get("all") for name, parts_of in data.items()}
     known = catalogue.entries(Dataset)
     order = sorted(parts, key=lambda name: not (name in known and known[name].files))
     return {name: Path(folder) for name in order if (folder := parts[name])} or {"": folder_of(data, "", language)}
@@ -130,8 +130,8 @@ def topics_file(data: Data, language: str) -> tuple[str, Path]:
 
 def files_named(data: Data, language: str, wanted: re.Pattern[str]) -> list[tuple[str, Path]]:
     """(dataset, file) of all that bear such a name (`QRELS`, `TOPICS`), where a collection has several."""
-    given = folders(data, language) if data else {}
-    return [(dataset, path) for dataset, folder in given.items() for path in _named(folder, wanted)]
+    by_dataset = folders(data, language) if data else {}
+    return [(dataset, path) for dataset, folder in by_dataset.items() for path in _named(folder, wanted)]
 
 
 def has_topics(data: Data, language: str) -> bool:
@@ -175,11 +175,11 @@ def _looks_judged(path: Path) -> bool:
 
 
 def _first(data: Data, language: str, wanted: re.Pattern[str], what: str) -> tuple[str, Path]:
-    given = folders(data, language)
-    for dataset, folder in given.items():
+    by_dataset = folders(data, language)
+    for dataset, folder in by_dataset.items():
         if _named(folder, wanted):
             return dataset, folder if folder.is_file() else _the_one(folder, wanted, what)
-    raise SteleError(f"{', '.join(map(str, given.values()))}: want one file of {what}; found none")
+    raise SteleError(f"{', '.join(map(str, by_dataset.values()))}: want one file of {what}; found none")
 
 
 def _the_one(folder: Path, wanted: re.Pattern[str], what: str) -> Path:

@@ -86,8 +86,8 @@ def documents(data: Data, languages: tuple[str, ...], judged: str) -> Iterator[P
 
     Judged documents that are not among them are counted in a warning, and stay judged, as in trec_eval.
     """
-    found = (passage for language in languages for passage in _documents(data, language))
-    yield from warn_missing_judged(found, judgments_of(data, judged), judged)
+    of_all_languages = (passage for language in languages for passage in _documents(data, language))
+    yield from warn_missing_judged(of_all_languages, judgments_of(data, judged), judged)
 
 
 def _documents(data: Data, language: str) -> Iterator[Passage]:

@@ -37,12 +37,12 @@ def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
     gold = {}
     for number, (where, (_, written)) in enumerate(_rows(data)):
         try:
-            given = ast.literal_eval(written)
+            answers_of_row = ast.literal_eval(written)
         except (ValueError, SyntaxError):
-            given = None
-        if not isinstance(given, list) or not all(isinstance(answer, str) for answer in given):
+            answers_of_row = None
+        if not isinstance(answers_of_row, list) or not all(isinstance(answer, str) for answer in answers_of_row):
             raise SteleError(f"{where}: want a list of answer strings, found {written[:60]!r}")
-        gold[str(number)] = given
+        gold[str(number)] = answers_of_row
     return gold
 
 

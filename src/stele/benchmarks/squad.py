@@ -39,10 +39,10 @@ def training(data: Data, split: str) -> Iterator[TrainingExample]:
             context = field(paragraph, "context", str, where)
             spans = sentence_spans(context)
             for item in field(paragraph, "qas", list, where):
-                given = field(item, "answers", list, where)
-                if not given:
+                gold = field(item, "answers", list, where)
+                if not gold:
                     raise SteleError(f"{where}: question {item.get('id')!r} has no answer: not SQuAD v1.1")
-                start = field(given[0], "answer_start", int, where)
+                start = field(gold[0], "answer_start", int, where)
                 held = next(((i, a, b) for i, (a, b) in enumerate(spans) if a <= start < b), None)
                 if held is None:
                     without += 1
@@ -101,11 +101,11 @@ def _items(whole: JsonObject, path: Path) -> Iterator[tuple[JsonObject, JsonObje
 
 def _question(item: JsonObject, name: str, context: str, where: str) -> SpanQuestion:
     impossible = "is_impossible" in item and field(item, "is_impossible", bool, where)
-    given = field(item, "answers", list, where)
-    if impossible == bool(given):
+    gold = field(item, "answers", list, where)
+    if impossible == bool(gold):
         wrong = "has answers, and is_impossible" if impossible else UNANSWERED
         raise SteleError(f"{where}: {wrong}")
-    answers = [Span(field(one, "answer_start", int, where), field(one, "text", str, where)) for one in given]
+    answers = [Span(field(answer, "answer_start", int, where), field(answer, "text", str, where)) for answer in gold]
     return SpanQuestion(name, field(item, "question", str, where), context, answers)
 
 

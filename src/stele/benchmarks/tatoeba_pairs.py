@@ -100,11 +100,11 @@ def _texts(data: Data, pair: str) -> Texts:
     files = [located(folder, f"{name}.csv") for name in ("sentences", "links")]
     known = catalogue.entry(Benchmark, "tatoeba_pairs").languages
     stamps = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
-    found = _of_files(stamps, tuple(dict.fromkeys([*known, pair])))[pair]  # all at once: the files are large
-    if not found:
+    chosen = _of_files(stamps, tuple(dict.fromkeys([*known, pair])))[pair]  # all at once: the files are large
+    if not chosen:
         codes = " and ".join(map(file_code, sides(pair)))
         raise SteleError(f"{files[1]}: {pair}: no two sentences in {codes} are linked and fit; leave the pair out")
-    return found
+    return chosen
 
 
 @lru_cache(maxsize=2)
@@ -116,13 +116,13 @@ def _of_files(files: tuple[tuple[Path, int, int], ...], pairs: tuple[str, ...]) 
     places = [tuple(map(languages.index, sides(pair))) for pair in pairs]
     linked, counts = read_links(links, sentences, places)
     logger.info("%s: %d links, %d of them to no sentence", links, counts["links"], counts["dead"])
-    found = {}
-    for pair, own in zip(pairs, linked, strict=True):
-        fitting = list(fit(sentences, own.tolist(), any(map(_unspaced, sides(pair)))))
-        found[pair] = [texts for _, texts in drawn(fitting, pair)]
+    chosen = {}
+    for pair, links_of_pair in zip(pairs, linked, strict=True):
+        fitting = list(fit(sentences, links_of_pair.tolist(), any(map(_unspaced, sides(pair)))))
+        chosen[pair] = [texts for _, texts in drawn(fitting, pair)]
         if len(fitting) < SIZE:
             logger.info("%s: %d pairs of sentences, fewer than %d", pair, len(fitting), SIZE)
-    return found
+    return chosen
 
 
 def fit(
@@ -201,10 +201,10 @@ def read_sentences(path: Path, codes: Sequence[str]) -> Sentences:
     ids, languages, texts, ends = array("q"), array("h"), bytearray(), array("q")
     for number, line in _lines(path):
         fields = line.split(b"\t", 2)
-        if len(fields) != 3 or not fields[0].isdigit() or not 0 < (own := int(fields[0][:18])) < LARGEST:
+        if len(fields) != 3 or not fields[0].isdigit() or not 0 < (sentence_id := int(fields[0][:18])) < LARGEST:
             where = f"{path}, line {number}"
             raise SteleError(f"{where}: want id, language and text between tabs, found {line[:60]!r}; get it again")
-        ids.append(own)
+        ids.append(sentence_id)
         languages.append(place := places.get(fields[1], OTHER))
         if place != OTHER:
             texts += fields[2]
@@ -236,24 +236,25 @@ def read_links(
     number = np.full((size + 2, size + 2), -1, np.int16)  # OTHER and NONE are the last ones
     for place, pair in enumerate(pairs):
         number[pair] = place
-    found: list[list[np.ndarray]] = [[] for _ in pairs]
+    linked: list[list[np.ndarray]] = [[] for _ in pairs]
     links = dead = 0
     for ends in _links(path):
         of = [sentences.languages(ids) for ids in ends]
         links, dead = links + len(of[0]), dead + int(np.count_nonzero((of[0] == NONE) | (of[1] == NONE)))
         for first, second in ((0, 1), (1, 0)):
-            own = number[of[first], of[second]]
-            chosen = np.flatnonzero(own >= 0)
-            for place in np.unique(own[chosen]):
-                at = chosen[own[chosen] == place]
-                found[place].append(np.stack([ends[first][at], ends[second][at]], axis=1))
+            pair_number = number[of[first], of[second]]
+            chosen = np.flatnonzero(pair_number >= 0)
+            for place in np.unique(pair_number[chosen]):
+                at = chosen[pair_number[chosen] == place]
+                linked[place].append(np.stack([ends[first][at], ends[second][at]], axis=1))
     if dead > DEAD * links:
         raise SteleError(
             f"{path}: of {links:,} links {dead:,} lead to no sentence of {sentences.path.name}; one of the two is cut, "
             "or of another week: get both again"
         )
     none = np.empty((0, 2), np.int64)
-    return [np.unique(np.concatenate([none, *own]), axis=0) for own in found], {"links": links, "dead": dead}
+    ids = [np.unique(np.concatenate([none, *blocks]), axis=0) for blocks in linked]
+    return ids, {"links": links, "dead": dead}
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -92,8 +92,8 @@ def _texts(documents: Iterable[tuple[str, bytes]], where: str, counts: Counter[s
             empty += 1
     if len(damaged) > DAMAGED * (read := len(texts) + empty + len(damaged)):
         raise SteleError(f"{damaged[0]}; {len(damaged)} of {read} documents there cannot be read")
-    for said in damaged:
-        logger.warning("%s; left out", said)
+    for message in damaged:
+        logger.warning("%s; left out", message)
     counts.update(empty=empty, damaged=len(damaged))
     return texts
 
@@ -164,9 +164,9 @@ def text_of(content: bytes, where: str) -> str:
     paragraphs, words = [], 0
     for paragraph in body.iter("{*}p"):
         sentences = list(paragraph.iter("{*}s")) or [paragraph]
-        told = " ".join("".join(sentence.itertext()) for sentence in sentences).split()[: WORDS - words]
-        words += len(told)
-        paragraphs.append(" ".join(told))
+        tokens = " ".join("".join(sentence.itertext()) for sentence in sentences).split()[: WORDS - words]
+        words += len(tokens)
+        paragraphs.append(" ".join(tokens))
         if words >= WORDS:
             break
     return "\n".join(filter(None, paragraphs))

@@ -38,8 +38,8 @@ def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
     """Question id -> its gold answers (English strings, or yes / no), as they are in the file."""
     gold = {}
     for name, item, where in _questions(data, query_set.language):
-        given = field(item, "answers", list, where)
-        gold[name] = [field({"answers": a}, "answers", str, where) for a in given]
+        written = field(item, "answers", list, where)
+        gold[name] = [field({"answers": a}, "answers", str, where) for a in written]
     return gold
 
 

@@ -48,8 +48,8 @@ class Pairs:
 
     def only(self, language: str) -> Pairs:
         """The queries of one language."""
-        kept = self.languages == language
-        return Pairs(self.system[:, kept], self.baseline[:, kept], self.languages[kept])
+        rows = self.languages == language
+        return Pairs(self.system[:, rows], self.baseline[:, rows], self.languages[rows])
 
 
 def over_seeds(values: np.ndarray) -> np.ndarray:

@@ -51,12 +51,12 @@ class Scores:
         """The values of one metric for the queries of some languages; a SteleError where it has no such values."""
         if metric not in self.values:
             raise SteleError(f"{self.source}: no values per query of {metric}")
-        kept = [place for place, language in enumerate(self.languages) if language in languages]
+        places = [place for place, language in enumerate(self.languages) if language in languages]
         return replace(
             self,
-            keys=[self.keys[place] for place in kept],
-            languages=[self.languages[place] for place in kept],
-            values={metric: self.values[metric][:, kept]},
+            keys=[self.keys[place] for place in places],
+            languages=[self.languages[place] for place in places],
+            values={metric: self.values[metric][:, places]},
         )
 
 

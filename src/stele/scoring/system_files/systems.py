@@ -239,11 +239,11 @@ def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]],
     for named, output in outputs:
         if not output.answers:
             raise SteleError(f"{output.path}: a ranking; this benchmark scores answers, {{question id: answer}}")
-        for made, own in output.answers.items():
-            case.extra += len(own.keys() - owners.keys())
+        for made, given_answers in output.answers.items():
+            case.extra += len(given_answers.keys() - owners.keys())
             for query_set, right in rights.items():
                 if made in (None, query_set) and named in (None, query_set.name, query_set.language):
-                    answers = {query: answer for query, answer in own.items() if query in right}
+                    answers = {query: answer for query, answer in given_answers.items() if query in right}
                     if twice := answers.keys() & given[query_set].keys():
                         raise SteleError(
                             f"{output.path}: question {min(twice)!r} has an answer in another file already"
