@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stele.errors import SteleError
-from stele.evaluation import bootstrap, paired, scores
+from stele.evaluation import bootstrap, paired
 from stele.evaluation.scores import Scores
-from stele.evaluation.significance import PERMUTATIONS, correct, load_test
+from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test
 
 if TYPE_CHECKING:
     import pandas
@@ -52,6 +52,23 @@ class Comparison:
     loss: int
     corrected_p: float = float("nan")
     significant: bool = False
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is compared and how."""
+
+    baseline: str
+    metrics: list[str]
+    test: SignificanceTest
+    average: str
+    correction: str
+    level: float
+    permutations: int = PERMUTATIONS
+    seed: int = 0
+
+    def method(self) -> str:
+        return self.test.describe(self.permutations, self.seed)
 
 
 def compare_system(
@@ -114,25 +131,17 @@ def _over_seeds(pairs: paired.Pairs, values: np.ndarray, average: str) -> tuple[
     return paired.mean([np.array(means)]), paired.deviation(means)
 
 
-def compare_all(
-    systems: Mapping[str, Scores],
-    baseline: str,
-    metric: str,
-    *,
-    test: Test,
-    average: str,
-    correction: str,
-    level: float,
-    seed: int = 0,
-) -> list[Comparison]:
-    """Every system but `baseline` by one metric; their p-values are one family."""
+def compare_all(systems: Mapping[str, Scores], metric: str, choices: Choices) -> list[Comparison]:
+    """Every system but the baseline by one metric; their p-values are one family."""
+    test = partial(choices.test.p_value, permutations=choices.permutations, seed=choices.seed)
+    baseline = systems[choices.baseline]
     comparisons = []
     for name, system in systems.items():
-        if name != baseline:
+        if name != choices.baseline:
             comparisons += compare_system(
-                name, system, systems[baseline], metric, test=test, average=average, seed=seed
+                name, system, baseline, metric, test=test, average=choices.average, seed=choices.seed
             )
-    return list(family(comparisons, correction, level))
+    return list(family(comparisons, choices.correction, choices.level))
 
 
 def family(comparisons: Sequence[Comparison], correction: str, level: float) -> Iterator[Comparison]:
@@ -171,30 +180,22 @@ def compare(
 
     if len(systems) < 2:
         raise SteleError("compare: want two systems or more, the baseline first")
-    given = {name: _scores(name, system) for name, system in systems.items()}
-    baseline = next(iter(given.values()))
-    metrics = [metric for metric in baseline.values if all(metric in entry.values for entry in given.values())]
+    scores_of = {name: _scores(name, system) for name, system in systems.items()}
+    name, baseline = next(iter(scores_of.items()))
+    metrics = [metric for metric in baseline.values if all(metric in entry.values for entry in scores_of.values())]
     if not metrics:
         raise SteleError(f"compare: the systems have no metric in common with {baseline.source}")
-    choices = {
-        "test": partial(load_test(test).p_value, permutations=PERMUTATIONS, seed=0),
-        "average": next((entry.average for entry in given.values() if entry.average), "macro"),
-        "correction": correction,
-        "level": level,
-    }
-    rows = [entry for metric in metrics for entry in compare_all(given, next(iter(given)), metric, **choices)]
-    return pandas.DataFrame(
-        [asdict(entry) for entry in rows],
-        columns=[field.name for field in fields(Comparison)],
-    )
+    average = next((entry.average for entry in scores_of.values() if entry.average), "macro")
+    choices = Choices(name, metrics, load_test(test), average, correction, level)
+    rows = [asdict(entry) for metric in metrics for entry in compare_all(scores_of, metric, choices)]
+    return pandas.DataFrame(rows, columns=[field.name for field in fields(Comparison)])
 
 
 def _scores(name: str, system: pandas.DataFrame | File | Sequence[File]) -> Scores:
     import pandas
 
     if not isinstance(system, pandas.DataFrame):
-        files = [system] if isinstance(system, File) else system
-        return paired.stack([entry for file in files for entry in scores.read(file)])
+        return paired.read_system([system] if isinstance(system, File) else system)
     if not system.index.is_unique:
         raise SteleError(
             f"compare: system {name}: a query is there twice: {system.index[system.index.duplicated()][0]!r}"

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from stele.errors import SteleError
-from stele.evaluation.scores import Scores
+from stele.evaluation.scores import Scores, read
 
 AVERAGES = ("macro", "micro")
 ROUNDING = 1e-12  # relative; means over seeds of the same values may differ by as much
@@ -97,6 +97,11 @@ def stack(seeds: Sequence[Scores]) -> Scores:
         average=next((seed.average for seed in seeds if seed.average), None),
         labels=frozenset().union(*(seed.labels for seed in seeds)),
     )
+
+
+def read_system(files: Iterable[Path | str]) -> Scores:
+    """One system's scores from its files: results, or values per query, each of one seed or several."""
+    return stack([seed for file in files for seed in read(file)])
 
 
 def pair(system: Scores, baseline: Scores, metric: str) -> Pairs:

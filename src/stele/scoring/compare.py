@@ -19,7 +19,6 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from functools import partial
 from pathlib import Path
 
 from stele import catalogue
@@ -29,13 +28,13 @@ from stele.benchmarks.types import Data
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import arguments
 from stele.errors import SteleError, unknown
-from stele.evaluation import bootstrap, comparison, paired, scores
-from stele.evaluation.comparison import Comparison
+from stele.evaluation import bootstrap, paired
+from stele.evaluation.comparison import Choices, Comparison, compare_all
 from stele.evaluation.scores import Scores
 from stele.evaluation.significance import CORRECTIONS, PERMUTATIONS, SignificanceTest, load_test
 from stele.files import csv_files
 from stele.files.atomic import atomic_file, digest, sha256
-from stele.scoring.system_files.report import Choices, comparison_report
+from stele.scoring.system_files.report import comparison_report
 from stele.scoring.system_files.systems import run_scores
 
 logger = logging.getLogger(__name__)
@@ -107,21 +106,7 @@ def system_scores(files: Sequence[str], benchmark: str | None, data: Data, metri
     """
     if benchmark:
         return run_scores(benchmark, data, files, metrics)
-    return paired.stack([entry for file in files for entry in scores.read(file)])
-
-
-def compare_all(systems: Mapping[str, Scores], metric: str, choices: Choices) -> list[Comparison]:
-    """Every system but the baseline by one metric; their p-values are one family."""
-    return comparison.compare_all(
-        systems,
-        choices.baseline,
-        metric,
-        test=partial(choices.test.p_value, permutations=choices.permutations, seed=choices.seed),
-        average=choices.average,
-        correction=choices.correction,
-        level=choices.level,
-        seed=choices.seed,
-    )
+    return paired.read_system(files)
 
 
 def write_json(path: Path, files, systems, comparisons, choices: Choices, labels: frozenset[str], clock) -> None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from stele.evaluation import bootstrap
 from stele.evaluation.aggregate import by_language
-from stele.evaluation.comparison import AVERAGE, Comparison
+from stele.evaluation.comparison import AVERAGE, Choices, Comparison
 from stele.evaluation.evaluate import Evaluation
 from stele.evaluation.metric import Case
-from stele.evaluation.significance import SignificanceTest
 from stele.files import csv_files
 from stele.files.atomic import atomic_file
 
@@ -116,23 +114,6 @@ def _plain(table):
 
 
 # --- comparisons ---
-@dataclass(frozen=True)
-class Choices:
-    """What is compared and how."""
-
-    baseline: str
-    metrics: list[str]
-    test: SignificanceTest
-    permutations: int
-    seed: int
-    average: str
-    correction: str
-    level: float
-
-    def method(self) -> str:
-        return self.test.describe(self.permutations, self.seed)
-
-
 def comparison_report(comparisons: Sequence[Comparison], choices: Choices, labels: frozenset[str] = frozenset()) -> str:
     """The comparisons of one metric as text: a line each, aligned, and below it what was done."""
     seeds = any(compared.std is not None or compared.baseline_std is not None for compared in comparisons)
