@@ -33,7 +33,7 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
 
 
 def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
-    """Question id -> acceptable answer strings."""
+    """Question id -> acceptable answer strings. Raises SteleError where they are no list of texts."""
     gold = {}
     for number, (where, (_, written)) in enumerate(_rows(data)):
         try:

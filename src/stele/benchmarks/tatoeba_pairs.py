@@ -181,7 +181,7 @@ class Sentences(NamedTuple):
     texts: bytearray
 
     def languages(self, ids: np.ndarray) -> np.ndarray:
-        """The languages of some ids, NONE where there is no sentence."""
+        """int16 [n]: the languages of ids [n], NONE where there is no sentence."""
         known = (ids >= 0) & (ids < len(self.language))
         return np.where(known, self.language[np.where(known, ids, 0)], NONE)
 

@@ -34,7 +34,7 @@ def query_sets(languages: Sequence[str]) -> list[QuerySet]:
 
 
 def sides(pair: str) -> tuple[str, str]:
-    """The two languages of a pair.
+    """The two languages of a pair. Raises SteleError where it is not two.
 
     >>> sides("de-en")
     ('de', 'en')

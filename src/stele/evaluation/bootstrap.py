@@ -50,7 +50,7 @@ def average_of(means: Mapping[str, np.ndarray], groups: Mapping[str, np.ndarray]
 
 
 def interval(means: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
-    """The limits between which the middle `level` of the resampled means lie.
+    """The limits between which the middle `level` of the resampled means [resamples] lie.
 
     >>> interval(np.arange(101.0), level=0.5)
     (25.0, 75.0)

@@ -118,7 +118,8 @@ EXPECTED: dict[str, Expected] = {  # by the metric's name in ranx
 def by_language(values: np.ndarray, guesses: np.ndarray, languages: Sequence[str]) -> Mapping[str, Any]:
     """{"languages": {language: mean guess}, "errors": {language: standard error of values - guesses}}.
 
-    Of the queries that count; a language with a query whose guess is unknown, or with one query, is left out.
+    `values` and `guesses` are float64 [rows], `languages` names the language of each row. A value of NaN is a query
+    that does not count; a language with a query whose guess is unknown, or with one query, is left out.
     """
     names, counted = np.array(languages), ~np.isnan(values)
     means: dict[str, float] = {}

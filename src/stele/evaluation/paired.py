@@ -58,12 +58,12 @@ def over_seeds(values: np.ndarray) -> np.ndarray:
 
 
 def strata(groups: Mapping[str, np.ndarray], average: str) -> list[np.ndarray]:
-    """The arrays whose means are averaged: one a language for "macro", all queries in one for "micro"."""
+    """The arrays [n_l] whose means are averaged: one a language for "macro", all queries in one for "micro"."""
     return list(groups.values()) if average == "macro" else [np.concatenate(list(groups.values()))]
 
 
 def mean(parts: Sequence[np.ndarray]) -> float:
-    """The mean over some arrays of the mean of each, correctly rounded sums."""
+    """The mean over some arrays [n_l] of the mean of each, correctly rounded sums."""
     return math.fsum(math.fsum(part.tolist()) / len(part) for part in parts) / len(parts)
 
 

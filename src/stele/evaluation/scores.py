@@ -61,7 +61,10 @@ class Scores:
 
 
 def read(path: Path | str) -> list[Scores]:
-    """The scores of a result or of a file of values per query: one entry, or one a seed of an averaged result."""
+    """The scores of a result or of a file of values per query: one entry, or one a seed of an averaged result.
+
+    Raises SteleError for a missing or damaged file, and for a result whose values per query are not beside it.
+    """
     path = Path(path)
     if not path.is_file():
         raise SteleError(f"{path}: no such file")

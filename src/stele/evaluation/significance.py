@@ -197,17 +197,17 @@ def two_tailed(t: float, freedom: float) -> float:
 
 # --- several comparisons ---
 def none(p_values: np.ndarray) -> np.ndarray:
-    """As they are."""
+    """float64 [n]: p-values as they are."""
     return p_values
 
 
 def bonferroni(p_values: np.ndarray) -> np.ndarray:
-    """Each times their number, at most 1."""
+    """float64 [n]: each p-value times their number, at most 1."""
     return np.minimum(1.0, len(p_values) * p_values)
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """The i-th smallest of m times m - i + 1, at most 1 and at least the one before it."""
+    """float64 [n]: the i-th smallest of n times n - i + 1, at most 1 and at least the one before it."""
     order = np.argsort(p_values, kind="stable")
     corrected = np.empty(len(p_values))
     factors = np.arange(len(p_values), 0, -1)

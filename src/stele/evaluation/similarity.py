@@ -82,7 +82,7 @@ def rank_pair(x: np.ndarray, y: np.ndarray, similarity: str, depth: int) -> tupl
     """For each x [n, d] the `depth` most similar of y [m, d]: (indices int64, scores float32), [n, min(depth, m)] both.
 
     Best first; of equal scores (in float32, as runs are ordered) the lowest index. `similarity` is "cosine" or "csls".
-    The other direction is another call, with x and y exchanged.
+    The other direction is another call, with x and y exchanged. Raises SteleError for another similarity.
     """
     if similarity not in SIMILARITIES:
         raise unknown("similarity", similarity, SIMILARITIES)

@@ -123,7 +123,7 @@ def counts(case: Case, evaluation: Evaluation) -> dict:
 
 
 def parse_seeds(text: str) -> dict[str, int]:
-    """The two seeds of a result.
+    """The two seeds of a result. Raises SteleError for another text.
 
     >>> parse_seeds("pt0-ft2")
     {'pretraining': 0, 'finetuning': 2}

@@ -18,7 +18,10 @@ from stele.registry import module_names
 
 @cache
 def computed_here() -> dict[str, type[Metric]]:
-    """Name (as `metric_parts` gives it) -> class, of the metrics that the modules of this package hold."""
+    """Name (as `metric_parts` gives it) -> class, of the metrics that the modules of this package hold.
+
+    Raises SteleError for a name that two metrics have.
+    """
     classes: dict[str, type[Metric]] = {}
     for module in module_names(__name__):
         for value in vars(importlib.import_module(f"{__name__}.{module}")).values():

@@ -54,7 +54,10 @@ class AnswerMetric(Metric):
         return self._best(*self.tokenized(case))
 
     def guess(self, case: Case) -> np.ndarray:
-        """The answers that the system gave to other questions of the query set, so to paragraphs in one language."""
+        """float64 [rows]: the score of the answers that the system gave to other questions of the query set.
+
+        Their paragraphs are in the same language.
+        """
         predictions, gold = self.tokenized(case)
         return guess.by_others(case, predictions, lambda others: self._best(others, gold))
 
@@ -160,7 +163,8 @@ def by_squad(case: Case) -> Tokenized:
 def mlqa_tokens(text: str, language: str) -> Tokens:
     """The tokens of an answer as MLQA compares them; in Chinese each of U+4E00 to U+9FA5 is a token.
 
-    Punctuation is Unicode's (categories P*) and ASCII's: "$" is left out, "€" stays.
+    Punctuation is Unicode's (categories P*) and ASCII's: "$" is left out, "€" stays. Raises SteleError for a language
+    that MLQA does not have.
 
     >>> mlqa_tokens("The «cost»: $5 or €4", "en"), mlqa_tokens("3个人", "zh")
     (['cost', '5', 'or', '€4'], ['3', '个', '人'])

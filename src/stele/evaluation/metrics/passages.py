@@ -169,7 +169,10 @@ def _first_tokens(case: Case, row: int, cut: str) -> str:
 
 
 def load_word_tokenizer(data: Data, dataset: str) -> Tokenize:
-    """The tokenizer with the model in the dataset's folder (`english/` with its four files, or those files)."""
+    """The tokenizer with the model in the dataset's folder (`english/` with its four files, or those files).
+
+    Raises SteleError where the data have no such folder, or a file is missing.
+    """
     folders = list(data.get(dataset, {}).values())
     if not folders:
         raise SteleError(

@@ -48,7 +48,7 @@ class JudgedAveragePrecision(Metric):
         return np.array(values, dtype=np.float64)
 
     def guess(self, case: Case) -> np.ndarray:
-        """The judged documents that were ranked, in random order; NaN where a relevant one was not ranked."""
+        """float64 [rows]: the ranked judged documents in random order; NaN where a relevant one was not ranked."""
         guesses = np.full(len(case.queries), np.nan)
         for row, judged in enumerate(case.relevant):
             grades = [judged[name] for name in case.ranking(row) if judged.get(name, -1) >= 0]

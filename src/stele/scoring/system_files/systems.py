@@ -45,7 +45,8 @@ def read_case(
     """The case of one system on a benchmark.
 
     A run that names no query set is divided by the judged queries. `languages` restricts what is judged; without it, it
-    is every language of which judgments are given (of a retrieval record: all query sets that it has).
+    is every language of which judgments are given (of a retrieval record: all query sets that it has). Raises
+    SteleError where runs and judgments are of other data, or a file does not say which query set it holds.
     """
     benchmark, case = benchmark_module(name), Case(data=data)
     if any(output.vectors for _, output in outputs):
