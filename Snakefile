@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 from stele.artifacts.results import RunKey
 from stele.claims.needs.wanted import claim_results
 from stele.driver.fingerprint import code, package_modules
+from stele.evaluation.metrics import metric_modules, ranx_lines
 from stele.plan.params import as_json, assignments, flags, option
 from stele.plan.paths import finetuning_seed
 from stele.plan.protocols import benchmark_code

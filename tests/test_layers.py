@@ -27,7 +27,7 @@ STAGES = {
 }
 SHARED = {
     *("errors", "registry", "progress", "files", "artifacts", "catalogue", "recipes", "config", "papers"),
-    *("benchmarks", "significance", "evaluation", "training", "encoders", "sentences", "terms", "evidence"),
+    *("benchmarks", "evaluation", "training", "encoders", "text", "evidence"),
 }
 COMMAND = {"command"}
 # what a package may import beside itself

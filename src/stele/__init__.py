@@ -12,8 +12,8 @@ _MODULES = {
     "load_results": "stele.artifacts.results",
     "load_encoder": "stele.encoders.load",
     "search": "stele.retrieval.dense.exact_search",
-    "score": "stele.evaluation.score",
-    "compare": "stele.significance.compare",
+    "score": "stele.evaluation.evaluate",
+    "compare": "stele.evaluation.comparison",
 }
 __all__ = [*_MODULES]
 

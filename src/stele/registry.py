@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 from types import ModuleType
 from typing import Generic, TypeVar
 
@@ -50,6 +51,18 @@ def module_names(package: str) -> list[str]:
     """The modules of a package, without importing them."""
     parent = importlib.import_module(package)
     return sorted(m.name for m in pkgutil.iter_modules(parent.__path__) if not m.name.startswith("_"))
+
+
+@cache
+def names_held(package: str, attribute: str) -> dict[str, str]:
+    """Name -> module, of all names that the modules of a package have in a mapping called `attribute`."""
+    names: dict[str, str] = {}
+    for module in module_names(package):
+        for name in getattr(importlib.import_module(f"{package}.{module}"), attribute):
+            if name in names:
+                raise SteleError(f"{name!r} is in {package}.{names[name]} and in {package}.{module}; want one of them")
+            names[name] = module
+    return names
 
 
 def load_named(package: str, name: str, kind: str) -> ModuleType:

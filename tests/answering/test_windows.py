@@ -161,7 +161,7 @@ def test_a_tokenizer_without_marks_is_refused():
 @pytest.mark.parametrize("language", ["ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh"])
 def test_answers_of_real_paragraphs_come_back(kind, language, request, real_data):
     """XQuAD-R, which is in SQuAD's format: 1,190 questions a language."""
-    from stele.benchmarks._squad_format import span_questions
+    from stele.benchmarks.squad import span_questions
 
     items = list(span_questions(real_data / f"lareqa_xquad_r/xquad-r/{language}.json"))
     assert len(items) == 1190 and all(item.stands(item.answers[0]) for item in items)

@@ -13,7 +13,7 @@ from stele.artifacts.run import run_of
 from stele.benchmarks import beir
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError
-from stele.evaluation.score import score
+from stele.evaluation.evaluate import score
 
 CORPUS = [
     {"_id": "d1", "title": "One", "text": "first"},

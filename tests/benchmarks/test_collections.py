@@ -6,7 +6,7 @@ import logging
 import pytest
 from written import SPANISH, put
 
-from stele.benchmarks import _collection, collection
+from stele.benchmarks import collection
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError
 from stele.registry import load_named
@@ -79,7 +79,7 @@ def test_topics_and_judgments_fetched_by_themselves_go_before_a_users_own(data, 
 def test_judgments_are_found_by_the_names_that_they_have(tmp_path, name):
     put(tmp_path / "topics.trec02ar-ar.txt", "1\tx\n")
     put(tmp_path / "docs.txt", "d\tx\n")
-    assert _collection.qrels_file(tmp_path / put(tmp_path / name, "1 0 d 1\n").parent) == tmp_path / name
+    assert collection.qrels_file(tmp_path / put(tmp_path / name, "1 0 d 1\n").parent) == tmp_path / name
 
 
 def test_files_that_are_missing_or_there_twice(data, folder):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stele.benchmarks.arguments import counted, data_folders, data_paths
+from stele.benchmarks.arguments import data_folders, data_paths, record_count
 from stele.errors import SteleError
 from tests.sealed import write_sealed
 
@@ -21,10 +21,10 @@ def records(tmp_path):
 
 
 def test_counts_are_summed_over_records_and_unknown_ones_are_none(records, tmp_path):
-    assert counted(records, "passages", "candidates") == 7
-    assert counted(records, "train") is None
+    assert record_count(records, "passages", "candidates") == 7
+    assert record_count(records, "train") is None
     (tmp_path / "corpus.tsv").write_text("")
-    assert counted({"x:all": tmp_path / "corpus.tsv"}, "passages") is None  # a user's file has no record
+    assert record_count({"x:all": tmp_path / "corpus.tsv"}, "passages") is None  # a user's file has no record
 
 
 def test_a_dataset_is_given_by_its_record_its_folder_or_the_one_file(records, tmp_path):

@@ -9,7 +9,7 @@ import tarfile
 
 import pytest
 
-from stele.benchmarks import _tei, xda
+from stele.benchmarks import xda
 from stele.errors import SteleError
 
 HEAD = (
@@ -53,7 +53,7 @@ def parallel(folder, *languages: str):
 
 
 def test_the_example_in_the_docstring_holds():
-    assert doctest.testmod(_tei).attempted and not doctest.testmod(_tei).failed
+    assert doctest.testmod(xda).attempted and not doctest.testmod(xda).failed
 
 
 # --- a document's text ------------------------------------------------------------------------------------------------
@@ -63,15 +63,15 @@ def test_text_is_sentences_in_a_line_paragraphs_in_lines_without_the_header():
         '<p id="2">\n<s id="2:1" lang="en">First   sentence\n of <hi>two</hi> &amp; more.</s>\n'
         '<s id="2:2" lang="en">Second &quot;one&quot; &#233;.</s></p>\n<p id="3"/>\n<p id="4">Loose words.</p>'
     )
-    assert _tei.text_of(tei(body), "x") == 'Distr.\nFirst sentence of two & more. Second "one" é.\nLoose words.'
+    assert xda.text_of(tei(body), "x") == 'Distr.\nFirst sentence of two & more. Second "one" é.\nLoose words.'
     namespaced = tei(body).replace(b"<TEI.2>", b'<TEI.2 xmlns="http://www.tei-c.org/ns/1.0">')
-    assert _tei.text_of(namespaced, "x") == _tei.text_of(tei(body), "x")
-    assert _tei.text_of(tei('<p id="1">\n</p>'), "x") == ""
+    assert xda.text_of(namespaced, "x") == xda.text_of(tei(body), "x")
+    assert xda.text_of(tei('<p id="1">\n</p>'), "x") == ""
 
 
 def test_text_ends_after_as_many_words_as_an_encoder_could_read():
     body = "".join(f"<p><s>{' '.join(['word'] * 100)}</s></p>" for _ in range(20))
-    assert len(_tei.text_of(tei(body), "x").split()) == _tei.WORDS == 1024
+    assert len(xda.text_of(tei(body), "x").split()) == xda.WORDS == 1024
 
 
 @pytest.mark.parametrize(
@@ -89,14 +89,14 @@ def test_text_ends_after_as_many_words_as_an_encoder_could_read():
 )
 def test_what_is_no_document_is_one_clear_error(content, said):
     with pytest.raises(SteleError, match=f"un.en: {said}"):
-        _tei.text_of(content, "un.en")
+        xda.text_of(content, "un.en")
 
 
 def test_a_document_type_elsewhere_is_not_fetched(tmp_path):
     declared = tmp_path / "tei.dtd"
     declared.write_text('<!ENTITY secret "told">')
     document = one("open &secret;").replace(b"<TEI.2>", f'<!DOCTYPE TEI.2 SYSTEM "{declared}">\n<TEI.2>'.encode())
-    text = _tei.text_of(document, "x")
+    text = xda.text_of(document, "x")
     assert "told" not in text and text.startswith("open")
 
 
@@ -198,7 +198,7 @@ def test_a_document_that_is_there_twice_is_an_error(corpus):
 
 
 def test_a_document_that_is_too_large_is_none(corpus, monkeypatch):
-    monkeypatch.setattr(_tei, "LARGEST", 300)
+    monkeypatch.setattr(xda, "LARGEST", 300)
     (corpus / "UNv1.0-TEI.es.tar.gz").write_bytes(tar({"UNv1.0-TEI/es/1990/a/1.xml": one("x" * 300)}))
     with pytest.raises(SteleError, match=r"es\.tar\.gz: .*a/1\.xml: a document of more than"):
         parallel(corpus, "es")

@@ -8,7 +8,7 @@ from written import put, rows
 from stele.benchmarks import neuclir_clir, neuclir_mlir, neuclir_mono
 from stele.benchmarks.types import Passage, Query
 from stele.errors import SteleError
-from stele.evaluation.score import score
+from stele.evaluation.evaluate import score
 
 NAMES = {"fa": "fas", "ru": "rus", "zh": "zho"}
 GAINS = {"fas": "1 0 f1 3\n2 0 f2 0\n", "rus": "2 0 r1 1\n", "zho": "1 0 z1 3\n", "mlir": "1 0 f1 3\n1 0 z1 1\n"}

@@ -21,8 +21,8 @@ from stele.artifacts.run import run_of
 from stele.benchmarks.arguments import data_folders
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.config.model import parse_config
-from stele.evaluation.case import Case
-from stele.evaluation.evaluate import evaluator
+from stele.evaluation.metric import Case
+from stele.evaluation.metrics import load_metric
 from stele.files.digests import digest, file_facts
 from stele.plan.params import assignments
 from stele.plan.plan import make_plan
@@ -230,7 +230,7 @@ def test_a_control_is_far_above_a_guess_and_exchanged_candidates_are_not(name, p
     data = data_folders({key: root / path for key, path in data_of(plan, name).items()})
     given = output_of[name] if name in TRANSLATED else [str(root / output_of[name])]
     case = read_case(name, data, given_outputs(given))
-    metric = evaluator(catalogue.entry(Benchmark, name).metrics[0])
+    metric = load_metric(catalogue.entry(Benchmark, name).metrics[0])
     rankings = case.predictions or [case.ranking(row) for row in range(len(case.queries))]
     pools = None if case.predictions else candidates(plan, name, case)
     expected = guess(case, metric, rankings, pools)

@@ -11,7 +11,7 @@ from stele.corpora.wikipedia import Aside
 from stele.corpora.wikipedia import documents as wikipedia_documents
 from stele.corpora.wikitext.titles import Site
 from stele.corpora.xml_dump import read_dump
-from stele.sentences.split import tidy
+from stele.text.sentences import tidy
 
 LANGUAGES = ["en", "ar", "bn", "el", "hi", "ja", "ko", "ru", "te", "th", "zh"]
 

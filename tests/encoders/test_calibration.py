@@ -22,7 +22,7 @@ from stele.encoders.calibration import (
 from stele.encoders.neighbours import mean_cosine, mutual, nearest
 from stele.encoders.rotation import learn_rotation, procrustes
 from stele.errors import SteleError
-from stele.evaluation.csls import csls
+from stele.evaluation.similarity import csls
 from stele.recipes.calibration import RotationRecipe, parse_recipe
 from stele.recipes.encoding import EncodingSpec
 from tests.sealed import write_sealed

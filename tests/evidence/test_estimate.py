@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from stele.evaluation import bootstrap, significance
 from stele.evidence.estimate import Estimate, Part, by_language, estimate, interval, p_above, replicates
-from stele.significance import bootstrap, t_test
 from tests.evidence.planted import LANGUAGES, planted
 
 
@@ -38,7 +38,7 @@ def test_with_one_seed_it_is_the_stratified_t_test(generator):
     differences = generator.normal(0.3, 1, 35)
     found = estimate(differences[None], np.zeros((1, 35)), names)
     assert 2 * min(p_above(found), p_above(found.reversed)) == pytest.approx(
-        t_test.p_value([differences[:10], differences[10:]])
+        significance.load_test("t_test").p_value([differences[:10], differences[10:]])
     )
     assert found.seeds == 1
 

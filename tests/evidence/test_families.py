@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from stele.evaluation.significance import correct
 from stele.evidence.families import levels
-from stele.significance.corrections import correct
 
 
 @pytest.mark.parametrize("seed", range(20))

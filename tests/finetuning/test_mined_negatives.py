@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from tiny_runs import RECIPE, example, finetune
 
-from stele.benchmarks.mined_negatives import MinedNegatives, replaced
+from stele.benchmarks.transfer_set import MinedNegatives, replaced
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
 from tests.sealed import write_sealed

@@ -103,7 +103,6 @@ def test_alignment_and_uniformity_read_gold_passages_and_no_collection(jobs):
     assert made["data"] == [plan.paths.dataset("xor_tydi", "all"), plan.paths.dataset("xor_dpr_train", "all")]
     assert plan.scoring.inputs(w)["retrieval"].endswith("/xor_retrieve/mbert/align_uniform/pt0-ft2/vectors.json")
     assert plan.protocols.protocol("xor_retrieve", "align_uniform").metrics[0] == "alignment"
-    assert "evaluation.metrics.alignment" in plan.scoring.modules(w)
     assert not any("enwiki" in name for name in plan.rows.downloads(RunKey("xor_retrieve", "mbert", "align_uniform")))
     with pytest.raises(SteleError, match=r"in pairs; ask for vectors\.json"):
         plan.retrieval.inputs(w)

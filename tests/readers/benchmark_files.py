@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from stele.benchmarks import (
-    _tei,
     clef,
     collection,
     jsonl,
@@ -31,7 +30,7 @@ from stele.benchmarks import (
 )
 from stele.benchmarks._topics import topics
 from stele.benchmarks.types import QuerySet
-from stele.evaluation import punkt
+from stele.evaluation.metrics import passages
 from tests.readers.files import Reader, lines, whole
 
 EN, SW = QuerySet("en", "en", "en"), QuerySet("sw", "sw", "sw")
@@ -129,7 +128,7 @@ BENCHMARKS: dict[str, Reader] = {
     "xda document": (
         "one.xml",
         TEI,
-        lambda path: [_tei.text_of(xml, str(path)) for _, xml in _tei.documents(path.parent, [path], "en")],
+        lambda path: [xda.text_of(xml, str(path)) for _, xml in xda.documents(path.parent, [path], "en")],
     ),
     "mrtydi queries": ("test.jsonl.gz", gzip.compress(TOPICS), of("mrtydi", lambda d: whole(mrtydi.queries(d, SW)))),
     "mrtydi passages": (
@@ -209,6 +208,6 @@ BENCHMARKS: dict[str, Reader] = {
     "Punkt model": (
         "ortho_context.tab",
         b"one\t12\ntwo\t3\n",
-        lambda path: punkt.word_tokenizer(path.parent)("One two."),
+        lambda path: passages.word_tokenizer(path.parent)("One two."),
     ),
 }

@@ -14,7 +14,6 @@ from stele.benchmarks import (
     beir,
     belebele,
     ciral,
-    mined_negatives,
     miracl,
     mmarco,
     neuclir_clir,
@@ -124,7 +123,7 @@ def _mmarco(folder: Path) -> None:
 
 
 def _mined(folder: Path) -> None:
-    mined = mined_negatives.MinedNegatives(folder / "record.json")
+    mined = transfer_set.MinedNegatives(folder / "record.json")
     for question in ("a", "b", "c"):
         mined.of("sw", question)
 

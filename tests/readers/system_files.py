@@ -16,11 +16,11 @@ import safetensors.numpy
 
 from stele.artifacts import records, results
 from stele.encoders.calibration import load_calibration, read_tensors
+from stele.evaluation import scores
 from stele.evaluation.folds import read_folds
 from stele.files.digests import digest
 from stele.recipes.encoding import EncodingSpec
 from stele.scoring.system_files.formats import read_output
-from stele.significance import scores
 from stele.tables.figures import data
 from tests.readers.files import Reader, array, packed
 

@@ -13,15 +13,15 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from stele.benchmarks import _sentences, _tatoeba_exports, _tei, _topics, _trec, mewsli_x
+from stele.benchmarks import _topics, _trec, mewsli_x, squad, tatoeba_pairs, xda
 from stele.corpora.wikitext import extensions, paragraphs
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
-from stele.evaluation import qa_text
+from stele.evaluation.metrics import answers
 from stele.pairs import segments
 from stele.pairs.methods import section
-from stele.sentences import split
-from stele.terms.analysis import analyzer
+from stele.text.sentences import split_sentences, tidy
+from stele.text.terms import analyzer
 
 SLOW = 0.1  # CPU seconds that no linear reader needs for as many characters as are read of it
 RATIO = 8  # were it quadratic, four times the text would take 16 times as long
@@ -43,7 +43,7 @@ def trec_texts(path: Path) -> object:
 
 def tei(text: str) -> object:
     printable = "".join(sign for sign in text if sign.isprintable() or sign in " \n\t")
-    return _tei.text_of(f"<TEI><body><p><s>{escape(printable)}</s></p></body></TEI>".encode(), "here")
+    return xda.text_of(f"<TEI><body><p><s>{escape(printable)}</s></p></body></TEI>".encode(), "here")
 
 
 def mention(text: str) -> object:
@@ -54,10 +54,10 @@ def mention(text: str) -> object:
 
 # reader -> (what reads a text, how many characters of it, a fourth of them at first)
 READERS: dict[str, tuple[Callable[[str], object], int]] = {
-    "sentences of SQuAD": (_sentences.sentence_spans, 50_000),
+    "sentences of SQuAD": (squad.sentence_spans, 50_000),
     "TEI": (tei, 100_000),
     "Mewsli-X": (mention, 50_000),
-    "SQuAD's answers": (qa_text.squad_tokens, 100_000),
+    "SQuAD's answers": (answers.squad_tokens, 100_000),
     "titles": (Site("sv").normalise, 100_000),
     "targets": (Site("sv")._resolve, 100_000),
     "files": (lambda text: Site("sv").shows_nothing("a", text), 100_000),
@@ -68,10 +68,10 @@ READERS: dict[str, tuple[Callable[[str], object], int]] = {
     "wikitext": (lambda text: paragraphs.extract(text, Site("zh")), 20_000),
     "variants": (lambda text: paragraphs.extract(f"-{{{text}}}-", Site("sr")), 20_000),
     "labels": (lambda text: paragraphs.extract(f"[[a|{text}]]", Site("zh")), 20_000),
-    **{f"MLQA's answers, {code}": (partial(qa_text.mlqa_tokens, language=code), 50_000) for code in ("en", "ar", "zh")},
+    **{f"MLQA's answers, {code}": (partial(answers.mlqa_tokens, language=code), 50_000) for code in ("en", "ar", "zh")},
     **{f"terms, {code}": (analyzer(code), 20_000) for code in ("en", "fr", "ja")},
     **{
-        f"sentences, {code}": (lambda text, code=code: split.split_sentences(split.tidy(text), code, [(0, 3)]), 20_000)
+        f"sentences, {code}": (lambda text, code=code: split_sentences(tidy(text), code, [(0, 3)]), 20_000)
         for code in ("en", "ja")
     },
 }  # fmt: skip
@@ -83,7 +83,7 @@ FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "documents of TREC": (trec_texts, "<DOC><DOCNO>1</DOCNO><TEXT>{0}</TEXT></DOC>"),
     "documents of TREC, no more than begun": (trec_texts, "<DOC><DOCNO>1</DOCNO>{0}"),
     "ids of TREC": (trec_texts, "<DOC><DOCNO>{0}"),
-    "Tatoeba's sentences": (lambda path: _tatoeba_exports.read_sentences(path, ["eng"]), "1\teng\t{0}\n"),
+    "Tatoeba's sentences": (lambda path: tatoeba_pairs.read_sentences(path, ["eng"]), "1\teng\t{0}\n"),
 }
 
 MARKUP = [

@@ -69,7 +69,7 @@ def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data)
     record = json.loads((tmp_path / "out/retrieval.json").read_text())
     assert record["labels"] == ["generated data"] and "encoder" not in record["inputs"]
     assert not (tmp_path / "state").exists() or not list((tmp_path / "state").rglob("*.npz"))
-    from stele.terms.analysis import analyzer
+    from stele.text.terms import analyzer
 
     for language in ("sw", "ja"):
         cut = analyzer(language)

@@ -6,7 +6,7 @@ import pytest
 
 from stele import catalogue
 from stele.errors import SteleError
-from stele.terms.analysis import TermNumbers, analyzer
+from stele.text.terms import TermNumbers, analyzer
 
 
 def test_english_as_lucene_cuts_and_stems_it():
@@ -74,9 +74,7 @@ def test_numbers_are_those_of_the_terms_and_stop_words_have_none():
 
 
 def test_memory_of_words_is_bounded(monkeypatch):
-    from stele.terms import analysis
-
-    monkeypatch.setattr(analysis, "MOST_WORDS", 3)
+    monkeypatch.setattr("stele.text.terms.MOST_WORDS", 3)
     numbers = TermNumbers("sw", ["w7", "w2"])
     assert numbers(" ".join(f"w{i}" for i in range(10)) + " w2 w7") == [-1, -1, 1, -1, -1, -1, -1, 0, -1, -1, 1, 0]
     assert len(numbers._number) <= 3 and len(numbers._number._terms) <= 3

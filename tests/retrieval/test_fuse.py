@@ -20,9 +20,9 @@ from stele.artifacts.run import run_of
 from stele.artifacts.run_files import read_run, write_run
 from stele.benchmarks.types import Query, QuerySet
 from stele.errors import SteleError
-from stele.evaluation.case import Case
 from stele.evaluation.folds import folds_by_hash, read_folds
-from stele.evaluation.metrics import ap
+from stele.evaluation.metric import Case
+from stele.evaluation.metrics import load_metric
 from stele.retrieval import fuse
 
 TOPICS = [str(number) for number in range(1, 13)]
@@ -108,7 +108,7 @@ def test_a_weight_is_the_least_with_the_best_ap_of_the_other_folds(fusing):
         case = Case(relevant=[judged[t] for t in TOPICS])
         case.add(query_set, TOPICS)
         case.runs["xx"] = run_of({t: hits.items() for t, hits in lists.items()})
-        values[alpha] = dict(zip(TOPICS, ap.evaluate(case, "1000").tolist(), strict=True))
+        values[alpha] = dict(zip(TOPICS, load_metric("ap@1000").values(case).tolist(), strict=True))
     for topic in TOPICS:
         others = [t for t in TOPICS if fold[t] != fold[topic]]
         mean = {alpha: round(sum(of[t] for t in others) / len(others), 4) for alpha, of in values.items()}

@@ -14,7 +14,7 @@ import pytest
 from recorded import record
 from test_retrieve import kill_at, killed
 
-from stele.benchmarks.mined_negatives import MinedNegatives
+from stele.benchmarks.transfer_set import MinedNegatives
 from stele.errors import SteleError
 from stele.retrieval import hard_negatives
 from stele.retrieval.hard_negatives import HITS, in_order, parts

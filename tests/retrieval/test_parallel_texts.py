@@ -15,7 +15,7 @@ from stele.benchmarks import xda, xsa
 from stele.encoders import neighbours
 from stele.encoders.neighbours import nearest_translations
 from stele.errors import SteleError
-from stele.evaluation.csls import rank_pair
+from stele.evaluation.similarity import rank_pair
 from stele.retrieval import encode_pairs
 from stele.scoring import score
 

@@ -11,7 +11,7 @@ import test_retrieve as retrieval
 from recorded import record
 
 from stele.artifacts.run_files import read_run
-from stele.evaluation.score import score
+from stele.evaluation.evaluate import score
 from stele.retrieval import retrieve
 
 PASSAGES, QUERIES = 400, 200

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from stele.errors import SteleError
+from stele.evaluation.bootstrap import interval, resampled_means
+from stele.evaluation.significance import load_test
 from stele.scoring import compare
-from stele.significance import fisher
-from stele.significance.bootstrap import interval, resampled_means
 from tests.sealed import write_sealed
 
 BASELINE = {"en": [0.5, 0.25], "sw": [0.0, 0.5, 0.25]}
@@ -124,8 +124,8 @@ def test_seed_and_permutations_reach_the_test(tmp_path):
     line = ["--system", "b", files[0], "--system", "a", files[1], "--output", output]
     compared(*line, "--seed", 3, "--permutations", 120_000)
     written = json.loads(output.read_text())["comparisons"][0]
-    assert written["p"] == fisher.p_value([ours - theirs], permutations=120_000, seed=3)
-    assert written["p"] != fisher.p_value([ours - theirs], permutations=120_000, seed=0)
+    assert written["p"] == load_test("fisher").p_value([ours - theirs], permutations=120_000, seed=3)
+    assert written["p"] != load_test("fisher").p_value([ours - theirs], permutations=120_000, seed=0)
     assert [written["low"], written["high"]] == pytest.approx(
         interval(resampled_means({"en": ours - theirs}, seed=3)["en"])
     )

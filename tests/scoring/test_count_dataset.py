@@ -21,9 +21,10 @@ from stele.errors import SteleError
 from stele.papers.table import load_spec
 from stele.papers.targets import references
 from stele.plan.plan import make_plan
-from stele.registry import module_names
+from stele.registry import names_held
 from stele.scoring import count_dataset
 from stele.scoring.count_dataset import as_metrics
+from stele.scoring.statistics import load_counts
 from tests.sealed import write_sealed
 
 REAL = Path(os.environ.get("STELE_REAL_DATA", "/nowhere"))
@@ -144,9 +145,7 @@ def test_a_dataset_that_cannot_be_counted_is_an_error(tmp_path, capsys):
 # --- real files ---
 @pytest.mark.skipif(not (REAL / "xor_tydi").is_dir(), reason="STELE_REAL_DATA names no folder with xor_tydi")
 def test_the_real_questions_of_xor():
-    from stele.scoring.statistics import xor_tydi
-
-    actual = as_metrics(xor_tydi.counts({"xor_tydi": {"all": REAL / "xor_tydi"}}))
+    actual = as_metrics(load_counts("xor_tydi").counts({"xor_tydi": {"all": REAL / "xor_tydi"}}))
     assert actual["queries_train"]["languages"]["all"] == 15250
     assert actual["queries_dev"]["languages"]["all"] == 2110
     assert actual["languages"]["languages"] == {"all": 7}
@@ -155,8 +154,6 @@ def test_the_real_questions_of_xor():
 @pytest.mark.skipif(not (REAL / "mrtydi_topics_qrels").is_dir(), reason="STELE_REAL_DATA has no mrtydi_topics_qrels")
 def test_the_real_queries_of_mr_tydi(tmp_path):
     """The topics as Anserini keeps them, put into the layout of the hub's files."""
-    from stele.scoring.statistics import mrtydi
-
     source, parts = REAL / "mrtydi_topics_qrels", {}
     for language in datasets.languages_of(datasets.dataset("mrtydi")):
         parts[language] = tmp_path / language
@@ -166,7 +163,7 @@ def test_the_real_queries_of_mr_tydi(tmp_path):
             put(parts[language] / f"{split}.jsonl.gz", rows)
             judged = (source / f"qrels.mrtydi-v1.1-{language}.{split}.txt").read_bytes()
             (parts[language] / f"qrels.{split}.txt").write_bytes(judged)
-    found = mrtydi.counts({"mrtydi": parts})
+    found = load_counts("mrtydi").counts({"mrtydi": parts})
     expected = datasets.dataset("mrtydi").counts
     assert found["queries_test"] == expected["test"].expect and sum(found["queries_test"].values()) == 8661
     assert found["queries_dev"] == expected["dev"].expect and found["languages"] == 11
@@ -269,8 +266,8 @@ def test_topics_and_documents_of_a_collection(tmp_path):
     }
 
 
-def test_the_files_of_statistics_are_datasets_or_mining_recipes():
-    for name in module_names("stele.scoring.statistics"):
+def test_what_is_counted_are_datasets_mining_recipes_and_test_collections():
+    for name in names_held("stele.scoring.statistics", "COUNTED"):
         assert name == "collection" or name in recipes.names("pairs") or datasets.dataset(name)
     with pytest.raises(SteleError):
         datasets.dataset("mrtydy")

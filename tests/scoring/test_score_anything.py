@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from stele.errors import SteleError
+from stele.evaluation.scores import read_queries
 from stele.scoring import score
 from stele.scoring.system_files.formats import read_output
-from stele.significance.scores import read_queries
 from tests.sealed import write_sealed
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2\t0\tb\t1\nq3 0 c 1\n"

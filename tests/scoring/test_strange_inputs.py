@@ -8,7 +8,7 @@ from test_score_anything import RANKINGS, run, scored, trec
 from stele.benchmarks._files import json_lines
 from stele.benchmarks._qrels import read_qrels
 from stele.errors import SteleError
-from stele.evaluation.evaluate import evaluator
+from stele.evaluation.metrics import load_metric
 from stele.scoring.system_files.formats import read_output
 
 
@@ -60,7 +60,7 @@ def test_a_score_that_no_float_holds_is_refused(tmp_path, score):
 @pytest.mark.parametrize("name", ["mrr@99999999999999999999", "mrr@١", "mrr@1_0"])
 def test_a_cut_is_a_number_of_a_run_s_size(name):
     with pytest.raises(SteleError, match="after @ comes a number"):
-        evaluator(name)
+        load_metric(name)
 
 
 @pytest.mark.parametrize(

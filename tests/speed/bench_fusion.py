@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 from stele.artifacts.run import run_of
 from stele.benchmarks.types import QuerySet
-from stele.evaluation.case import Case
-from stele.evaluation.metrics import ap
+from stele.evaluation.metric import Case
+from stele.evaluation.metrics import load_metric
 from stele.retrieval.fuse import ALPHAS, average_precisions, candidates, fused
 
 Topic = tuple[list[tuple[str, float]], list[tuple[str, float]], dict[str, int]]
@@ -55,7 +55,7 @@ def peer(topics: dict[str, Topic]) -> np.ndarray:
         case = Case(relevant=[judged for _, _, judged in topics.values()])
         case.add(query_set, names)
         case.runs["xx"] = run_of({n: fused(candidates(*lists), alpha, 1000) for n, (*lists, _) in topics.items()})
-        columns.append(ap.evaluate(case, "1000"))
+        columns.append(load_metric("ap@1000").values(case))
     return np.array(columns).T
 
 

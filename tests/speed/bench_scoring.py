@@ -42,11 +42,12 @@ def write_files(folder: Path, queries: int, depth: int, seed: int = 0) -> None:
 
 
 def ours(folder: Path) -> dict[str, float]:
-    from stele.evaluation.evaluate import evaluate, evaluator
+    from stele.evaluation.evaluate import evaluate
+    from stele.evaluation.metrics import load_metric
     from stele.scoring.system_files.systems import given_outputs, read_case
 
     case = read_case("mrtydi", {"mrtydi": {"sw": folder / "qrels.txt"}}, given_outputs([f"sw={folder / 'run.txt'}"]))
-    actual = evaluate(case, {name: evaluator(name) for name in METRICS}, "macro").metrics
+    actual = evaluate(case, {name: load_metric(name) for name in METRICS}, "macro").metrics
     return {name: one["average"] for name, one in actual.items()}
 
 

@@ -35,7 +35,7 @@ def measure(queries: int, permutations: int, repeats: int, seed: int = 0) -> dic
     import numba
     from ranx.statistical_tests import fisher_randomization_test
 
-    from stele.significance import fisher
+    from stele.evaluation.significance import load_test
 
     rng = np.random.default_rng(seed)
     baseline = rng.beta(0.3, 0.5, queries)  # many near 0 or 1, as reciprocal ranks are
@@ -49,7 +49,7 @@ def measure(queries: int, permutations: int, repeats: int, seed: int = 0) -> dic
     runs = {
         "ranx": lambda: ranx_on(1),
         "ranx_threads": lambda: ranx_on(threads),
-        "ours": lambda: fisher.p_value([system - baseline], permutations=permutations, seed=seed),
+        "ours": lambda: load_test("fisher").p_value([system - baseline], permutations=permutations, seed=seed),
     }
     fisher_randomization_test(system, baseline, n_permutations=2)  # compiles
     times: dict[str, list[float]] = {name: [] for name in runs}

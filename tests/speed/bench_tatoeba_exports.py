@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 from stele import catalogue
 from stele.benchmarks import tatoeba_pairs
-from stele.benchmarks._pairs import sides
 from stele.benchmarks.tatoeba import file_code
+from stele.benchmarks.xsa import sides
 
 PAIRS = catalogue.load("benchmarks")["tatoeba_pairs"]["languages"]
 RANKED = (  # about as many sentences each as the real ones have, the largest first

@@ -29,7 +29,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 from stele.encoders.neighbours import nearest_translations
-from stele.evaluation.csls import rank_pair
+from stele.evaluation.similarity import rank_pair
 
 WIDTH, DOCUMENTS, PAIRS = 768, 86_307, 3
 Rows = tuple[list[int], list[int]]

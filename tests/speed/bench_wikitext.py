@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS.parent / "src"), *(str(TESTS / room) for room in ("corpora", "sentences", "benchmarks"))]
+sys.path[:0] = [str(TESTS.parent / "src"), *(str(TESTS / room) for room in ("corpora", "text", "benchmarks"))]
 
 from sentence_breaks import LANGUAGES, boundary_quality  # noqa: E402
 from wikitext_pages import made_wikis  # noqa: E402

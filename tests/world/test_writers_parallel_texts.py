@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from stele.benchmarks import _tei, xda, xsa
+from stele.benchmarks import xda, xsa
 from stele.recipes.world import world_sizes
 from stele_world.content.generate import generate
 from stele_world.site import Site
@@ -83,5 +83,5 @@ def test_without_the_list_documents_count_that_all_languages_have(site, tmp_path
     listed = xda.parallel_texts({"uncorpus": {"all": site.user_data / "uncorpus"}}, ["en", "es"])
     assert (parallel.ids, parallel.texts) == (listed.ids, listed.texts)
     assert parallel.left_out["without_partner"] > 0 and parallel.left_out["empty"] > 0
-    names = {name for name, _ in _tei.documents(tmp_path, sorted(tmp_path.glob("*.en.*")), "en")}
+    names = {name for name, _ in xda.documents(tmp_path, sorted(tmp_path.glob("*.en.*")), "en")}
     assert set(parallel.ids) < names

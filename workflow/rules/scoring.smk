@@ -17,8 +17,13 @@ rule score:
     wildcard_constraints:
         benchmark=plan.rows.scored_benchmarks,
     params:
-        code=lambda wildcards: code("scoring.score", *plan.scoring.modules(wildcards)),
+        code=lambda wildcards: code(
+            "scoring.score",
+            benchmark_code(wildcards.benchmark),
+            *metric_modules(plan.scoring.metrics(wildcards)),
+        ),
         metrics=lambda wildcards: plan.scoring.metrics(wildcards),
+        ranx_lines=lambda wildcards: ranx_lines(plan.scoring.metrics(wildcards)),
         # read by the command itself
         ignore_identical_ids=lambda wildcards: plan.data.benchmark(
             wildcards.benchmark

@@ -30,8 +30,6 @@ rule table:
     params:
         code=code(
             "tables.table",
-            "significance.fisher",
-            "significance.t_test",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
         results=lambda wildcards: plan.settings.config.results_dir,
@@ -130,8 +128,6 @@ rule all_tables:
     params:
         code=code(
             "tables.all_tables",
-            "significance.fisher",
-            "significance.t_test",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
         results=lambda wildcards: plan.settings.config.results_dir,
@@ -158,8 +154,6 @@ rule today_tables:
     params:
         code=code(
             "tables.all_tables",
-            "significance.fisher",
-            "significance.t_test",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
         results=lambda wildcards: plan.settings.config.results_dir,

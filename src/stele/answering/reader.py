@@ -24,8 +24,8 @@ from stele.encoders.backbone import load_backbone, positions
 from stele.encoders.encode import MODEL_INPUTS, default_batch_tokens
 from stele.encoders.tokens import collate, length_buckets
 from stele.errors import SteleError
-from stele.evaluation.case import Case
-from stele.evaluation.metrics import f1_squad
+from stele.evaluation.metric import Case
+from stele.evaluation.metrics.answers import SquadF1
 from stele.files.atomic import atomic_file
 from stele.files.reading import reading
 from stele.recipes.finetuning import AnsweringRecipe
@@ -174,7 +174,7 @@ def f1(query_set: QuerySet, asked: WindowedQuestions, answers: Mapping[str, str]
     case = Case(answers=[[answer.text for answer in item.answers] for item in asked.questions])
     case.add(query_set, [item.id for item in asked.questions])
     case.predictions = [answers.get(name) for name in case.queries]
-    return float(np.mean(f1_squad.evaluate(case, "")))
+    return float(np.mean(SquadF1().values(case)))
 
 
 class BestEpochs(Evaluation):

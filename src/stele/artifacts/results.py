@@ -66,7 +66,7 @@ class BySeed(BaseModel):
 
 
 class Guess(BaseModel):
-    """What a random order scores by language, and the standard errors over queries of the values' distance from it."""
+    """What a guess scores by language, and the standard errors over queries of the values' distance from it."""
 
     languages: dict[str, FiniteFloat] = {}
     errors: dict[str, FiniteFloat] = {}

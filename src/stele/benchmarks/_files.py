@@ -20,19 +20,22 @@ BLOCK = 1 << 20  # characters read at a time
 
 # --- finding files ---
 def folder_of(data: Data, dataset: str, part: str) -> Path:
-    """The folder of one part of a dataset; a dataset given whole (part "all") serves every part."""
+    """The folder of one part of a dataset; a dataset given whole (part "all") serves every part.
+
+    Raises SteleError where it is not among the data.
+    """
     parts = data.get(dataset, {})
     folder = parts.get(part) or parts.get("all")
     if folder is None:
-        given = ", ".join(f"{name}:{key}" for name in sorted(data) for key in sorted(data[name])) or "nothing"
-        raise SteleError(f"needs the data {dataset}:{part}; given: {given}. Add --data {dataset}:{part}=record.json")
+        names = ", ".join(f"{name}:{key}" for name in sorted(data) for key in sorted(data[name])) or "nothing"
+        raise SteleError(f"needs the data {dataset}:{part}; given: {names}. Add --data {dataset}:{part}=record.json")
     return Path(folder)
 
 
 def located(folder: Path, name: str) -> Path:
     """The file called `name` in a dataset's folder or below it, unpacked (`name` without .gz) or not.
 
-    A user may give the one file itself, whatever its name.
+    A user may give the one file itself, whatever its name. Raises SteleError where there is none, or there are several.
     """
     if folder.is_file():
         return folder
@@ -122,10 +125,10 @@ def json_array(path: Path) -> Iterator[tuple[str, JsonObject]]:
         while True:
             position = _skip(text, position, " \t\r\n," if started else " \t\r\n")
             if position >= len(text):
-                line, text, position, more = line + text.count("\n"), "", 0, handle.read(BLOCK)
-                if not more:
+                line, text, position, block = line + text.count("\n"), "", 0, handle.read(BLOCK)
+                if not block:
                     raise SteleError(f"{path}, line {line}: the JSON array is not closed; the file is cut short")
-                text = more
+                text = block
                 continue
             if not started:
                 if text[position] != "[":
@@ -155,10 +158,10 @@ def _decode(text: str, handle: IO[str], where: str) -> tuple[Any, int, str]:
             item, end = DECODER.raw_decode(text)
             return item, end, text
         except json.JSONDecodeError as error:
-            more = handle.read(size)
-            if not more:
+            block = handle.read(size)
+            if not block:
                 raise SteleError(f"{where}: not JSON, or cut short ({error})") from None
-            text, size = text + more, size * 2
+            text, size = text + block, size * 2
 
 
 def json_file(path: Path) -> JsonObject:
@@ -168,7 +171,10 @@ def json_file(path: Path) -> JsonObject:
 
 
 def tsv_rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
-    """Yields ("file, line N", row) of a tab-separated file, quotes as Python's csv reads them."""
+    """Yields ("file, line N", row) of a tab-separated file, quotes as Python's csv reads them.
+
+    Raises SteleError for a row of another number of columns.
+    """
     csv.field_size_limit(1 << 27)
     where = str(path)
     with reading(lambda: where), open_text(path) as handle:
@@ -182,14 +188,14 @@ def tsv_rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
 
 # --- checking ---
 def checked_object(value: Any, where: Path | str) -> JsonObject:
-    """`value`, which must be a JSON object."""
+    """`value`, a JSON object. Raises SteleError for anything else."""
     if not isinstance(value, dict):
         raise SteleError(f"{where}: want a JSON object, found {type(value).__name__}")
     return value
 
 
 def field(item: Any, name: str, kind: type, where: str) -> Any:
-    """The field `name` of a JSON object, which must be there and of the given type."""
+    """The field `name` of a JSON object. Raises SteleError where it is missing or of another type."""
     if name not in checked_object(item, where):
         raise SteleError(f"{where}: no field {name!r}; found {', '.join(sorted(item)) or 'none'}")
     value = item[name]
@@ -207,7 +213,7 @@ _NAMES = {str: "a string", int: "an integer", list: "a list", dict: "an object",
 
 
 def identifier(value: Any, where: str, name: str = "id") -> str:
-    """An id as a string: not empty and without white space, which a run file could not hold."""
+    """An id as a string. Raises SteleError where it is empty or has white space, which a run file could not hold."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not value or value.split() != [value]:
@@ -216,7 +222,7 @@ def identifier(value: Any, where: str, name: str = "id") -> str:
 
 
 def refuse_again(value: str, seen: Container[str], where: str, kind: str = "id") -> str:
-    """Returns `value`, unless it has been seen before."""
+    """Returns `value`. Raises SteleError where it has been seen before."""
     if value in seen:
         raise SteleError(f"{where}: {kind} {value!r} is there twice")
     return value

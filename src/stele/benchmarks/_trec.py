@@ -173,8 +173,8 @@ def _bodies(path: Path, handle: IO[bytes], buffer: bytes, start: re.Pattern[byte
     """
     while True:
         starts = list(start.finditer(buffer))
-        for one, following in pairwise(starts):
-            yield one[0], _until_end(buffer[one.end() : following.start()])
+        for begin, following in pairwise(starts):
+            yield begin[0], _until_end(buffer[begin.end() : following.start()])
         buffer = buffer[starts[-1].start() :]
         if len(buffer) > LARGEST:
             raise SteleError(f"{path}: a document of more than {LARGEST >> 20} MB; its end tag is missing")

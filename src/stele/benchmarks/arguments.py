@@ -23,7 +23,7 @@ def add_data_argument(parser: argparse.ArgumentParser, name: str = "--data", req
 
 
 def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
-    """The paths by `dataset:part`; each is there."""
+    """The paths by `dataset:part`. Raises SteleError for a key given twice and for a missing path."""
     paths: dict[str, Path] = {}
     for item in given:
         key, equals, path = item.partition("=")
@@ -40,7 +40,7 @@ def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
 
 
 def data_records(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
-    """The paths by `dataset:part`, of which each must be a record."""
+    """The paths by `dataset:part`. Raises SteleError, also for a path that is not a record."""
     paths = data_paths(given, name)
     for key, path in paths.items():
         if not path.is_file():
@@ -48,10 +48,10 @@ def data_records(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
     return paths
 
 
-def counted(paths: Mapping[str, Path], *names: str) -> int | None:
+def record_count(paths: Mapping[str, Path], *names: str) -> int | None:
     """How many items some records count, each under the first of `names` that it has; None where none is counted.
 
-    >>> counted({}, "passages") is None
+    >>> record_count({}, "passages") is None
     True
     """
     total = 0

@@ -279,8 +279,8 @@ def split_of(path: Path) -> str:
 
 def _folders(data: Data, language: str) -> list[Path]:
     """The folders, or single files, of a language in all data sets that were given."""
-    given = [Path(folder) for parts in data.values() if (folder := parts.get(language) or parts.get("all"))]
-    return given or [folder_of(data, "", language)]
+    folders = [Path(folder) for parts in data.values() if (folder := parts.get(language) or parts.get("all"))]
+    return folders or [folder_of(data, "", language)]
 
 
 def _shown(paths: Sequence[Path]) -> str:

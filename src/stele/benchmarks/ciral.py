@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stele.benchmarks._files import folder_of, located
-from stele.benchmarks._judged import counted
-from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks._qrels import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks._tables import table_passages, tables
-from stele.benchmarks._tsv_topics import tsv_topics
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
 
 TOPICS, CORPUS = "ciral", "ciral_corpus"
@@ -34,7 +32,7 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The passages of one language, streamed; judged ones that are not among them are counted."""
     judged = _judged(data, collection) if TOPICS in data else {}
-    yield from counted(_passages(data, collection), judged, collection)
+    yield from warn_missing_judged(_passages(data, collection), judged, collection)
 
 
 def _passages(data: Data, collection: str) -> Iterator[Passage]:

@@ -15,7 +15,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from stele.benchmarks import _collection, collection
+from stele.benchmarks import collection
 from stele.benchmarks._files import folder_of, refuse_again
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._topics import by_judgments, topics
@@ -45,7 +45,7 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
         yield Query(number, " ".join(fields[name] for name in FIELDS))
 
 
-def judgments(data: Data, query_set: QuerySet) -> _collection.Judgments:
+def judgments(data: Data, query_set: QuerySet) -> collection.Judgments:
     """Topic id -> {document id: relevance}; of all that is judged where no topics are given."""
     judged = all_judgments(data, query_set)
     if not _topic_files(data, _query_language(query_set)):
@@ -53,13 +53,13 @@ def judgments(data: Data, query_set: QuerySet) -> _collection.Judgments:
     return {number: judged[number] for number in _topics(data, query_set)}
 
 
-def all_judgments(data: Data, query_set: QuerySet) -> _collection.Judgments:
+def all_judgments(data: Data, query_set: QuerySet) -> collection.Judgments:
     """Those of every topic, whether the queries' language has it or not: the same for all query languages."""
     pair, language = query_set.name, query_set.collection
-    files = [_collection.qrels_file(own[pair]) for own in data.values() if pair in own]
-    files = files or [path for _, path in _collection.files_named(_of_language(data, language), language, QRELS)]
-    files = files or [_collection.qrels_file(folder_of(data, next(iter(data), "clef"), pair))]
-    judged: _collection.Judgments = {}
+    files = [collection.qrels_file(parts[pair]) for parts in data.values() if pair in parts]
+    files = files or [path for _, path in collection.files_named(_of_language(data, language), language, QRELS)]
+    files = files or [collection.qrels_file(folder_of(data, next(iter(data), "clef"), pair))]
+    judged: collection.Judgments = {}
     for path in files:
         for topic, documents in read_qrels(path).items():
             judged[refuse_again(topic, judged, str(path), "topic")] = documents
@@ -87,7 +87,7 @@ def _topics(data: Data, query_set: QuerySet) -> dict[str, dict[str, str]]:
     language, read = _query_language(query_set), {}
     files = _topic_files(data, language)
     for dataset, path in files:
-        for number, fields in topics(path, language, _collection.layout(dataset).encoding).items():
+        for number, fields in topics(path, language, collection.layout(dataset).encoding).items():
             read[refuse_again(number, read, str(path), "topic")] = fields
     if not files:
         raise SteleError(
@@ -110,12 +110,12 @@ def _query_language(query_set: QuerySet) -> str:
 
 
 def _topic_files(data: Data, language: str) -> list[tuple[str, Path]]:
-    return _collection.files_named(_of_language(data, language), language, TOPICS)
+    return collection.files_named(_of_language(data, language), language, TOPICS)
 
 
 def _of_language(data: Data, language: str) -> Data:
     """The data of one language: its part, or its folder in a dataset that is given whole."""
-    folders = {name: own.get(language) or _inside(own.get("all"), language) for name, own in data.items()}
+    folders = {name: parts.get(language) or _inside(parts.get("all"), language) for name, parts in data.items()}
     return {name: {language: folder} for name, folder in folders.items() if folder}
 
 

@@ -5,21 +5,32 @@ Shi et al., table 1, has six, and one of your own is read by the same code: benc
 judgments know, by the id that they have there (AR26 and SP1 are 26 and 1 in TREC's); judgments are those of the topics
 (NTCIR-8 judges 100, of which 73 are topics: trec_eval takes the mean over those that were run). Of a document whose id
 comes twice the last one stands, as in an index that is updated.
+
+The files of a collection are found by their names: topics, judgments, and documents. A file of topics or of judgments
+may be given itself, the latter under any name.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
 
-from stele.benchmarks import _collection
+from stele import catalogue
+from stele.benchmarks._files import below, folder_of, lines
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._topics import by_judgments, topics
+from stele.benchmarks._trec import TAGS, Document, Text, documents
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.catalogue.schema.datasets import Collection, Dataset
+from stele.catalogue.user_data import QRELS, TOPICS, document_files, role
 from stele.errors import SteleError
 
 AVERAGE = "micro"  # mean over topics
+Judgments = dict[str, dict[str, int]]
 logger = logging.getLogger(__name__)
 
 
@@ -30,8 +41,8 @@ def query_sets(languages: Sequence[str]) -> list[QuerySet]:
 
 def queries(data: Data, query_set: QuerySet, field: str | None = None) -> Iterator[Query]:
     """The judged topics, by one field of theirs: what the catalogue says (title), or `field`."""
-    dataset, path = _collection.topics_file(data, query_set.language)
-    facts = _collection.layout(dataset)
+    dataset, path = topics_file(data, query_set.language)
+    facts = layout(dataset)
     name = field or facts.field
     for number, fields in _topics(data, query_set.language).items():
         if not fields.get(name):
@@ -40,10 +51,10 @@ def queries(data: Data, query_set: QuerySet, field: str | None = None) -> Iterat
         yield Query(number, fields[name])
 
 
-def judgments(data: Data, query_set: QuerySet) -> _collection.Judgments:
+def judgments(data: Data, query_set: QuerySet) -> Judgments:
     """Topic id -> {document id: relevance}; of all that is judged where no topics are given."""
-    judged = read_qrels(_collection.judgments_file(data, query_set.language))
-    if not _collection.has_topics(data, query_set.language):
+    judged = read_qrels(judgments_file(data, query_set.language))
+    if not has_topics(data, query_set.language):
         return judged
     return {number: judged[number] for number in _topics(data, query_set.language)}
 
@@ -53,7 +64,7 @@ def passages(data: Data, collection: str) -> Iterator[Passage]:
     _, repeated = _ids(data, collection)
     if repeated:
         logger.warning("%s: %d ids come again (%s); the last document stands", collection, len(repeated), min(repeated))
-    for text, document in _collection.all_documents(data, collection):
+    for text, document in all_documents(data, collection):
         if repeated[document.id]:
             repeated[document.id] -= 1
         else:
@@ -70,21 +81,21 @@ def _ids(data: Data, collection: str) -> tuple[int, Counter[str]]:
     """How many ids there are, and how often some come once more."""
     seen: set[str] = set()
     repeated: Counter[str] = Counter()
-    for _, document in _collection.all_documents(data, collection):
+    for _, document in all_documents(data, collection):
         if document.id in seen:
             repeated[document.id] += 1
         seen.add(document.id)
     if not seen:
-        where = ", ".join(map(str, _collection.folders(data, collection).values()))
+        where = ", ".join(map(str, folders(data, collection).values()))
         raise SteleError(f"{where}: no document in it; it should hold the collection's files")
     return len(seen), repeated
 
 
 def _topics(data: Data, language: str) -> dict[str, dict[str, str]]:
     """The judged topics by the ids of the judgments."""
-    dataset, path = _collection.topics_file(data, language)
-    judged = read_qrels(judged_path := _collection.judgments_file(data, language))
-    read = topics(path, language, _collection.layout(dataset).encoding)
+    dataset, path = topics_file(data, language)
+    judged = read_qrels(judged_path := judgments_file(data, language))
+    read = topics(path, language, layout(dataset).encoding)
     known = by_judgments(read, judged)
     if lacking := len(read) - len(known):
         logger.warning("%s: %d of %d topics are not judged and left out", path, lacking, len(read))
@@ -92,3 +103,88 @@ def _topics(data: Data, language: str) -> dict[str, dict[str, str]]:
         raise SteleError(f"{path}: none of its topics ({next(iter(read))}, ...) is judged in {judged_path} "
                          f"({next(iter(judged))}, ...): they are of different collections")  # fmt: skip
     return known
+
+
+def qrels_file(folder: Path) -> Path:
+    """The one file of a folder that holds judgments."""
+    return folder if folder.is_file() else _the_one(folder, QRELS, "judgments, named *qrels*")
+
+
+def folders(data: Data, language: str) -> dict[str, Path]:
+    """dataset -> the folder of a collection's language; those whose files the catalogue names come first."""
+    parts = {name: parts_of.get(language) or parts_of.get("all") for name, parts_of in data.items()}
+    known = catalogue.entries(Dataset)
+    order = sorted(parts, key=lambda name: not (name in known and known[name].files))
+    return {name: Path(folder) for name in order if (folder := parts[name])} or {"": folder_of(data, "", language)}
+
+
+def judgments_file(data: Data, language: str) -> Path:
+    """The file of judgments, of the first of the datasets that has one."""
+    return _first(data, language, QRELS, "judgments, named *qrels*")[1]
+
+
+def topics_file(data: Data, language: str) -> tuple[str, Path]:
+    """(dataset, its file of topics), of the first of the datasets that has one."""
+    return _first(data, language, TOPICS, "topics, named *topics*")
+
+
+def files_named(data: Data, language: str, wanted: re.Pattern[str]) -> list[tuple[str, Path]]:
+    """(dataset, file) of all that bear such a name (`QRELS`, `TOPICS`), where a collection has several."""
+    by_dataset = folders(data, language) if data else {}
+    return [(dataset, path) for dataset, folder in by_dataset.items() for path in _named(folder, wanted)]
+
+
+def has_topics(data: Data, language: str) -> bool:
+    """Whether topics are among what was given; judgments may be given alone."""
+    return any(_named(folder, TOPICS) for folder in folders(data, language).values())
+
+
+def layout(dataset: str) -> Collection:
+    """What the catalogue says of how a dataset's texts are written."""
+    known = catalogue.entries(Dataset)
+    return (known[dataset].collection if dataset in known else None) or Collection()
+
+
+def all_documents(data: Data, language: str) -> Iterator[tuple[Text, Document]]:
+    """Every document with how its text is read, those of one id that comes again included; files by their names."""
+    for dataset, folder in folders(data, language).items():
+        facts = layout(dataset)
+        text = Text(facts.tags or TAGS, facts.encoding)
+        for path in _document_files(folder, facts.documents):
+            yield from ((text, document) for document in documents(path))
+
+
+def _document_files(folder: Path, patterns: list[str]) -> list[Path]:
+    if folder.is_file():
+        return [] if role(folder) else [folder]
+    return [Path(path) for path in document_files(sorted(str(path) for path in below(folder)), patterns)]
+
+
+def _named(folder: Path, wanted: re.Pattern[str]) -> list[Path]:
+    if folder.is_file():
+        actual = role(folder) or (QRELS if _looks_judged(folder) else None)
+        return [folder] if actual is wanted else []
+    return sorted(path for path in below(folder) if role(path) is wanted)
+
+
+@cache
+def _looks_judged(path: Path) -> bool:
+    """Whether a file that is given itself, under any name, is one of judgments."""
+    columns = next((line.split() for _, line in lines(path) if line.strip()), [])
+    return len(columns) == 4 and re.fullmatch(r"[+-]?[0-9]+", columns[3]) is not None
+
+
+def _first(data: Data, language: str, wanted: re.Pattern[str], what: str) -> tuple[str, Path]:
+    by_dataset = folders(data, language)
+    for dataset, folder in by_dataset.items():
+        if _named(folder, wanted):
+            return dataset, folder if folder.is_file() else _the_one(folder, wanted, what)
+    raise SteleError(f"{', '.join(map(str, by_dataset.values()))}: want one file of {what}; found none")
+
+
+def _the_one(folder: Path, wanted: re.Pattern[str], what: str) -> Path:
+    files = _named(folder, wanted)
+    if len(files) != 1:
+        names = ", ".join(path.name for path in files) or "none"
+        raise SteleError(f"{folder}: want one file of {what}; found {names}. Keep one there, or give the file itself")
+    return files[0]

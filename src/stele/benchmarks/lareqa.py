@@ -106,10 +106,10 @@ def _paragraph(paragraph: dict, name: str, where: str) -> _Paragraph:
     questions = []
     for item in field(paragraph, "qas", list, where):
         key = identifier(item.get("id"), where)
-        given = field(item, "answers", list, where)
-        if len(given) != 1:
-            raise SteleError(f"{where}: question {key}: want one answer, found {len(given)}")
-        start = field(given[0], "answer_start", int, where)
+        gold = field(item, "answers", list, where)
+        if len(gold) != 1:
+            raise SteleError(f"{where}: question {key}: want one answer, found {len(gold)}")
+        start = field(gold[0], "answer_start", int, where)
         held = next((s for s, (first, end) in zip(sentences, breaks, strict=True) if first <= start < end), None)
         if not held:
             logger.warning("%s: question %s: its answer starts in no sentence; left out", where, key)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stele.benchmarks._files import folder_of, located
-from stele.benchmarks._tevatron import corpus_passages, training_examples
+from stele.benchmarks._tables import table_passages
+from stele.benchmarks._training_layouts import tevatron_examples
 from stele.benchmarks.types import Data, Passage, TrainingExample
 
 DATASET = "msmarco_passage"
@@ -18,9 +19,9 @@ CORPUS = "msmarco_passage_corpus"
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
     """The examples of `train` (the only split with passages)."""
-    yield from training_examples(located(folder_of(data, DATASET, "all"), f"{split}.jsonl.gz"), "en")
+    yield from tevatron_examples(located(folder_of(data, DATASET, "all"), f"{split}.jsonl.gz"), "en")
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The whole collection, streamed; its one collection is "en"."""
-    yield from corpus_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"))
+    yield from table_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"), "docid")

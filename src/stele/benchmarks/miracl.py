@@ -16,11 +16,8 @@ from pathlib import Path
 
 from stele import catalogue
 from stele.benchmarks._files import below, folder_of, located
-from stele.benchmarks._judged import counted
-from stele.benchmarks._qrels import read_qrels
-from stele.benchmarks._tables import tables
-from stele.benchmarks._tevatron import corpus_passages
-from stele.benchmarks._tsv_topics import tsv_topics
+from stele.benchmarks._qrels import read_qrels, tsv_topics, warn_missing_judged
+from stele.benchmarks._tables import table_passages, tables
 from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 from stele.catalogue.schema.datasets import Dataset
 from stele.errors import SteleError
@@ -51,7 +48,9 @@ def passages(data: Data, collection: str) -> Iterator[Passage]:
     folder = folder_of(data, CORPUS, collection)
     paths = tables(folder) or shards(folder, collection)
     judged = read_qrels(_file(data, TOPICS, collection, JUDGED, "qrels")) if TOPICS in data else {}
-    yield from counted((passage for path in paths for passage in corpus_passages(path)), judged, collection)
+    yield from warn_missing_judged(
+        (passage for path in paths for passage in table_passages(path, "docid")), judged, collection
+    )
 
 
 def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stele.benchmarks._files import folder_of, located
-from stele.benchmarks._squad_format import gold_answers, span_questions
+from stele.benchmarks.squad import gold_answers, span_questions
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
 from stele.errors import SteleError
 
@@ -21,7 +21,7 @@ PREDICTED = True  # a system gives answers, not a ranking
 
 
 def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a pair of question and answer language; `de` alone is `de-de`."""
+    """One query set a pair of question and answer language; `de` alone is `de-de`. Raises SteleError otherwise."""
     pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
     for pair in pairs:
         if len([code for code in pair.split("-") if code]) != 2:

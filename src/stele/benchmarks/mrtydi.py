@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
 from stele.benchmarks._qrels import read_qrels
-from stele.benchmarks._tevatron import corpus_passages, training_examples
+from stele.benchmarks._tables import table_passages
+from stele.benchmarks._training_layouts import tevatron_examples
 from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 
 TOPICS = "mrtydi"
@@ -41,7 +42,7 @@ def queries(data: Data, query_set: QuerySet, split: str = JUDGED) -> Iterator[Qu
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The passages of one language, streamed."""
-    yield from corpus_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"))
+    yield from table_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"), "docid")
 
 
 def judgments(data: Data, query_set: QuerySet, split: str = JUDGED) -> dict[str, dict[str, int]]:
@@ -53,4 +54,4 @@ def training(data: Data, split: str) -> Iterator[TrainingExample]:
     """Training examples with BM25 hard negatives, language by language."""
     for language in sorted(data.get(TRAINING, {})):
         path = located(folder_of(data, TRAINING, language), f"{split}.jsonl.gz")
-        yield from training_examples(path, language)
+        yield from tevatron_examples(path, language)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stele.benchmarks import _neuclir
-from stele.benchmarks.neuclir_mono import AVERAGE, judgments, passages, query_sets
+from stele.benchmarks.neuclir_mono import AVERAGE, judgments, passages, queries_of, query_sets
 from stele.benchmarks.types import Data, Query, QuerySet
 
 __all__ = ["AVERAGE", "judgments", "passages", "queries", "query_sets"]
@@ -19,4 +18,4 @@ __all__ = ["AVERAGE", "judgments", "passages", "queries", "query_sets"]
 
 def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     """The English queries that are judged on the documents of one language."""
-    yield from _neuclir.queries_of(data, "en", query_set.language)
+    yield from queries_of(data, "en", query_set.language)

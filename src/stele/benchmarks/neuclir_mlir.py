@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stele.benchmarks import _neuclir
+from stele.benchmarks.neuclir_mono import LANGUAGES, Judgments, documents, judgments_of, queries_of
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
 
 AVERAGE = "micro"  # mean over queries
@@ -25,19 +25,19 @@ def query_sets(languages: Sequence[str]) -> list[QuerySet]:
 
 def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     """The queries that are judged on the documents of all languages."""
-    yield from _neuclir.queries_of(data, query_set.language, JUDGED)
+    yield from queries_of(data, query_set.language, JUDGED)
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The documents of all three languages, streamed."""
-    yield from _neuclir.documents(data, _neuclir.LANGUAGES, JUDGED)
+    yield from documents(data, LANGUAGES, JUDGED)
 
 
 def parts(collection: str) -> Sequence[str]:
     """The collections of neuclir_mono and neuclir_clir that it is, one after the other."""
-    return _neuclir.LANGUAGES
+    return LANGUAGES
 
 
-def judgments(data: Data, query_set: QuerySet) -> _neuclir.Judgments:
+def judgments(data: Data, query_set: QuerySet) -> Judgments:
     """Query id -> {document id: gain}."""
-    return _neuclir.judgments_of(data, JUDGED)
+    return judgments_of(data, JUDGED)

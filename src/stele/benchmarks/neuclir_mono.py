@@ -3,6 +3,15 @@
 One query set and one collection a language. The bench's fourth one, English queries over machine translations of the
 documents, is left out: it measures the translations, too.
 
+NeuCLIRBench (arXiv 2511.14758) has news of Common Crawl in these languages and topics of TREC's NeuCLIR 2022 to 2024
+(news); neuclir_clir and neuclir_mlir are the other two benchmarks of the data set. Native files, as the cards and the
+loader of neuclir/bench and neuclir/neuclir1 name their columns: `{fas,rus,zho}-00000-of-00001.jsonl.gz` with {id,
+cc_file, time, title, text, url}, or Parquet files with these columns; `news.{eng,fas,rus,zho}.tsv` with id and query
+(title and description of a topic, joined), without a head line; `qrels.{mlir,fas,rus,zho}.gains.txt` with `query
+ignored document gain`. Gains are 0, 1 and 3 and are taken as they stand (linear gain, as trec_eval has it); they are
+not the relevance of the track's own judgments. The queries of a set are those that its judgments know, whatever else
+the file of queries holds.
+
 >>> query_sets(["fa"])
 [QuerySet(name='fa', language='fa', collection='fa')]
 """
@@ -10,11 +19,21 @@ documents, is left out: it measures the translations, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from stele.benchmarks import _neuclir
+from stele.benchmarks._files import folder_of, identifier, lines, located, refuse_again
+from stele.benchmarks._qrels import read_qrels, warn_missing_judged
+from stele.benchmarks._tables import table_passages, tables
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.errors import SteleError
 
 AVERAGE = "macro"  # mean over languages
+TOPICS, CORPUS = "neuclir", "neuclir_corpus"
+NAMES = {"en": "eng", "fa": "fas", "ru": "rus", "zh": "zho"}  # languages in the files' names
+LANGUAGES = ("fa", "ru", "zh")  # of the documents
+SHOWN = 3  # ids in a message
+
+Judgments = dict[str, dict[str, int]]
 
 
 def query_sets(languages: Sequence[str]) -> list[QuerySet]:
@@ -24,14 +43,58 @@ def query_sets(languages: Sequence[str]) -> list[QuerySet]:
 
 def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     """The judged queries of one language, in that language."""
-    yield from _neuclir.queries_of(data, query_set.language, query_set.language)
+    yield from queries_of(data, query_set.language, query_set.language)
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The documents of one language, streamed."""
-    yield from _neuclir.documents(data, (collection,), collection)
+    yield from documents(data, (collection,), collection)
 
 
-def judgments(data: Data, query_set: QuerySet) -> _neuclir.Judgments:
+def judgments(data: Data, query_set: QuerySet) -> Judgments:
     """Query id -> {document id: gain}."""
-    return _neuclir.judgments_of(data, query_set.language)
+    return judgments_of(data, query_set.language)
+
+
+def queries_of(data: Data, language: str, judged: str) -> Iterator[Query]:
+    """The queries in a language that the judgments `judged` ("mlir", or a language of the documents) know."""
+    path = _file(data, f"news.{NAMES[language]}.tsv")
+    known = judgments_of(data, judged)
+    seen: set[str] = set()
+    for number, line in lines(path):
+        where = f"{path}, line {number}"
+        name, _, text = line.partition("\t")
+        if not text.strip():
+            raise SteleError(f"{where}: want id, tab, query; found {line[:80]!r}")
+        seen.add(refuse_again(identifier(name, where), seen, where))
+        if name in known:
+            yield Query(name, " ".join(text.split()))
+    if lacking := sorted(known.keys() - seen):
+        raise SteleError(
+            f"{path}: {len(lacking)} judged queries are not in it ({', '.join(lacking[:SHOWN])}); "
+            f"want queries and gains of one release"
+        )
+
+
+def judgments_of(data: Data, judged: str) -> Judgments:
+    """Query id -> {document id: gain 0, 1 or 3}."""
+    return read_qrels(_file(data, f"qrels.{NAMES.get(judged, judged)}.gains.txt"))
+
+
+def documents(data: Data, languages: tuple[str, ...], judged: str) -> Iterator[Passage]:
+    """The documents of some languages, one language after the other.
+
+    Judged documents that are not among them are counted in a warning, and stay judged, as in trec_eval.
+    """
+    of_all_languages = (passage for language in languages for passage in _documents(data, language))
+    yield from warn_missing_judged(of_all_languages, judgments_of(data, judged), judged)
+
+
+def _documents(data: Data, language: str) -> Iterator[Passage]:
+    folder = folder_of(data, CORPUS, language)
+    for path in tables(folder) or [located(folder, f"{NAMES[language]}-00000-of-00001.jsonl.gz")]:
+        yield from table_passages(path, "id", untitled=True)
+
+
+def _file(data: Data, name: str) -> Path:
+    return located(folder_of(data, TOPICS, "all"), name)

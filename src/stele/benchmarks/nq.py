@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Sequence
 
-from stele.benchmarks import _dpr, _w100
 from stele.benchmarks._files import folder_of, located, tsv_rows
+from stele.benchmarks._training_layouts import dpr_examples, w100_passages, w100_texts
 from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 from stele.errors import SteleError
 
@@ -33,33 +33,33 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
 
 
 def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
-    """Question id -> acceptable answer strings."""
+    """Question id -> acceptable answer strings. Raises SteleError where they are no list of texts."""
     gold = {}
     for number, (where, (_, written)) in enumerate(_rows(data)):
         try:
-            given = ast.literal_eval(written)
+            answers_of_row = ast.literal_eval(written)
         except (ValueError, SyntaxError):
-            given = None
-        if not isinstance(given, list) or not all(isinstance(answer, str) for answer in given):
+            answers_of_row = None
+        if not isinstance(answers_of_row, list) or not all(isinstance(answer, str) for answer in answers_of_row):
             raise SteleError(f"{where}: want a list of answer strings, found {written[:60]!r}")
-        gold[str(number)] = given
+        gold[str(number)] = answers_of_row
     return gold
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The 21 million passages, streamed."""
-    return _w100.passages(_corpus(data, collection))
+    return w100_passages(_corpus(data, collection))
 
 
 def texts(data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
     """The texts of some passages."""
-    return _w100.texts(_corpus(data, collection), ids)
+    return w100_texts(_corpus(data, collection), ids)
 
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
     """DPR's training examples (gold passage first, BM25 hard negatives)."""
     path = located(folder_of(data, TRAINING, "all"), f"biencoder-nq-{split}.json.gz")
-    yield from _dpr.training_examples(path, "en", split)
+    yield from dpr_examples(path, "en", split)
 
 
 def _rows(data: Data):

@@ -1,22 +1,27 @@
-"""SQuAD v1.1 as a training set for answer-sentence retrieval (XTREME-R's recipe for LAReQA).
+"""SQuAD's layout, and SQuAD v1.1 as a training set for answer-sentence retrieval (XTREME-R's recipe for LAReQA).
 
-A training set only. A question's positive is the sentence in which its (first) answer starts, with the whole paragraph
-as context: `Passage.title` is the sentence, `Passage.text` the paragraph, encoded as a pair.
-Native files: `{train,dev}-v1.1.json`.
+The layout (rajpurkar/SQuAD-explorer, v1.1 and v2.0; MLQA's files are laid out alike): articles, their paragraphs
+(`context`), questions about them (`qas`) and where the answers stand. In v2.0 a question may have no answer
+(`is_impossible`).
 
-XTREME breaks paragraphs into sentences with its own list of rules (third_party/processors/sb_sed.py); ours
-(`_sentences.py`) is a shorter list to the same end, so a few per cent of the sentences differ.
+The training set: a question's positive is the sentence in which its (first) answer starts, with the whole paragraph as
+context: `Passage.title` is the sentence, `Passage.text` the paragraph, encoded as a pair. Native files:
+`{train,dev}-v1.1.json`. XTREME breaks paragraphs into sentences with its own list of rules
+(third_party/processors/sb_sed.py); ours is a shorter list to the same end, so a few per cent of the sentences differ.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
-from stele.benchmarks._files import field, folder_of, json_file, located
-from stele.benchmarks._sentences import sentence_spans
-from stele.benchmarks.types import Data, Passage, TrainingExample
+from stele.benchmarks._files import checked_object, field, folder_of, identifier, json_file, located, refuse_again
+from stele.benchmarks.types import Data, Passage, Span, SpanQuestion, TrainingExample
 from stele.errors import SteleError
+from stele.files.reading import JsonObject
 
 logger = logging.getLogger(__name__)
 
@@ -34,10 +39,10 @@ def training(data: Data, split: str) -> Iterator[TrainingExample]:
             context = field(paragraph, "context", str, where)
             spans = sentence_spans(context)
             for item in field(paragraph, "qas", list, where):
-                given = field(item, "answers", list, where)
-                if not given:
+                gold = field(item, "answers", list, where)
+                if not gold:
                     raise SteleError(f"{where}: question {item.get('id')!r} has no answer: not SQuAD v1.1")
-                start = field(given[0], "answer_start", int, where)
+                start = field(gold[0], "answer_start", int, where)
                 held = next(((i, a, b) for i, (a, b) in enumerate(spans) if a <= start < b), None)
                 if held is None:
                     without += 1
@@ -47,3 +52,94 @@ def training(data: Data, split: str) -> Iterator[TrainingExample]:
                 yield TrainingExample(field(item, "question", str, where), [positive], [], "en")
     if without:
         logger.info("%s: %d questions whose answer starts in no sentence were left out", path, without)
+
+
+UNANSWERED = "has no answer, and is_impossible does not say so"
+
+
+def gold_answers(path: Path) -> dict[str, list[str]]:
+    """Question id -> the texts of its gold answers: all that the official scripts of SQuAD and MLQA read."""
+    gold: dict[str, list[str]] = {}
+    for _, item, name, where in _items(json_file(path), path):
+        texts = field(item, "answers", list, f"{where}, question {name}")
+        gold[name] = [field(answer, "text", str, f"{where}, question {name}") for answer in texts]
+        if not gold[name] and item.get("is_impossible") is not True:
+            raise SteleError(f"{where}, question {name}: {UNANSWERED}")
+    return gold
+
+
+def span_questions(path: Path, version: str | None = None) -> Iterator[SpanQuestion]:
+    """All questions of a file in their order; with `version` ("2"), of a file that says no other one.
+
+    An empty paragraph, a question that is there twice, and one that neither has an answer nor says that it has none are
+    errors. That an answer does not stand where it says is for the reader to count (`stands`).
+    """
+    whole = json_file(path)
+    stated = str(whole.get("version", version))
+    if version and not stated.lower().removeprefix("v").startswith(version):
+        raise SteleError(f"{path}: version {stated!r}, want {version}: its questions say `is_impossible`")
+    for paragraph, item, name, where in _items(whole, path):
+        context = field(paragraph, "context", str, where)
+        if not context.strip():
+            raise SteleError(f"{where}: its context is empty")
+        yield _question(item, name, context, f"{where}, question {name}")
+
+
+def _items(whole: JsonObject, path: Path) -> Iterator[tuple[JsonObject, JsonObject, str, str]]:
+    """(paragraph, question, its id, where the paragraph stands) of all questions of a file."""
+    seen: set[str] = set()
+    number = 0
+    for article in field(whole, "data", list, str(path)):
+        for paragraph in field(article, "paragraphs", list, str(path)):
+            number += 1
+            where = f"{path}, paragraph {number}"
+            for item in field(paragraph, "qas", list, where):
+                name = refuse_again(identifier(checked_object(item, where).get("id"), where), seen, where, "question")
+                seen.add(name)
+                yield paragraph, item, name, where
+
+
+def _question(item: JsonObject, name: str, context: str, where: str) -> SpanQuestion:
+    impossible = "is_impossible" in item and field(item, "is_impossible", bool, where)
+    gold = field(item, "answers", list, where)
+    if impossible == bool(gold):
+        wrong = "has answers, and is_impossible" if impossible else UNANSWERED
+        raise SteleError(f"{where}: {wrong}")
+    answers = [Span(field(answer, "answer_start", int, where), field(answer, "text", str, where)) for answer in gold]
+    return SpanQuestion(name, field(item, "question", str, where), context, answers)
+
+
+# a full stop, question or exclamation mark, closing quotes and brackets, footnote marks such as [12] or [note 1];
+# then white space before a capital, a digit or an opening quote or bracket
+_END = re.compile(r"""[.?!]["'”’)\]]*(?:\[[\w ?]+\])*\s+(?=["'“‘(\[]*[A-Z0-9])""")
+# what a full stop that ends no sentence stands behind: the last letters before it alone are looked at
+_ABBREVIATION = re.compile(
+    r"""\b(?:Mrs?|Ms|Dr|Prof|Fr|Rev|Msgr|Sta?|Lt|Gen|Col|Maj|Adm|Capt|Sgt|Rep|Gov|Sen|Pres|Hon|Jr|Sr
+        |e\.g|i\.e|etc|vs?|pp?|cf|ca?|approx|[Nn]o|[Vv]ol|[Aa]rt|[Ss]ec|Ft|Mt|Jan|Feb|Aug|Sept?|Oct|Nov|Dec
+        |[A-Z])\Z""",
+    re.VERBOSE,
+)
+_LONGEST = len("approx") + 1  # with the character before it
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Spans (start, end) of the sentences of `text`, without the white space around them.
+
+    >>> [("Dr. A. Smith came. He left!")[a:b] for a, b in sentence_spans("Dr. A. Smith came. He left!")]
+    ['Dr. A. Smith came.', 'He left!']
+    """
+    cuts = [0]
+    for match in _END.finditer(text):
+        stop = match.start()
+        bare = text[stop] == "." and text[stop + 1].isspace()
+        if not (bare and _ABBREVIATION.search(text[max(cuts[-1], stop - _LONGEST) : stop])):
+            cuts.append(match.end())
+    cuts.append(len(text))
+    spans = []
+    for start, end in itertools.pairwise(cuts):
+        piece = text[start:end]
+        inner = piece.strip()
+        if inner:
+            first = start + piece.index(inner[0])
+            spans.append((first, first + len(inner)))
+    return spans

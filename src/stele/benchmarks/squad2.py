@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stele.benchmarks._files import below
-from stele.benchmarks._squad_format import span_questions
+from stele.benchmarks.squad import span_questions
 from stele.benchmarks.types import Data, SpanQuestion
 from stele.errors import SteleError
 
@@ -25,6 +25,6 @@ def training_questions(data: Data, split: str) -> Iterator[SpanQuestion]:
 def _file(folder: Path, split: str) -> Path:
     files = sorted(path for path in below(folder) if folder.is_file() or path.match(f"{split}*.json"))
     if len(files) != 1:
-        found = ", ".join(path.name for path in files) or "none"
-        raise SteleError(f"{folder}: want one file {split}*.json in SQuAD's format, found {found}")
+        names = ", ".join(path.name for path in files) or "none"
+        raise SteleError(f"{folder}: want one file {split}*.json in SQuAD's format, found {names}")
     return files[0]

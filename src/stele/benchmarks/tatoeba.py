@@ -5,8 +5,11 @@ language has its own collections (its pair's file, up to 1,000 sentences), so a 
 ones. Native files: `tatoeba.{xxx}-eng.{xxx}` and `tatoeba.{xxx}-eng.eng`, one sentence a line, line by line
 translations.
 
-Ranked as aligned texts are (`_pairs`); an encoder's prompt of queries stands before both sides (`passages_as_queries`).
-No sentence of the real files is empty or there twice, so comparing positions and texts gives the same accuracy.
+The ranking rules are those of LASER's `IndexSearchMultiple` (source/lib/indexing.py): the nearest neighbour by cosine,
+the lowest line among equals. A run puts equal scores in descending order of their ids, so passage ids count down from
+the end: the first line has the highest id. An encoder's prompt of queries stands before both sides
+(`passages_as_queries`). No sentence of the real files is empty or there twice, so comparing positions and texts gives
+the same accuracy.
 """
 
 from __future__ import annotations
@@ -14,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stele import catalogue
-from stele.benchmarks import _pairs
 from stele.benchmarks._files import folder_of, lines, located
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
 from stele.catalogue.schema.languages import Language
@@ -39,14 +41,14 @@ def query_sets(languages: Sequence[str]) -> list[QuerySet]:
 def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     """The sentences of the searching side; a query's id is its line number from 0."""
     foreign, english = _pair(data, query_set.language)
-    return _pairs.queries(foreign if query_set.name.endswith("-en") else english)
+    return line_queries(foreign if query_set.name.endswith("-en") else english)
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The sentences of the side that is searched: `en-of-{lang}` is the English side of that language's pair."""
     language = collection.removeprefix("en-of-")
     foreign, english = _pair(data, language)
-    return _pairs.passages(english if collection != language else foreign)
+    return line_passages(english if collection != language else foreign)
 
 
 def query_collection(query_set: QuerySet) -> str:
@@ -56,7 +58,7 @@ def query_collection(query_set: QuerySet) -> str:
 
 def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
     """Line number -> {id of the same line on the other side: 1}."""
-    return _pairs.judgments(len(_pair(data, query_set.language)[0]))
+    return line_judgments(len(_pair(data, query_set.language)[0]))
 
 
 def _pair(data: Data, language: str) -> tuple[list[str], list[str]]:
@@ -80,3 +82,23 @@ def file_code(language: str) -> str:
     """
     entry = catalogue.entries(Language).get(language)
     return entry.tatoeba if entry and entry.tatoeba else language
+
+
+# --- sides whose lines are translations of each other; of tatoeba_pairs, too ---
+def line_queries(texts: Sequence[str]) -> Iterator[Query]:
+    """The lines of the searching side; a query's id is its line number from 0."""
+    return (Query(f"{number:04d}", text) for number, text in enumerate(texts))
+
+
+def line_passages(texts: Sequence[str]) -> Iterator[Passage]:
+    """The lines of the side that is searched."""
+    return (Passage(_passage_id(number, len(texts)), "", text) for number, text in enumerate(texts))
+
+
+def line_judgments(size: int) -> dict[str, dict[str, int]]:
+    """Query id -> {id of the same line on the other side: 1}, for sides of so many lines."""
+    return {f"{number:04d}": {_passage_id(number, size): 1} for number in range(size)}
+
+
+def _passage_id(number: int, size: int) -> str:
+    return f"{size - 1 - number:04d}"

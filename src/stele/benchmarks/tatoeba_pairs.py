@@ -1,4 +1,4 @@
-"""Tatoeba without English (CCP, table 2): find a sentence's translation among 1,000, in pairs from the raw collection.
+r"""Tatoeba without English (CCP, table 2): find a sentence's translation among 1,000, in pairs from the raw collection.
 
 CCP (section 4.2) extracts 1,000 pairs of sentences "following" LASER's test set (Artetxe and Schwenk 2019), and
 publishes neither pairs nor date. Here a pair of sentences is a direct link of Tatoeba's exports. Left out are, as
@@ -12,25 +12,38 @@ LASER's 88,877 pairs show it,
 Of the rest the 1,000 are taken whose ids have the lowest hash with the seed, which a later week's export hardly
 changes, in the order of the ids; where there are fewer, all. Codes are those of LASER's files, so `no` is Bokmål (nob)
 and `zh` Mandarin (cmn).
+
+Tatoeba's weekly exports are sentences.csv (id, language, text) and links.csv (two ids), tab-separated, no header. MySQL
+writes them (`SELECT ... INTO OUTFILE`; Tatoeba/tatoeba2, docs/database/scripts/weekly_exports.sql): `\N` is no value,
+and a backslash stands before a tab, an end of line and a backslash of a text. A link is there in both directions, but
+for a few (issue 2579 there). It may be dead: sentences without a licence, or marked as wrong, are not exported (issue
+351). Some 13 million sentences and 25 million links: both files are read once, in their order. Kept are six bytes for
+each id, the texts of the languages that are asked for, and the links between them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
+import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from stele import catalogue
-from stele.benchmarks import _pairs
+from stele.benchmarks import xsa
 from stele.benchmarks._files import folder_of, located
-from stele.benchmarks._tatoeba_exports import Sentences, read_links, read_sentences
-from stele.benchmarks.tatoeba import file_code
+from stele.benchmarks.tatoeba import file_code, line_judgments, line_passages, line_queries
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.benchmarks.xsa import sides
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
+from stele.files.reading import reading
 
 logger = logging.getLogger(__name__)
 
@@ -48,19 +61,19 @@ Texts = list[tuple[str, str]]  # sentences of the first and of the second langua
 
 def query_sets(languages: Sequence[str]) -> list[QuerySet]:
     """Both directions of every pair; each side of a pair is its own collection."""
-    both = _pairs.query_sets(languages)
+    both = xsa.query_sets(languages)
     return [each._replace(collection=_collection(each.language, each.collection)) for each in both]
 
 
 def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     """The sentences of the searching side; a query's id is its number from 0."""
-    return _pairs.queries(_side(data, query_set.language, query_set.name.partition("-")[0]))
+    return line_queries(_side(data, query_set.language, query_set.name.partition("-")[0]))
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The sentences of one side of a pair."""
     language, _, pair = collection.partition("-of-")
-    return _pairs.passages(_side(data, pair, language))
+    return line_passages(_side(data, pair, language))
 
 
 def query_collection(query_set: QuerySet) -> str:
@@ -70,7 +83,7 @@ def query_collection(query_set: QuerySet) -> str:
 
 def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
     """Number of a sentence -> {id of its translation: 1}."""
-    return _pairs.judgments(len(_texts(data, query_set.language)))
+    return line_judgments(len(_texts(data, query_set.language)))
 
 
 def _collection(pair: str, language: str) -> str:
@@ -78,7 +91,7 @@ def _collection(pair: str, language: str) -> str:
 
 
 def _side(data: Data, pair: str, language: str) -> list[str]:
-    return [texts[_pairs.sides(pair).index(language)] for texts in _texts(data, pair)]
+    return [texts[sides(pair).index(language)] for texts in _texts(data, pair)]
 
 
 def _texts(data: Data, pair: str) -> Texts:
@@ -87,29 +100,29 @@ def _texts(data: Data, pair: str) -> Texts:
     files = [located(folder, f"{name}.csv") for name in ("sentences", "links")]
     known = catalogue.entry(Benchmark, "tatoeba_pairs").languages
     stamps = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
-    found = _of_files(stamps, tuple(dict.fromkeys([*known, pair])))[pair]  # all at once: the files are large
-    if not found:
-        codes = " and ".join(map(file_code, _pairs.sides(pair)))
+    chosen = _of_files(stamps, tuple(dict.fromkeys([*known, pair])))[pair]  # all at once: the files are large
+    if not chosen:
+        codes = " and ".join(map(file_code, sides(pair)))
         raise SteleError(f"{files[1]}: {pair}: no two sentences in {codes} are linked and fit; leave the pair out")
-    return found
+    return chosen
 
 
 @lru_cache(maxsize=2)
 def _of_files(files: tuple[tuple[Path, int, int], ...], pairs: tuple[str, ...]) -> dict[str, Texts]:
     """The chosen sentences of all `pairs`, in one pass over each of the two files (path, time, size)."""
-    languages = list(dict.fromkeys(language for pair in pairs for language in _pairs.sides(pair)))
+    languages = list(dict.fromkeys(language for pair in pairs for language in sides(pair)))
     (path, *_), (links, *_) = files
     sentences = read_sentences(path, [file_code(language) for language in languages])
-    places = [tuple(map(languages.index, _pairs.sides(pair))) for pair in pairs]
+    places = [tuple(map(languages.index, sides(pair))) for pair in pairs]
     linked, counts = read_links(links, sentences, places)
     logger.info("%s: %d links, %d of them to no sentence", links, counts["links"], counts["dead"])
-    found = {}
-    for pair, own in zip(pairs, linked, strict=True):
-        fitting = list(fit(sentences, own.tolist(), any(map(_unspaced, _pairs.sides(pair)))))
-        found[pair] = [texts for _, texts in drawn(fitting, pair)]
+    chosen = {}
+    for pair, links_of_pair in zip(pairs, linked, strict=True):
+        fitting = list(fit(sentences, links_of_pair.tolist(), any(map(_unspaced, sides(pair)))))
+        chosen[pair] = [texts for _, texts in drawn(fitting, pair)]
         if len(fitting) < SIZE:
             logger.info("%s: %d pairs of sentences, fewer than %d", pair, len(fitting), SIZE)
-    return found
+    return chosen
 
 
 def fit(
@@ -143,3 +156,139 @@ def _unspaced(language: str) -> bool:
     """Whether a language puts no spaces between its words."""
     known = catalogue.entries(Language)
     return language in known and not known[language].spaces
+
+
+OTHER, NONE = -1, -2  # a language that is not asked for; no sentence
+LARGEST = 1 << 27  # id, ten times those of today: memory is taken for so many
+NO_TEXT = rb"\N"
+DEAD = 0.25  # share of dead links above which the two files are not of the same week, or one is cut
+BLOCK = 1 << 24  # bytes of links read at a time
+_ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
+
+
+class Sentences(NamedTuple):
+    """The sentences of an export by their ids, which ascend from 1 and leave few out.
+
+    language  int16 [largest id + 1]: the place of its language among those asked for, OTHER or NONE
+    text      int32 [largest id + 1]: where its language is asked for, the place of its text in `ends`
+    ends      int64 [m]: where each text ends in `texts`, which are as they stand in the file
+    """
+
+    path: Path
+    language: np.ndarray
+    text: np.ndarray
+    ends: np.ndarray
+    texts: bytearray
+
+    def languages(self, ids: np.ndarray) -> np.ndarray:
+        """int16 [n]: the languages of ids [n], NONE where there is no sentence."""
+        known = (ids >= 0) & (ids < len(self.language))
+        return np.where(known, self.language[np.where(known, ids, 0)], NONE)
+
+    def text_of(self, number: int) -> str:
+        """The text of an id, without the white space around it; "" where there is none."""
+        place = int(self.text[number])
+        raw = bytes(self.texts[self.ends[place - 1] if place else 0 : self.ends[place]])
+        if raw == NO_TEXT:
+            return ""
+        with reading(lambda: f"{self.path}, sentence {number}"):
+            return (_ESCAPED.sub(rb"\1", raw) if b"\\" in raw else raw).decode("utf-8").strip()
+
+
+def read_sentences(path: Path, codes: Sequence[str]) -> Sentences:
+    """The sentences of sentences.csv; texts only of the languages with these codes (ISO 639-3)."""
+    places = {code.encode(): place for place, code in enumerate(codes)}
+    ids, languages, texts, ends = array("q"), array("h"), bytearray(), array("q")
+    for number, line in _lines(path):
+        fields = line.split(b"\t", 2)
+        if len(fields) != 3 or not fields[0].isdigit() or not 0 < (sentence_id := int(fields[0][:18])) < LARGEST:
+            where = f"{path}, line {number}"
+            raise SteleError(f"{where}: want id, language and text between tabs, found {line[:60]!r}; get it again")
+        ids.append(sentence_id)
+        languages.append(place := places.get(fields[1], OTHER))
+        if place != OTHER:
+            texts += fields[2]
+            ends.append(len(texts))
+    return _by_id(path, np.array(ids), np.array(languages), np.array(ends), texts)
+
+
+def _by_id(path: Path, ids: np.ndarray, languages: np.ndarray, ends: np.ndarray, texts: bytearray) -> Sentences:
+    """The sentences that stand in a file in the order of `ids`, of which none may be there twice."""
+    size = int(ids.max(initial=0)) + 1
+    line = np.zeros(size, np.int32)
+    line[ids] = order = np.arange(len(ids), dtype=np.int32)
+    if len(again := ids[line[ids] != order]):
+        raise SteleError(f"{path}: sentence {again[0]} is there twice; get it again")
+    language, text = np.full(size, NONE, np.int16), line
+    language[ids], text[ids] = languages, np.cumsum(languages != OTHER, dtype=np.int32) - 1
+    return Sentences(path, language, text, ends, texts)
+
+
+def read_links(
+    path: Path, sentences: Sentences, pairs: Sequence[tuple[int, int]]
+) -> tuple[list[np.ndarray], dict[str, int]]:
+    """For each pair of languages (their places) the ids [k, 2] that are directly linked, and what was counted.
+
+    A link is there once, whichever of its directions the file has, its first language's sentence first; they ascend.
+    Counted are the `links` of the file, and the `dead` ones, of which an end is no sentence.
+    """
+    size = 1 + max((place for pair in pairs for place in pair), default=0)
+    number = np.full((size + 2, size + 2), -1, np.int16)  # OTHER and NONE are the last ones
+    for place, pair in enumerate(pairs):
+        number[pair] = place
+    linked: list[list[np.ndarray]] = [[] for _ in pairs]
+    links = dead = 0
+    for ends in _links(path):
+        of = [sentences.languages(ids) for ids in ends]
+        links, dead = links + len(of[0]), dead + int(np.count_nonzero((of[0] == NONE) | (of[1] == NONE)))
+        for first, second in ((0, 1), (1, 0)):
+            pair_number = number[of[first], of[second]]
+            chosen = np.flatnonzero(pair_number >= 0)
+            for place in np.unique(pair_number[chosen]):
+                at = chosen[pair_number[chosen] == place]
+                linked[place].append(np.stack([ends[first][at], ends[second][at]], axis=1))
+    if dead > DEAD * links:
+        raise SteleError(
+            f"{path}: of {links:,} links {dead:,} lead to no sentence of {sentences.path.name}; one of the two is cut, "
+            "or of another week: get both again"
+        )
+    none = np.empty((0, 2), np.int64)
+    ids = [np.unique(np.concatenate([none, *blocks]), axis=0) for blocks in linked]
+    return ids, {"links": links, "dead": dead}
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yields (line number from 1, line without its end): lines end at a line feed that no backslash stands before."""
+    number, line, begun = 0, b"", list[bytes]()
+    with reading(lambda: f"{path}, line {number}"), open(path, "rb") as handle:
+        for number, line in enumerate(handle, start=1):
+            if line.endswith(b"\\\n") and (len(line) - len(line[:-1].rstrip(b"\\"))) % 2 == 0:
+                begun.append(line)
+                continue
+            yield number, (b"".join([*begun, line]) if begun else line)[:-1]
+            begun.clear()
+        _want_end(b"" if begun else line[-1:], f"{path}, line {number}")
+
+
+def _links(path: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Blocks of links: the ids of their two ends, int64 [b] each."""
+    from pyarrow import csv, int64
+
+    with reading(path, "list of links", "want two ids between tabs a line: get it again"):
+        with open(path, "rb") as handle:
+            handle.seek(-min(1, path.stat().st_size), 2)
+            _want_end(handle.read(1), str(path))
+        reader = csv.open_csv(
+            path,
+            csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=["from", "to"]),
+            csv.ParseOptions(delimiter="\t", quote_char=False, ignore_empty_lines=False),
+            csv.ConvertOptions(column_types={"from": int64(), "to": int64()}, null_values=[]),
+        )
+        for batch in reader:
+            yield batch.column(0).to_numpy(), batch.column(1).to_numpy()
+
+
+def _want_end(last: bytes, where: str) -> None:
+    """Refuses a file that does not end as each of its lines does, by its last byte."""
+    if last != b"\n":
+        raise SteleError(f"{where}: the file is empty or cut short, its last line has no end; get it again")

@@ -1,11 +1,16 @@
-"""A transfer set: queries made for the passages of a language, the passages as positives, and hard negatives.
+"""Training data that a search has written: transfer sets, and mined hard negatives of another training set.
 
-A folder that `stele retrieval title_queries` or `generate_queries` writes, for each language:
+A transfer set has queries made for the passages of a language, the passages as positives, and hard negatives: a folder
+that `stele retrieval title_queries` or `generate_queries` writes, for each language
 
     passages.parquet   id, text: every passage that is a positive or a negative, once
     queries.parquet    query, positive (int32, a line of the other file), negatives (int32 list of lines)
 
-All examples are for training.
+Mined negatives are what a search found for the questions of a training set: a folder with its record and, for each
+collection (the language of its questions),
+
+    {collection}.passages.parquet    id, title, text: every passage that is a negative of some question, once
+    {collection}.questions.parquet   question, passages (int32 list: lines of the other file, the best found first)
 """
 
 from __future__ import annotations
@@ -14,14 +19,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from stele.artifacts.records import read_record
 from stele.benchmarks._files import located
 from stele.benchmarks._tables import typed_columns
 from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.errors import SteleError
+from stele.files.reading import reading
 
 PASSAGES, QUERIES = "passages.parquet", "queries.parquet"
 AGAIN = "make the transfer set again"
 GROUP = 2_000  # passages of a row group
+MINED_PASSAGES, MINED_QUESTIONS = "{collection}.passages.parquet", "{collection}.questions.parquet"
+MINE_AGAIN = "mine the negatives again"
 
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
@@ -70,3 +79,59 @@ def write_set(
         "negatives": pa.array(list(negatives), pa.list_(pa.int32())),
     }
     pq.write_table(pa.table(table), folder / QUERIES, compression="zstd")
+
+
+class MinedNegatives:
+    """The negatives of a record, looked up by a question's language and text; a file is read when it is needed."""
+
+    def __init__(self, record: Path) -> None:
+        self.record, self.folder = record, record.parent
+        self.collections: dict[str, dict] = read_record(record).get("pools", {})
+        if not self.collections or not isinstance(self.collections, dict):
+            raise SteleError(f"{record}: not a record of mined negatives; `stele retrieval hard_negatives` writes one")
+        self._read: dict[str, _Negatives] = {}
+
+    def of(self, language: str, question: str) -> list[Passage] | None:
+        """The negatives of a question, the best found first; None where none were mined for it."""
+        if language not in self.collections:
+            return None
+        if language not in self._read:
+            self._read[language] = _Negatives(self.folder, language)
+        with reading(self.folder / MINED_QUESTIONS.format(collection=language), "Parquet file", MINE_AGAIN):
+            return self._read[language].of(question)
+
+
+class _Negatives:
+    def __init__(self, folder: Path, collection: str) -> None:
+        file = folder / MINED_PASSAGES.format(collection=collection)
+        passages = typed_columns(file, {"id": str, "title": str, "text": str}, MINE_AGAIN)
+        file = folder / MINED_QUESTIONS.format(collection=collection)
+        questions = typed_columns(file, {"question": str, "passages": list}, MINE_AGAIN)
+        self.passages, self.lists = list(passages.values()), questions["passages"]
+        self.line = {question: line for line, question in enumerate(questions["question"].to_pylist())}
+
+    def of(self, question: str) -> list[Passage] | None:
+        line = self.line.get(question)
+        if line is None:
+            return None
+        lines = self.lists[line].values
+        return [Passage(*values) for values in zip(*(c.take(lines).to_pylist() for c in self.passages), strict=True)]
+
+
+def replaced(
+    examples: Iterable[TrainingExample], mined: MinedNegatives, counts: dict[str, int]
+) -> Iterator[TrainingExample]:
+    """The examples with mined negatives in place of the released ones.
+
+    A question for which none were mined keeps none (its group's other passages are negatives still): the released ones
+    would be of another kind. It is counted as `without_mined_negatives`; a record that has none for any is of other
+    questions.
+    """
+    counts["without_mined_negatives"] = with_some = 0
+    for example in examples:
+        negatives = mined.of(example.language, example.query) or []
+        counts["without_mined_negatives"] += not negatives
+        with_some += bool(negatives)
+        yield example._replace(negatives=negatives)
+    if counts["without_mined_negatives"] and not with_some:
+        raise SteleError(f"--negatives {mined.record}: has none for any question: it is of another training set")

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from stele.benchmarks import _dpr, _w100
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
+from stele.benchmarks._training_layouts import dpr_examples, w100_passages, w100_texts
 from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 
 QUESTIONS = "xor_tydi"
@@ -38,24 +38,24 @@ def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
     """Question id -> its gold answers (English strings, or yes / no), as they are in the file."""
     gold = {}
     for name, item, where in _questions(data, query_set.language):
-        given = field(item, "answers", list, where)
-        gold[name] = [field({"answers": a}, "answers", str, where) for a in given]
+        written = field(item, "answers", list, where)
+        gold[name] = [field({"answers": a}, "answers", str, where) for a in written]
     return gold
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The 18 million English passages, streamed."""
-    return _w100.passages(_corpus(data, collection))
+    return w100_passages(_corpus(data, collection))
 
 
 def texts(data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
     """The texts of some passages."""
-    return _w100.texts(_corpus(data, collection), ids)
+    return w100_texts(_corpus(data, collection), ids)
 
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
     """XOR-TyDi's own DPR training file (question in its language, gold paragraph, one hard negative)."""
-    yield from _dpr.training_examples(located(folder_of(data, TRAINING, "all"), f"dpr_{split}_data.json"), "", split)
+    yield from dpr_examples(located(folder_of(data, TRAINING, "all"), f"dpr_{split}_data.json"), "", split)
 
 
 def pairs(data: Data, language: str) -> Iterator[tuple[Query, Passage | None]]:

@@ -11,11 +11,10 @@ de-en=DE.npy,EN.npy`): what belongs together stands in the same line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from stele.benchmarks._files import below, folder_of, lines
-from stele.benchmarks._pairs import query_sets, sides
 from stele.benchmarks.types import Data, ParallelTexts, QuerySet
 from stele.errors import SteleError
 
@@ -24,7 +23,26 @@ FILE = "xnli.15way.orig.tsv"
 AVERAGE = "macro"  # mean over pairs
 SIMILARITY = "csls"
 
-__all__ = ["AVERAGE", "SIMILARITY", "judgments", "parallel_texts", "query_sets"]
+
+def query_sets(languages: Sequence[str]) -> list[QuerySet]:
+    """Both directions of every pair, the pair's own first."""
+    both = []
+    for pair in languages:
+        first, second = sides(pair)
+        both += [QuerySet(pair, pair, second), QuerySet(f"{second}-{first}", pair, first)]
+    return both
+
+
+def sides(pair: str) -> tuple[str, str]:
+    """The two languages of a pair. Raises SteleError where it is not two.
+
+    >>> sides("de-en")
+    ('de', 'en')
+    """
+    first, dash, second = pair.partition("-")
+    if not (first and dash and second) or first == second:
+        raise SteleError(f"{pair!r}: want a pair of languages, as de-en")
+    return first, second
 
 
 def parallel_texts(data: Data, languages: Iterable[str]) -> ParallelTexts:

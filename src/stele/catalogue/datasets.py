@@ -244,12 +244,12 @@ class Counted(NamedTuple):
     lengths_in: str | None = None
 
 
-def counted(name: str) -> Counted:
+def counted_dataset(name: str) -> Counted:
     """The module and the datasets by which a dataset or a test collection is counted.
 
-    >>> counted("trec3_es")
+    >>> counted_dataset("trec3_es")
     Counted(module='collection', datasets=['trec3_es', 'trec3_es_topics'], lengths_in=None)
-    >>> counted("mrtydi")
+    >>> counted_dataset("mrtydi")
     Counted(module='mrtydi', datasets=['mrtydi'], lengths_in=None)
     """
     entry = catalogue.entries(Benchmark).get(name)

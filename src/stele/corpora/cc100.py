@@ -21,7 +21,7 @@ from stele.corpora.dump_files import read_blocks
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
-from stele.sentences.split import split_sentences, tidy
+from stele.text.sentences import split_sentences, tidy
 
 log = logging.getLogger(__name__)
 

@@ -32,7 +32,7 @@ from stele.corpora.xml_dump import Page, can_be_shared, read_dump
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.digests import folder_facts
-from stele.sentences.split import split_sentences
+from stele.text.sentences import split_sentences
 
 log = logging.getLogger(__name__)
 

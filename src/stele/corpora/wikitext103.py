@@ -22,7 +22,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import reading
-from stele.sentences.split import split_sentences, tidy
+from stele.text.sentences import split_sentences, tidy
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """Nearest neighbours by CSLS between two languages' vectors, in blocks, on any device.
 
-The rule is that of `stele.evaluation.csls`, which ranks in float64 on a CPU. `nearest` is in float32, to learn a
+The rule is that of `stele.evaluation.similarity`, which ranks in float64 on a CPU. `nearest` is in float32, to learn a
 rotation on a GPU. `nearest_translations` is exact: float32 only chooses candidates, while the cosines to the k nearest
 and the scores of the best are summed in float64. So its result does not depend on the device or the size of a block,
 and equal texts are equal whatever else is searched.
@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from stele.evaluation.csls import NEIGHBOURS
-from stele.evaluation.vectors import l2_normalize
+from stele.evaluation.similarity import NEIGHBOURS, l2_normalize
 
 BLOCK = 1 << 25  # similarities held at once: 128 MiB
 SPARE = 8  # candidates beyond the wanted ones, which may lie within the rounding of float32

@@ -15,24 +15,25 @@ def by_language(
 ) -> dict[str, Any]:
     """{"languages": {language: mean}, "average", "n": {language: queries}} of one metric.
 
-    NaN is a query that does not count; a language without any that does is left out. `average` "macro" is the mean over
-    languages, "micro" the mean over queries. `finish` turns a mean into the metric's value.
+    `values` are float64 [rows]; NaN is a query that does not count. A language without any that does is left out.
+    `average` "macro" is the mean over languages, "micro" the mean over queries. `finish` turns a mean into the metric's
+    value.
     """
     counted: dict[str, list[float]] = {}
     for value, language in zip(values.tolist(), languages, strict=True):
         if not math.isnan(value):
             counted.setdefault(language, []).append(value)
-    means = {language: finish(_mean(values_of_one)) for language, values_of_one in counted.items()}
-    if average == "macro":
-        overall = _mean(list(means.values())) if means else None
-    else:
-        overall = (
-            finish(_mean([value for values_of_one in counted.values() for value in values_of_one])) if counted else None
-        )
+    means = {language: finish(_mean(of_language)) for language, of_language in counted.items()}
+    overall = None
+    if counted and average == "macro":
+        overall = _mean(list(means.values()))
+    elif counted:
+        every = [value for of_language in counted.values() for value in of_language]
+        overall = finish(_mean(every))
     return {
         "languages": means,
         "average": overall,
-        "n": {language: len(values_of_one) for language, values_of_one in counted.items()},
+        "n": {language: len(of_language) for language, of_language in counted.items()},
     }
 
 
@@ -49,11 +50,11 @@ def over_seeds(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     guess = {part: {code: _mean([g[part][code] for g in guesses]) for code in known} for part in guesses[0]}
     return {
         **({"guess": guess} if known else {}),
-        "languages": {language: _mean(values_of_one) for language, values_of_one in values.items()},
+        "languages": {language: _mean(values_of_language) for language, values_of_language in values.items()},
         "average": _mean(averages),
         "n": {language: metrics[0]["n"][language] for language in languages},
         "std": {
-            "languages": {language: _std(values_of_one) for language, values_of_one in values.items()},
+            "languages": {language: _std(values_of_language) for language, values_of_language in values.items()},
             "average": _std(averages),
         },
         "values": {"languages": values, "average": averages},

@@ -1,54 +1,22 @@
-"""Metrics by name: what `mrr@100` or `r@2kt` computes, and its values by language and on average."""
+"""The metrics of a case: values per query, by language and on average; `score` for notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import ModuleType
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stele.catalogue.schema.benchmarks import metric_parts
-from stele.errors import unknown
+from stele.artifacts.run import Run, run_of
+from stele.benchmarks.types import QuerySet
+from stele.errors import SteleError
 from stele.evaluation.aggregate import by_language
-from stele.evaluation.case import Case
 from stele.evaluation.guess import by_language as guess_by_language
-from stele.registry import load_named, module_names
-from stele.significance.bootstrap import average_of, interval, resampled_means
+from stele.evaluation.metric import Case, Metric
+from stele.evaluation.metrics import load_metric
 
-METRICS = "stele.evaluation.metrics"
-Finish = Callable[[float], float]
-
-
-class Evaluator(NamedTuple):
-    """A metric at its cut."""
-
-    module: ModuleType
-    cut: str
-
-    def values(self, case: Case) -> np.ndarray:
-        """One value per judged query [rows]; NaN where the query does not count."""
-        return self.module.evaluate(case, self.cut)
-
-    def finish(self) -> Finish | None:
-        """What turns a mean over queries into the metric's value, where that is not the mean itself."""
-        return getattr(self.module, "finish", None)
-
-    def guess(self, case: Case) -> np.ndarray | None:
-        """What a random order scores by query, NaN where that is unknown; None where the metric has no guess."""
-        return self.module.guess(case, self.cut) if hasattr(self.module, "guess") else None
-
-    def notes(self, case: Case) -> dict[str, int]:
-        """Counts that a reader of the metric's value should know."""
-        return self.module.notes(case) if hasattr(self.module, "notes") else {}
-
-
-def evaluator(name: str) -> Evaluator:
-    """The metric called `name` or `name@cut`."""
-    module, cut = metric_parts(name)
-    if module not in (valid := module_names(METRICS)):
-        raise unknown("metric", module.removesuffix("_kt"), valid)
-    return Evaluator(load_named(METRICS, module, kind="metric"), cut)
+if TYPE_CHECKING:
+    import pandas
 
 
 class Evaluation(NamedTuple):
@@ -59,57 +27,58 @@ class Evaluation(NamedTuple):
     notes: dict[str, int]
 
 
-def evaluate(case: Case, evaluators: Mapping[str, Evaluator], average: str) -> Evaluation:
+def evaluate(case: Case, metrics: Mapping[str, Metric], average: str) -> Evaluation:
     """Every metric's values per query, per language and on `average` ("macro" or "micro")."""
     languages = [query_set.language for query_set in case.query_sets]
-    values = {name: metric.values(case) for name, metric in evaluators.items()}
-    finish = {name: metric.finish() or float for name, metric in evaluators.items()}
-    metrics = {name: by_language(column, languages, average, finish[name]) for name, column in values.items()}
-    notes: dict[str, int] = {}
-    for name, metric in evaluators.items():
-        notes |= metric.notes(case)
+    evaluation = Evaluation({}, {}, {})
+    for name, metric in metrics.items():
+        values = metric.values(case)
+        evaluation.values[name] = values
+        evaluation.metrics[name] = by_language(values, languages, average, metric.finish or float)
+        evaluation.notes.update(metric.notes(case))
         guesses = metric.guess(case)
-        if guesses is not None and (known := guess_by_language(values[name], guesses, languages))["languages"]:
-            metrics[name]["guess"] = known
-    return Evaluation(values, metrics, notes)
+        if guesses is not None:
+            guess = guess_by_language(values, guesses, languages)
+            if guess["languages"]:
+                evaluation.metrics[name]["guess"] = guess
+    return evaluation
 
 
-def intervals(
-    case: Case,
-    evaluators: Mapping[str, Evaluator],
-    values: Mapping[str, np.ndarray],
-    average: str,
-    same_questions: bool = False,
-) -> dict[str, dict[str, Any]]:
-    """By metric, bootstrap intervals {"languages": {language: [low, high]}, "average": [low, high]} of its values.
+class Score(NamedTuple):
+    """means: metric -> mean over the judged queries; values: one row a query, one column a metric (fractions)."""
 
-    Languages are resampled apart. Where they ask the `same_questions`, the interval of an average of several would be
-    too narrow by up to the root of their number, and there is none (null).
+    means: dict[str, float]
+    values: pandas.DataFrame
+
+
+def score(
+    run: Run | Mapping[str, Mapping[str, float]], judgments: Mapping[str, Mapping[str, int]], metrics: Iterable[str]
+) -> Score:
+    """Metrics of a run (query -> {passage: score}, or what `stele.search` gives), by the code of `scoring score`.
+
+    `judgments` maps a query to {passage: relevance}, 0 being not relevant; every judged query counts, without a result
+    as 0. `metrics` are names of docs/scoring.md for judged passages: "mrr@100", "recall@100", "ndcg@10". Raises
+    SteleError for an unknown metric, and for judgments of other queries than the run's.
+
+    >>> run = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"a": 0.5, "c": 0.4}}
+    >>> found = score(run, {"q1": {"a": 1}, "q2": {"c": 1}, "q3": {"b": 1}}, ["mrr@10", "recall@10"])
+    >>> found.means
+    {'mrr@10': 0.5, 'recall@10': 0.6666666666666666}
+    >>> found.values
+           mrr@10  recall@10
+    query
+    q1        1.0        1.0
+    q2        0.5        1.0
+    q3        0.0        0.0
     """
-    languages = [query_set.language for query_set in case.query_sets]
-    average = None if same_questions and len({*languages}) > 1 else average
-    return {
-        name: _intervals(values_of_metric, languages, average, evaluators[name].finish() or float)
-        for name, values_of_metric in values.items()
-    }
+    import pandas
 
-
-def _intervals(values: np.ndarray, languages: Sequence[str], average: str | None, finish: Finish) -> dict[str, Any]:
-    """Bootstrap intervals of a metric by language and on average; a language without a query that counts has none."""
-    counted, names = ~np.isnan(values), np.array(languages)
-    groups = {str(name): values[counted & (names == name)] for name in np.unique(names[counted])}
-    raw = resampled_means(groups)
-    means = {language: _each(finish, values_of_language) for language, values_of_language in raw.items()}
-    together = None
-    if raw and average == "micro":
-        together = _each(finish, average_of(raw, groups, average))
-    elif raw and average:
-        together = average_of(means, groups, average)
-    return {
-        "languages": {language: interval(values_of_language) for language, values_of_language in means.items()},
-        "average": None if together is None else interval(together),
-    }
-
-
-def _each(finish: Finish, means: np.ndarray) -> np.ndarray:
-    return means if finish is float else np.array([finish(mean) for mean in means.tolist()])
+    run = run if isinstance(run, Run) else run_of({query: hits.items() for query, hits in run.items()})
+    if not any(query in run for query in judgments):
+        raise SteleError("score: none of the run's queries is judged; the judgments are of other data")
+    case = Case(relevant=list(judgments.values()), runs={"run": run})
+    case.add(QuerySet("run", "all", "all"), list(judgments))
+    evaluation = evaluate(case, {name: load_metric(name) for name in metrics}, "micro")
+    index = pandas.Index(case.queries, name="query")
+    means = {name: figures["average"] for name, figures in evaluation.metrics.items()}
+    return Score(means, pandas.DataFrame(evaluation.values, index))

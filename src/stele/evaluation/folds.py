@@ -27,7 +27,10 @@ def folds_by_hash(topics: Sequence[str], key: str = "") -> dict[str, int]:
 
 
 def read_folds(path: Path, topics: Sequence[str]) -> dict[str, int]:
-    """Topic -> its fold from lines `topic fold`, numbered in the order of their names; every topic has one."""
+    """Topic -> its fold from lines `topic fold`, numbered in the order of their names; every topic has one.
+
+    Raises SteleError for another line, a topic without a fold or with two, and fewer than two folds.
+    """
     _check_number(topics)
     names: dict[str, str] = {}
     with reading(path, "folds"), open(path, encoding="utf-8-sig") as lines:

@@ -1,25 +1,27 @@
-"""What a ranking at random scores on average: the guess that a system must beat before its differences mean anything.
+"""What a guess scores on average, which a system must beat before its differences mean anything.
 
-All orders of a query's candidates are equally likely. `relevant` are the relevances of its relevant passages, which are
-all among the `candidates` (how many there are), and `cut` is how many ranks count. A metric has a guess where its file
-has `guess(case, cut)`; where a search does not say how many candidates it had, there is none (NaN).
+Of rankings: all orders of a query's candidates are equally likely. `relevant` are the relevances of its relevant
+passages, which are all among the `candidates` (their number), and `cut` is the number of ranks that count. Where a
+search does not say how many candidates it had, the guess is unknown (NaN). Of answers: the answers to other questions.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from stele.evaluation.case import Case
+from stele.evaluation.metric import Case
 
+T = TypeVar("T")
 Expected = Callable[[int, Sequence[int], int], float]
+SHIFTS = 5  # other questions whose answers are tried
 
 
 def by_query(case: Case, expected: Expected, cut: int) -> np.ndarray:
-    """float64 [rows]: the guess of each judged query."""
+    """float64 [rows]: the guess of each judged query, by one of the functions below."""
     known: dict[tuple, float] = {}
     guesses = np.full(len(case.queries), np.nan)
     for row, query_set in enumerate(case.query_sets):
@@ -27,7 +29,29 @@ def by_query(case: Case, expected: Expected, cut: int) -> np.ndarray:
         candidates = case.candidates.get(query_set.name)
         if candidates and len(relevant) <= candidates:
             key = candidates, relevant
-            guesses[row] = known[key] if key in known else known.setdefault(key, expected(candidates, relevant, cut))
+            if key not in known:
+                known[key] = expected(candidates, relevant, cut)
+            guesses[row] = known[key]
+    return guesses
+
+
+def by_others(case: Case, predictions: Sequence[T], score: Callable[[Sequence[T]], np.ndarray]) -> np.ndarray:
+    """float64 [rows]: the mean score of the predictions for SHIFTS other questions of each question's query set.
+
+    `score` gives float64 [rows] for predictions in the order of the queries. The other questions stand evenly spaced
+    from each question on, as neighbours ask about one paragraph. A question without another one has no guess (NaN).
+    """
+    scores = []
+    for number in range(1, SHIFTS + 1):
+        others: list[T] = []
+        for rows in case.rows_of.values():
+            shift = max(1, number * len(rows) // (SHIFTS + 1))
+            others += predictions[rows.start + shift : rows.stop] + predictions[rows.start : rows.start + shift]
+        scores.append(score(others))
+    guesses = np.mean(scores, axis=0)
+    for rows in case.rows_of.values():
+        if len(rows) == 1:
+            guesses[rows.start] = np.nan
     return guesses
 
 
@@ -82,16 +106,28 @@ def discounted_gain(candidates: int, relevant: Sequence[int], cut: int) -> float
     return drawn / ideal if ideal else 0.0
 
 
+EXPECTED: dict[str, Expected] = {  # by the metric's name in ranx
+    "precision": precision,
+    "recall": recall,
+    "mrr": reciprocal_rank,
+    "map": average_precision,
+    "ndcg": discounted_gain,
+}
+
+
 def by_language(values: np.ndarray, guesses: np.ndarray, languages: Sequence[str]) -> Mapping[str, Any]:
     """{"languages": {language: mean guess}, "errors": {language: standard error of values - guesses}}.
 
-    Of the queries that count; a language with a query whose guess is unknown, or with one query, is left out.
+    `values` and `guesses` are float64 [rows], `languages` names the language of each row. A value of NaN is a query
+    that does not count; a language with a query whose guess is unknown, or with one query, is left out.
     """
     names, counted = np.array(languages), ~np.isnan(values)
-    found: dict[str, dict[str, float]] = {"languages": {}, "errors": {}}
+    means: dict[str, float] = {}
+    errors: dict[str, float] = {}
     for language in dict.fromkeys(names[counted].tolist()):
-        of = counted & (names == language)
-        if of.sum() > 1 and not np.isnan(guesses[of]).any():
-            found["languages"][language] = math.fsum(guesses[of].tolist()) / int(of.sum())
-            found["errors"][language] = float((values - guesses)[of].std(ddof=1) / math.sqrt(of.sum()))
-    return found
+        rows = counted & (names == language)
+        number = int(rows.sum())
+        if number > 1 and not np.isnan(guesses[rows]).any():
+            means[language] = math.fsum(guesses[rows].tolist()) / number
+            errors[language] = float((values - guesses)[rows].std(ddof=1) / math.sqrt(number))
+    return {"languages": means, "errors": errors}

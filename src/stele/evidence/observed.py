@@ -16,12 +16,12 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.results import RunKey, read_result
 from stele.errors import SteleError
-from stele.evaluation.evaluate import evaluator
+from stele.evaluation import scores
+from stele.evaluation.metrics import load_metric
 from stele.evidence import trainings
 from stele.evidence.estimate import PRETRAINING, Scored, scored
 from stele.papers.table_parts import Seeds
 from stele.papers.targets import Reference
-from stele.significance import scores
 
 PRETRAINING_COST = "cpu_seconds"  # the metric that says what the pretraining behind a row took
 TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that a seed of fine-tuning has a part in
@@ -133,7 +133,7 @@ class Runs:
         found = self.system(row).metrics[metric][language]
         if not len(found.queries):
             return Scored((row.benchmark, language), found.values[:, 0], found.queries, np.zeros(0))
-        return scored((row.benchmark, language), found.values, found.queries, evaluator(metric).finish())
+        return scored((row.benchmark, language), found.values, found.queries, load_metric(metric).finish)
 
     def _value(self, reference: Reference) -> float | Absent:
         """The number itself, the mean over seeds; also of what has no queries (counts, sizes, costs)."""

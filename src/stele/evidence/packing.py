@@ -19,6 +19,7 @@ from stele.artifacts.record_shape import seal
 from stele.artifacts.results import RunKey, read_result, result_files
 from stele.errors import SteleError
 from stele.evaluation.aggregate import over_seeds
+from stele.evaluation.scores import KEYS, QUERIES
 from stele.evidence import numbering, trainings
 from stele.evidence.looks import FILE as LOOKS
 from stele.evidence.needed import references_of
@@ -28,7 +29,6 @@ from stele.files.paths import STAMP, STUDY, read_stamp
 from stele.files.reading import read_object, reading
 from stele.papers.addresses import load_paper
 from stele.papers.claims import FILE, load_claims, papers_with_claims
-from stele.significance.scores import KEYS, QUERIES
 
 CONTEXT = Path("tables/context.json")
 # jobs that stay among a result's own ancestors: what was trained, and from what

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from stele.errors import SteleError
+from stele.evaluation.significance import correct, load_test
 from stele.evidence.measured import ALPHA, FEWEST_SEEDS, Verdict
 from stele.evidence.observed import Runs
 from stele.evidence.pairs import Pair
 from stele.papers.table_parts import Significance
-from stele.significance.comparison import load_test
-from stele.significance.corrections import correct
 
 PERMUTATIONS = 10_000  # of a test of one seed: p to within .002 at .05
 Outcome = tuple[float, float]  # corrected p and the difference, positive where the left is better

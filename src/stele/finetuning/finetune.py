@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks.arguments import add_data_argument, counted, data_folders, data_records
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_records, record_count
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
@@ -195,7 +195,7 @@ def _readers(
     """Functions that read the training set and the dev set, which comes from the training data without --dev."""
     from dataclasses import replace
 
-    from stele.benchmarks.mined_negatives import MinedNegatives, replaced
+    from stele.benchmarks.transfer_set import MinedNegatives, replaced
     from stele.finetuning.dual_encoder.examples import read_examples
 
     def reader(chosen: Any, split: str, given: Mapping[str, Path], most: int | None) -> Callable:
@@ -205,7 +205,7 @@ def _readers(
                 raise SteleError(f"--recipe: {chosen.module} has no training examples")
             folders = {k: v for k, v in data_folders(given).items() if chosen.data is None or k in chosen.data}
             examples = islice(source.training(folders, split), most)
-            total = min((number for number in (most, counted(given, split)) if number), default=None)
+            total = min((number for number in (most, record_count(given, split)) if number), default=None)
             name, counts = f"{chosen.name} {split}", {}
             if negatives is not None and split == "train":
                 examples = replaced(examples, MinedNegatives(negatives), counts)

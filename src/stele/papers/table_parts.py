@@ -61,7 +61,7 @@ class Source(Strict):
 class Significance(Strict):
     """Which differences between our rows are tested, and how: as the paper states it, else these defaults."""
 
-    test: Literal["fisher", "t_test"] = Field("fisher", description="file of stele.significance; paired, two-sided")
+    test: Literal["fisher", "t_test"] = Field("fisher", description="paired, two-sided")
     level: float = Field(0.05, gt=0, lt=1, description="a corrected p-value below it is marked")
     correction: Literal["holm", "bonferroni", "none"] = Field("holm", description="over all tests of the table")
     against: str | dict[str, str] | None = Field(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stele.artifacts.results import RunKey
-from stele.catalogue.datasets import counted
-from stele.catalogue.schema.benchmarks import metric_parts
+from stele.catalogue.datasets import counted_dataset
 from stele.plan.paths import Inputs, Paths
-from stele.plan.protocols import Protocols, benchmark_code
+from stele.plan.protocols import Protocols
 from stele.plan.retrieval import row_of
 from stele.plan.rows import Rows
+from stele.plan.rows.statistics import STATISTICS
+from stele.registry import names_held
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,14 +23,10 @@ class Scoring:
     def metrics(self, w) -> list[str]:
         return self.protocols.protocol(w.benchmark, w.setting).metrics
 
-    def modules(self, w) -> list[str]:
-        """The modules that are chosen by the names of a benchmark and its metrics."""
-        used = {metric_parts(name)[0] for name in self.metrics(w)}
-        return [benchmark_code(w.benchmark), *sorted(f"evaluation.metrics.{name}" for name in used)]
-
     def counting_modules(self, dataset: str) -> list[str]:
         """The module that is chosen by the name of what is counted."""
-        return [f"scoring.statistics.{counted(dataset).module}"]
+        modules = names_held(STATISTICS, "COUNTED")
+        return [f"scoring.statistics.{modules[counted_dataset(dataset).module]}"]
 
     def data(self, w) -> dict[str, str]:
         """`dataset:part` -> record of the judgments."""

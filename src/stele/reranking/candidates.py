@@ -12,7 +12,7 @@ import numpy as np
 from stele.artifacts.run import Hits, Run, canonical, run_of
 from stele.benchmarks.types import Data, Passage, QuerySet
 from stele.errors import SteleError
-from stele.evaluation.metrics.ap_judged import average_precision
+from stele.evaluation.metrics.rankings import average_precision
 
 logger = logging.getLogger(__name__)
 

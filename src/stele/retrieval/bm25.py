@@ -24,8 +24,8 @@ from stele.benchmarks.arguments import add_data_argument, data_folders, data_rec
 from stele.benchmarks.types import Query, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.evaluation.case import Case
-from stele.evaluation.ranx_arrays import by_ranx
+from stele.evaluation.metric import Case
+from stele.evaluation.ranx_metrics import by_ranx
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import Values
@@ -211,5 +211,5 @@ def mean_reciprocal_rank(
     case = Case(relevant=[judged.get(name, {}) for name in names])
     case.add(query_set, names)
     case.runs[query_set.name] = run_of(dict(zip(names, hits, strict=True)))
-    values = by_ranx(case, "mrr", str(lucene_bm25.CUT)).tolist()
+    values = by_ranx(case, "mrr", lucene_bm25.CUT).tolist()
     return sum(values) / len(values)

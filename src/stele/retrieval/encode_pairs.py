@@ -22,9 +22,9 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.run_files import write_run
-from stele.benchmarks._pairs import sides
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.types import Data, Passage, Query
+from stele.benchmarks.xsa import sides
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory

@@ -29,7 +29,7 @@ from stele.progress import bar
 from stele.recipes.transfer import GeneratedQueriesRecipe, parse_generated_queries
 from stele.registry import load_named
 from stele.retrieval.dense.windows import DocumentWindows, by_sentences, parse_windows
-from stele.sentences.split import split_sentences
+from stele.text.sentences import split_sentences
 
 PART = 512  # windows whose queries are saved together
 SIGNS = " .?!。？！؟।"  # around a query, ignored when queries are compared

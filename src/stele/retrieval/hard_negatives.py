@@ -29,7 +29,7 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
-from stele.benchmarks.mined_negatives import PASSAGES, QUESTIONS
+from stele.benchmarks.transfer_set import MINED_PASSAGES, MINED_QUESTIONS
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.command import arguments
 from stele.errors import SteleError
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
     counts = {collection: read_state(job.counts_file(collection)) for collection in collections}
     with atomic_directory(args.output.parent, JOB) as folder:
         for collection in collections:
-            for template in (PASSAGES, QUESTIONS):
+            for template in (MINED_PASSAGES, MINED_QUESTIONS):
                 name = template.format(collection=collection)
                 shutil.copyfile(job.state / name, folder / name)
         records.write_record(
@@ -250,7 +250,7 @@ class MiningJob:
         used, place = np.unique(names, return_inverse=True)
         line = np.full(len(used), -1, np.int32)  # the line of each used id in the file of passages
         text = pa.large_string()
-        with atomic_file(self.state / PASSAGES.format(collection=collection), "wb") as handle:
+        with atomic_file(self.state / MINED_PASSAGES.format(collection=collection), "wb") as handle:
             columns, written = pa.schema({"id": text, "title": text, "text": text}), 0
             with pq.ParquetWriter(handle, columns, compression="zstd", use_dictionary=["title"]) as writer:
                 for block in _batches(track(self.passages(collection), expected, f"texts of {collection}", "passages")):
@@ -264,7 +264,7 @@ class MiningJob:
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
         lists = pa.ListArray.from_arrays(pa.array(offsets), pa.array(line[place]))
         table = pa.table({"question": pa.array(list(questions.rows), text), "passages": lists})
-        with atomic_file(self.state / QUESTIONS.format(collection=collection), "wb") as handle:
+        with atomic_file(self.state / MINED_QUESTIONS.format(collection=collection), "wb") as handle:
             pq.write_table(table, handle, compression="zstd")
         lacking = int(np.count_nonzero(sizes == 0))
         return {"negatives": len(names), "distinct_negatives": written, "without_negatives": lacking}

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from stele.artifacts.run_files import write_run
-from stele.benchmarks.arguments import counted
+from stele.benchmarks.arguments import record_count
 from stele.benchmarks.types import Data, LeftOut, Passage, QuerySet
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
@@ -52,7 +52,7 @@ def left_out(benchmark: ModuleType, data: Data, query_set: QuerySet) -> LeftOut:
 def expected_passages(inputs: Mapping[str, Path], collection: str, *names: str) -> int | None:
     """The number of passages of a collection by the records of its data, for the progress bar; None if unknown."""
     of_collection = {key: path for key, path in inputs.items() if key.partition(":")[2] in (collection, "all")}
-    return counted(of_collection, *names)
+    return record_count(of_collection, *names)
 
 
 def some_passages(passages: Iterable[Passage], wanted: set[str], others: int) -> Iterator[Passage]:

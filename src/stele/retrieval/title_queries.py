@@ -27,7 +27,7 @@ from stele.progress import bar, track
 from stele.recipes.transfer import TitleQueriesRecipe, parse_title_queries
 from stele.retrieval.lexical import lucene_bm25
 from stele.retrieval.lexical.engines import TermIndex, Texts
-from stele.terms import analysis
+from stele.text.terms import analyzer, described
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
             seed=args.seed,
             language=args.language,
             recipe=recipe.model_dump(),
-            analyzer=analysis.described(args.language),
+            analyzer=described(args.language),
             articles=articles,
             titles=len(titles),
             article_not_retrieved=len(titles) - len(numbers),
@@ -122,7 +122,7 @@ def search_titles(
     articles: int,
 ) -> list[Path]:
     """Indexes the articles and searches the titles, part by part; returns the files of their hits."""
-    analyze = analysis.analyzer(args.language)
+    analyze = analyzer(args.language)
     terms = [analyze(title) for title in titles]
     label = f"index {args.language}"
     articles_of = Texts(args.language, lambda: track(texts(args.documents), articles, label, "articles"))

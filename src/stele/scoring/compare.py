@@ -19,9 +19,7 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 from stele import catalogue
 from stele.artifacts import records
@@ -30,15 +28,15 @@ from stele.benchmarks.types import Data
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import arguments
 from stele.errors import SteleError, unknown
+from stele.evaluation import bootstrap, paired
+from stele.evaluation.comparison import Choices, Comparison, compare_all
+from stele.evaluation.scores import Scores
+from stele.evaluation.significance import CORRECTIONS, PERMUTATIONS, SignificanceTest, load_test
 from stele.files import formats
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest, sha256
-from stele.scoring.system_files.comparisons import Choices, report
+from stele.scoring.system_files.report import comparison_report
 from stele.scoring.system_files.systems import run_scores
-from stele.significance import bootstrap, comparison, fisher, paired, scores
-from stele.significance.comparison import Comparison
-from stele.significance.corrections import CORRECTIONS
-from stele.significance.scores import Scores
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--correction", default="holm", metavar="holm|bonferroni|none", help="(default: %(default)s)")
     parser.add_argument("--level", type=arguments.number, default=0.05, help="of significance (default: %(default)s)")
     parser.add_argument(
-        "--permutations", type=arguments.whole, help=f"of fisher (default: {fisher.PERMUTATIONS:,}, the fewest)"
+        "--permutations", type=arguments.whole, help=f"of fisher (default: {PERMUTATIONS:,}, the fewest)"
     )
     parser.add_argument(
         "--seed", type=arguments.seed, default=0, help="of permutations and bootstrap (default: %(default)s)"
@@ -74,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock, files = records.start(), _files(args.system)
-    test = comparison.load_test(args.test)
+    test = load_test(args.test)
     if args.correction not in CORRECTIONS:
         raise unknown("correction", args.correction, CORRECTIONS)
     _check_numbers(args, test)
@@ -84,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
         baseline=_known("system", args.baseline or next(iter(systems)), systems),
         metrics=_metrics(args.metric, systems),
         test=test,
-        permutations=args.permutations or fisher.PERMUTATIONS,
+        permutations=args.permutations or PERMUTATIONS,
         seed=args.seed,
         average=_average(args.average, systems),
         correction=args.correction,
@@ -95,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
         logger.warning("the languages ask the same questions: the interval and p of their average are too small")
     comparisons = {metric: compare_all(systems, metric, choices) for metric in choices.metrics}
     labels = frozenset().union(*(system.labels for system in systems.values()))
-    print("\n\n".join(report(group, choices, labels) for group in comparisons.values()))
+    print("\n\n".join(comparison_report(group, choices, labels) for group in comparisons.values()))
     if args.output:
         write_json(args.output, files, systems, comparisons, choices, labels, clock)
     if args.csv:
@@ -109,21 +107,7 @@ def system_scores(files: Sequence[str], benchmark: str | None, data: Data, metri
     """
     if benchmark:
         return run_scores(benchmark, data, files, metrics)
-    return paired.stack([entry for file in files for entry in scores.read(file)])
-
-
-def compare_all(systems: Mapping[str, Scores], metric: str, choices: Choices) -> list[Comparison]:
-    """Every system but the baseline by one metric; their p-values are one family."""
-    return comparison.compare_all(
-        systems,
-        choices.baseline,
-        metric,
-        test=partial(choices.test.p_value, permutations=choices.permutations, seed=choices.seed),
-        average=choices.average,
-        correction=choices.correction,
-        level=choices.level,
-        seed=choices.seed,
-    )
+    return paired.read_system(files)
 
 
 def write_json(path: Path, files, systems, comparisons, choices: Choices, labels: frozenset[str], clock) -> None:
@@ -140,9 +124,9 @@ def write_json(path: Path, files, systems, comparisons, choices: Choices, labels
         baseline=choices.baseline,
         benchmark=next((system.benchmark for system in systems.values() if system.benchmark), None),
         averaged=choices.average,
-        test=choices.test.__name__.rpartition(".")[2],
+        test=choices.test.name,
         method=choices.method(),
-        permutations=choices.permutations if choices.test.DRAWS else None,
+        permutations=choices.permutations if choices.test.draws else None,
         resamples=bootstrap.RESAMPLES,
         interval=bootstrap.LEVEL,
         correction=choices.correction,
@@ -192,15 +176,15 @@ def _files(given: Sequence[Sequence[str]]) -> dict[str, list[str]]:
     return by_name
 
 
-def _check_numbers(args: argparse.Namespace, test: ModuleType) -> None:
+def _check_numbers(args: argparse.Namespace, test: SignificanceTest) -> None:
     if not 0 < args.level < 1:
         raise SteleError(f"--level: want a number between 0 and 1, for example 0.05; found {args.level}")
     if args.seed < 0:
         raise SteleError(f"--seed: want a number from 0 on, found {args.seed}")
-    if args.permutations is not None and not test.DRAWS:
+    if args.permutations is not None and not test.draws:
         raise SteleError(f"--permutations: the test {args.test} draws none; leave it out")
-    if args.permutations is not None and args.permutations < fisher.PERMUTATIONS:
-        raise SteleError(f"--permutations: want at least {fisher.PERMUTATIONS}, found {args.permutations}")
+    if args.permutations is not None and args.permutations < PERMUTATIONS:
+        raise SteleError(f"--permutations: want at least {PERMUTATIONS}, found {args.permutations}")
 
 
 def _known(kind: str, name: str, valid) -> str:

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from stele.artifacts import records
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
-from stele.catalogue.datasets import counted
+from stele.catalogue.datasets import counted_dataset
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.digests import digest
-from stele.registry import load_named
+from stele.scoring.statistics import load_counts
 
 EVERYTHING = "all"  # the language of a count over all languages, or of none
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dataset", required=True, help="a file of stele/scoring/statistics, or a test collection")
+    parser.add_argument("--dataset", required=True, help="a dataset of stele/scoring/statistics, or a test collection")
     add_data_argument(parser)
     parser.add_argument(
         "--lengths", nargs="+", default=[], type=Path, metavar="RECORD", help="of `scoring count_lengths`, by language"
@@ -31,11 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock, inputs = records.start(), data_records(args.data)
-    own = counted(args.dataset).datasets
-    if wrong := sorted(key for key in inputs if key.partition(":")[0] not in own):
+    datasets = counted_dataset(args.dataset).datasets
+    if wrong := sorted(key for key in inputs if key.partition(":")[0] not in datasets):
         raise SteleError(f"--data: {wrong[0]} is no part of {args.dataset}")
-    module = load_named("stele.scoring.statistics", args.dataset, kind="dataset that is counted")
-    metrics = as_metrics({**module.counts(data_folders(inputs)), **mean_lengths(args.lengths)})
+    counts = load_counts(args.dataset).counts(data_folders(inputs))
+    metrics = as_metrics({**counts, **mean_lengths(args.lengths)})
     records.write_record(
         args.output,
         job="count dataset",

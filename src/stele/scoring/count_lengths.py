@@ -21,13 +21,13 @@ from stele.files.atomic import atomic_file
 from stele.files.digests import file_facts
 from stele.files.formats import write_csv
 from stele.progress import track
-from stele.registry import load_named
+from stele.scoring.statistics import load_counts
 
 BATCH = 1000  # documents tokenised at once
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dataset", required=True, help="a file of stele/scoring/statistics that has documents")
+    parser.add_argument("--dataset", required=True, help="a dataset of stele/scoring/statistics with documents")
     parser.add_argument("--language", required=True)
     add_data_argument(parser)
     parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
@@ -36,13 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock, data = records.start(), data_records(args.data)
-    module = load_named("stele.scoring.statistics", args.dataset, kind="dataset that is counted")
-    if not hasattr(module, "documents"):
+    read_documents = load_counts(args.dataset).documents
+    if read_documents is None:
         raise SteleError(f"--dataset {args.dataset}: its documents have no lengths that are counted")
     from stele.encoders.tokenizer import load_tokenizer
 
     tokenizer = load_tokenizer(args.tokenizer.parent)
-    documents = track(module.documents(data_folders(data), args.language), None, f"count tokens of {args.language}")
+    documents = track(read_documents(data_folders(data), args.language), None, f"count tokens of {args.language}")
     counted: dict[bool, Counter[int]] = {True: Counter(), False: Counter()}
     for length, judged in lengths(tokenizer, documents):
         counted[judged][length] += 1

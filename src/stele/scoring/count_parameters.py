@@ -56,7 +56,10 @@ def run(args: argparse.Namespace) -> None:
 
 
 def parameters(folder: Path) -> int:
-    """The parameters in a folder's safetensors files, by their headers alone; of two towers, the query tower's."""
+    """The parameters in a folder's safetensors files, by their headers alone; of two towers, the query tower's.
+
+    Raises SteleError for a folder without such files, and for a damaged one.
+    """
     place = folder / "query" if (folder / "query").is_dir() else folder
     files = sorted(place.glob("*.safetensors"))
     if not files:

@@ -23,12 +23,14 @@ from stele.benchmarks.arguments import RECORD, add_data_argument, data_folders, 
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.evaluation.case import Case
-from stele.evaluation.evaluate import Evaluation, evaluate, evaluator, intervals
+from stele.evaluation import bootstrap
+from stele.evaluation.bootstrap import intervals
+from stele.evaluation.evaluate import Evaluation, evaluate
+from stele.evaluation.metric import Case
+from stele.evaluation.metrics import load_metric
 from stele.files.digests import digest, file_facts, sha256
 from stele.scoring.system_files.report import print_report, write_queries, write_values
 from stele.scoring.system_files.systems import benchmark_module, given_outputs, read_case
-from stele.significance import bootstrap
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     clock, seeds = records.start(), parse_seeds(args.seeds)
     entry = catalogue.entry(Benchmark, args.benchmark)
     names = args.metrics or entry.metrics
-    evaluators = {name: evaluator(name) for name in names}
+    evaluators = {name: load_metric(name) for name in names}
     given, outputs = data_paths(args.data), given_outputs(args.run)
     average = benchmark_module(args.benchmark).AVERAGE
     retrievals = [output.record for _, output in outputs if output.record]
@@ -121,7 +123,7 @@ def counts(case: Case, evaluation: Evaluation) -> dict:
 
 
 def parse_seeds(text: str) -> dict[str, int]:
-    """The two seeds of a result.
+    """The two seeds of a result. Raises SteleError for another text.
 
     >>> parse_seeds("pt0-ft2")
     {'pretraining': 0, 'finetuning': 2}

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from stele.command import arguments
 from stele.errors import SteleError
+from stele.evaluation import paired, scores
+from stele.evaluation.significance import load_test
 from stele.files.formats import write_csv
-from stele.significance import paired, scores
-from stele.significance.comparison import load_test
 from stele.tables.cells.cell import Cell, Outcome, Results, count_text
 from stele.tables.cells.significance import p_value
 from stele.tables.coverage import all_cells

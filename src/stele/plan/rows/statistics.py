@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 from stele.artifacts.results import RunKey
 from stele.catalogue import datasets, recipes
-from stele.catalogue.datasets import COLLECTION, counted
+from stele.catalogue.datasets import COLLECTION, counted_dataset
 from stele.errors import SteleError
 from stele.files.strict import Strict
 from stele.plan.mining import Mining
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
 from stele.plan.rows import Kind
-from stele.registry import module_names
+from stele.registry import names_held
+
+STATISTICS = "stele.scoring.statistics"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,8 +35,8 @@ class Statistics(Kind):
     def problem(self, row: RunKey) -> Problem | None:
         if row.model in recipes.names("pairs"):
             return self._pairs_problem(row.model)
-        what = counted(row.model)
-        if what.module not in module_names("stele.scoring.statistics"):
+        what = counted_dataset(row.model)
+        if what.module not in names_held(STATISTICS, "COUNTED"):
             return "not built", f"nothing counts {row.model} yet"
         if what.module == COLLECTION:
             return self._collection_problem(row.model, what.datasets)
@@ -54,7 +56,7 @@ class Statistics(Kind):
         return ("unavailable", reason) if reason else None
 
     def _pairs_problem(self, mining: str) -> Problem | None:
-        if mining not in module_names("stele.scoring.statistics"):
+        if mining not in names_held(STATISTICS, "COUNTED"):
             return "not built", f"nothing counts {mining} yet"
         if not (parts := self._parts(mining)):
             return "not in scale", f"no two languages of {self._mining.recipe(mining).vectors} are built"
@@ -81,8 +83,8 @@ class Statistics(Kind):
         """`dataset:part` -> record of all that is counted: all parts in scale; the same of a mining recipe."""
         if name in recipes.names("pairs"):
             return {f"{name}:{part}": self.upstream.paths.knowledge_pairs(name, part) for part in self._parts(name)}
-        records = {}
-        for dataset in counted(name).datasets:
+        records: dict[str, str] = {}
+        for dataset in counted_dataset(name).datasets:
             records |= self.upstream.data.all_records(dataset)
         return records
 
@@ -92,7 +94,7 @@ class Statistics(Kind):
 
     def lengths(self, name: str) -> list[str]:
         """The records of the lengths of a dataset's documents, one a language; none where they are not counted."""
-        if name in recipes.names("pairs") or counted(name).lengths_in is None:
+        if name in recipes.names("pairs") or counted_dataset(name).lengths_in is None:
             return []
         codes = {code for pair in self.upstream.data.languages(name) for code in pair.split("-")}
         return [self.upstream.paths.results(f"statistics/{name}/count/lengths_{code}.json") for code in sorted(codes)]
@@ -107,7 +109,7 @@ class Statistics(Kind):
 
     def _tokenizer(self, name: str) -> str:
         """The record of the checkpoint in whose tokens documents are measured."""
-        return self.upstream.paths.checkpoint(self.upstream.models.tokenizer(counted(name).lengths_in))
+        return self.upstream.paths.checkpoint(self.upstream.models.tokenizer(counted_dataset(name).lengths_in))
 
     def seeds(self, row: RunKey) -> list[str]:
         """None: a count is the result, not a mean of some."""

@@ -12,7 +12,7 @@ from stele.encoders.word_vectors import WordVectors, read_word_vectors
 from stele.errors import SteleError
 from stele.reranking.candidates import Candidates
 from stele.reranking.scorers import ReadVectors, Sources
-from stele.terms.analysis import analyzer
+from stele.text.terms import analyzer
 
 ENDING = ".vec"
 

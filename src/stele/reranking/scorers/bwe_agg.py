@@ -15,7 +15,7 @@ import numpy as np
 from stele.encoders.word_vectors import WordVectors
 from stele.reranking.scorers import Sources, UntrainedScorer
 from stele.reranking.scorers._words import read_words
-from stele.terms.analysis import analyzer
+from stele.text.terms import analyzer
 
 if TYPE_CHECKING:
     from stele.recipes.reranking import BweAgg

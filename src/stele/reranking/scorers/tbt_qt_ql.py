@@ -19,7 +19,7 @@ import numpy as np
 from stele.encoders.word_vectors import WordVectors
 from stele.reranking.scorers import UntrainedScorer
 from stele.reranking.scorers._words import rows_of, unit_vectors
-from stele.terms.analysis import analyzer
+from stele.text.terms import analyzer
 
 if TYPE_CHECKING:
     from stele.recipes.reranking import TbtQtQl

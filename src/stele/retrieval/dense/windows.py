@@ -27,7 +27,7 @@ from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
 from stele.recipes.search import TokenWindows, Windows
-from stele.sentences.split import split_sentences, tidy
+from stele.text.sentences import split_sentences, tidy
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder

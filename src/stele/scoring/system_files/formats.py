@@ -149,10 +149,10 @@ def _answers(record: Record, path: Path) -> Output:
     answers: dict[QuerySet | None, dict[str, str]] = {}
     for name, facts in record["answered"].items():
         file = path.parent / "answers" / f"{relative(name, str(path))}.json"
-        own = read_object(file)
-        if not all(isinstance(answer, str) for answer in own.values()):
+        texts = read_object(file)
+        if not all(isinstance(answer, str) for answer in texts.values()):
             raise SteleError(f"{file}: want {{question: answer}}, all texts")
-        answers[QuerySet(name, facts["language"], facts["pool"])] = own
+        answers[QuerySet(name, facts["language"], facts["pool"])] = texts
     return Output(path, answers=answers, record=record)
 
 

@@ -14,12 +14,12 @@ from stele.artifacts.run import Run, merged, without
 from stele.benchmarks.types import Data, LeftOut, QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError, unknown
-from stele.evaluation.case import Case
-from stele.evaluation.csls import rank_pair
-from stele.evaluation.evaluate import evaluator
+from stele.evaluation.metric import Case
+from stele.evaluation.metrics import load_metric
+from stele.evaluation.scores import Scores
+from stele.evaluation.similarity import rank_pair
 from stele.registry import load_named
 from stele.scoring.system_files.formats import Output, read_output
-from stele.significance.scores import Scores
 
 Pair = tuple[np.ndarray, np.ndarray]  # embeddings whose lines belong together
 logger = logging.getLogger(__name__)
@@ -45,7 +45,8 @@ def read_case(
     """The case of one system on a benchmark.
 
     A run that names no query set is divided by the judged queries. `languages` restricts what is judged; without it, it
-    is every language of which judgments are given (of a retrieval record: all query sets that it has).
+    is every language of which judgments are given (of a retrieval record: all query sets that it has). Raises
+    SteleError where runs and judgments are of other data, or a file does not say which query set it holds.
     """
     benchmark, case = benchmark_module(name), Case(data=data)
     if any(output.vectors for _, output in outputs):
@@ -77,7 +78,7 @@ def run_scores(name: str, data: Data, given: Iterable[str], metrics: Sequence[st
         source=", ".join(given),
         keys=[(query_set.name, query) for query_set, query in zip(case.query_sets, case.queries, strict=True)],
         languages=[query_set.language for query_set in case.query_sets],
-        values={metric: evaluator(metric).values(case)[None, :] for metric in names},
+        values={metric: load_metric(metric).values(case)[None, :] for metric in names},
         benchmark=name,
         average=benchmark_module(name).AVERAGE,
     )
@@ -239,11 +240,11 @@ def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]],
     for named, output in outputs:
         if not output.answers:
             raise SteleError(f"{output.path}: a ranking; this benchmark scores answers, {{question id: answer}}")
-        for made, own in output.answers.items():
-            case.extra += len(own.keys() - owners.keys())
+        for made, given_answers in output.answers.items():
+            case.extra += len(given_answers.keys() - owners.keys())
             for query_set, right in rights.items():
                 if made in (None, query_set) and named in (None, query_set.name, query_set.language):
-                    answers = {query: answer for query, answer in own.items() if query in right}
+                    answers = {query: answer for query, answer in given_answers.items() if query in right}
                     if twice := answers.keys() & given[query_set].keys():
                         raise SteleError(
                             f"{output.path}: question {min(twice)!r} has an answer in another file already"

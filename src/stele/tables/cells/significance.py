@@ -11,14 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 
 from stele.errors import Damaged, SteleError
+from stele.evaluation import paired, scores
+from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test
 from stele.papers.table_parts import Significance
-from stele.significance import paired, scores
-from stele.significance.comparison import load_test
-from stele.significance.corrections import correct
-from stele.significance.fisher import PERMUTATIONS
 from stele.tables.cells.best import rivals
 from stele.tables.cells.cell import Cell, Results
 
@@ -71,7 +68,7 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
     return Comparisons(done, method, tuple(reasons), tuple(damaged))
 
 
-def p_value(test: ModuleType, system: scores.Scores, baseline: scores.Scores, metric: str) -> float:
+def p_value(test: SignificanceTest, system: scores.Scores, baseline: scores.Scores, metric: str) -> float:
     """p of a difference of a table's cells, whose average is over languages."""
     pairs = paired.pair(system, baseline, metric)
     return test.p_value(paired.strata(pairs.of(pairs.differences()), "macro"), PERMUTATIONS, SEED)

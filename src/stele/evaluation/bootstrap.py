@@ -1,0 +1,100 @@
+"""Percentile bootstrap intervals of a mean: of one system's scores, or of the paired differences of two systems.
+
+Efron and Tibshirani, An introduction to the bootstrap (1993), section 13.3. Queries are drawn again with replacement
+within each language, because a benchmark fixes how many queries each language has; both systems of a difference keep
+their pairs. A language's draws depend on the seed, its name and its number of queries, and not on which others there
+are or on the order of its queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from stele.evaluation.metric import Case, Metric
+
+RESAMPLES = 10_000
+LEVEL = 0.95
+BLOCK = 2**17  # values drawn at a time
+
+Finish = Callable[[float], float]
+
+
+def resampled_means(groups: Mapping[str, np.ndarray], resamples: int = RESAMPLES, seed: int = 0) -> dict:
+    """Language -> float64 [resamples], the means of its resampled values (float [n_l], scores or differences)."""
+    return {language: _means(np.sort(values), language, resamples, seed) for language, values in groups.items()}
+
+
+def _means(values: np.ndarray, language: str, resamples: int, seed: int) -> np.ndarray:
+    generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, *language.encode("utf-8")])))
+    distinct, times = np.unique(values, return_counts=True)
+    few = 4 * len(distinct) <= len(values)  # how often each value is drawn is all that matters
+    rows, means = max(1, BLOCK // (len(distinct) if few else len(values))), np.empty(resamples)
+    for start in range(0, resamples, rows):
+        count = min(rows, resamples - start)
+        if few:
+            drawn = generator.multinomial(len(values), times / len(values), size=count)
+            means[start : start + count] = (drawn * distinct).sum(axis=1) / len(values)
+        else:
+            drawn = generator.integers(0, len(values), size=(count, len(values)))
+            means[start : start + count] = values[drawn].mean(axis=1)
+    return means
+
+
+def average_of(means: Mapping[str, np.ndarray], groups: Mapping[str, np.ndarray], average: str) -> np.ndarray:
+    """float64 [resamples]: the resampled means over languages ("macro"), or over queries ("micro")."""
+    sizes = np.array([1 if average == "macro" else len(groups[language]) for language in means], dtype=np.float64)
+    return sum(size * resampled for size, resampled in zip(sizes / sizes.sum(), means.values(), strict=True))
+
+
+def interval(means: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
+    """The limits between which the middle `level` of the resampled means [resamples] lie.
+
+    >>> interval(np.arange(101.0), level=0.5)
+    (25.0, 75.0)
+    """
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def intervals(
+    case: Case,
+    metrics: Mapping[str, Metric],
+    values: Mapping[str, np.ndarray],
+    average: str,
+    same_questions: bool = False,
+) -> dict[str, dict[str, Any]]:
+    """By metric, bootstrap intervals {"languages": {language: [low, high]}, "average": [low, high]} of its values.
+
+    Languages are resampled apart. Where they ask the `same_questions`, the interval of an average of several would be
+    too narrow by up to the root of their number, and there is none (null).
+    """
+    languages = [query_set.language for query_set in case.query_sets]
+    average = None if same_questions and len({*languages}) > 1 else average
+    return {
+        name: _intervals(values_of_metric, languages, average, metrics[name].finish or float)
+        for name, values_of_metric in values.items()
+    }
+
+
+def _intervals(values: np.ndarray, languages: Sequence[str], average: str | None, finish: Finish) -> dict[str, Any]:
+    """Bootstrap intervals of a metric by language and on average; a language without a query that counts has none."""
+    counted, names = ~np.isnan(values), np.array(languages)
+    groups = {str(name): values[counted & (names == name)] for name in np.unique(names[counted])}
+    raw = resampled_means(groups)
+    means = {language: _each(finish, values_of_language) for language, values_of_language in raw.items()}
+    together = None
+    if raw and average == "micro":
+        together = _each(finish, average_of(raw, groups, average))
+    elif raw and average:
+        together = average_of(means, groups, average)
+    return {
+        "languages": {language: interval(values_of_language) for language, values_of_language in means.items()},
+        "average": None if together is None else interval(together),
+    }
+
+
+def _each(finish: Finish, means: np.ndarray) -> np.ndarray:
+    return means if finish is float else np.array([finish(mean) for mean in means.tolist()])

@@ -1,0 +1,204 @@
+"""Systems against a baseline: per language and on average, with interval, p-value and mark; `compare` for notebooks.
+
+The average stands beside the languages only where there are several: with one it would be the same comparison twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stele.errors import SteleError
+from stele.evaluation import bootstrap, paired
+from stele.evaluation.scores import Scores
+from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test
+
+if TYPE_CHECKING:
+    import pandas
+
+AVERAGE = "average"
+File = str | Path
+Test = Callable[[Sequence[np.ndarray]], float]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A system and the baseline on the queries of one language, or of all ("average").
+
+    Means are over queries and seeds, as the metric's average says; `std` is over the means of several seeds (None for
+    one). difference: system minus baseline, with its bootstrap interval from `low` to `high`. p is NaN where the test
+    cannot say. win, tie, loss: queries whose value is higher, the same or lower than the baseline's.
+    """
+
+    metric: str
+    system: str
+    language: str
+    queries: int
+    baseline_mean: float
+    baseline_std: float | None
+    mean: float
+    std: float | None
+    difference: float
+    low: float
+    high: float
+    p: float
+    win: int
+    tie: int
+    loss: int
+    corrected_p: float = float("nan")
+    significant: bool = False
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is compared and how."""
+
+    baseline: str
+    metrics: list[str]
+    test: SignificanceTest
+    average: str
+    correction: str
+    level: float
+    permutations: int = PERMUTATIONS
+    seed: int = 0
+
+    def method(self) -> str:
+        return self.test.describe(self.permutations, self.seed)
+
+
+def compare_system(
+    name: str,
+    system: Scores,
+    baseline: Scores,
+    metric: str,
+    *,
+    test: Test,
+    average: str,
+    seed: int = 0,
+    resamples: int = bootstrap.RESAMPLES,
+) -> list[Comparison]:
+    """The comparisons of one system, called `name`, by one metric: each language in order, then the average.
+
+    `test` gives p for the differences of some strata, `average` is "macro" or "micro", `seed` is the bootstrap's.
+    """
+    pairs = paired.pair(system, baseline, metric)
+    groups = pairs.of(pairs.differences())
+    resampled = bootstrap.resampled_means(groups, resamples, seed)
+    comparisons = [
+        _comparison(name, metric, language, pairs.only(language), test, average, resampled[language])
+        for language in groups
+    ]
+    if len(groups) > 1:
+        together = bootstrap.average_of(resampled, groups, average)
+        comparisons.append(_comparison(name, metric, AVERAGE, pairs, test, average, together))
+    return comparisons
+
+
+def _comparison(name, metric, language, pairs: paired.Pairs, test: Test, average, resampled: np.ndarray) -> Comparison:
+    differences = pairs.differences()
+    strata = paired.strata(pairs.of(differences), average)
+    (baseline_mean, baseline_std), (mean, std) = (
+        _over_seeds(pairs, values, average) for values in (pairs.baseline, pairs.system)
+    )
+    low, high = bootstrap.interval(resampled)
+    return Comparison(
+        metric=metric,
+        system=name,
+        language=language,
+        queries=len(differences),
+        baseline_mean=baseline_mean,
+        baseline_std=baseline_std,
+        mean=mean,
+        std=std,
+        difference=paired.mean(strata),
+        low=low,
+        high=high,
+        p=test(strata),
+        win=int(np.count_nonzero(differences > 0)),
+        tie=int(np.count_nonzero(differences == 0)),
+        loss=int(np.count_nonzero(differences < 0)),
+    )
+
+
+def _over_seeds(pairs: paired.Pairs, values: np.ndarray, average: str) -> tuple[float, float | None]:
+    """(mean, standard deviation over seeds) of values [seeds, n]."""
+    means = [paired.mean(paired.strata(pairs.of(seed_values), average)) for seed_values in values]
+    return paired.mean([np.array(means)]), paired.deviation(means)
+
+
+def compare_all(systems: Mapping[str, Scores], metric: str, choices: Choices) -> list[Comparison]:
+    """Every system but the baseline by one metric; their p-values are one family."""
+    test = partial(choices.test.p_value, permutations=choices.permutations, seed=choices.seed)
+    baseline = systems[choices.baseline]
+    comparisons = []
+    for name, system in systems.items():
+        if name != choices.baseline:
+            comparisons += compare_system(
+                name, system, baseline, metric, test=test, average=choices.average, seed=choices.seed
+            )
+    return list(family(comparisons, choices.correction, choices.level))
+
+
+def family(comparisons: Sequence[Comparison], correction: str, level: float) -> Iterator[Comparison]:
+    """The comparisons of one family with corrected p-values; those below `level` are significant."""
+    corrected = correct([comparison.p for comparison in comparisons], correction)
+    for comparison, p in zip(comparisons, corrected, strict=True):
+        yield replace(comparison, corrected_p=p, significant=p < level)
+
+
+def compare(
+    systems: Mapping[str, pandas.DataFrame | File | Sequence[File]],
+    test: str = "fisher",
+    correction: str = "holm",
+    level: float = 0.05,
+) -> pandas.DataFrame:
+    """The first system against each other one, by every metric that all have: a row a comparison.
+
+    A system is values per query (as `stele.score` gives them: one row a query, one column a metric), a result of
+    `stele scoring score` or `average` (.json), a file of scores per query (.parquet, .csv), or several files, one a
+    seed. `test` is "fisher" or "t_test", `correction` "holm", "bonferroni" or "none". Columns: those of
+    `stele.evaluation.comparison.Comparison`, with difference, p and corrected_p. Raises SteleError where the systems
+    do not have the same queries, have no metric in common, or are fewer than two.
+
+    >>> import pandas
+    >>> queries = pandas.Index([f"q{n}" for n in range(8)], name="query")
+    >>> bm25 = pandas.DataFrame({"mrr@10": [0, 0, 0.5, 0.2, 1, 0.25, 0, 0.1]}, queries)
+    >>> dense = pandas.DataFrame({"mrr@10": [0.5, 1, 0.5, 1, 1, 1, 0.5, 0.25]}, queries)
+    >>> found = compare({"bm25": bm25, "dense": dense})
+    >>> found[["metric", "system", "baseline_mean", "mean", "p", "significant"]]
+       metric system  baseline_mean     mean        p  significant
+    0  mrr@10  dense        0.25625  0.71875  0.03125         True
+    >>> round(float(compare({"bm25": bm25, "dense": dense}, test="t_test").p[0]), 4)
+    0.0109
+    """
+    import pandas
+
+    if len(systems) < 2:
+        raise SteleError("compare: want two systems or more, the baseline first")
+    scores_of = {name: _scores(name, system) for name, system in systems.items()}
+    name, baseline = next(iter(scores_of.items()))
+    metrics = [metric for metric in baseline.values if all(metric in entry.values for entry in scores_of.values())]
+    if not metrics:
+        raise SteleError(f"compare: the systems have no metric in common with {baseline.source}")
+    average = next((entry.average for entry in scores_of.values() if entry.average), "macro")
+    choices = Choices(name, metrics, load_test(test), average, correction, level)
+    rows = [asdict(entry) for metric in metrics for entry in compare_all(scores_of, metric, choices)]
+    return pandas.DataFrame(rows, columns=[field.name for field in fields(Comparison)])
+
+
+def _scores(name: str, system: pandas.DataFrame | File | Sequence[File]) -> Scores:
+    import pandas
+
+    if not isinstance(system, pandas.DataFrame):
+        return paired.read_system([system] if isinstance(system, File) else system)
+    if not system.index.is_unique:
+        raise SteleError(
+            f"compare: system {name}: a query is there twice: {system.index[system.index.duplicated()][0]!r}"
+        )
+    values = {metric: np.asarray(column, dtype=np.float64)[None, :] for metric, column in system.items()}
+    return Scores(name, [("run", str(query)) for query in system.index], ["all"] * len(system), values)

@@ -1,0 +1,155 @@
+"""Two systems query by query: aligned, means over seeds, languages and averages.
+
+Several seeds of one system: for each query the mean over the seeds is compared, so that the number of observations is
+the number of queries and not queries times seeds. The seeds answer the same queries, whose difficulty they share; to
+count each of them as a separate observation would make p smaller by the mere number of seeds. The test then speaks
+of these trained models over other queries like these; how much a system varies between trainings is the standard
+deviation over seeds, which is reported beside it.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from stele.errors import SteleError
+from stele.evaluation.scores import Scores, read
+
+AVERAGES = ("macro", "micro")
+ROUNDING = 1e-12  # relative; means over seeds of the same values may differ by as much
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The values of a metric for the queries that count: entry i of each belongs to query i.
+
+    system: float64 [seeds, n]; baseline: float64 [its seeds, n]; languages: [n] names.
+    """
+
+    system: np.ndarray
+    baseline: np.ndarray
+    languages: np.ndarray
+
+    def differences(self) -> np.ndarray:
+        """float64 [n]: system minus baseline, each the mean over its seeds; 0 where they differ by rounding only."""
+        ours, theirs = over_seeds(self.system), over_seeds(self.baseline)
+        difference = ours - theirs
+        difference[np.abs(difference) <= ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))] = 0
+        return difference
+
+    def of(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """Language -> its part of `values` [n], languages in order of their names."""
+        return {str(name): values[self.languages == name] for name in np.unique(self.languages)}
+
+    def only(self, language: str) -> Pairs:
+        """The queries of one language."""
+        rows = self.languages == language
+        return Pairs(self.system[:, rows], self.baseline[:, rows], self.languages[rows])
+
+
+def over_seeds(values: np.ndarray) -> np.ndarray:
+    """float64 [n]: the mean over seeds of each query, from [seeds, n]; the order of the seeds does not matter."""
+    return np.array([math.fsum(of_query) / len(of_query) for of_query in values.T.tolist()])
+
+
+def strata(groups: Mapping[str, np.ndarray], average: str) -> list[np.ndarray]:
+    """The arrays [n_l] whose means are averaged: one a language for "macro", all queries in one for "micro"."""
+    return list(groups.values()) if average == "macro" else [np.concatenate(list(groups.values()))]
+
+
+def mean(parts: Sequence[np.ndarray]) -> float:
+    """The mean over some arrays [n_l] of the mean of each, correctly rounded sums."""
+    return math.fsum(math.fsum(part.tolist()) / len(part) for part in parts) / len(parts)
+
+
+def deviation(means: Sequence[float]) -> float | None:
+    """The sample standard deviation of the means of several seeds; None for one."""
+    return statistics.stdev(means) if len(means) > 1 else None
+
+
+def stack(seeds: Sequence[Scores]) -> Scores:
+    """One system's seeds as one: values [seeds, n] of the metrics that all have, in the first one's order of queries.
+
+    Raises SteleError for a file given twice, and where the seeds do not have the same queries.
+    """
+    first = seeds[0]
+    for i, seed in enumerate(seeds):
+        if Path(seed.source).resolve() in (Path(other.source).resolve() for other in seeds[:i]):
+            raise SteleError(f"{seed.source}: given twice as a seed of one system")
+    orders = [_order(first, seed) for seed in seeds]
+    shared = [name for name in first.values if all(name in seed.values for seed in seeds)]
+    values = {
+        name: np.concatenate([seed.values[name][:, order] for seed, order in zip(seeds, orders, strict=True)])
+        for name in shared
+    }
+    for name, column in values.items():
+        counted = ~np.isnan(column)
+        _refuse_half_counted(first, name, counted.all(axis=0), counted.any(axis=0), "all its seeds")
+    return replace(
+        first,
+        values=values,
+        benchmark=next((seed.benchmark for seed in seeds if seed.benchmark), None),
+        average=next((seed.average for seed in seeds if seed.average), None),
+        labels=frozenset().union(*(seed.labels for seed in seeds)),
+    )
+
+
+def read_system(files: Iterable[Path | str]) -> Scores:
+    """One system's scores from its files: results, or values per query, each of one seed or several."""
+    return stack([seed for file in files for seed in read(file)])
+
+
+def pair(system: Scores, baseline: Scores, metric: str) -> Pairs:
+    """The values of both for every query that counts, in order of (search, query).
+
+    Raises SteleError where one has queries that the other lacks, a query counts for one only, or none counts.
+    """
+    order = sorted(range(len(system.keys)), key=system.keys.__getitem__)
+    ours = system.values[metric][:, order]
+    theirs = baseline.values[metric][:, np.array(_order(system, baseline))[order]]
+    languages = np.array(system.languages)[order]
+    counts, theirs_counts = ~np.isnan(ours).any(axis=0), ~np.isnan(theirs).any(axis=0)
+    in_order = replace(system, keys=[system.keys[i] for i in order])
+    _refuse_half_counted(in_order, metric, counts & theirs_counts, counts | theirs_counts, baseline.source)
+    if not counts.any():
+        raise SteleError(f"{system.source}: no query counts for {metric}; there is nothing to compare")
+    return Pairs(ours[:, counts], theirs[:, counts], languages[counts])
+
+
+def _order(first: Scores, other: Scores) -> list[int]:
+    """Where the queries of `first` stand in `other`; SteleError unless both have the same, of the same languages."""
+    if None not in (first.benchmark, other.benchmark) and first.benchmark != other.benchmark:
+        raise SteleError(f"{other.source}: scores of {other.benchmark}; {first.source} has scores of {first.benchmark}")
+    places = {key: place for place, key in enumerate(other.keys)}
+    here = set(first.keys)
+    _refuse_missing([key for key in first.keys if key not in places], other.source, first.source)
+    _refuse_missing([key for key in other.keys if key not in here], first.source, other.source)
+    order = [places[key] for key in first.keys]
+    for key, language, place in zip(first.keys, first.languages, order, strict=True):
+        if other.languages[place] != language:
+            difference = f"is {other.languages[place]!r}, in {first.source} it is {language!r}"
+            raise SteleError(f"{other.source}: the language of query {key[1]!r} of search {key[0]!r} {difference}")
+    return order
+
+
+def _refuse_missing(missing: Sequence[tuple[str, str]], lacking: str, having: str) -> None:
+    if missing:
+        search, query = min(missing)
+        raise SteleError(
+            f"{lacking}: lacks {len(missing)} queries that {having} has, for example {query!r} of search {search!r}; "
+            "score both against the same judgments (a query without a result counts as 0 there)"
+        )
+
+
+def _refuse_half_counted(scores: Scores, metric: str, by_all: np.ndarray, by_any: np.ndarray, others: str) -> None:
+    if half := np.flatnonzero(by_any & ~by_all).tolist():
+        search, query = scores.keys[half[0]]
+        raise SteleError(
+            f"{scores.source}: {len(half)} queries count for {metric} here or in {others}, but not in both, for "
+            f"example {query!r} of search {search!r}; score both against the same judgments"
+        )

@@ -1,0 +1,174 @@
+"""Values per query, as `scoring score` writes them.
+
+A file of them (Parquet or CSV) has the columns search, language, query, and one a metric, empty where a query does not
+count. A result stands for the file `queries.parquet` in the folder of its name (`pt0-ft0.json`: `pt0-ft0/`), an
+averaged result for those of its seeds (`zero_shot.json`: `zero_shot/pt0-ft0.json` and so on).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stele.artifacts import records
+from stele.artifacts.record_shape import check_seal, rebuild
+from stele.errors import Damaged, SteleError
+from stele.files.digests import sha256
+from stele.files.formats import csv_text
+from stele.files.paths import relative
+from stele.files.reading import reading
+
+if TYPE_CHECKING:
+    import pyarrow
+
+QUERIES = "queries.parquet"
+KEYS = ("search", "language", "query")
+WANTED = "columns search, language, query, and one a metric"
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The values of one system: entry i of `keys` (search, query) and of `languages`, and column i of `values[metric]`
+    (float64 [seeds, n], NaN where the query does not count), belong to one query.
+
+    benchmark, average ("macro" or "micro") and labels are those of the result, if the file belongs to one.
+    """
+
+    source: str
+    keys: list[tuple[str, str]]
+    languages: list[str]
+    values: dict[str, np.ndarray]
+    benchmark: str | None = None
+    average: str | None = None
+    labels: frozenset[str] = frozenset()
+
+    def only(self, languages: Collection[str], metric: str) -> Scores:
+        """The values of one metric for the queries of some languages; a SteleError where it has no such values."""
+        if metric not in self.values:
+            raise SteleError(f"{self.source}: no values per query of {metric}")
+        places = [place for place, language in enumerate(self.languages) if language in languages]
+        return replace(
+            self,
+            keys=[self.keys[place] for place in places],
+            languages=[self.languages[place] for place in places],
+            values={metric: self.values[metric][:, places]},
+        )
+
+
+def read(path: Path | str) -> list[Scores]:
+    """The scores of a result or of a file of values per query: one entry, or one a seed of an averaged result.
+
+    Raises SteleError for a missing or damaged file, and for a result whose values per query are not beside it.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise SteleError(f"{path}: no such file")
+    if path.suffix == ".json":
+        with reading(path, "result", "score again"):
+            return _of_result(path)
+    beside = path.resolve().parent.with_suffix(".json")
+    if path.name == QUERIES and beside.is_file() and _is_result(record := records.read_unsealed(beside)):
+        check_seal(record, beside)
+        return [_with_facts(read_queries(path), record)]
+    return [read_queries(path)]
+
+
+def _is_result(record: dict) -> bool:
+    return isinstance(record.get("metrics"), dict)
+
+
+def _of_result(path: Path) -> list[Scores]:
+    record = records.read_unsealed(path)
+    if not _is_result(record):
+        raise SteleError(f"{path}: not a result of `scoring score` or `scoring average`: it has no metrics")
+    check_seal(record, path)
+    if isinstance(record.get("seeds"), list):
+        # the file may be a copy under a short name of the setting
+        folder = path.parent / relative(record.get("setting"), f"{path}: setting")
+        names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
+        return [entry for name in names for entry in _of_result(_there(folder / name, path))]
+    queries = _there(path.with_suffix("") / QUERIES, path)
+    if (known := record.get("queries")) and sha256(queries) != known["sha256"]:
+        raise Damaged(f"{queries}: not the values per query that belong to {path.name}; {rebuild([path])}")
+    return [_with_facts(read_queries(queries), record)]
+
+
+def _there(wanted: Path, result: Path) -> Path:
+    if not wanted.is_file():
+        raise SteleError(f"{result}: no file {wanted}, where its scores per query should be; give them or score again")
+    return wanted
+
+
+def _with_facts(scores: Scores, record: dict) -> Scores:
+    labels = frozenset(record.get("labels", ()))
+    return replace(scores, benchmark=record.get("benchmark"), average=record.get("averaged"), labels=labels)
+
+
+def read_queries(path: Path) -> Scores:
+    """The scores of one file of values per query, Parquet or CSV.
+
+    Raises SteleError for a file of another kind, damaged or empty, missing columns, a value that is no finite number,
+    and a query that is there twice.
+    """
+    with reading(path, "file of scores per query"):
+        return _read_queries(path, _table(path))
+
+
+def _read_queries(path: Path, table: pyarrow.Table) -> Scores:
+    if len(set(table.column_names)) < len(table.column_names):
+        raise SteleError(f"{path}: a column is there twice (found {', '.join(table.column_names)})")
+    metrics = [name for name in table.column_names if name not in KEYS]
+    if len(metrics) + len(KEYS) != len(table.column_names) or not metrics:
+        raise SteleError(f"{path}: want {WANTED}; found {', '.join(table.column_names)}")
+    if not table.num_rows:
+        raise SteleError(f"{path}: no query in it")
+    searches, languages, queries = (_names(path, table, name) for name in KEYS)
+    keys = list(zip(searches, queries, strict=True))
+    (search, query), times = Counter(keys).most_common(1)[0]
+    if times > 1:
+        raise SteleError(f"{path}: query {query!r} of search {search!r} is there {times} times")
+    values = {name: _numbers(path, table, name)[None, :] for name in metrics}
+    return Scores(str(path), keys, languages, values)
+
+
+def _table(path: Path) -> pyarrow.Table:
+    import pyarrow
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    names = dict.fromkeys(KEYS, pyarrow.string())  # ids stay as they are written: 007 is not 7
+    if path.suffix == ".parquet":
+        return pyarrow.parquet.read_table(path)
+    if path.suffix == ".csv":
+        table = pyarrow.csv.read_csv(path, convert_options=pyarrow.csv.ConvertOptions(column_types=names))
+        for place, name in enumerate(table.column_names):
+            if name in KEYS:
+                texts = [text and csv_text(text) for text in table[name].to_pylist()]
+                table = table.set_column(place, name, pyarrow.array(texts, pyarrow.string()))
+        return table
+    raise SteleError(f"{path}: want a result (.json) or scores per query (.parquet or .csv)")
+
+
+def _names(path: Path, table: pyarrow.Table, column: str) -> list[str]:
+    names = table[column].to_pylist()
+    if wrong := [row for row, value in enumerate(names, start=1) if not isinstance(value, str) or not value]:
+        raise SteleError(f"{path}: row {wrong[0]}: {column} must be a text, found {names[wrong[0] - 1]!r}")
+    return names
+
+
+def _numbers(path: Path, table: pyarrow.Table, column: str) -> np.ndarray:
+    """float64 [n], NaN for null."""
+    import pyarrow
+
+    try:
+        numbers = table[column].cast(pyarrow.float64()).to_numpy().astype(np.float64)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
+        raise SteleError(f"{path}: column {column!r} must hold numbers ({str(error).splitlines()[0]})") from None
+    if np.isinf(numbers).any():
+        raise SteleError(f"{path}: row {np.flatnonzero(np.isinf(numbers))[0] + 1}: {column} is infinite")
+    return numbers

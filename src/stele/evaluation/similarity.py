@@ -1,0 +1,109 @@
+"""Similarities of parallel sentences: cosine, and cosine corrected for hubs (CSLS); and the nearest by either.
+
+Similarities are computed in blocks, never as a whole matrix of all pairs.
+
+CSLS: Conneau et al. 2018, equation 3; facebookresearch/MUSE 3159355 src/evaluation/word_translation.py, `csls_knn_10`:
+csls(x, y) = 2 cos(x, y) - r(x) - r(y), where r is the mean cosine to the k nearest vectors of the *other* language.
+MUSE stops with an error where a language has fewer than k vectors, or fills up with -infinity; here k is then all of
+them. The score is symmetric, the nearest is not: each direction has its own precision at 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from stele.errors import SteleError, unknown
+
+NEIGHBOURS = 10
+BLOCK = 1 << 23  # similarities held at once: 64 MiB
+
+
+def l2_normalize(vectors: np.ndarray, where: str) -> np.ndarray:
+    """The vectors [n, d] divided by their L2 norms, float64.
+
+    float64, so that the size of a block cannot show in a score rounded to float32. Raises SteleError, beginning with
+    `where`, for a vector that has no direction.
+    """
+    wide = np.asarray(vectors, dtype=np.float64)
+    norms = np.linalg.norm(wide, axis=1, keepdims=True)
+    wrong = np.flatnonzero(~((norms > 0) & np.isfinite(norms)))
+    if wrong.size:
+        content = "only zeros" if norms[wrong[0], 0] == 0 else "a number that is not finite"
+        raise SteleError(f"{where}: vector {wrong[0] + 1} of {len(wide)} holds {content}; it has no direction")
+    return wide / norms
+
+
+def blocks(rows: int, width: int) -> Iterator[slice]:
+    """Slices of 0..rows of at most BLOCK / width rows each."""
+    step = max(1, BLOCK // max(1, width))
+    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+
+def cosine(x: np.ndarray, y: np.ndarray) -> Iterator[np.ndarray]:
+    """Cosines of x [n, d] and y [m, d]: blocks [some of n, m] of float64, in the order of x."""
+    x, y = l2_normalize(x, "the side that searches"), l2_normalize(y, "the side that is searched")
+    return (x[rows] @ y.T for rows in blocks(len(x), len(y)))
+
+
+def csls(x: np.ndarray, y: np.ndarray, k: int = NEIGHBOURS) -> Iterator[np.ndarray]:
+    """CSLS of x [n, d] and y [m, d]: blocks [some of n, m] of float64, in the order of x."""
+    near_x, near_y = neighbourhoods(x, y, k)
+    start = 0
+    for similarities in cosine(x, y):
+        rows = slice(start, start := start + len(similarities))
+        yield 2 * similarities - near_x[rows, None] - near_y
+
+
+def neighbourhoods(x: np.ndarray, y: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """r of each x [n] and each y [m]: the mean cosine to the k nearest (at most all) on the other side.
+
+    One pass over the blocks serves both.
+    """
+    near_x, best = [], np.empty((0, len(y)))
+    for similarities in cosine(x, y):
+        near_x.append(_largest(similarities.T, k).mean(axis=0))
+        best = _largest(np.concatenate((best, similarities)), k)
+    return np.concatenate(near_x), best.mean(axis=0)
+
+
+def _largest(values: np.ndarray, k: int) -> np.ndarray:
+    """The k largest values of each column of [n, m], sorted: [min(k, n), m]."""
+    if len(values) > k:
+        values = np.partition(values, len(values) - k, axis=0)[len(values) - k :]
+    return np.sort(values, axis=0)
+
+
+SIMILARITIES = {"cosine": cosine, "csls": csls}
+
+
+def rank_pair(x: np.ndarray, y: np.ndarray, similarity: str, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """For each x [n, d] the `depth` most similar of y [m, d]: (indices int64, scores float32), [n, min(depth, m)] both.
+
+    Best first; of equal scores (in float32, as runs are ordered) the lowest index. `similarity` is "cosine" or "csls".
+    The other direction is another call, with x and y exchanged. Raises SteleError for another similarity.
+    """
+    if similarity not in SIMILARITIES:
+        raise unknown("similarity", similarity, SIMILARITIES)
+    parts = [_nearest(scores.astype(np.float32), depth) for scores in SIMILARITIES[similarity](x, y)]
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def accuracy(x: np.ndarray, y: np.ndarray) -> float:
+    """The share of x [n, d] whose nearest of y [n, d] by cosine (of equals the lowest index) is that of its own row."""
+    nearest, _ = rank_pair(x, y, "cosine", 1)
+    return float(np.mean(nearest[:, 0] == np.arange(len(x))))
+
+
+def _nearest(scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """(indices, scores) [b, depth] of the largest of each row of float32 [b, m]; of equal ones the lowest indices."""
+    width = scores.shape[1]
+    depth = min(depth, width)
+    # the bits of a float32 rise with it (those of negative numbers fall); -0.0 + 0.0 is 0.0
+    bits = (scores + np.float32(0)).view(np.int32).astype(np.int64)
+    rising = np.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
+    keys = (rising << 32) | np.arange(width - 1, -1, -1)
+    best = np.sort(np.partition(keys, width - depth, axis=1)[:, width - depth :], axis=1)[:, ::-1]
+    indices = width - 1 - (best & 0xFFFFFFFF)
+    return indices, np.take_along_axis(scores, indices, axis=1)

@@ -1,0 +1,91 @@
+"""The retrieval sets of MSM and KEPT: Mr. TyDi, XOR-Retrieve and Mewsli-X with their training sets and passages.
+
+Of Mr. TyDi's queries those count that have a judgment, in training those that have a relevant passage. XOR-Retrieve's
+test questions have no public answers. Of Mewsli-X the release alone is counted; the texts of the news are not needed.
+KEPT's table 1 counts as here, but for Mewsli-X's test set: it has the articles there (9,608) and not their 14,624
+mentions.
+"""
+
+from __future__ import annotations
+
+from stele.benchmarks import mewsli_x, mrtydi, xor_retrieve
+from stele.benchmarks.types import Data
+from stele.catalogue import datasets
+from stele.scoring.statistics import Counts, DatasetCounts, by_language, number_of, present
+
+
+def mrtydi_queries(data: Data) -> Counts:
+    """queries_dev and queries_test by language; the languages that have a test query."""
+    queries: Counts = {}
+    for split in ("dev", "test"):
+        numbers = {}
+        for query_set in mrtydi.query_sets(sorted(data[mrtydi.TOPICS])):
+            judged = mrtydi.judgments(data, query_set, split)
+            asked = (query for query in mrtydi.queries(data, query_set, split) if query.id in judged)
+            numbers[query_set.language] = number_of(asked, f"{split} queries of {query_set.language}")
+        queries[f"queries_{split}"] = numbers
+    return {**queries, "languages": present(queries["queries_test"])}
+
+
+def mrtydi_passages(data: Data) -> Counts:
+    """passages by language; the languages that have some."""
+    passages = {
+        collection: number_of(mrtydi.passages(data, collection), f"passages of {collection}")
+        for collection in sorted(data[mrtydi.CORPUS])
+    }
+    return {"passages": passages, "passage_languages": present(passages)}
+
+
+def mrtydi_training(data: Data) -> Counts:
+    """queries_train by language."""
+    languages = (example.language for example in mrtydi.training(data, "train"))
+    return {"queries_train": by_language(languages, "training queries")}
+
+
+def xor_questions(data: Data) -> Counts:
+    """queries_train and queries_dev by language; the languages that have a dev question."""
+    query_sets = xor_retrieve.query_sets(datasets.languages_of(datasets.dataset(xor_retrieve.QUESTIONS)))
+    questions: Counts = {}
+    for split in xor_retrieve.FILES:
+        numbers = {}
+        for query_set in query_sets:
+            language = query_set.language
+            number = number_of(xor_retrieve.queries(data, query_set, split), f"{split} {language}")
+            if number:
+                numbers[language] = number
+        questions[f"queries_{split}"] = numbers
+    return {**questions, "languages": present(questions["queries_dev"])}
+
+
+def xor_passages(data: Data) -> Counts:
+    """passages, all of them English."""
+    passages = {"en": number_of(xor_retrieve.passages(data, "en"), "passages")}
+    return {"passages": passages, "passage_languages": present(passages)}
+
+
+def mewsli_x_counts(data: Data) -> Counts:
+    """queries_train, queries_dev, queries_test by language; their languages; passages by the description's language."""
+    queries: Counts = {}
+    for split in ("train", "dev"):
+        languages = (example.language for example in mewsli_x.training(data, split))
+        queries[f"queries_{split}"] = by_language(languages, f"{split} pairs")
+    query_sets = mewsli_x.query_sets(datasets.languages_of(datasets.dataset(mewsli_x.DATASET)))
+    test = {query_set.language: len(mewsli_x.judgments(data, query_set)) for query_set in query_sets}
+    queries["queries_test"] = {language: number for language, number in test.items() if number}
+    passages = by_language(mewsli_x.candidate_languages(data), "candidates")
+    return {
+        **queries,
+        "languages": present(queries["queries_test"]),
+        "passages": passages,
+        "passage_languages": present(passages),
+    }
+
+
+COUNTED = {
+    "mrtydi": DatasetCounts(mrtydi_queries),
+    "mrtydi_corpus": DatasetCounts(mrtydi_passages),
+    "mrtydi_train": DatasetCounts(mrtydi_training),
+    "xor_tydi": DatasetCounts(xor_questions),
+    "enwiki_20190201_w100": DatasetCounts(xor_passages),
+    "mewsli_x": DatasetCounts(mewsli_x_counts),
+}

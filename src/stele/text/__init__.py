@@ -1,0 +1,1 @@
+"""Texts as sentences and as terms, by language."""

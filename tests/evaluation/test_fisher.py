@@ -1,0 +1,132 @@
+"""Fisher's randomisation test: hand-worked cases, scipy's enumeration, laws, and p-values under the null hypothesis."""
+
+import math
+
+import numpy as np
+import pytest
+
+from stele.evaluation import significance
+from stele.evaluation.significance import load_test
+
+p_value = load_test("fisher").p_value
+
+
+@pytest.mark.parametrize(
+    ("differences", "p"),
+    [
+        ([0.5, 0.25, 0.25], 2 / 8),  # only all plus and all minus reach 1
+        ([0.5, -0.25, 0.25], 6 / 8),  # |sum| is 1 twice, 0.5 four times, 0 twice; observed: 0.5
+        ([0.5, 0.0, 0.25, 0.0, 0.25], 2 / 8),  # queries without a difference change nothing
+        ([0.1, 0.2, -0.3], 1.0),  # 0.1 + 0.2 is not 0.3 in floats: still a sum of 0
+        ([-0.4, 0.1, 0.2, 0.3], 14 / 16),  # |sum| is 0 twice; observed: .2, which others reach by rounding only
+        ([0.3], 1.0),
+        ([0.0, 0.0], 1.0),
+    ],
+)
+def test_fishers_test_counts_outcomes_as_by_hand(differences, p):
+    assert p_value([np.array(differences)]) == p
+
+
+def test_languages_are_weighted_by_hand():
+    """Macro: each query counts 1 / (2 n): -.1, .1, .05; every outcome reaches the observed |sum| of .05."""
+    parts = [np.array([-0.2]), np.array([0.4, 0.2])]
+    assert p_value(parts) == 1.0
+    # the plain mean over queries is another test: |sum| .8 and .4 twice, 0 once, observed .4
+    assert p_value([np.concatenate(parts)]) == 3 / 4
+
+
+@pytest.mark.parametrize("size", [2, 5, 11])
+def test_exact_is_scipys_enumeration(size):
+    from scipy.stats import permutation_test
+
+    rng = np.random.default_rng(size)
+    for values in (rng.normal(0.3, 1, (2, size)), rng.integers(0, 3, (2, size)) / 2):  # without and with ties
+        actual = permutation_test(
+            values,
+            lambda x, y, axis: np.mean(x - y, axis=axis),
+            permutation_type="samples",
+            n_resamples=np.inf,
+            vectorized=True,
+        )
+        assert p_value([values[0] - values[1]]) == pytest.approx(actual.pvalue, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sampled_agrees_with_exact(monkeypatch, seed):
+    differences = np.random.default_rng(seed).normal(0.25, 1, 18)
+    exact = p_value([differences])
+    monkeypatch.setattr(significance, "EXACT", 0)
+    sampled = p_value([differences], permutations=100_000, seed=seed)
+    assert 0 < abs(sampled - exact) < 5 * math.sqrt(exact * (1 - exact) / 100_000)
+
+
+def random_strata(seed: int, *sizes: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.normal(0.1, 1, size) for size in sizes]
+
+
+@pytest.mark.parametrize("sizes", [(9,), (60,), (30, 41, 3)])
+def test_fishers_test_ignores_signs_and_orders(sizes):
+    parts = random_strata(1, *sizes)
+    given = {"permutations": 2000, "seed": 3}
+    p = p_value(parts, **given)
+    assert p_value([-one for one in parts], **given) == p  # which system is called the baseline
+    assert p_value([one[::-1] for one in parts], **given) == p  # the order of the queries
+    assert p_value(parts[::-1], **given) == p  # the order of the languages
+    assert p_value([100 * one for one in parts], **given) == p  # percent or fractions
+    assert p_value([1e-9 * one for one in parts], **given) == p
+    assert p_value([np.append(one, 0) * (len(one) + 1) / len(one) for one in parts], **given) == p
+
+
+def test_p_is_never_zero():
+    clear = [np.full(50, 0.5) + 0.01 * random_strata(0, 50)[0]]
+    assert p_value(clear, permutations=999) == 1 / 1000
+    assert p_value([clear[0][:20]]) == 2 / 2**20
+
+
+def test_a_seed_gives_the_same_bytes():
+    """Pinned: the bits of PCG64 are fixed for a seed, so no version, thread or block size may change this."""
+    parts = [np.arange(100) * 37 % 101 / 100 - 0.45, np.arange(33) * 7 % 31 / 30 - 0.5]
+    assert p_value(parts, permutations=10_000, seed=1) == 0.6817318268173183
+    assert p_value(parts, permutations=10_000, seed=2) != p_value(parts, permutations=10_000, seed=1)
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000, 10**6])
+def test_blocks_do_not_matter(monkeypatch, block):
+    parts = random_strata(7, 150)
+    expected = p_value(parts, permutations=3000)
+    monkeypatch.setattr(significance, "BLOCK", block)
+    assert p_value(parts, permutations=3000) == expected
+    monkeypatch.setattr(significance, "_BYTES", 100)
+    assert p_value(parts, permutations=3000) == expected
+
+
+@pytest.mark.parametrize("size", [21, 64, 85, 130])
+def test_every_query_has_a_bit_of_its_own(size):
+    sizes = np.random.default_rng(0).random(size)
+    words = np.random.PCG64(4).random_raw(300 * math.ceil(size / 64)).reshape(300, -1)
+    bits = np.array([[int(row[i // 64]) >> i % 64 & 1 for i in range(size)] for row in words])
+    np.testing.assert_allclose(
+        np.concatenate(list(significance._sums(sizes, 300, 4))), (1 - 2 * bits) @ sizes, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("size", [12, 40])
+def test_p_is_uniform_under_the_null(size):
+    rng = np.random.default_rng(5)
+    actual = np.sort([p_value([rng.normal(size=size)], permutations=999, seed=i) for i in range(400)])
+    assert 0.02 < np.mean(actual <= 0.05) < 0.09
+    assert np.abs(actual - np.arange(1, 401) / 400).max() < 0.09  # Kolmogorov's bound at .003 is .09
+
+
+def test_power_and_size_with_languages_of_unequal_size():
+    """The macro mean's own test: an effect in a language of few queries is seen, the large one's noise is not it."""
+    rng = np.random.default_rng(0)
+    small, large = rng.normal(1, 0.5, 40), rng.normal(0, 0.5, 2000)
+    assert p_value([small, large], permutations=5000) < 0.001
+    assert p_value([large], permutations=5000) > 0.05
+
+
+def test_values_that_are_no_numbers_are_refused():
+    with pytest.raises(ValueError, match="finite"):
+        p_value([np.array([0.1, math.nan])])

@@ -1,0 +1,173 @@
+"""Laws that every ranking metric keeps, on random judgments and runs from a seeded generator."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+from stele.artifacts.run import run_of
+from stele.artifacts.run_files import read_run
+from stele.benchmarks.types import QuerySet
+from stele.evaluation.aggregate import over_seeds
+from stele.evaluation.evaluate import evaluate
+from stele.evaluation.metric import Case
+from stele.evaluation.metrics import load_metric
+from tests.evaluation.cases import case_of, score
+
+CUTS = {"mrr": (1, 10, 100), "recall": (1, 10, 30), "map": (1, 5, 20), "ap": (5, 1000), "p": (1, 20), "ndcg": (1, 20)}
+METRICS = [f"{name}@{cut}" for name, cuts in CUTS.items() for cut in cuts]
+PASSAGES = [f"d{i}" for i in range(40)] + ["é", "日本", "Z"]
+CASES = 60
+
+
+def random_judgments(rng: random.Random) -> dict[str, int]:
+    """Grades from -1 to 3 of some passages, one at least relevant."""
+    judged = {name: rng.choice([-1, 0, 0, 1, 2, 3]) for name in rng.sample(PASSAGES, rng.randint(2, 30))}
+    judged[rng.choice(list(judged))] = rng.randint(1, 3)
+    return judged
+
+
+@pytest.fixture
+def cases():
+    """(ranking, judgments) pairs."""
+    rng = random.Random(29)
+    return [(rng.sample(PASSAGES, rng.randint(1, len(PASSAGES))), random_judgments(rng)) for _ in range(CASES)]
+
+
+def values(metric: str, cases) -> np.ndarray:
+    return np.array(score(metric, ranked=[ranking for ranking, _ in cases], relevant=[judged for _, judged in cases]))
+
+
+@pytest.mark.parametrize("metric", [*METRICS, "ap_judged"])
+def test_values_are_shares(metric, cases):
+    actual = values(metric, cases)
+    assert ((actual >= 0) & (actual <= 1 + 1e-12)).all()
+    assert 0 < actual.mean() < 1
+
+
+def test_permuting_the_lines_of_a_run_changes_nothing(tmp_path):
+    """Ties and all: the lines of three queries, in five orders, with the ranks that the first order had."""
+    rng = random.Random(31)
+    lines = [
+        f"q{query} Q0 {name} {rank} {rng.choice([1, 1.0000000001, 0.5, rng.random()])} t\n"
+        for query in range(3)
+        for rank, name in enumerate(rng.sample(PASSAGES, 30), start=1)
+    ]
+    judged = [random_judgments(rng) for _ in range(3)]
+    collected = []
+    for order in range(5):
+        path = tmp_path / f"{order}.txt"
+        path.write_text("".join(lines))
+        case = Case(runs={"s": read_run(path)}, relevant=judged)
+        case.add(QuerySet("s", "en", "p"), ["q0", "q1", "q2"])
+        collected.append([load_metric(metric).values(case).tolist() for metric in (*METRICS, "ap_judged")])
+        rng.shuffle(lines)
+    assert collected == [collected[0]] * 5
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_passages_below_the_cut_change_nothing(metric, cases):
+    cut = int(metric.partition("@")[2])
+    filled = [(ranking + [f"x{i}" for i in range(cut)], judged) for ranking, judged in cases]
+    longer = [([*ranking[:cut], "below", *ranking[cut:], "last"], judged) for ranking, judged in filled]
+    relevant = [(ranking[:cut] + sorted(set(judged) - set(ranking[:cut])), judged) for ranking, judged in filled]
+    np.testing.assert_array_equal(values(metric, filled), values(metric, longer))
+    np.testing.assert_array_equal(values(metric, filled), values(metric, relevant))  # relevant ones neither
+
+
+@pytest.mark.parametrize("metric", [*METRICS, "ap_judged"])
+def test_an_irrelevant_passage_at_the_end_changes_nothing(metric, cases):
+    longer = [([*ranking, "irrelevant"], judged) for ranking, judged in cases]
+    np.testing.assert_array_equal(values(metric, cases), values(metric, longer))
+
+
+@pytest.mark.parametrize("metric", [*METRICS, "ap_judged"])
+def test_a_perfect_run_scores_as_high_as_can_be(metric, cases):
+    """1; what is left out or divided by more than there can be is less, and exactly so."""
+    name, _, cut = metric.partition("@")
+    perfect = [(sorted(judged, key=judged.get, reverse=True), judged) for _, judged in cases]
+    relevant = np.array([sum(grade > 0 for grade in judged.values()) for _, judged in cases])
+    best = np.ones(CASES)
+    if name in ("recall", "ap"):
+        best = np.minimum(relevant, int(cut)) / relevant
+    if name == "p":
+        best = np.minimum(relevant, int(cut)) / int(cut)
+    np.testing.assert_allclose(values(metric, perfect), best, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", [*METRICS, "ap_judged"])
+def test_moving_a_relevant_passage_up_never_lowers_a_score_and_raises_some(metric, cases):
+    rng, higher = random.Random(37), []
+    for ranking, judged in cases:
+        ranking = [*ranking, *sorted(set(judged) - set(ranking))]
+        chosen = rng.choice([name for name in ranking if judged.get(name, 0) > 0])
+        above = ranking[: ranking.index(chosen)]
+        better = [place for place, name in enumerate(above) if judged.get(name, 0) > judged[chosen]]
+        moved = [name for name in ranking if name != chosen]
+        moved.insert(rng.randint(better[-1] + 1 if better else 0, len(above)), chosen)  # never past a better one
+        higher.append(((ranking, judged), (moved, judged)))
+    before, after = (values(metric, [pair[i] for pair in higher]) for i in (0, 1))
+    assert (after >= before - 1e-12).all()
+    assert (after > before + 1e-12).any()
+
+
+@pytest.mark.parametrize("metric", [*METRICS, "ap_judged"])
+def test_a_query_s_score_does_not_depend_on_the_queries_beside_it(metric, cases):
+    alone = [values(metric, [case])[0] for case in cases[:10]]
+    np.testing.assert_array_equal(values(metric, cases)[:10], alone)
+
+
+def test_names_play_no_part_but_in_ties(cases):
+    """Other ids in the same order of scores: the same values."""
+    other = {name: f"{number:04d}" for number, name in enumerate(PASSAGES)}
+    renamed = [
+        ([other[name] for name in ranking], {other[name]: grade for name, grade in judged.items()})
+        for ranking, judged in cases
+    ]
+    for metric in (*METRICS, "ap_judged"):
+        np.testing.assert_array_equal(values(metric, cases), values(metric, renamed))
+
+
+def test_a_run_without_any_hit_scores_0():
+    case = Case(runs={"s": run_of({})}, relevant=[{"a": 1}] * 2)
+    case.add(QuerySet("s", "en", "p"), ["0", "1"])
+    for metric in (*METRICS, "ap_judged"):
+        assert load_metric(metric).values(case).tolist() == [0.0, 0.0]
+
+
+# --- the guess --------------------------------------------------------------------------------------------------------
+GUESSED = ["accuracy", "p@2", "recall@2", "recall@9", "mrr@3", "mrr@9", "map@1", "map@3", "ap@3", "ap@9", "ndcg@3"]
+
+
+@pytest.mark.parametrize("metric", [*GUESSED, "ap_judged"])
+@pytest.mark.parametrize(
+    "judged", [{"a": 1}, {"a": 2, "b": 1, "c": 0}, {"a": 1, "b": 1, "c": 3}, {"a": 1, "x": 0, "y": -1}]
+)
+def test_a_guess_is_the_mean_over_all_orders_of_the_candidates(metric, judged):
+    """All 120 orders of five candidates, each scored by the metric itself."""
+    orders = list(itertools.permutations("abcxy"))
+    expected = values(metric, [(list(order), judged) for order in orders]).mean()
+    case = case_of([list("abcxy")], [judged])
+    case.candidates["s"] = 5
+    (guess,) = load_metric(metric).guess(case)
+    assert guess == pytest.approx(expected, rel=1e-12)
+
+
+def test_without_the_number_of_candidates_there_is_no_guess():
+    case = case_of([["a", "b"]], [{"a": 1}])
+    assert np.isnan(load_metric("mrr@10").guess(case)).all() and load_metric("r@20").guess(case) is None
+    assert "guess" not in evaluate(case, {"mrr@10": load_metric("mrr@10")}, "macro").metrics["mrr@10"]
+
+
+def test_the_error_of_a_guess_is_that_of_the_values_distance_from_it():
+    """By hand: values 1, 0, 0, 1 of four queries, 4 candidates each: guess .25, deviation sqrt(1/3), over sqrt(4)."""
+    case = case_of([["a"], ["b"], ["b"], ["a"]], [{"a": 1}] * 4)
+    case.candidates["s"] = 4
+    guess = evaluate(case, {"p@1": load_metric("p@1")}, "macro").metrics["p@1"]["guess"]
+    assert guess["languages"] == {"en": 0.25} and guess["errors"]["en"] == pytest.approx((1 / 3) ** 0.5 / 2)
+    averaged = over_seeds([{"languages": {"en": 0.5}, "average": 0.5, "n": {"en": 4}, "guess": one}
+                           for one in (guess, guess | {"errors": {"en": 0.0}})])  # fmt: skip
+    assert averaged["guess"] == {"languages": {"en": 0.25}, "errors": {"en": pytest.approx((1 / 3) ** 0.5 / 4)}}

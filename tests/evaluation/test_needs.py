@@ -1,0 +1,70 @@
+"""A metric is refused, in words, without its cut or on data of another kind; every metric says what it needs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stele.errors import SteleError
+from stele.evaluation.metric import kinds_of
+from stele.evaluation.metrics import computed_here, load_metric
+from stele.evaluation.ranx_metrics import ranx_table
+from tests.evaluation.cases import case_of, score
+
+JUDGED = {"ranked": [["a"]], "relevant": [{"a": 1}]}
+ANSWERED = {"ranked": [["a"]], "answers": [["x"]], "texts": {"a": "x"}}
+PREDICTED = {"predictions": ["x"], "answers": [["x"]]}
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("mrr", "metric mrr: want a cut, as in mrr@100; found none"),
+        ("ap", "metric ap: want a cut, as in ap@100; found none"),
+        ("r_kt", "metric r: want a cut, as in r@2kt; found none"),
+        ("r_kt@2", "metric r: want a cut, as in r@2kt; found '2'"),
+        ("ap_judged@20", "metric ap_judged: it has no cut; found '20'"),
+        ("accuracy@1", "metric accuracy: it has no cut; found '1'"),
+    ],
+)
+def test_a_wrong_cut_is_refused(metric, message):
+    with pytest.raises(SteleError, match=f"^{message}$"):
+        score(metric, **JUDGED)
+
+
+@pytest.mark.parametrize(
+    ("metric", "given", "message"),
+    [
+        (
+            "mrr@100",
+            ANSWERED,
+            "scores rankings of judged passages; here are rankings of passages that may hold an answer",
+        ),
+        ("r@5", JUDGED, "scores rankings of passages that may hold an answer; here are rankings of judged passages"),
+        ("f1", JUDGED, "scores answers to questions; here are rankings of judged passages"),
+        ("alignment", JUDGED, "scores pairs of embeddings; here are rankings of judged passages"),
+    ],
+)
+def test_data_of_another_kind_are_refused(metric, given, message):
+    with pytest.raises(SteleError, match=message):
+        score(metric, **given)
+
+
+def test_kinds_of_data():
+    case = case_of(**JUDGED)
+    assert kinds_of(case) == ["judgments"]
+    case.vectors["s"] = (np.eye(1), np.eye(1))
+    assert kinds_of(case) == ["judgments", "vectors"]
+    predicted = case_of(**PREDICTED)
+    predicted.runs.clear()
+    assert kinds_of(predicted) == ["predictions"]
+
+
+@pytest.mark.parametrize("name", [*ranx_table(), *computed_here()])
+def test_every_metric_refuses_what_it_does_not_score(name):
+    """Nothing at all is not enough for any metric, whatever its cut."""
+    case = case_of(ranked=[["a"]])
+    case.runs.clear()
+    for cut in ("", "@2kt" if name.endswith("_kt") else "@5"):
+        with pytest.raises(SteleError, match=r"^metric \w+(: | scores )"):
+            load_metric(name.removesuffix("_kt") + cut if cut else name).values(case)

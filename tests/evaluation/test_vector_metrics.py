@@ -1,0 +1,230 @@
+"""CSLS and cosine by cases worked on paper and against plain formulas; alignment and uniformity against torch."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from stele.benchmarks.types import QuerySet
+from stele.errors import SteleError
+from stele.evaluation.evaluate import evaluate
+from stele.evaluation.metrics import load_metric
+from stele.evaluation.similarity import accuracy, cosine, csls, l2_normalize, rank_pair
+from tests.evaluation.cases import case_of
+
+# On paper: the y are the axes, so the cosines are the x themselves. The second y is a hub, near to all three x.
+# The means of the two nearest (k = 2) are .70 .62 .70 for the x, and for the y (.6 + 0) / 2 = .30, .88 and .44.
+X = np.array([[0.6, 0.8, 0], [0, 0.96, 0.28], [0, 0.8, 0.6]])
+Y = np.eye(3)
+CSLS_2 = [
+    [2 * 0.6 - 0.70 - 0.30, 2 * 0.80 - 0.70 - 0.88, 0 - 0.70 - 0.44],  # .20   .02  -1.14
+    [0 - 0.62 - 0.30, 2 * 0.96 - 0.62 - 0.88, 2 * 0.28 - 0.62 - 0.44],  # -.92   .42   -.50
+    [0 - 0.70 - 0.30, 2 * 0.80 - 0.70 - 0.88, 2 * 0.6 - 0.70 - 0.44],  # -1.00   .02    .06
+]
+
+
+def whole(blocks) -> np.ndarray:
+    return np.concatenate(list(blocks))
+
+
+@pytest.fixture
+def pair():
+    """Two sides of 60 and 45 vectors, of lengths that are not 1, with hubs."""
+    rng = np.random.default_rng(4)
+    centre = rng.normal(size=12)
+    return tuple((rng.normal(size=(n, 12)) + centre * rng.random((n, 1))).astype(np.float32) for n in (60, 45))
+
+
+def plain_csls(x: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
+    """The definition, over the whole matrix."""
+    x, y = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (x.astype(float), y.astype(float)))
+    near_x = [sum(sorted(row, reverse=True)[:k]) / min(k, len(y)) for row in x @ y.T]
+    near_y = [sum(sorted(row, reverse=True)[:k]) / min(k, len(x)) for row in y @ x.T]
+    return 2 * x @ y.T - np.array(near_x)[:, None] - np.array(near_y)
+
+
+# --- CSLS ---
+def test_csls_on_paper():
+    np.testing.assert_allclose(whole(csls(X, Y, k=2)), CSLS_2, atol=1e-12)
+
+
+def test_of_equal_neighbours_the_lowest_row_counts_for_accuracy():
+    """As LASER's search: the second row is as near to the first as to itself."""
+    same = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    assert accuracy(same, same) == pytest.approx(2 / 3)
+    assert accuracy(same * [[1], [5], [1]], same) == pytest.approx(2 / 3), "cosine: lengths do not matter"
+    assert accuracy(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[2.0, 1.0], [1.0, 0.0]])) == 0
+
+
+def test_csls_finds_what_a_hub_hides():
+    cosines, corrected = (rank_pair(X, Y, name, 1)[0][:, 0].tolist() for name in ("cosine", "csls"))
+    assert cosines == [1, 1, 1]  # all three find the hub
+    assert np.array(CSLS_2).argmax(axis=1).tolist() == [0, 1, 2]
+    # k = 10 becomes 3, all there are: r(x) = 1.4/3, 1.24/3, 1.4/3; r(y) = .6/3, 2.56/3, .88/3
+    assert whole(csls(X, Y))[0] == pytest.approx([1.2 - 2 / 3, 1.6 - 3.96 / 3, -2.28 / 3])
+    assert corrected == [0, 1, 2]
+
+
+def test_neighbours_are_those_of_the_other_language():
+    """Were r taken among a side's own vectors, the axes would have r = 0 and the hub would stay."""
+    near = np.sort(X @ X.T, axis=1)[:, :2].mean(axis=1)
+    assert (2 * X - near[:, None] - 0).argmax(axis=1).tolist() == [1, 1, 1]
+    assert whole(csls(X, Y, k=2)).argmax(axis=1).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("k", [1, 10, 45, 50, 1000])
+def test_csls_is_its_definition(pair, k):
+    x, y = pair
+    np.testing.assert_allclose(whole(csls(x, y, k)), plain_csls(x, y, k), atol=1e-12)
+
+
+def test_csls_is_symmetric_but_the_precision_of_its_nearest_is_not():
+    rng = np.random.default_rng(1)
+    x, noise = rng.normal(size=(2, 40, 6))
+    y = x + 1.5 * noise
+    np.testing.assert_allclose(whole(csls(x, y)), whole(csls(y, x)).T, atol=1e-12)
+    forward, backward = (rank_pair(*sides, "csls", 1)[0][:, 0] == np.arange(40) for sides in ((x, y), (y, x)))
+    assert forward.mean() != backward.mean()
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "csls"])
+def test_lengths_of_vectors_play_no_part(pair, similarity):
+    x, y = pair
+    scale = np.random.default_rng(3).uniform(0.01, 100, (60, 1))
+    indices, scores = rank_pair(x, y, similarity, 5)
+    again, other = rank_pair(x * scale, y * 7, similarity, 5)
+    np.testing.assert_array_equal(indices, again)
+    np.testing.assert_allclose(scores, other, atol=1e-5)
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "csls"])
+@pytest.mark.parametrize("block", [1, 45, 100, 1000])
+def test_the_size_of_a_block_changes_nothing(pair, similarity, block, monkeypatch):
+    x, y = pair
+    y = np.concatenate([y, y[:20]])  # duplicates, so ties
+    expected = rank_pair(x, y, similarity, 8)
+    monkeypatch.setattr("stele.evaluation.similarity.BLOCK", block)
+    assert (len(list(cosine(x, y))) == 60) == (block < 2 * len(y))
+    for actual, wanted in zip(rank_pair(x, y, similarity, 8), expected, strict=True):
+        np.testing.assert_array_equal(actual, wanted)
+
+
+# --- the nearest ---
+def test_ties_go_to_the_lowest_line():
+    y = np.array([[0, 1], [1, 0], [1, 0], [2, 0], [0, 1]], dtype=np.float32)
+    indices, scores = rank_pair(np.array([[3, 0], [-1, 0]], dtype=np.float32), y, "cosine", 4)
+    assert indices.tolist() == [[1, 2, 3, 0], [0, 4, 1, 2]]  # also where the depth cuts through equals
+    assert scores.tolist() == [[1, 1, 1, 0], [0, 0, -1, -1]]
+
+
+def test_zeros_of_either_sign_are_equal():
+    y = np.array([[-1e-60, 1], [0, 1], [1e-60, 1]])  # cosines that float32 makes -0, 0 and 0
+    assert rank_pair(np.array([[1.0, 0]]), y, "cosine", 3)[0].tolist() == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("depth", [1, 7, 45, 100])
+@pytest.mark.parametrize("similarity", ["cosine", "csls"])
+def test_the_nearest_are_those_of_a_stable_sort(pair, similarity, depth):
+    x, y = pair
+    scores = whole({"cosine": cosine, "csls": csls}[similarity](x, y)).astype(np.float32)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
+    indices, best = rank_pair(x, y, similarity, depth)
+    np.testing.assert_array_equal(indices, order)
+    np.testing.assert_array_equal(best, np.take_along_axis(scores, order, axis=1))
+    assert best.dtype == np.float32
+    assert depth < 45 or (best < 0).any()
+
+
+def test_a_sentence_alone_finds_itself():
+    for similarity in ("cosine", "csls"):
+        assert rank_pair(np.ones((1, 3)), np.ones((1, 3)), similarity, 10)[0].tolist() == [[0]]
+
+
+def test_vectors_that_cannot_be_compared_are_an_error():
+    good, zero, nan = np.eye(2), np.array([[1.0, 0], [0, 0]]), np.array([[np.nan, 0], [0, 1]])
+    with pytest.raises(SteleError, match="side that is searched: vector 2 of 2 holds only zeros"):
+        rank_pair(good, zero, "cosine", 1)
+    with pytest.raises(SteleError, match="side that searches: vector 1 of 2 holds a number that is not finite"):
+        rank_pair(nan, good, "csls", 1)
+    with pytest.raises(SteleError, match="unknown similarity 'dot'"):
+        rank_pair(good, good, "dot", 1)
+
+
+# --- alignment and uniformity ---
+def vector_case(**sides):
+    """A case of query sets given as name=(x, y)."""
+    query_sets = [QuerySet(name, name, "p") for name, (x, _) in sides.items() for _ in x]
+    return case_of(query_sets=query_sets, vectors=sides)
+
+
+def value(metric: str, x, y) -> float | None:
+    actual = evaluate(vector_case(en=(x, y)), {metric: load_metric(metric)}, "macro").metrics[metric]
+    return actual["languages"].get("en")
+
+
+def test_alignment_on_paper():
+    x, y = np.array([[1.0, 0], [0, 2], [0, 1]]), np.array([[3.0, 0], [1, 0], [0, -1]])
+    # the same direction: 0; a right angle: 2; opposite: 4
+    assert value("alignment", x, y) == pytest.approx((0 + 2 + 4) / 3)
+
+
+def test_uniformity_on_paper():
+    x = np.array([[1.0, 0], [0, 1], [-2, 0]])
+    # squared distances 2, 4, 2; the mean is over the three pairs, not over nine with a point and itself
+    assert value("uniformity_query", x, x) == pytest.approx(math.log((2 * math.exp(-4) + math.exp(-8)) / 3))
+    with_itself = math.log((3 + 4 * math.exp(-4) + 2 * math.exp(-8)) / 9)
+    assert abs(value("uniformity_query", x, x) - with_itself) > 1
+
+
+def test_uniformity_is_of_the_side_that_its_name_says():
+    x, y = np.array([[1.0, 0], [1, 0]]), np.array([[1.0, 0], [0, 1]])
+    assert value("uniformity_query", x, y) == pytest.approx(0)  # one point, twice
+    assert value("uniformity_passage", x, y) == pytest.approx(-4)
+
+
+@pytest.mark.parametrize("block", [1, 1000, 1 << 23])
+def test_equal_to_the_official_functions_on_unit_vectors(block, monkeypatch):
+    import torch
+
+    monkeypatch.setattr("stele.evaluation.similarity.BLOCK", block)
+    rng = np.random.default_rng(6)
+    x, y = (l2_normalize(rng.normal(size=(80, 16)) + 0.5, "") for _ in range(2))
+    tx, ty = torch.from_numpy(x), torch.from_numpy(y)
+    assert value("alignment", x, y) == pytest.approx(float((tx - ty).norm(p=2, dim=1).pow(2).mean()), abs=1e-12)
+    for side, name in ((tx, "query"), (ty, "passage")):
+        theirs = float(torch.pdist(side, p=2).pow(2).mul(-2).exp().mean().log())
+        assert value(f"uniformity_{name}", x, y) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_vectors_are_put_on_the_unit_sphere_first():
+    """The official functions presuppose that and would give another value for the same directions."""
+    rng = np.random.default_rng(7)
+    x, y = rng.normal(size=(2, 30, 5)).astype(np.float32)
+    lengths = rng.uniform(0.1, 10, (30, 1)).astype(np.float32)
+    for metric in ("alignment", "uniformity_query", "uniformity_passage"):
+        assert value(metric, x * lengths, y) == pytest.approx(value(metric, x, y), abs=1e-6)
+    assert np.square(x - y).sum(axis=1).mean() != pytest.approx(value("alignment", x, y), abs=0.1)
+
+
+def test_a_single_point_has_no_uniformity():
+    x, one = np.eye(3), np.eye(3)[:1]
+    case = vector_case(en=(x, x), sw=(one, one))
+    values = load_metric("uniformity_query").values(case)
+    assert np.isnan(values).tolist() == [False] * 3 + [True]
+    actual = evaluate(case, {"uniformity_query": load_metric("uniformity_query")}, "macro").metrics["uniformity_query"]
+    assert actual["languages"] == {"en": pytest.approx(-4)}  # three right angles; sw is left out
+    assert load_metric("alignment").values(case)[-1] == 0
+
+
+def test_each_query_set_has_its_own_vectors():
+    x = np.array([[1.0, 0], [0, 1]])
+    case = vector_case(en=(x, x), sw=(x[[0, 0]], -x[[0, 0]]))
+    assert load_metric("alignment").values(case) == pytest.approx([0, 0, 4, 4])
+    assert load_metric("uniformity_query").values(case) == pytest.approx([math.exp(-4)] * 2 + [1, 1])
+
+
+def test_a_vector_without_a_direction_is_an_error():
+    with pytest.raises(SteleError, match="query set 'en': vector 2 of 2 holds only zeros"):
+        value("uniformity_passage", np.eye(2), np.array([[1.0, 0], [0, 0]]))
