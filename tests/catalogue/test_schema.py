@@ -46,7 +46,7 @@ NAMES = {
     "catalogue/dump_sizes.yaml": [""],
     "world/content/concepts.yaml": ["types", "types.*.relations", "classes"],
     "world/language/scripts.yaml": ["", "*.letters", "*.signs", "*.vowels", "*.initial", "*.final", "*.stops"],
-    "tables/render/bibliography.yaml": ["papers", "benchmarks", "entries"],
+    "tables/render/bibliography.yaml": ["benchmarks", "entries"],
 }
 NAMES["catalogue/settings.yaml"] += [f"{key}.*" for key in NAMES["catalogue/settings.yaml"]]
 NAMES["world/language/scripts.yaml"] += ["*.initials", "*.medials", "*.finals", "*.rows", "*.merged"]
@@ -75,7 +75,7 @@ REQUIRED = {
     "catalogue/checkpoint_sizes.yaml": ["*.*"],
     "world/content/concepts.yaml": ["*", "types.*.words", "types.*.relations.*.ask", "types.*.definition.noun"],
     "world/language/scripts.yaml": ["*.kind"],
-    "tables/render/bibliography.yaml": ["papers", "benchmarks", "entries", "entries.*.title", "entries.*.year"],
+    "tables/render/bibliography.yaml": ["benchmarks", "entries", "entries.*.title", "entries.*.year"],
 }
 
 

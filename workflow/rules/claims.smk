@@ -25,7 +25,7 @@ rule claims:
         "../../envs/data.yaml"
     params:
         results=lambda w: plan.settings.config.results_dir,
-        papers=plan.settings.config.papers,
+        papers=[str(Path(path).parent) for path in plan.tables.claims],
         into=plan.paths.results("claims"),
     message:
         "Judge the claims of the papers on the results that are there"

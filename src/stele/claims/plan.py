@@ -25,7 +25,7 @@ from stele.config.model import parse_config
 from stele.files.csv_files import write_csv
 from stele.files.markdown import table
 from stele.files.paths import read_stamp
-from stele.papers.targets import Reference
+from stele.papers.table_parts import CellSource
 from stele.plan.plan import Plan, make_plan
 
 COLUMNS = ("paper", "key", "main", "row", "state", "missing", "reason")
@@ -72,7 +72,7 @@ def overrides(scale: str | None, seeds: Sequence[int] | None) -> dict[str, Any]:
     return {key: value for key, value in (("scale", scale), ("seeds", numbers)) if value}
 
 
-def needed(plan: Plan, references: Iterable[Reference]) -> dict[Row, Need]:
+def needed(plan: Plan, references: Iterable[CellSource]) -> dict[Row, Need]:
     """Row -> what it needs, in order."""
     return {row: Need(_missing(plan, files), why) for row, (files, why) in wanted(plan, references).items()}
 

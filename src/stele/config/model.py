@@ -21,12 +21,13 @@ from stele.config.sources import Sources
 from stele.errors import SteleError, nearest, unknown
 from stele.files.paths import results_problem
 from stele.files.strict import Seed, Strict, Values, validate
+from stele.papers.paper import PAPER_TABLES, PLAIN_PATH, check_papers, paper_folder, papers_in
 from stele.recipes.encoding import SomeEncoding
 from stele.recipes.scale import Label
 
 T = TypeVar("T")
 # names that become parts of paths, in every command of the workflow
-PLAIN_PATH, PLAIN_NAME, MODEL_KEY = r"[\w@%+=:,./-]+", r"[\w@%+=:,.-]+", r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+PLAIN_NAME, MODEL_KEY = r"[\w@%+=:,.-]+", r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 
 
 def _unique(values: list[T]) -> list[T]:
@@ -78,6 +79,9 @@ LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,8}$")]
 SeedList = Annotated[list[Annotated[Seed, BeforeValidator(_digits)]], Field(min_length=1), AfterValidator(_unique)]
 
 
+PaperList = Annotated[list[Location], Field(min_length=1), AfterValidator(_unique)]
+
+
 class Seeds(Strict):
     """The two seeds of a result; several of them give means and standard deviations."""
 
@@ -104,8 +108,10 @@ class Config(Strict):
     """What is built. How it is built (cores, cluster, retries) is the profile's business."""
 
     scale: Location | None = Field(None, description="miniature, small, paper or a file of your own; empty: see README")
-    papers: list[Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]] = Field(
-        ["msm", "kept", "ccp", "clir_lm", "dense_clt"], min_length=1, description="papers whose tables are built"
+    papers: Annotated[PaperList | None, AfterValidator(lambda papers: papers or [*papers_in()])] = Field(
+        None,
+        validate_default=True,
+        description="papers whose tables are built: folders of paper_tables/, or paths; empty: all of paper_tables/",
     )
     languages: Annotated[list[str] | None, AfterValidator(lambda codes: codes or None)] = Field(
         None, description="evaluate only these languages; empty: all in scale"
@@ -148,6 +154,7 @@ def parse_config(values: Values, where: Sources | None = None) -> Config:
     known = catalogue.entries(Language)
     for code in config.add_languages.keys() & known.keys():
         raise SteleError(f"{where('add_languages', code)}: the catalogue has it ({known[code].name}); leave it out")
+    check_papers(config.papers, lambda n: where("papers", n))
     for n, language in enumerate(config.languages or ()):
         _check_known("language", language, {*known, *config.add_languages}, where("languages", n))
     released = {model.released.dataset for model in catalogue.entries(CatalogueModel).values() if model.released}
@@ -191,7 +198,7 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
     for n, table in enumerate(model.tables):
         paper, _, number = table.partition("/")
         name = f"{paper}/{int(number)}" if re.fullmatch("[0-9]{1,4}", number) else table
-        _check_known("table", name, {"all", *_tables()}, where("models", key, "tables", n))
+        _check_known("table", name, {"all", *_tables(config)}, where("models", key, "tables", n))
 
 
 def _check_ancestry(key: str, config: Config, place: str) -> None:
@@ -207,9 +214,10 @@ def _check_ancestry(key: str, config: Config, place: str) -> None:
             raise SteleError(f"{place}: {' starts from '.join(line)}; name another model to start from")
 
 
-def _tables() -> list[str]:
+def _tables(config: Config) -> list[str]:
     """The tables of all papers, as `msm/2`."""
-    files = Path("paper_tables").glob("*/table_*.yaml")
+    folders = [*PAPER_TABLES.glob("*/"), *map(paper_folder, config.papers)]
+    files = [path for folder in folders for path in folder.glob("table_*.yaml")]
     return [f"{path.parent.name}/{int(path.stem.removeprefix('table_'))}" for path in files]
 
 

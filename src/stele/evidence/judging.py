@@ -17,7 +17,7 @@ from stele.evidence.observed import Absent, Runs, System
 from stele.evidence.pairs import Pair
 from stele.papers.addresses import PrintedPaper, PrintedValue
 from stele.papers.claims import Bars, Claim
-from stele.papers.targets import Reference
+from stele.papers.table_parts import CellSource
 
 Parts = Iterable[tuple[float, PrintedValue]]  # a linear combination of printed values
 Found = TypeVar("Found")
@@ -35,7 +35,7 @@ class Judging:
     full_size: bool = False
     missing: dict[str, None] = field(default_factory=dict)
     left_out: dict[str, None] = field(default_factory=dict)
-    references: dict[Reference, None] = field(default_factory=dict)
+    references: dict[CellSource, None] = field(default_factory=dict)
 
     def terms(self, parts: Parts) -> list[Term] | None:
         """The terms of a linear combination, in the unit of its first value; None where one is not there."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from stele.evidence.pairs import Pair, Value, baseline_pairs, pairs_meant, values_at
 from stele.papers.addresses import Address, PrintedPaper
 from stele.papers.claims import Claim, Control, by_reading
-from stele.papers.table_parts import Target
-from stele.papers.targets import Reference, merge
+from stele.papers.table_parts import CellSource, Target, merge
 
 
 def instead(address: Address, target: Target | None) -> Address:
@@ -38,11 +37,11 @@ def _setting(value: Value) -> str | None:
     return value.at.reference.setting if value.at.reference else None
 
 
-def _systems(value: Value) -> tuple[tuple[float, Reference | None], ...]:
+def _systems(value: Value) -> tuple[tuple[float, CellSource | None], ...]:
     return tuple((factor, part.reference) for factor, part in value.terms)
 
 
-def references_of(claim: Claim, paper: PrintedPaper) -> set[Reference]:
+def references_of(claim: Claim, paper: PrintedPaper) -> set[CellSource]:
     """All values of ours that a claim and its controls speak of; none where nothing can check it or a reader decided.
 
     Borrowed numbers are not among them: they are not run.

@@ -20,8 +20,7 @@ from stele.errors import SteleError
 from stele.evaluation.evaluate import evaluator
 from stele.evidence import trainings
 from stele.evidence.estimate import PRETRAINING, Scored, scored
-from stele.papers.table_parts import Seeds
-from stele.papers.targets import Reference
+from stele.papers.table_parts import CellSource, Seeds
 from stele.significance import scores
 
 PRETRAINING_COST = "cpu_seconds"  # the metric that says what the pretraining behind a row took
@@ -119,7 +118,7 @@ class Runs:
         known = self._queries.setdefault((benchmark, language), {})
         return np.array([known.setdefault(key, len(known)) for key in keys])
 
-    def languages(self, reference: Reference) -> list[str] | Absent:
+    def languages(self, reference: CellSource) -> list[str] | Absent:
         """The languages of a value that its row has results in."""
         system = self.system(reference.result)
         if isinstance(system, Absent):
@@ -136,7 +135,7 @@ class Runs:
             return Scored((row.benchmark, language), found.values[:, 0], found.queries, np.zeros(0))
         return scored((row.benchmark, language), found.values, found.queries, evaluator(metric).finish())
 
-    def _value(self, reference: Reference) -> float | Absent:
+    def _value(self, reference: CellSource) -> float | Absent:
         """The number itself, the mean over seeds; also of what has no queries (counts, sizes, costs)."""
         if reference.metric == PRETRAINING_COST:
             return self._cost(reference.result)

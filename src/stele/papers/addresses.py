@@ -19,9 +19,8 @@ from pydantic import Field, model_validator
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict
 from stele.papers.figure import Figure, load_figure
-from stele.papers.table import Table, load_specs
-from stele.papers.table_parts import Direction, Printed, Significance, Target
-from stele.papers.targets import Reference, asked_for, merge, printed_under, resolve, source_of
+from stele.papers.table import Table, asked_for, load_specs, printed_under, source_of
+from stele.papers.table_parts import CellSource, Direction, Printed, Significance, Target, merge, resolve
 
 PARTS = {"table": ("group", "row", "line", "column"), "figure": ("panel", "series", "point")}
 SIGNIFICANT = "significan"  # in the words that explain a mark
@@ -83,7 +82,7 @@ class PrintedValue:
         return f"{self.place} {'/'.join(self.parts)}{self.other}"
 
     @property
-    def reference(self) -> Reference | None:
+    def reference(self) -> CellSource | None:
         """The value of ours that belongs there, None where none does."""
         return resolve(self.target)
 

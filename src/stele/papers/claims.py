@@ -18,10 +18,10 @@ from stele.catalogue.schema.models import Model
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, validate
 from stele.papers.addresses import Address
-from stele.papers.table import PAPERS
+from stele.papers.paper import CLAIMS as FILE
+from stele.papers.paper import PaperKey, paper_folder, papers_in
 from stele.papers.table_parts import Target
 
-FILE = "claims.yaml"
 Kind = Literal[
     "greater", "best", "margin", "ratio", "trend", "comparable", "significant", "count", "cost", "other"
 ]  # fmt: skip
@@ -131,7 +131,7 @@ class Claim(Strict):
 class Claims(Strict):
     """The claims of one paper, in its order."""
 
-    paper: Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]
+    paper: PaperKey
     bars: Bars
     claims: Annotated[list[Claim], Field(min_length=1)]
 
@@ -189,11 +189,11 @@ def load_claims(path: Path | str) -> Claims:
 def papers_with_claims(specs: Path | str, papers: list[str] | None = None) -> list[Path]:
     """The folders of papers below `specs` (or `specs` itself) that have claims, or those of the papers named."""
     specs = Path(specs)
+    for paper in papers or ():
+        if not paper_folder(paper, specs).is_dir():
+            raise unknown("paper", paper, papers_in(specs))
     if papers:
-        for paper in papers:
-            if paper not in PAPERS:
-                raise unknown("paper", paper, PAPERS)
-        return [specs / paper for paper in papers]
+        return [paper_folder(paper, specs) for paper in papers]
     return [path.parent for path in sorted([*specs.glob(FILE), *specs.glob(f"*/{FILE}")])]
 
 

@@ -19,8 +19,7 @@ from pathlib import Path
 
 from stele.errors import SteleError, nearest
 from stele.evidence import recheck
-from stele.papers.table import Table, load_specs
-from stele.papers.targets import asked_for, source_of
+from stele.papers.table import Table, asked_for, load_specs, source_of
 from stele.tables.cells.cell import Cell, Results, table_cells
 from stele.tables.cells.context import Context
 

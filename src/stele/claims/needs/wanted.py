@@ -12,7 +12,7 @@ from stele.errors import unknown
 from stele.evidence.needed import references_of
 from stele.papers.addresses import load_paper
 from stele.papers.claims import FILE, load_claims, papers_with_claims
-from stele.papers.targets import Reference
+from stele.papers.table_parts import CellSource
 from stele.plan.paths import seed_names
 from stele.plan.plan import Plan
 
@@ -23,7 +23,7 @@ class Chosen(NamedTuple):
     paper: str
     key: str
     main: bool
-    references: frozenset[Reference]
+    references: frozenset[CellSource]
 
     @property
     def name(self) -> str:
@@ -52,7 +52,7 @@ def choose(specs: Path, papers: Sequence[str] | None, keys: Sequence[str] | None
     return [claim for claim in found if not keys or claim.key in keys or claim.name in keys]
 
 
-def wanted(plan: Plan, references: Iterable[Reference]) -> dict[Row, Wanted]:
+def wanted(plan: Plan, references: Iterable[CellSource]) -> dict[Row, Wanted]:
     """Row -> its results, in order."""
     by_row: dict[Row, set[str]] = defaultdict(set)
     for reference in references:
