@@ -97,7 +97,7 @@ def test_links_lead_somewhere():
 
 def test_every_page_of_the_documentation_is_linked():
     linked = set(re.findall(r"\]\((docs/[^)#]+)", TEXT))
-    assert {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")} == linked
+    assert {path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md")} == linked
 
 
 def test_where_things_are_names_every_package():
@@ -109,7 +109,7 @@ def test_where_things_are_names_every_package():
 def test_the_words_of_the_glossary_are_used_elsewhere():
     """On another page or in a docstring or message of the code: a word that nothing uses needs no explanation."""
     words = re.findall(r"^\| \*\*(.+?)\*\* \|", (ROOT / "docs/glossary.md").read_text(), re.M)
-    pages = [path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")] if path.name != "glossary.md"]
+    pages = [path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if path.name != "glossary.md"]
     text = "".join(path.read_text() for path in [*pages, *(ROOT / "src").rglob("*.py")])
     assert len(words) > 20 and words == list(dict.fromkeys(words))
     assert not [word for word in words if not re.search(rf"\b{word}s?\b", text)]
