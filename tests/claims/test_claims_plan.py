@@ -8,7 +8,7 @@ import pytest
 
 from stele.artifacts.row import Row
 from stele.claims import plan as claims_plan
-from stele.claims.needs.wanted import choose, wanted
+from stele.claims.plan import choose, needed
 from stele.command import cli
 from stele.errors import SteleError
 from stele.papers.table_parts import CellSource
@@ -59,7 +59,7 @@ def test_what_is_not_pretrained_here_has_a_seed_of_fine_tuning_for_each_of_pretr
 
     def seeds(model, setting, benchmark="mrtydi", language="sw"):
         value = CellSource(benchmark, model, setting, "recall@100", (language,), False)
-        ((files, reason),) = wanted(planned, [value]).values()
+        ((files, _, reason),) = needed(planned, [value]).values()
         assert not reason
         return [Path(path).stem for path in files]
 

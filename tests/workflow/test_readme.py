@@ -12,7 +12,7 @@ from functools import partial
 
 import pytest
 
-from stele.command.stages import ALONE
+from stele.command import cli
 from tests.conftest import ROOT
 from tests.workflow.conftest import copy_project, environment, snakemake
 
@@ -45,7 +45,7 @@ def test_a_command_plans(command, fresh, tmp_path):
 @pytest.mark.parametrize("line", [line for line in LINES if line.startswith("stele ")])
 def test_a_command_of_stele_is_one_and_takes_these_arguments(line):
     _, stage, *rest = shlex.split(line, comments=True)
-    command, *arguments = [stage, *rest] if stage in ALONE else rest
+    command, *arguments = rest if rest[0] in cli.commands(stage) else [stage, *rest]
     parser = argparse.ArgumentParser()
     importlib.import_module(f"stele.{stage}.{command}").add_arguments(parser)
     assert vars(parser.parse_args(arguments))

@@ -82,7 +82,7 @@ def _main(argv: list[str]) -> int:
         stage, rest = argv[0], argv[1:]
         if stage not in GROUPS:
             return _refuse(unknown("stage", stage, GROUPS), WRONG_USAGE)
-        if stage in ALONE:
+        if stage in ALONE and (not rest or rest[0] not in commands(stage)):
             rest = [stage, *rest]
         if not rest or rest[0] in ("-h", "--help"):
             print(_listing([stage]))
@@ -137,7 +137,7 @@ def _run(resources: launch.Resources, stage: str, command: str, arguments: Seque
         os.environ |= launch.thread_environment(resources)
     module = importlib.import_module(f"stele.{stage}.{command}")
     parser = argparse.ArgumentParser(
-        prog=f"stele {stage}" if stage in ALONE else f"stele {stage} {command}",
+        prog=f"stele {stage}" if command == stage else f"stele {stage} {command}",
         description=module.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

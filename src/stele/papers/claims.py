@@ -19,7 +19,7 @@ from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, validate
 from stele.papers.addresses import Address
 from stele.papers.paper import CLAIMS as FILE
-from stele.papers.paper import PaperKey, paper_folder, papers_in
+from stele.papers.paper import PaperKey, paper_folder
 from stele.papers.table_parts import Target
 
 Kind = Literal[
@@ -191,7 +191,7 @@ def papers_with_claims(specs: Path | str, papers: list[str] | None = None) -> li
     specs = Path(specs)
     for paper in papers or ():
         if not paper_folder(paper, specs).is_dir():
-            raise unknown("paper", paper, papers_in(specs))
+            raise unknown("paper", paper, [path.name for path in specs.glob("*/")])
     if papers:
         return [paper_folder(paper, specs) for paper in papers]
     return [path.parent for path in sorted([*specs.glob(FILE), *specs.glob(f"*/{FILE}")])]

@@ -10,8 +10,8 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from stele.claims.judging.verdicts import CONTEXT
 from stele.errors import SteleError
-from stele.evidence import packing
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.paths import inside, read_stamp
 from stele.papers.claims import FILE
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> None:
 
 def write(args: argparse.Namespace, scale: str, folder: Path) -> int:
     """Writes the tables and their list into an empty folder; returns how many tables there are."""
-    context = load_context(path if (path := args.results / packing.CONTEXT).is_file() else None)
+    context = load_context(path if (path := args.results / CONTEXT).is_file() else None)
     results, papers, drawn = Results(args.results), [], []
     for paper, about in papers_in(args.specs).items():
         tables = []

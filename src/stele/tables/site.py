@@ -19,10 +19,11 @@ from typing import Any
 
 from stele.artifacts import records
 from stele.artifacts.results import result_files
+from stele.claims.judging import trainings
+from stele.claims.judging.observed import FILE as LOOKS
+from stele.claims.judging.observed import load_looks
+from stele.claims.judging.verdicts import CONTEXT
 from stele.errors import SteleError
-from stele.evidence import packing, trainings
-from stele.evidence.looks import FILE as LOOKS
-from stele.evidence.looks import load_looks
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.paths import STUDY, inside, read_stamp
 from stele.files.reading import read_object
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
 
 def write(folder: Path, specs: Path, to: Path) -> None:
     """The site of a folder of results, in an empty folder."""
-    context = load_context(path if (path := folder / packing.CONTEXT).is_file() else None)
+    context = load_context(path if (path := folder / CONTEXT).is_file() else None)
     results = Results(folder)
     tables = _tables(specs, context, results, to)
     figures = _figures(specs, context, results, to)

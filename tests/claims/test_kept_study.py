@@ -8,9 +8,9 @@ import pytest
 
 from stele.artifacts import records
 from stele.artifacts.results import result_files
+from stele.claims.judging.observed import FILE as LOOKS
+from stele.claims.judging.trainings import FILE as TRAININGS
 from stele.command import cli
-from stele.evidence.looks import FILE as LOOKS
-from stele.evidence.trainings import FILE as TRAININGS
 from stele.files.atomic import sha256
 from stele.files.paths import STUDY
 from stele.papers.claims import FILE

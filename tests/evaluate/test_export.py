@@ -30,7 +30,7 @@ def write(folder, benchmark, values, labels=(), setting="direct", of="me5_small"
 
 
 def export(folder, *arguments):
-    return cli.main(["results", "export", "--results-dir", str(folder), *arguments])
+    return cli.main(["evaluate", "export", "--results-dir", str(folder), *arguments])
 
 
 def test_mtebs_file_has_its_names_of_task_metrics_subsets_and_languages(tmp_path):
@@ -130,7 +130,7 @@ def test_every_language_of_a_task_has_mtebs_name():
     from stele import catalogue
     from stele.catalogue.schema.benchmarks import Benchmark
     from stele.catalogue.schema.published import PublishedBenchmark
-    from stele.results.export import subset_of
+    from stele.evaluate.export import subset_of
 
     for key, about in catalogue.entries(PublishedBenchmark).items():
         if about.mteb:

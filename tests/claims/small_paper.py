@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from stele.evidence.on_print import judge
+from stele.claims.judging.kinds import judge_on_print
 from stele.papers.addresses import load_paper
 from stele.papers.claims import load_claims
 
@@ -98,7 +98,7 @@ def judged(folder: Path, **claim):
     """The judgement on print of one claim."""
     paper = write_paper(folder, [claim])
     claims = load_claims(paper / "claims.yaml")
-    return judge(claims.claims[0], load_paper(paper), claims.bars)
+    return judge_on_print(claims.claims[0], load_paper(paper), claims.bars)
 
 
 def cells(at: str | list[str], **more) -> dict:

@@ -3,7 +3,7 @@
 import pytest
 
 from stele.errors import SteleError
-from tests.evidence.small_paper import cells, judged
+from tests.claims.small_paper import cells, judged
 
 OURS, BASE, OTHER = "all/ours/mrr/*", "all/base/mrr/*", "all/other/mrr/*"
 GREATER = {"kind": "greater", "left": cells(OURS), "right": cells(BASE)}

@@ -14,12 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.results import read_result
+from stele.artifacts.results import read_result, result_files
 from stele.artifacts.row import Row
+from stele.catalogue import read_yaml
+from stele.claims.judging import trainings
+from stele.claims.judging.estimate import PRETRAINING, Scored, scored
 from stele.errors import SteleError
 from stele.evaluation.evaluate import evaluator
-from stele.evidence import trainings
-from stele.evidence.estimate import PRETRAINING, Scored, scored
+from stele.files.strict import Strict, validate
 from stele.papers.table_parts import CellSource, Seeds
 from stele.significance import scores
 
@@ -238,3 +240,26 @@ def _order(first: scores.Scores, other: scores.Scores) -> np.ndarray:
     if places.keys() != {*first.keys}:
         raise SteleError(f"{other.source}: not the queries of {first.source}; score both again")
     return np.array([places[key] for key in first.keys])
+
+
+FILE = "looks.yaml"
+
+
+class Looks(Strict):
+    """`first: {pretraining: [0, 1, 2, 3, 4], finetuning: [0, 1]}`; a kind that is not named has all its seeds."""
+
+    first: Seeds
+
+
+def load_looks(folder: Path) -> Looks | None:
+    """The looks of a folder of results; None where there was one look, at all that it holds."""
+    path = folder / FILE
+    return validate(Looks, read_yaml(path), str(path)) if path.is_file() else None
+
+
+def second_taken(folder: Path) -> bool:
+    """Whether a folder of results holds seeds beside those of its first look."""
+    looks = load_looks(folder)
+    return looks is not None and any(
+        not chosen(path.stem, looks.first) for path in result_files(folder, each_seed=True)
+    )

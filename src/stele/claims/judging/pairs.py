@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from stele.errors import SteleError
 from stele.papers.addresses import Address, PrintedPaper, PrintedValue, printed_at
-from stele.papers.claims import Claim
+from stele.papers.claims import Bars, Claim, Control, by_reading
+from stele.papers.table_parts import CellSource, Target, merge
 
 Parts = tuple[str, ...]
 
@@ -57,6 +58,11 @@ class Pair:
         return self.left.number is not None and self.right.number is not None
 
     @property
+    def better(self) -> int:
+        """The sign of a difference in which the left is better."""
+        return -1 if self.left.at.direction == "lower" else 1
+
+    @property
     def difference(self) -> float:
         """Left minus right, in the unit of the left; of complete pairs."""
         return _rounded(self.left.number - self.right.number * self._unit)
@@ -75,6 +81,12 @@ class Pair:
     @property
     def _unit(self) -> float:
         return self.left.at.scale / self.right.at.scale
+
+
+def bar_of(value: Value, bars: Bars) -> float:
+    """The smallest difference of interest, in the unit of a value."""
+    own = bars.map if (value.at.metric or "").startswith("ap") else None
+    return (own or bars.points / 100) * value.at.scale
 
 
 def _rounded(number: float) -> float:
@@ -220,3 +232,52 @@ def baseline_pairs(claim: Claim, paper: PrintedPaper) -> list[Pair]:
         and other.at.target.model == value.at.baseline
         and other.name != value.name
     ]
+
+
+def instead(address: Address, target: Target | None) -> Address:
+    """An address of what its cells would hold of another target."""
+    if target is None:
+        return address
+    both = [address.instead, target] if address.instead else [target]
+    return address.model_copy(update={"instead": merge(both)})
+
+
+def control_pairs(claim: Claim, control: Control, paper: PrintedPaper) -> list[Pair]:
+    """What a control compares: the claim's pairs with its targets, each pair of systems once.
+
+    A control that names no setting is of the claim's own: rivals of other settings make no pair of it.
+    """
+    changed = claim.model_copy(
+        update={
+            "left": instead(claim.left, control.left),
+            "right": [instead(address, control.right) for address in claim.rights],
+        }
+    )
+    pairs = pairs_meant(changed, paper)
+    if not any(target and target.setting for target in (control.left, control.right)):
+        pairs = [pair for pair in pairs if _setting(pair.left) == _setting(pair.right)] or pairs
+    return list({(_systems(pair.left), _systems(pair.right)): pair for pair in reversed(pairs)}.values())[::-1]
+
+
+def _setting(value: Value) -> str | None:
+    return value.at.reference.setting if value.at.reference else None
+
+
+def _systems(value: Value) -> tuple[tuple[float, CellSource | None], ...]:
+    return tuple((factor, part.reference) for factor, part in value.terms)
+
+
+def references_of(claim: Claim, paper: PrintedPaper) -> set[CellSource]:
+    """All values of ours that a claim and its controls speak of; none where nothing can check it or a reader decided.
+
+    Borrowed numbers are not among them: they are not run.
+    """
+    if not claim.checkable or by_reading(claim):
+        return set()
+    values = [value.at for address in claim.addresses() for value in values_at(address, paper)]
+    if claim.kind == "significant" and not claim.rights:
+        values += [pair.right.at for pair in baseline_pairs(claim, paper)]
+    for control in claim.controls if claim.rights else ():
+        for pair in control_pairs(claim, control, paper):
+            values += [value for side in (pair.left, pair.right) for _, value in side.terms]
+    return {value.reference for value in values if value.reference and not value.borrowed}

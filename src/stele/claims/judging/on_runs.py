@@ -1,6 +1,6 @@
 """What our own runs say of a claim, kind by kind: from its addresses to a finding that its family then judges.
 
-The pairs are those of print (`stele.evidence.pairs`), their values those of a folder of results.
+The pairs are those of print (`stele.claims.judging.pairs`), their values those of a folder of results.
 """
 
 from __future__ import annotations
@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
-from stele.artifacts.records import GENERATED, STAND_IN
-from stele.errors import SteleError
-from stele.evidence import measured, significant_runs
-from stele.evidence.estimate import Estimate, Term, combine
-from stele.evidence.judging import Judging, difference, mean_of
-from stele.evidence.measured import Case, Finding, Verdict
-from stele.evidence.on_print import bar_of
-from stele.evidence.pairs import (
+from stele.artifacts.records import GENERATED
+from stele.claims.judging import comparisons, findings
+from stele.claims.judging.comparisons import Judging, difference, mean_of, signed
+from stele.claims.judging.estimate import Estimate, Term, combine
+from stele.claims.judging.findings import Case, Finding, Verdict
+from stele.claims.judging.pairs import (
     Pair,
     Value,
+    bar_of,
     baseline_pairs,
     pairs_meant,
     pairs_of,
@@ -26,42 +25,13 @@ from stele.evidence.pairs import (
     values_at,
     values_meant,
 )
-from stele.papers.claims import Claim, by_reading
+from stele.papers.claims import Claim
 
 Test = Callable[[Estimate], Finding]
-SIZES = {"parameters"}  # metrics that say how large a model is
-
-
-def assess(judging: Judging) -> Case | Verdict:
-    """What the runs say of a claim, before its family sets the level at which it is judged."""
-    claim = judging.claim
-    if by_reading(claim):
-        return Verdict("no data", "a reader's verdict: no numbers are named")
-    try:
-        outcome = KINDS[claim.kind](judging)
-    except SteleError as error:
-        raise SteleError(f"{judging.paper.paper}: claim {claim.key}: {error}") from None
-    return Verdict("no data", "sizes of stand-ins are chosen") if _of_chosen_sizes(judging, outcome) else outcome
-
-
-def _of_chosen_sizes(judging: Judging, outcome: Case | Verdict) -> bool:
-    """Whether sizes are judged that a scale has chosen: whatever comes out is no evidence, as of counts."""
-    if isinstance(outcome, Verdict) and outcome.state == "no data":
-        return False
-    sizes = any(reference.metric in SIZES for reference in judging.references)
-    return sizes and bool(judging.labels & {GENERATED, STAND_IN})
-
-
-def _sign(pair: Pair) -> int:
-    return -1 if pair.left.at.direction == "lower" else 1
-
-
-def _signed(terms: Sequence[Term], sign: int) -> list[Term]:
-    return [one._replace(weight=sign * one.weight) for one in terms]
 
 
 def compared(
-    judging: Judging, sign: Callable[[Pair], int], test: Test = measured.greater, times: float = 1.0
+    judging: Judging, sign: Callable[[Pair], int], test: Test = findings.greater, times: float = 1.0
 ) -> Case | Verdict:
     """Whether the left is above all its rivals: on average each of them, else cell by cell, as many as are meant."""
     claim, pairs = judging.claim, pairs_meant(judging.claim, judging.paper)
@@ -73,12 +43,12 @@ def compared(
     by: dict[str, dict[str, list[tuple[str, list[Term]]]]] = {}
     for pair, terms in usable:
         group, part = ("", names[pair.rival]) if together else (pair.left.name, pair.right.name)
-        by.setdefault(group, {}).setdefault(part, []).append((_language(pair.left), _signed(terms, sign(pair))))
+        by.setdefault(group, {}).setdefault(part, []).append((_language(pair.left), signed(terms, sign(pair))))
     cells = {
-        group: measured.at_least(len(parts), {part: _finding(claim, test, one) for part, one in parts.items()})
+        group: findings.at_least(len(parts), {part: _finding(claim, test, one) for part, one in parts.items()})
         for group, parts in by.items()
     }
-    finding = measured.at_least(_enough(claim, len(cells)), cells)
+    finding = findings.at_least(_enough(claim, len(cells)), cells)
     sides = ([pair.left for pair, _ in usable], [pair.right for pair, _ in usable])
     return Case(finding, bar_of(pairs[0].left, judging.bars), _floor(judging, sides))
 
@@ -106,12 +76,12 @@ def _enough(claim: Claim, number: int) -> int:
 
 def _finding(claim: Claim, test: Test, cells: Sequence[tuple[str, list[Term]]]) -> Finding:
     average = mean_of([terms for _, terms in cells])
-    if claim.quantifier != "each_language" or test is not measured.greater:
+    if claim.quantifier != "each_language" or test is not findings.greater:
         return test(average)
     by_language: dict[str, list[list[Term]]] = {}
     for language, terms in cells:
         by_language.setdefault(language, []).append(terms)
-    return measured.each_language(average, {code: mean_of(terms) for code, terms in by_language.items()})
+    return findings.each_language(average, {code: mean_of(terms) for code, terms in by_language.items()})
 
 
 def _floor(judging: Judging, sides: Iterable[Sequence[Value]]) -> tuple[float, float] | None:
@@ -134,14 +104,14 @@ def greater(judging: Judging) -> Case | Verdict:
     groups = [[terms for _, terms in usable]] if average else [[terms] for _, terms in usable]
     names = ["all"] if average else [value.name for value, _ in usable]
     found = [mean_of(group) for group in groups]
-    above = [measured.greater(one._replace(mean=one.mean - judging.claim.value)) for one in found]
-    finding = measured.at_least(_enough(judging.claim, len(above)), dict(zip(names, above, strict=True)))
+    above = [findings.greater(one._replace(mean=one.mean - judging.claim.value)) for one in found]
+    finding = findings.at_least(_enough(judging.claim, len(above)), dict(zip(names, above, strict=True)))
     return Case(finding, bar_of(usable[0][0], judging.bars), _floor(judging, [[value for value, _ in usable]]))
 
 
 def best(judging: Judging) -> Case | Verdict:
     """The left is better than each rival, in the direction of its column."""
-    return compared(judging, _sign)
+    return compared(judging, lambda pair: pair.better)
 
 
 def margin(judging: Judging) -> Case | Verdict:
@@ -155,7 +125,7 @@ def margin(judging: Judging) -> Case | Verdict:
         return compared(judging, sign)
     bar = bar_of(pairs_meant(claim, judging.paper)[0].left, judging.bars)
     limit = claim.at_least or claim.more_than
-    return compared(judging, sign, lambda found: measured.margin(found, abs(claim.amount), None if limit else bar))
+    return compared(judging, sign, lambda found: findings.margin(found, abs(claim.amount), None if limit else bar))
 
 
 def ratio(judging: Judging) -> Case | Verdict:
@@ -178,7 +148,7 @@ def trend(judging: Judging) -> Case | Verdict:
         rows = [[_averaged([row[index] for row in rows]) for index in range(len(rows[0]))]]
     found = {usable[index][0][0].name: _trend(claim, row) for index, row in enumerate(rows)}
     points = zip(*(one for one, _ in usable), strict=True)
-    finding = measured.at_least(_enough(claim, len(found)), found)
+    finding = findings.at_least(_enough(claim, len(found)), found)
     return Case(finding, bar_of(series[0][0], judging.bars), _floor(judging, points))
 
 
@@ -195,18 +165,18 @@ def _averaged(steps: Sequence[Sequence[Term]]) -> list[Term]:
 def _trend(claim: Claim, steps: Sequence[Sequence[Term]]) -> Finding:
     if claim.shape == "peak":
         peak = peak_of(claim)
-        neighbours = {"the one before": combine(steps[peak - 1]), "the one after": combine(_signed(steps[peak], -1))}
-        return measured.peak(neighbours)
+        neighbours = {"the one before": combine(steps[peak - 1]), "the one after": combine(signed(steps[peak], -1))}
+        return findings.peak(neighbours)
     sign = 1 if claim.shape == "rising" else -1
-    signed = [_signed(step, sign) for step in steps]
-    ends = combine([one for step in signed for one in step])
-    return measured.trend(ends, {f"step {number}": combine(step) for number, step in enumerate(signed, start=1)})
+    steps = [signed(step, sign) for step in steps]
+    ends = combine([term for step in steps for term in step])
+    return findings.trend(ends, {f"step {number}": combine(step) for number, step in enumerate(steps, start=1)})
 
 
 def comparable(judging: Judging) -> Case | Verdict:
     """The two differ by less than the bar."""
     bar = bar_of(pairs_meant(judging.claim, judging.paper)[0].left, judging.bars)
-    return compared(judging, lambda pair: 1, lambda found: measured.comparable(found, bar))
+    return compared(judging, lambda pair: 1, lambda found: findings.comparable(found, bar))
 
 
 def significant(judging: Judging) -> Verdict:
@@ -216,10 +186,10 @@ def significant(judging: Judging) -> Verdict:
     usable = [pair for pair in pairs if judging.terms(difference(pair)) is not None]
     if judging.missing or not usable:
         return judging.nothing
-    outcomes = significant_runs.by_seed(usable, judging.runs, _enough(claim, len(usable)))
+    outcomes = comparisons.by_seed(usable, judging.runs, _enough(claim, len(usable)))
     if not claim.marked:
-        return significant_runs.nowhere(outcomes)
-    return measured.significant([p for p, _ in outcomes], [difference for _, difference in outcomes])
+        return comparisons.nowhere(outcomes)
+    return findings.significant([p for p, _ in outcomes], [difference for _, difference in outcomes])
 
 
 def count(judging: Judging) -> Verdict:
@@ -239,7 +209,7 @@ def count(judging: Judging) -> Verdict:
     own = round(numbers[0], decimals) if len(values) == 1 else len(numbers)
     if GENERATED in judging.labels:
         return Verdict("no data", f"sizes of generated data are chosen ({own:g}, claimed {claim.value:g})")
-    return measured.count(own, claim.value, **limits)
+    return findings.count(own, claim.value, **limits)
 
 
 def _count_of_wins(judging: Judging, limits: dict[str, bool]) -> Verdict:
@@ -251,11 +221,11 @@ def _count_of_wins(judging: Judging, limits: dict[str, bool]) -> Verdict:
     if judging.missing or not by_left:
         return judging.nothing
     seeds = min(estimate.seeds for each in by_left.values() for estimate in each)
-    if seeds < measured.FEWEST_SEEDS:
-        return Verdict("undecided", f"{seeds} of at least {measured.FEWEST_SEEDS} seeds", seeds=seeds)
+    if seeds < findings.FEWEST_SEEDS:
+        return Verdict("undecided", f"{seeds} of at least {findings.FEWEST_SEEDS} seeds", seeds=seeds)
     wins = sum(min(estimate.mean for estimate in each) > 0 for each in by_left.values())
     unknown = len({pair.left.name for pair in pairs}) - len(by_left)
-    return measured.count(wins, judging.claim.value, **limits, unknown=unknown)
+    return findings.count(wins, judging.claim.value, **limits, unknown=unknown)
 
 
 def cost(judging: Judging) -> Verdict:
@@ -265,17 +235,4 @@ def cost(judging: Judging) -> Verdict:
     right = judging.number(values_at(claim.rights[0], judging.paper)[0].at) if claim.rights else claim.value
     if left is None or right is None:
         return judging.nothing
-    return measured.cost(left / right, claim.amount if claim.rights else 1.0)
-
-
-KINDS: dict[str, Callable[[Judging], Case | Verdict]] = {
-    "greater": greater,
-    "best": best,
-    "margin": margin,
-    "ratio": ratio,
-    "trend": trend,
-    "comparable": comparable,
-    "significant": significant,
-    "count": count,
-    "cost": cost,
-}
+    return findings.cost(left / right, claim.amount if claim.rights else 1.0)

@@ -8,7 +8,7 @@ import pyarrow
 import pyarrow.parquet
 
 from stele.files.atomic import digest
-from tests.evidence.planted import LANGUAGES
+from tests.claims.planted import LANGUAGES
 from tests.sealed import write_sealed
 
 PRETRAINED, FINETUNED, UNTRAINED = ("pretrain", "finetune"), ("finetune",), ()

@@ -10,18 +10,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+import numpy as np
+
 from stele.artifacts.row import Row
-from stele.evidence.estimate import Estimate, Term, combine
-from stele.evidence.measured import Verdict
-from stele.evidence.observed import Absent, Runs, System
-from stele.evidence.pairs import Pair
+from stele.claims.judging.estimate import Estimate, Term, combine
+from stele.claims.judging.findings import ALPHA, FEWEST_SEEDS, Verdict
+from stele.claims.judging.observed import Absent, Runs, System
+from stele.claims.judging.pairs import Pair
+from stele.errors import SteleError
 from stele.papers.addresses import PrintedPaper, PrintedValue
 from stele.papers.claims import Bars, Claim
-from stele.papers.table_parts import CellSource
+from stele.papers.table_parts import CellSource, Significance
+from stele.significance.comparison import load_test
+from stele.significance.corrections import correct
 
 Parts = Iterable[tuple[float, PrintedValue]]  # a linear combination of printed values
 Found = TypeVar("Found")
 MANY = 3  # names in a sentence
+PERMUTATIONS = 10_000  # of a test of one seed: p to within .002 at .05
+Outcome = tuple[float, float]  # corrected p and the difference, positive where the left is better
 
 
 @dataclass
@@ -122,6 +129,67 @@ def difference(pair: Pair, times: float = 1.0) -> list[tuple[float, PrintedValue
     return [*pair.left.terms, *((-unit * factor, value) for factor, value in pair.right.terms)]
 
 
+def signed(terms: Sequence[Term], sign: int) -> list[Term]:
+    return [term._replace(weight=sign * term.weight) for term in terms]
+
+
 def mean_of(parts: Sequence[Sequence[Term]]) -> Estimate:
     """The estimate of the mean of several combinations."""
     return combine([one._replace(weight=one.weight / len(parts)) for terms in parts for one in terms])
+
+
+# --- the test that a paper states, seed by seed -----------------------------------------------------------------------
+def by_seed(pairs: Sequence[Pair], runs: Runs, enough: int) -> list[Outcome]:
+    """For each seed the outcome of the cell that decides; p is 1 where cells go both ways."""
+    tests = [_tests(pair, runs) for pair in pairs]
+    plan = pairs[0].left.at.significance or Significance()
+    outcomes = []
+    for of_seed in zip(*tests, strict=False):  # the seeds that all cells have
+        corrected = correct([p for p, _ in of_seed], plan.correction)
+        outcomes.append(_deciding([(p, d) for p, (_, d) in zip(corrected, of_seed, strict=True)], enough))
+    return outcomes
+
+
+def _deciding(cells: Sequence[Outcome], enough: int) -> Outcome:
+    """The last of the cells that it takes for the claim, else for the contrary."""
+    above = sorted(p for p, difference in cells if difference > 0)
+    below = sorted(p for p, difference in cells if difference < 0)
+    others = len(cells) - enough + 1
+    if len(above) >= enough and (len(below) < others or above[enough - 1] <= below[others - 1]):
+        return above[enough - 1], 1.0
+    return (below[others - 1], -1.0) if len(below) >= others else (1.0, 0.0)
+
+
+def _tests(pair: Pair, runs: Runs) -> list[Outcome]:
+    """p and the difference of one cell, by seed; a side with other seeds is the mean over them."""
+    ours, theirs = pair.left.at.reference, pair.right.at.reference
+    systems = [runs.system(reference.result) for reference in (ours, theirs)]
+    plan = pair.left.at.significance or Significance()
+    test = load_test(plan.test)
+    strata = []
+    for code in [code for code in runs.languages(ours) if code in runs.languages(theirs)]:
+        left, right = (system.metrics[r.metric][code] for system, r in zip(systems, (ours, theirs), strict=True))
+        _, in_left, in_right = np.intersect1d(left.queries, right.queries, return_indices=True)
+        if len(in_left) < len(left.queries):
+            raise SteleError(f"{theirs.result.path} lacks queries of {ours.result.path} in {code}; score both again")
+        by_seed, other = left.values[:, in_left], right.values[:, in_right]
+        if systems[0].seeds != systems[1].seeds:
+            other = other.mean(axis=0, keepdims=True)
+        strata.append(pair.better * (by_seed - other))
+    return [
+        (
+            test.p_value([of_language[seed] for of_language in strata], PERMUTATIONS, 0),
+            float(np.mean([of_language[seed].mean() for of_language in strata])),
+        )
+        for seed in range(len(strata[0]))
+    ]
+
+
+def nowhere(outcomes: Sequence[Outcome]) -> Verdict:
+    """Of a claim that nothing is significant: reversed where it is in most seeds."""
+    seeds = len(outcomes)
+    said = sum(p < ALPHA for p, _ in outcomes)
+    reason = f"significant in {said} of {seeds} seeds"
+    if seeds < FEWEST_SEEDS:
+        return Verdict("undecided", f"{seeds} of at least {FEWEST_SEEDS} seeds; {reason}", seeds=seeds)
+    return Verdict("reversed" if 2 * said > seeds else "supported", reason, seeds=seeds)

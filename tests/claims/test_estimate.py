@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stele.evidence.estimate import Estimate, Part, by_language, estimate, interval, p_above, replicates
+from stele.claims.judging.estimate import Estimate, Part, by_language, estimate, interval, p_above, replicates
 from stele.significance import bootstrap, t_test
-from tests.evidence.planted import LANGUAGES, planted
+from tests.claims.planted import LANGUAGES, planted
 
 
 @pytest.fixture

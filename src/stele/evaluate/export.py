@@ -1,8 +1,8 @@
 """Write results for others: MTEB's result files, the model-index of a model card, or a CSV of all values.
 
-stele results export --format mteb --to FOLDER        # FOLDER/{owner__name}/{revision}/{task}.json
-stele results export --format model_index --model me5_small > index.yaml
-stele results export --format csv > results.csv
+stele evaluate export --format mteb --to FOLDER        # FOLDER/{owner__name}/{revision}/{task}.json
+stele evaluate export --format model_index --model me5_small > index.yaml
+stele evaluate export --format csv > results.csv
 """
 
 from __future__ import annotations
