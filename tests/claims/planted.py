@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from stele.claims.judging.estimate import Estimate, Term, combine, scored
+
 LANGUAGES = ("ar", "sw", "th")
 
 
@@ -17,3 +19,27 @@ def planted(generator, effect=0.0, seeds=5, queries=60, over_seeds=0.01, over_qu
     of_query = generator.normal(0, over_queries, (1, len(names)))
     free = generator.normal(0, noise, (seeds, len(names)))
     return right + effects + of_seed + of_query + free, right, names
+
+
+def estimate(left: np.ndarray, right: np.ndarray, languages: list[str]) -> Estimate:
+    """Left minus right, from values by seed and query, float64 [S, n] and [its S, n]; `languages` has n names.
+
+    Raises ValueError for a language with a single query.
+    """
+    return combine([term(1.0, left, languages), term(-1.0, right, languages)])
+
+
+def term(weight: float, values: np.ndarray, languages: list[str]) -> Term:
+    """A term of all of a system's values by seed and query, float64 [S, n]."""
+    names = np.asarray(languages)
+    by_name = [scored(str(name), values[:, names == name]) for name in np.unique(names)]
+    return Term(weight, by_name, tuple(map(str, range(len(values)))))
+
+
+def by_language(left: np.ndarray, right: np.ndarray, languages: list[str]) -> dict[str, Estimate]:
+    """The estimate of each language by itself, in order of their names."""
+    names = np.asarray(languages)
+    return {
+        str(name): estimate(left[:, names == name], right[:, names == name], names[names == name])
+        for name in np.unique(names)
+    }

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stele.claims.judging.estimate import Estimate, Part, by_language, estimate, interval, p_above, replicates
+from stele.claims.judging.estimate import Estimate, Part, interval, p_above
 from stele.significance import bootstrap, t_test
-from tests.claims.planted import LANGUAGES, planted
+from tests.claims.planted import LANGUAGES, by_language, estimate, planted
 
 
 @pytest.fixture
@@ -70,12 +70,6 @@ def test_more_queries_do_not_make_up_for_few_seeds(generator):
     """Seeds and queries are never one sample: what varies over seeds stays as wide."""
     few, many = (estimate(*planted(generator, queries=n, over_seeds=0.05, over_queries=0.01)) for n in (50, 2000))
     assert many.error > 0.5 * few.error and many.freedom < 6
-
-
-def test_fine_tuning_seeds_are_averaged_or_stand_alone():
-    values = np.arange(12.0).reshape(3, 2, 2)
-    assert replicates(values).tolist() == [[1, 2], [5, 6], [9, 10]]
-    assert replicates(values[:1]).tolist() == [[0, 1], [2, 3]]
 
 
 def test_a_language_of_one_query_is_refused():

@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from stele.claims.judging import findings
-from stele.claims.judging.estimate import Estimate, Part, by_language, detectable, estimate, seeds_needed
+from stele.claims.judging.estimate import Estimate, Part, detectable, seeds_needed
 from stele.claims.judging.findings import Case, judge, judge_family, levels
 from stele.significance.corrections import correct
-from tests.claims.planted import planted
+from tests.claims.planted import by_language, estimate, planted
 
 BAR = 0.01
 
@@ -201,7 +201,7 @@ def test_seeds_needed_shrink_what_seeds_can_and_nothing_else():
     ],
 )
 def test_significant_in_most_seeds(p_values, differences, wanted):
-    assert findings.significant(p_values, differences).state == wanted
+    assert findings.significant([*zip(p_values, differences, strict=True)]).state == wanted
 
 
 def test_what_is_not_known_may_decide_a_count():

@@ -269,8 +269,3 @@ def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[
     [Row(benchmark='lareqa', model='mbert', setting='zero_shot'), ...]
     """
     return sorted({value.result for value in references(table, recompute, extra_models)})
-
-
-def table_rows(spec: Path | str, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:
-    """`results_needed` of a spec's file."""
-    return results_needed(load_spec(spec), recompute, extra_models)

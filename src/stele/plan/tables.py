@@ -68,9 +68,10 @@ class Tables:
     @once
     def rows_of(self, table: str) -> list[Row]:
         """The rows of a table, those of models of one's own among them."""
-        from stele.papers.table import table_rows
+        from stele.papers.table import load_spec, results_needed
 
-        return table_rows(self.specs[table], self.paths.settings.config.recompute, self.extra_rows(table))
+        table_spec, config = load_spec(self.specs[table]), self.paths.settings.config
+        return results_needed(table_spec, config.recompute, self.extra_rows(table))
 
     @once
     def extra_rows(self, table: str) -> list[str]:

@@ -6,7 +6,7 @@ is left out and named. One whose results are missing leaves the whole claim with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from stele.artifacts.row import Row
 from stele.claims.judging.estimate import Estimate, Term, combine
-from stele.claims.judging.findings import ALPHA, FEWEST_SEEDS, Verdict
+from stele.claims.judging.findings import Verdict
 from stele.claims.judging.observed import Absent, Runs, System
 from stele.claims.judging.pairs import Pair
 from stele.errors import SteleError
@@ -26,6 +26,7 @@ from stele.significance.corrections import correct
 
 Parts = Iterable[tuple[float, PrintedValue]]  # a linear combination of printed values
 Found = TypeVar("Found")
+Item = TypeVar("Item")
 MANY = 3  # names in a sentence
 PERMUTATIONS = 10_000  # of a test of one seed: p to within .002 at .05
 Outcome = tuple[float, float]  # corrected p and the difference, positive where the left is better
@@ -67,6 +68,11 @@ class Judging:
             )
             for (factor, value), reference, codes in zip(parts, wanted, found, strict=True)
         ]
+
+    def with_terms(self, items: Iterable[Item], parts: Callable[[Item], Parts]) -> list[tuple[Item, list[Term]]]:
+        """The items whose terms are there, each with its terms; `parts` is an item's linear combination."""
+        found = [(item, self.terms(parts(item))) for item in items]
+        return [(item, terms) for item, terms in found if terms is not None]
 
     def number(self, value: PrintedValue) -> float | None:
         """Our own number for a printed one, in its unit; None where it is not there."""
@@ -133,9 +139,14 @@ def signed(terms: Sequence[Term], sign: int) -> list[Term]:
     return [term._replace(weight=sign * term.weight) for term in terms]
 
 
-def mean_of(parts: Sequence[Sequence[Term]]) -> Estimate:
-    """The estimate of the mean of several combinations."""
-    return combine([one._replace(weight=one.weight / len(parts)) for terms in parts for one in terms])
+def mean_terms(combinations: Sequence[Sequence[Term]]) -> list[Term]:
+    """The terms of the mean of several combinations."""
+    number = len(combinations)
+    return [term._replace(weight=term.weight / number) for terms in combinations for term in terms]
+
+
+def mean_of(combinations: Sequence[Sequence[Term]]) -> Estimate:
+    return combine(mean_terms(combinations))
 
 
 # --- the test that a paper states, seed by seed -----------------------------------------------------------------------
@@ -183,13 +194,3 @@ def _tests(pair: Pair, runs: Runs) -> list[Outcome]:
         )
         for seed in range(len(strata[0]))
     ]
-
-
-def nowhere(outcomes: Sequence[Outcome]) -> Verdict:
-    """Of a claim that nothing is significant: reversed where it is in most seeds."""
-    seeds = len(outcomes)
-    said = sum(p < ALPHA for p, _ in outcomes)
-    reason = f"significant in {said} of {seeds} seeds"
-    if seeds < FEWEST_SEEDS:
-        return Verdict("undecided", f"{seeds} of at least {FEWEST_SEEDS} seeds; {reason}", seeds=seeds)
-    return Verdict("reversed" if 2 * said > seeds else "supported", reason, seeds=seeds)

@@ -72,14 +72,6 @@ def satterthwaite(parts: Iterable[Part]) -> float:
     return 1 / math.fsum((part.variance / total) ** 2 / part.freedom for part in varying) if varying else math.inf
 
 
-def replicates(values: np.ndarray) -> np.ndarray:
-    """float64 [S, n]: the values by seed, from [P, F, n] by seeds of pretraining and of fine-tuning.
-
-    Fine-tuning seeds are averaged; where nothing is pretrained (P is 1) they are the seeds.
-    """
-    return values[0] if len(values) == 1 else values.mean(axis=1)
-
-
 class Scored(NamedTuple):
     """One system by one metric in one stratum of queries (a language of a benchmark).
 
@@ -176,30 +168,6 @@ def _over_seeds(means: np.ndarray) -> list[Part]:
     """The part of a mean over seeds, none of a single seed."""
     count = len(means)
     return [Part(float(means.var(ddof=1)) / count, count - 1, count)] if count > 1 else []
-
-
-def estimate(left: np.ndarray, right: np.ndarray, languages: Sequence[str]) -> Estimate:
-    """Left minus right, from values by seed and query, float64 [S, n] and [its S, n]; `languages` has n names.
-
-    Raises ValueError for a language with a single query.
-    """
-    return combine([term(1.0, left, languages), term(-1.0, right, languages)])
-
-
-def term(weight: float, values: np.ndarray, languages: Sequence[str]) -> Term:
-    """A term of all of a system's values by seed and query, float64 [S, n]."""
-    names = np.asarray(languages)
-    by_name = [scored(str(name), values[:, names == name]) for name in np.unique(names)]
-    return Term(weight, by_name, tuple(map(str, range(len(values)))))
-
-
-def by_language(left: np.ndarray, right: np.ndarray, languages: Sequence[str]) -> dict[str, Estimate]:
-    """The estimate of each language by itself, in order of their names."""
-    names = np.asarray(languages)
-    return {
-        str(name): estimate(left[:, names == name], right[:, names == name], names[names == name])
-        for name in np.unique(names)
-    }
 
 
 def interval(found: Estimate, alpha: float) -> tuple[float, float]:

@@ -282,33 +282,43 @@ def _state(case: Case, finding: Finding, limits: tuple[float, float], level: flo
     return "undecided", finding.against
 
 
-def significant(p_values: Sequence[float], differences: Sequence[float], alpha: float = ALPHA) -> Verdict:
-    """By the paper's own test: significant in most seeds; one corrected p and one difference a seed."""
-    seeds = len(p_values)
+def significant(outcomes: Sequence[tuple[float, float]], marked: bool = True, alpha: float = ALPHA) -> Verdict:
+    """By the paper's own test: significant in most seeds, or of a claim that is not `marked`, in no more than half.
+
+    An outcome is the corrected p-value and the difference in one seed.
+    """
+    seeds = len(outcomes)
     if not seeds:
         return Verdict("no data", "results are missing")
-    signs = [difference > 0 for p, difference in zip(p_values, differences, strict=True) if p < alpha and difference]
-    said = f"significant in {len(signs)} of {seeds} seeds, {sum(signs)} of them as claimed"
+    differences = [difference for p, difference in outcomes if p < alpha and (difference or not marked)]
+    as_claimed = sum(difference > 0 for difference in differences)
+    reason = f"significant in {len(differences)} of {seeds} seeds"
+    if marked:
+        reason += f", {as_claimed} of them as claimed"
     if seeds < FEWEST_SEEDS:
-        return Verdict("undecided", f"{seeds} of at least {FEWEST_SEEDS} seeds; {said}", seeds=seeds)
+        return Verdict("undecided", f"{seeds} of at least {FEWEST_SEEDS} seeds; {reason}", seeds=seeds)
+    if not marked:
+        return Verdict("reversed" if 2 * len(differences) > seeds else "supported", reason, seeds=seeds)
     state: State = "undecided"
-    if 2 * sum(signs) > seeds:
+    if 2 * as_claimed > seeds:
         state = "supported"
-    elif 2 * (len(signs) - sum(signs)) > seeds:
+    elif 2 * (len(differences) - as_claimed) > seeds:
         state = "reversed"
-    return Verdict(state, said, seeds=seeds)
+    return Verdict(state, reason, seeds=seeds)
 
 
 def count(number: float, claimed: float, at_least: bool = False, more_than: bool = False, unknown: int = 0) -> Verdict:
     """A count is the claimed one exactly, at least that, or more; undecided where the unknown ones could tell."""
 
-    def meets(total: int) -> bool:
-        return total > claimed if more_than else total >= claimed if at_least else total == claimed
+    def meets(total: float) -> bool:
+        if more_than:
+            return total > claimed
+        return total >= claimed if at_least else total == claimed
 
-    said = f"{number:g}, claimed {claimed:g}"
-    if len({meets(number + more) for more in range(unknown + 1)}) > 1:
-        return Verdict("undecided", f"{said}; {unknown} more are not known")
-    return Verdict("supported" if meets(number) else "reversed", said)
+    reason = f"{number:g}, claimed {claimed:g}"
+    if len({meets(number + wins) for wins in range(unknown + 1)}) > 1:
+        return Verdict("undecided", f"{reason}; {unknown} more are not known")
+    return Verdict("supported" if meets(number) else "reversed", reason)
 
 
 def cost(ratio: float, claimed: float | None = None) -> Verdict:

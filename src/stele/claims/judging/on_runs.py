@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from stele.artifacts.records import GENERATED
-from stele.claims.judging import comparisons, findings
-from stele.claims.judging.comparisons import Judging, difference, mean_of, signed
+from stele.claims.judging import findings
+from stele.claims.judging.comparisons import Judging, by_seed, difference, mean_of, mean_terms, signed
 from stele.claims.judging.estimate import Estimate, Term, combine
 from stele.claims.judging.findings import Case, Finding, Verdict
 from stele.claims.judging.pairs import (
@@ -33,21 +33,22 @@ Test = Callable[[Estimate], Finding]
 def compared(
     judging: Judging, sign: Callable[[Pair], int], test: Test = findings.greater, times: float = 1.0
 ) -> Case | Verdict:
-    """Whether the left is above all its rivals: on average each of them, else cell by cell, as many as are meant."""
+    """Whether the left is above all its rivals: on average above each of them, else in as many cells as are meant."""
     claim, pairs = judging.claim, pairs_meant(judging.claim, judging.paper)
-    usable = [(pair, terms) for pair in pairs if (terms := judging.terms(difference(pair, times))) is not None]
+    usable = judging.with_terms(pairs, lambda pair: difference(pair, times))
     if judging.missing or not usable:
         return judging.nothing
-    together = claim.quantifier in ("average", "each_language")
+    by_rival = claim.quantifier in ("average", "each_language")
     names = _rival_names([pair for pair, _ in usable])
-    by: dict[str, dict[str, list[tuple[str, list[Term]]]]] = {}
+    groups: dict[str, dict[str, list[tuple[str, list[Term]]]]] = {}  # cell -> rival -> (language, terms)
     for pair, terms in usable:
-        group, part = ("", names[pair.rival]) if together else (pair.left.name, pair.right.name)
-        by.setdefault(group, {}).setdefault(part, []).append((_language(pair.left), signed(terms, sign(pair))))
-    cells = {
-        group: findings.at_least(len(parts), {part: _finding(claim, test, one) for part, one in parts.items()})
-        for group, parts in by.items()
-    }
+        cell, rival = ("", names[pair.rival]) if by_rival else (pair.left.name, pair.right.name)
+        language = pair.left.at.target.language or pair.left.at.parts[-1]
+        groups.setdefault(cell, {}).setdefault(rival, []).append((language, signed(terms, sign(pair))))
+    cells = {}
+    for cell, rivals in groups.items():
+        of_rivals = {rival: _finding(claim, test, parts) for rival, parts in rivals.items()}
+        cells[cell] = findings.at_least(len(of_rivals), of_rivals)
     finding = findings.at_least(_enough(claim, len(cells)), cells)
     sides = ([pair.left for pair, _ in usable], [pair.right for pair, _ in usable])
     return Case(finding, bar_of(pairs[0].left, judging.bars), _floor(judging, sides))
@@ -65,30 +66,30 @@ def _rival_names(pairs: Sequence[Pair]) -> dict[tuple[str, ...], str]:
     return {rival: "/".join(rival) for rival in rivals}
 
 
-def _language(value: Value) -> str:
-    return value.at.target.language or value.at.parts[-1]
-
-
 def _enough(claim: Claim, number: int) -> int:
     """How many of so many cells have to be as claimed."""
     return number // 2 + 1 if claim.quantifier == "most" else number
 
 
-def _finding(claim: Claim, test: Test, cells: Sequence[tuple[str, list[Term]]]) -> Finding:
-    average = mean_of([terms for _, terms in cells])
+def _finding(claim: Claim, test: Test, parts: Sequence[tuple[str, list[Term]]]) -> Finding:
+    """The finding on the mean of some (language, terms)."""
+    average = mean_of([terms for _, terms in parts])
     if claim.quantifier != "each_language" or test is not findings.greater:
         return test(average)
-    by_language: dict[str, list[list[Term]]] = {}
-    for language, terms in cells:
-        by_language.setdefault(language, []).append(terms)
-    return findings.each_language(average, {code: mean_of(terms) for code, terms in by_language.items()})
+    languages: dict[str, list[list[Term]]] = {}
+    for language, terms in parts:
+        languages.setdefault(language, []).append(terms)
+    return findings.each_language(average, {code: mean_of(combinations) for code, combinations in languages.items()})
 
 
 def _floor(judging: Judging, sides: Iterable[Sequence[Value]]) -> tuple[float, float] | None:
     """(the highest mean score of what is compared: two sides, a trend's points; the claim's floor)."""
     if judging.claim.floor is None:
         return None
-    scores = [mean_of([terms for value in side if (terms := judging.terms(value.terms))]).mean for side in sides]
+    scores = []
+    for side in sides:
+        scored = judging.with_terms(side, lambda value: value.terms)
+        scores.append(mean_of([terms for _, terms in scored]).mean)
     return max(scores), judging.claim.floor
 
 
@@ -96,16 +97,16 @@ def greater(judging: Judging) -> Case | Verdict:
     """The left is the larger number, than the right or than a value."""
     if judging.claim.value is None:
         return compared(judging, lambda pair: 1)
-    values = values_meant(judging.claim, judging.paper)
-    usable = [(value, terms) for value in values if (terms := judging.terms(value.terms)) is not None]
+    usable = judging.with_terms(values_meant(judging.claim, judging.paper), lambda value: value.terms)
     if judging.missing or not usable:
         return judging.nothing
-    average = judging.claim.quantifier == "average"
-    groups = [[terms for _, terms in usable]] if average else [[terms] for _, terms in usable]
-    names = ["all"] if average else [value.name for value, _ in usable]
-    found = [mean_of(group) for group in groups]
-    above = [findings.greater(one._replace(mean=one.mean - judging.claim.value)) for one in found]
-    finding = findings.at_least(_enough(judging.claim, len(above)), dict(zip(names, above, strict=True)))
+    estimates = {value.name: combine(terms) for value, terms in usable}
+    if judging.claim.quantifier == "average":
+        estimates = {"all": mean_of([terms for _, terms in usable])}
+    above = {}
+    for name, estimate in estimates.items():
+        above[name] = findings.greater(estimate._replace(mean=estimate.mean - judging.claim.value))
+    finding = findings.at_least(_enough(judging.claim, len(above)), above)
     return Case(finding, bar_of(usable[0][0], judging.bars), _floor(judging, [[value for value, _ in usable]]))
 
 
@@ -140,15 +141,15 @@ def trend(judging: Judging) -> Case | Verdict:
     """From end to end it rises or falls and no step goes the other way; both neighbours of a peak are lower."""
     claim = judging.claim
     series = series_of(claim, judging.paper)
-    usable = [(one, steps) for one in series if (steps := _steps(judging, one)) is not None]
+    usable = [(values, steps) for values in series if (steps := _steps(judging, values)) is not None]
     if judging.missing or not usable:
         return judging.nothing
     rows = [steps for _, steps in usable]
     if claim.quantifier == "average":
-        rows = [[_averaged([row[index] for row in rows]) for index in range(len(rows[0]))]]
-    found = {usable[index][0][0].name: _trend(claim, row) for index, row in enumerate(rows)}
-    points = zip(*(one for one, _ in usable), strict=True)
-    finding = findings.at_least(_enough(claim, len(found)), found)
+        rows = [[mean_terms(steps) for steps in zip(*rows, strict=True)]]
+    trends = {usable[n][0][0].name: _trend(claim, steps) for n, steps in enumerate(rows)}
+    points = zip(*(values for values, _ in usable), strict=True)
+    finding = findings.at_least(_enough(claim, len(trends)), trends)
     return Case(finding, bar_of(series[0][0], judging.bars), _floor(judging, points))
 
 
@@ -156,10 +157,6 @@ def _steps(judging: Judging, values: Sequence[Value]) -> list[list[Term]] | None
     """From each point to the next, later minus earlier."""
     steps = [judging.terms(difference(Pair(after, before))) for before, after in pairwise(values)]
     return None if any(step is None for step in steps) else steps
-
-
-def _averaged(steps: Sequence[Sequence[Term]]) -> list[Term]:
-    return [one._replace(weight=one.weight / len(steps)) for terms in steps for one in terms]
 
 
 def _trend(claim: Claim, steps: Sequence[Sequence[Term]]) -> Finding:
@@ -183,19 +180,16 @@ def significant(judging: Judging) -> Verdict:
     """The paper's own test in each seed; where no right is named, against the row that the table compares with."""
     claim = judging.claim
     pairs = pairs_meant(claim, judging.paper) if claim.right else baseline_pairs(claim, judging.paper)
-    usable = [pair for pair in pairs if judging.terms(difference(pair)) is not None]
+    usable = [pair for pair, _ in judging.with_terms(pairs, difference)]
     if judging.missing or not usable:
         return judging.nothing
-    outcomes = comparisons.by_seed(usable, judging.runs, _enough(claim, len(usable)))
-    if not claim.marked:
-        return comparisons.nowhere(outcomes)
-    return findings.significant([p for p, _ in outcomes], [difference for _, difference in outcomes])
+    return findings.significant(by_seed(usable, judging.runs, _enough(claim, len(usable))), claim.marked)
 
 
 def count(judging: Judging) -> Verdict:
-    """Our own cell holds the value, so many cells have a number of ours, or so many on the left are above the right.
+    """Our cell holds the value, that many cells have a number of ours, or that many on the left are above the right.
 
-    How large things are is chosen in a generated world: there the first two are no evidence, also where they agree.
+    Sizes are chosen in a generated world: there the first two are no evidence, also where they agree.
     """
     claim = judging.claim
     limits = {"at_least": claim.at_least, "more_than": claim.more_than}
@@ -206,18 +200,17 @@ def count(judging: Judging) -> Verdict:
     if judging.missing or not numbers:
         return judging.nothing
     decimals = len(repr(claim.value).partition(".")[2])
-    own = round(numbers[0], decimals) if len(values) == 1 else len(numbers)
+    counted = round(numbers[0], decimals) if len(values) == 1 else len(numbers)
     if GENERATED in judging.labels:
-        return Verdict("no data", f"sizes of generated data are chosen ({own:g}, claimed {claim.value:g})")
-    return findings.count(own, claim.value, **limits)
+        return Verdict("no data", f"sizes of generated data are chosen ({counted:g}, claimed {claim.value:g})")
+    return findings.count(counted, claim.value, **limits)
 
 
 def _count_of_wins(judging: Judging, limits: dict[str, bool]) -> Verdict:
     by_left: dict[str, list[Estimate]] = {}
     pairs = pairs_of(judging.claim.left, judging.claim.rights, judging.paper)
-    for pair in pairs:
-        if (terms := judging.terms(difference(pair))) is not None:
-            by_left.setdefault(pair.left.name, []).append(combine(terms))
+    for pair, terms in judging.with_terms(pairs, difference):
+        by_left.setdefault(pair.left.name, []).append(combine(terms))
     if judging.missing or not by_left:
         return judging.nothing
     seeds = min(estimate.seeds for each in by_left.values() for estimate in each)
@@ -229,7 +222,7 @@ def _count_of_wins(judging: Judging, limits: dict[str, bool]) -> Verdict:
 
 
 def cost(judging: Judging) -> Verdict:
-    """Our own cost is the value, so many times the right's, or less than it."""
+    """Our cost is the value, amount × the right's, or less than it."""
     claim = judging.claim
     left = judging.number(values_at(claim.left, judging.paper)[0].at)
     right = judging.number(values_at(claim.rights[0], judging.paper)[0].at) if claim.rights else claim.value

@@ -153,11 +153,8 @@ def _share(judging: Judging, verdict: Verdict) -> float | None:
 def _control(judging: Judging, control: Control) -> ControlResult:
     """The comparison of a control: on average over the claim's cells, each pair of systems once."""
     alone = Judging(judging.claim, judging.paper, judging.bars, judging.runs)
-    usable = []
-    for pair in control_pairs(judging.claim, control, judging.paper):
-        terms = alone.terms(difference(pair))
-        if terms:
-            usable.append(signed(terms, pair.better))
+    pairs = control_pairs(judging.claim, control, judging.paper)
+    usable = [signed(terms, pair.better) for pair, terms in alone.with_terms(pairs, difference)]
     sides = {"left": control.left, "right": control.right}
     what = "; ".join(f"{side} {_changes(target)}" for side, target in sides.items() if target)
     if alone.missing or not usable:

@@ -44,7 +44,7 @@ OF_BENCHMARK = {"languages", "metrics", "data"}
 class Contents:
     """What a site is of.
 
-    trainings, finetunings: what is kept of them (stele.claims.judging.trainings); ancestry: digest -> what a result comes from;
+    trainings, finetunings: as stele.claims.judging.trainings keeps them; ancestry: digest -> what a result comes from;
     about: what is said of all results together.
     """
 
