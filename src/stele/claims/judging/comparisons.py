@@ -48,16 +48,18 @@ class Judging:
     def terms(self, parts: Parts) -> list[Term] | None:
         """The terms of a linear combination, in the unit of its first value; None where one is not there."""
         parts = list(parts)
-        found = [self._languages(value) for _, value in parts]
-        if absent := [one for one in found if isinstance(one, Absent)]:
-            # what cannot be had anyway does not wait for the rest
-            for one in [one for one in absent if not one.needed] or absent:
-                (self.missing if one.needed else self.left_out)[one.reason] = None
+        languages = [self._languages(value) for _, value in parts]
+        absent = [entry for entry in languages if isinstance(entry, Absent)]
+        if absent:
+            # a value that the folder cannot have does not wait for missing ones
+            for entry in [entry for entry in absent if not entry.needed] or absent:
+                self._note(entry)
             return None
         wanted = [value.reference for _, value in parts]
         if len({reference.languages for reference in wanted}) == 1:
-            found = [[code for code in found[0] if all(code in codes for codes in found)]] * len(wanted)
-            if not found[0]:
+            shared = [code for code in languages[0] if all(code in codes for codes in languages)]
+            languages = [shared] * len(wanted)
+            if not shared:
                 self.left_out[f"{parts[0][1].name}: no language in which all have results"] = None
                 return None
         return [
@@ -66,7 +68,7 @@ class Judging:
                 [self.runs.scored(reference.result, reference.metric, code) for code in codes],
                 self.runs.system(reference.result).seeds,
             )
-            for (factor, value), reference, codes in zip(parts, wanted, found, strict=True)
+            for (factor, value), reference, codes in zip(parts, wanted, languages, strict=True)
         ]
 
     def with_terms(self, items: Iterable[Item], parts: Callable[[Item], Parts]) -> list[tuple[Item, list[Term]]]:
@@ -76,17 +78,20 @@ class Judging:
 
     def number(self, value: PrintedValue) -> float | None:
         """Our own number for a printed one, in its unit; None where it is not there."""
-        found = self._known(value) or _as_borrowed(value, self.runs.value(value.reference))
-        if isinstance(found, Absent):
-            (self.missing if found.needed else self.left_out)[found.reason] = None
+        number = self._unknown(value) or _as_borrowed(value, self.runs.value(value.reference))
+        if isinstance(number, Absent):
+            self._note(number)
             return None
-        return found * value.scale
+        return number * value.scale
+
+    def _note(self, absent: Absent) -> None:
+        (self.missing if absent.needed else self.left_out)[absent.reason] = None
 
     def _languages(self, value: PrintedValue) -> list[str] | Absent:
-        return self._known(value) or _as_borrowed(value, self.runs.languages(value.reference))
+        return self._unknown(value) or _as_borrowed(value, self.runs.languages(value.reference))
 
-    def _known(self, value: PrintedValue) -> Absent | None:
-        """Why a value has no place among ours; else it is one that was looked at."""
+    def _unknown(self, value: PrintedValue) -> Absent | None:
+        """Why no result of ours belongs to a value; else it counts as looked at."""
         if value.reference is None:
             return Absent(f"{value.name}: no result of ours belongs there", needed=False)
         self.references[value.reference] = None

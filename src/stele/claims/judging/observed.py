@@ -1,7 +1,7 @@
 """Values per query and seed that a folder of results holds, `results/` or one of the same layout, read once.
 
-Seeds are those of pretraining, each the mean over its seeds of fine-tuning. Where nothing is pretrained, they are those
-of fine-tuning; where nothing is trained (term matching, an encoder as it was published) no seed has a part in it.
+A seed is one of pretraining, the mean over its seeds of fine-tuning. Where nothing is pretrained, it is one of
+fine-tuning; where nothing is trained (term matching, an encoder as it was published) there are no seeds.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from stele.files.strict import Strict, validate
 from stele.papers.table_parts import CellSource, Seeds
 from stele.significance import scores
 
+FILE = "looks.yaml"
 PRETRAINING_COST = "cpu_seconds"  # the metric that says what the pretraining behind a row took
 TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that a seed of fine-tuning has a part in
 
@@ -44,9 +45,9 @@ class Language(NamedTuple):
 
 
 class System(NamedTuple):
-    """A row of results by metric and language; `seeds` are the names of its S seeds, none where no seed has a part.
+    """A row of results by metric and language; `seeds` are the names of its S seeds, none where nothing is trained.
 
-    diverged: of which seeds the pretraining came to nothing and why, "" where of none.
+    diverged: in which seeds the pretraining diverged and why, "" where in none.
     """
 
     seeds: tuple[str, ...]
@@ -69,56 +70,55 @@ class Runs:
     def files(self, row: Row) -> list[Path]:
         """The results of a row's seeds."""
         paths = sorted(self.folder.glob(f"{row.path}/pt*-ft*.json"))
-        return [path for path in paths if self.chosen is None or chosen(path.stem, self.chosen)]
+        return [path for path in paths if self.chosen is None or is_chosen(path.stem, self.chosen)]
 
     def _system(self, row: Row) -> System | Absent:
         paths = self.files(row)
         if not paths:
             return self._counted(row, self.folder / f"{row.path}.json")
-        found = [records.read_record(path) for path in paths]
-        if not any(record.get("queries") for record in found):
+        results = [records.read_record(path) for path in paths]
+        if not any(record.get("queries") for record in results):
             return self._counted(row, paths[0])
-        groups = by_seed([path.stem for path in paths], found)
-        read = [scores.read(path)[0] for path in paths]
-        metrics = {
-            metric: self._metric(row, read, metric, [indices for _, indices in groups])
-            for metric in read[0].values
-            if all(metric in one.values for one in read)
-        }
-        labels = frozenset(label for record in found for label in record.get("labels", ()))
-        return System(tuple(name for name, _ in groups if name), metrics, labels, divergence(groups, found))
+        groups = by_seed([path.stem for path in paths], results)
+        values = [scores.read(path)[0] for path in paths]
+        metrics = {}
+        for metric in values[0].values:
+            if all(metric in of_file.values for of_file in values):
+                metrics[metric] = self._metric(row, values, metric, [indices for _, indices in groups])
+        labels = frozenset(label for record in results for label in record.get("labels", ()))
+        return System(tuple(name for name, _ in groups if name), metrics, labels, divergence(groups, results))
 
     def _counted(self, row: Row, path: Path) -> System | Absent:
-        """What has no queries: a count of a dataset's or a model's parts, the same for all seeds."""
+        """A count of a dataset's or a model's parts, which has no queries and is the same for all seeds."""
         if not path.is_file() or isinstance(records.read_record(path).get("seeds"), list):
             return self._absent(row)
-        result, none = read_result(path), np.zeros(0, dtype=int)
+        result, no_queries = read_result(path), np.zeros(0, dtype=int)
         metrics = {
-            name: {code: Language(none, np.array([[value]])) for code, value in metric.languages.items()}
+            name: {code: Language(no_queries, np.array([[value]])) for code, value in metric.languages.items()}
             for name, metric in result.metrics.items()
         }
         return System((), metrics, frozenset(result.labels), divergence([("", [0])], [{"diverged": result.diverged}]))
 
     def _metric(
-        self, row: Row, read: Sequence[scores.Scores], metric: str, groups: Sequence[Sequence[int]]
+        self, row: Row, files: Sequence[scores.Scores], metric: str, groups: Sequence[Sequence[int]]
     ) -> dict[str, Language]:
-        first = read[0]
-        orders = [_order(first, one) for one in read]
-        by_file = np.stack([one.values[metric][0, order] for one, order in zip(read, orders, strict=True)])
+        """One metric of the files, averaged by group of files."""
+        first = files[0]
+        by_file = np.stack([file.values[metric][0, _order(first, file)] for file in files])
         values = np.stack([by_file[indices].mean(axis=0) for indices in groups])
-        names, counts = np.array(first.languages), ~np.isnan(values).any(axis=0)
+        names, has_value = np.array(first.languages), ~np.isnan(values).any(axis=0)
         languages = {}
         for name in dict.fromkeys(first.languages):
-            of = np.flatnonzero((names == name) & counts)
-            if len(of) > 1:  # the variance over a single query is nobody's to know
-                keys = [first.keys[index] for index in of]
-                languages[name] = Language(self._numbers(row.benchmark, name, keys), values[:, of])
+            places = np.flatnonzero((names == name) & has_value)
+            if len(places) > 1:  # a single query has no variance
+                keys = [first.keys[place] for place in places]
+                languages[name] = Language(self._numbers(row.benchmark, name, keys), values[:, places])
         return languages
 
     def _numbers(self, benchmark: str, language: str, keys: Iterable[tuple[str, str]]) -> np.ndarray:
         """The numbers of queries, the same for all systems of a benchmark."""
-        known = self._queries.setdefault((benchmark, language), {})
-        return np.array([known.setdefault(key, len(known)) for key in keys])
+        numbers = self._queries.setdefault((benchmark, language), {})
+        return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
 
     def languages(self, reference: CellSource) -> list[str] | Absent:
         """The languages of a value that its row has results in."""
@@ -132,10 +132,10 @@ class Runs:
 
     def _scored(self, row: Row, metric: str, language: str) -> Scored:
         """One language of a system that has it."""
-        found = self.system(row).metrics[metric][language]
-        if not len(found.queries):
-            return Scored((row.benchmark, language), found.values[:, 0], found.queries, np.zeros(0))
-        return scored((row.benchmark, language), found.values, found.queries, evaluator(metric).finish())
+        stratum, (queries, values) = (row.benchmark, language), self.system(row).metrics[metric][language]
+        if not len(queries):
+            return Scored(stratum, values[:, 0], queries, np.zeros(0))
+        return scored(stratum, values, queries, evaluator(metric).finish())
 
     def _value(self, reference: CellSource) -> float | Absent:
         """The number itself, the mean over seeds; also of what has no queries (counts, sizes, costs)."""
@@ -144,25 +144,28 @@ class Runs:
         path = self.folder / f"{reference.result.path}.json"
         if not path.is_file():
             return self._absent(reference.result)
-        known = read_result(path).metrics.get(reference.metric)
-        present = [known.languages[code] for code in reference.languages if known and code in known.languages]
+        metric = read_result(path).metrics.get(reference.metric)
+        values = metric.languages if metric else {}
+        present = [values[code] for code in reference.languages if code in values]
         if not present:
             wanted = f"{reference.metric} of {', '.join(reference.languages)}"
             return Absent(f"{reference.result.path} has no {wanted}", needed=False)
         return float(np.mean(present))
 
     def _cost(self, row: Row) -> float | Absent:
-        """CPU-seconds of the pretrainings that a row comes from, a seed on average, by what is kept of them."""
+        """CPU-seconds of the pretrainings that a row comes from, a seed on average, as kept with the results."""
         paths = self.files(row)
         if not paths:
             return self._absent(row)
-        kept = trainings.kept(self.folder)
-        seconds = [
-            sum(kept[digest].get("cpu_seconds", 0.0) for digest in record.get(records.ANCESTRY, {}) if digest in kept)
-            for record in map(records.read_record, paths)
-        ]
-        known = all(seconds)
-        return float(np.mean(seconds)) if known else Absent(f"{row.path}: no cost of its pretraining", needed=False)
+        pretrainings = trainings.kept(self.folder)
+        seconds = []
+        for path in paths:
+            ancestry = records.read_record(path).get(records.ANCESTRY, {})
+            costs = [pretrainings[key].get("cpu_seconds", 0.0) for key in ancestry if key in pretrainings]
+            seconds.append(sum(costs))
+        if not all(seconds):
+            return Absent(f"{row.path}: no cost of its pretraining", needed=False)
+        return float(np.mean(seconds))
 
     def _absent(self, row: Row) -> Absent:
         reason = self.left_out.get(row.name)
@@ -179,57 +182,56 @@ def numbers(name: str) -> tuple[int, int]:
     return int(pretraining), int(finetuning)
 
 
-def chosen(name: str, seeds: Seeds) -> bool:
+def is_chosen(name: str, seeds: Seeds) -> bool:
     """Whether a result's two seeds are among some; a kind that is not named has all.
 
-    >>> chosen("pt5-ft0", Seeds(pretraining=[0, 1, 2])), chosen("pt2-ft9", Seeds(pretraining=[0, 1, 2]))
+    >>> is_chosen("pt5-ft0", Seeds(pretraining=[0, 1, 2])), is_chosen("pt2-ft9", Seeds(pretraining=[0, 1, 2]))
     (False, True)
     """
     pretraining, finetuning = numbers(name)
-    return (not seeds.pretraining or pretraining in seeds.pretraining) and (
-        not seeds.finetuning or finetuning in seeds.finetuning
-    )
+    if seeds.pretraining and pretraining not in seeds.pretraining:
+        return False
+    return not seeds.finetuning or finetuning in seeds.finetuning
 
 
-def by_seed(names: Sequence[str], found: Sequence[records.Record]) -> list[tuple[str, list[int]]]:
+def by_seed(names: Sequence[str], results: Sequence[records.Record]) -> list[tuple[str, list[int]]]:
     """(name of a seed, the files that are averaged for it), from the files' names and records; "" where no seed counts.
 
     >>> pretrained = {"model": "msm", "ancestry": {"a": {"job": "pretrain", "model": "msm"}}}
     >>> by_seed(["pt0-ft0", "pt0-ft1", "pt1-ft0"], [pretrained] * 3)
     [('pt0', [0, 1]), ('pt1', [2])]
     """
-    pairs = [numbers(name) for name in names]
-    jobs = {(facts.get("job"), facts.get("model")) for record in found for facts in _ancestry(record)}
-    pretrained = len({pretraining for pretraining, _ in pairs}) > 1 or any(
-        ("pretrain", record.get("model")) in jobs for record in found
-    )
+    seeds = [numbers(name) for name in names]
+    jobs = set()  # (job, model) of all that the results come from
+    for record in results:
+        jobs |= {(facts.get("job"), facts.get("model")) for facts in record.get(records.ANCESTRY, {}).values()}
+    several = len({pretraining for pretraining, _ in seeds}) > 1
+    pretrained = several or any(("pretrain", record.get("model")) in jobs for record in results)
     if not pretrained and not {job for job, _ in jobs} & {*TRAINS}:
         return [("", list(range(len(names))))]
     groups: dict[str, list[int]] = {}
-    for index, (pretraining, finetuning) in enumerate(pairs):
+    for index, (pretraining, finetuning) in enumerate(seeds):
         groups.setdefault(f"{PRETRAINING}{pretraining}" if pretrained else f"ft{finetuning}", []).append(index)
     return list(groups.items())
 
 
-def divergence(groups: Sequence[tuple[str, list[int]]], found: Sequence[records.Record]) -> str:
-    """Of which seeds the pretraining came to nothing, by the records of their files, and why; "" where of none.
+def divergence(groups: Sequence[tuple[str, list[int]]], results: Sequence[records.Record]) -> str:
+    """In which seeds the pretraining diverged, by the records of their files, and why; "" where in none.
 
     >>> divergence([("pt0", [0]), ("pt1", [1])], [{}, {"diverged": {"pt1-ft0": "ccp: cosine .99"}}])
     'pretraining diverged in 1 of 2 seeds (pt1): ccp: cosine .99'
     """
-    reasons = {
-        name: {why for index in indices for why in found[index].get("diverged", {}).values()}
-        for name, indices in groups
-    }
-    seeds = [name for name, whys in reasons.items() if whys]
+    reasons: set[str] = set()
+    seeds = []
+    for name, indices in groups:
+        of_seed = {why for index in indices for why in results[index].get("diverged", {}).values()}
+        if of_seed:
+            seeds.append(name)
+            reasons |= of_seed
     if not seeds:
         return ""
     which = f" in {len(seeds)} of {len(groups)} seeds ({', '.join(seeds)})" if all(seeds) else ""
-    return f"pretraining diverged{which}: {'; '.join(sorted(set().union(*reasons.values())))}"
-
-
-def _ancestry(record: records.Record) -> Iterable[records.Record]:
-    return record.get(records.ANCESTRY, {}).values()
+    return f"pretraining diverged{which}: {'; '.join(sorted(reasons))}"
 
 
 def _order(first: scores.Scores, other: scores.Scores) -> np.ndarray:
@@ -242,11 +244,14 @@ def _order(first: scores.Scores, other: scores.Scores) -> np.ndarray:
     return np.array([places[key] for key in first.keys])
 
 
-FILE = "looks.yaml"
-
-
+# --- looks ------------------------------------------------------------------------------------------------------------
 class Looks(Strict):
-    """`first: {pretraining: [0, 1, 2, 3, 4], finetuning: [0, 1]}`; a kind that is not named has all its seeds."""
+    """The two looks at a study: main claims that the first leaves undecided get more seeds and are judged again.
+
+    `looks.yaml` in a folder of results names the seeds of the first look, and is written before those of the second
+    are added: `first: {pretraining: [0, 1, 2, 3, 4], finetuning: [0, 1]}`. A kind that is not named has all its seeds.
+    Verdicts of both looks follow from the folder alone.
+    """
 
     first: Seeds
 
@@ -260,6 +265,6 @@ def load_looks(folder: Path) -> Looks | None:
 def second_taken(folder: Path) -> bool:
     """Whether a folder of results holds seeds beside those of its first look."""
     looks = load_looks(folder)
-    return looks is not None and any(
-        not chosen(path.stem, looks.first) for path in result_files(folder, each_seed=True)
-    )
+    if looks is None:
+        return False
+    return any(not is_chosen(path.stem, looks.first) for path in result_files(folder, each_seed=True))
