@@ -37,16 +37,16 @@ from stele.files.reading import read_object, reading
 
 log = logging.getLogger(__name__)
 FORMATS = ("mteb", "model_index", "csv")
-KEPT = (GENERATED, STAND_IN, LIMITED, NO_DIGEST)  # results of these do not leave the house as a model's numbers
+WITHHELD = (GENERATED, STAND_IN, LIMITED, NO_DIGEST)  # labels of results that are not exported as a model's numbers
 SETTING = "direct"
 NO_REVISION = "no_revision_available"  # MTEB's name for it: of a folder of one's own
 
 
 class Measured(NamedTuple):
-    """A result of a checkpoint as it is, on real data; its repository, or a folder's key, and its revision.
+    """A result of an unmodified checkpoint on real data; its repository, or a folder's key, and its revision.
 
-    `encoding` has the keys of its encoding that config.yaml set: the numbers are then not those of the bare checkpoint.
-    `notes` are what its encoding did not do, as of a folder's prompts that were not used.
+    encoding: the keys of its encoding that config.yaml set, with which the numbers are not the bare checkpoint's.
+    notes: what its encoding left out, such as a folder's prompts that were not used.
     """
 
     path: Path
@@ -58,10 +58,12 @@ class Measured(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What those who get the numbers must be told; "" where there is nothing."""
-        chosen = ", ".join(f"{key}: {value!r}" for key, value in self.encoding.items())
-        said = "; ".join([*([f"config.yaml sets {chosen}"] if chosen else []), *self.notes])
-        return f"{self.result.benchmark} of {self.repository}: {said}" if said else ""
+        """What whoever gets the numbers must know; "" where there is nothing."""
+        notes = list(self.notes)
+        if self.encoding:
+            keys = ", ".join(f"{key}: {value!r}" for key, value in self.encoding.items())
+            notes.insert(0, f"config.yaml sets {keys}")
+        return f"{self.result.benchmark} of {self.repository}: {'; '.join(notes)}" if notes else ""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,9 +79,10 @@ def run(args: argparse.Namespace) -> None:
     if not args.results_dir.is_dir():
         raise SteleError(f"{args.results_dir}: no such folder of results")
     if args.format == "csv":
-        found = load_results(args.results_dir)
-        chosen = found if args.model is None else found[found["model"] == args.model]
-        write_csv(sys.stdout, [COLUMNS, *chosen.astype(object).where(chosen.notna(), "").to_numpy().tolist()])
+        table = load_results(args.results_dir)
+        if args.model is not None:
+            table = table[table["model"] == args.model]
+        write_csv(sys.stdout, [COLUMNS, *table.astype(object).where(table.notna(), "").to_numpy().tolist()])
         return
     results = list(measured(args.results_dir, args.model))
     if not results:
@@ -93,11 +96,11 @@ def run(args: argparse.Namespace) -> None:
 
 
 def measured(results_dir: Path, model: str | None) -> Iterator[Measured]:
-    """The results of a folder that may stand as numbers of a checkpoint as it is."""
+    """The results of a folder that are numbers of unmodified checkpoints on complete real data."""
     aliases = catalogue.load("settings")["aliases"]
     for path in result_files(results_dir):
         result = read_placed(path, aliases)
-        if model not in (None, result.model) or result.setting != SETTING or set(KEPT) & set(result.labels):
+        if model not in (None, result.model) or result.setting != SETTING or set(WITHHELD) & set(result.labels):
             continue
         record = read_record(path)
         if checkpoint := own_checkpoint(record, result.model):
@@ -107,7 +110,7 @@ def measured(results_dir: Path, model: str | None) -> Iterator[Measured]:
 
 
 def write_mteb(results: list[Measured], folder: Path) -> None:
-    """A file for each result on data that a task of MTEB reads, too, where MTEB's loader looks for it."""
+    """Writes a file for each result on data that a task of MTEB reads, where MTEB's loader looks for it."""
     written = 0
     for one in results:
         about = catalogue.entries(PublishedBenchmark).get(one.result.benchmark)

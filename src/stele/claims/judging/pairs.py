@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from stele.errors import SteleError
 from stele.papers.addresses import Address, PrintedPaper, PrintedValue, printed_at
-from stele.papers.claims import Bars, Claim, Control, by_reading
+from stele.papers.claims import Bars, Claim, Control, Quantifier, by_reading
 from stele.papers.table_parts import CellSource, Target, merge
 
 Parts = tuple[str, ...]
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -124,8 +126,8 @@ def pair_values(left: Sequence[Value], right: Sequence[Value], several: bool = T
         raise SteleError(f"{left[0].name} against several of {right[0].at.place}: name one value there")
     varying = [(_several(left, index), _several(right, index)) for index in range(len(left[0].at.parts))]
     shared = [index for index, sides in enumerate(varying) if all(sides)]
-    own = [index for index, (ours, theirs) in enumerate(varying) if theirs and not ours]
-    if own and not several:
+    of_rivals = [index for index, (ours, theirs) in enumerate(varying) if theirs and not ours]
+    if of_rivals and not several:
         raise SteleError(f"{left[0].name} has several values to be subtracted, from {right[0].name} on")
     by_shared: dict[Parts, list[Value]] = {}
     for value in right:
@@ -137,7 +139,7 @@ def pair_values(left: Sequence[Value], right: Sequence[Value], several: bool = T
         others.append([other for other in by_shared[key] if other.name != value.name])
     rivals = max(map(len, others)) > 1
     return [
-        Pair(value, other, _chosen(other, own) if rivals else ())
+        Pair(value, other, _chosen(other, of_rivals) if rivals else ())
         for value, against in zip(left, others, strict=True)
         for other in against
     ]
@@ -171,14 +173,10 @@ def pairs_of(left: Address, rights: Sequence[Address], paper: PrintedPaper) -> l
     return pairs
 
 
-def averages_or_all(items: Sequence, value: Callable) -> list:
-    """Of pairs or values those of printed averages, where there are some; `value` gives an item's Value."""
-    return [item for item in items if value(item).at.average] or list(items)
-
-
-def languages_or_all(items: Sequence, value: Callable) -> list:
-    """Of pairs or values those of single languages, where there are some."""
-    return [item for item in items if not value(item).at.average] or list(items)
+def _of_quantifier(quantifier: Quantifier, items: Sequence[Item], value: Callable[[Item], Value]) -> list[Item]:
+    """The items with printed averages (average) or single languages (each_language), where there are some, else all."""
+    wanted = {"average": True, "each_language": False}.get(quantifier)
+    return [item for item in items if value(item).at.average is wanted] or list(items)
 
 
 def pairs_meant(claim: Claim, paper: PrintedPaper) -> list[Pair]:
@@ -186,32 +184,27 @@ def pairs_meant(claim: Claim, paper: PrintedPaper) -> list[Pair]:
 
     Raises SteleError where numbers of different units would be averaged.
     """
-    pairs = pairs_of(claim.left, claim.rights, paper)
-    if claim.quantifier == "average":
-        pairs = averages_or_all(pairs, lambda pair: pair.left)
-        if len({pair.left.at.scale for pair in pairs}) > 1:
-            raise SteleError("numbers of different units are averaged; name the columns")
-    if claim.quantifier == "each_language":
-        pairs = languages_or_all(pairs, lambda pair: pair.left)
+    pairs = _of_quantifier(claim.quantifier, pairs_of(claim.left, claim.rights, paper), lambda pair: pair.left)
+    if claim.quantifier == "average" and len({pair.left.at.scale for pair in pairs}) > 1:
+        raise SteleError("numbers of different units are averaged; name the columns")
     return pairs
 
 
 def values_meant(claim: Claim, paper: PrintedPaper) -> list[Value]:
-    """The values on the left of a claim that its quantifier speaks of."""
+    """The values on the left of a claim: printed averages where it is about the average."""
     values = values_at(claim.left, paper)
-    return averages_or_all(values, lambda value: value) if claim.quantifier == "average" else values
+    return _of_quantifier("average", values, lambda value: value) if claim.quantifier == "average" else values
 
 
 def series_of(claim: Claim, paper: PrintedPaper) -> list[list[Value]]:
-    """The series of a trend, from point to point; several where each of its points is of several cells."""
+    """The series of a trend, from point to point; several where each of its points has several cells."""
     points = [values_at(address, paper) for address in claim.points]
-    narrowed = {"average": averages_or_all, "each_language": languages_or_all}.get(claim.quantifier)
-    first, *others = [narrowed(values, lambda value: value) for values in points] if narrowed else points
+    first, *others = [_of_quantifier(claim.quantifier, values, lambda value: value) for values in points]
     series = [[value] for value in first]
     for values in others:
         matched = {pair.left.name: pair.right for pair in pair_values(first, values, several=False)}
-        for one in series:
-            one.append(matched[one[0].name])
+        for points_of_series in series:
+            points_of_series.append(matched[points_of_series[0].name])
     return series
 
 
@@ -224,14 +217,13 @@ def baseline_pairs(claim: Claim, paper: PrintedPaper) -> list[Pair]:
     """Of a claim of significance that names no right: each value with that of the row which its table compares with."""
     left = values_at(claim.left, paper)
     others = [_printed(value) for value in paper.tables.get(claim.left.table, ())]
-    return [
-        Pair(value, other)
-        for value in left
-        for other in others
-        if other.at.parts[2:] == value.at.parts[2:]
-        and other.at.target.model == value.at.baseline
-        and other.name != value.name
-    ]
+    pairs = []
+    for value in left:
+        for other in others:
+            same_cell = other.at.parts[2:] == value.at.parts[2:] and other.name != value.name
+            if same_cell and other.at.target.model == value.at.baseline:
+                pairs.append(Pair(value, other))
+    return pairs
 
 
 def instead(address: Address, target: Target | None) -> Address:
@@ -256,7 +248,10 @@ def control_pairs(claim: Claim, control: Control, paper: PrintedPaper) -> list[P
     pairs = pairs_meant(changed, paper)
     if not any(target and target.setting for target in (control.left, control.right)):
         pairs = [pair for pair in pairs if _setting(pair.left) == _setting(pair.right)] or pairs
-    return list({(_systems(pair.left), _systems(pair.right)): pair for pair in reversed(pairs)}.values())[::-1]
+    first: dict[tuple, Pair] = {}
+    for pair in pairs:
+        first.setdefault((_systems(pair.left), _systems(pair.right)), pair)
+    return list(first.values())
 
 
 def _setting(value: Value) -> str | None:
