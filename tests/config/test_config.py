@@ -110,7 +110,7 @@ TUNING = {key: value for key, value in load("recipes")["finetuning"]["nq"].items
 @pytest.mark.parametrize(
     ("values", "parts"),
     [
-        ({"dump_date": 20221345}, ["dump_date", "a day that there is"]),
+        ({"dump_date": 20221345}, ["dump_date", "an existing day"]),
         ({"dump_date": "2022١٢01"}, ["dump_date"]),
         ({"dump_date": True}, ["dump_date"]),
         ({"seeds": {"pretraining": [True]}}, ["seeds.pretraining.0", "found True"]),

@@ -150,7 +150,7 @@ def _control(control: ControlResult) -> dict[str, Any]:
 
 
 def _number(value: float | None) -> float | None:
-    """Ten significant digits, the same on all machines; None for what is no number."""
+    """Ten significant digits, the same on all machines; None for NaN and infinity."""
     return None if value is None or not math.isfinite(value) else float(f"{value:.10g}")
 
 
@@ -160,7 +160,7 @@ def _seeds(seeds: int) -> int | None:
 
 
 def as_csv(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
-    """A row a claim; what is a list in JSON is one text, its entries parted by semicolons."""
+    """A row a claim; a list is one text with semicolons between its entries."""
     rows = [facts(one) for one in judged]
     for row in rows:
         row["main"] = "yes" if row["main"] else ""

@@ -1,10 +1,10 @@
-"""Say what claims still need: results missing by row and seed, and what these cost, at any scale.
+"""List the results that claims still need, by row and seed, and what they cost, at any scale.
 
     stele claims plan --paper msm kept --main --scale study --seeds 5 2
     stele claims plan --claim msm/hierarchical_loss --format csv
 
-Nothing is built. The rows are those of the claims' cells and controls; config.yaml says everything else. Costs are
-those of `stele cluster cost`: hours within a factor of two. Results of another scale do not count as there.
+Nothing is built. The claims' cells and controls name the rows; config.yaml says everything else. Costs are reckoned as
+by `stele cluster cost`: hours within a factor of two. Results of another scale count as missing.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--paper", nargs="+", metavar="PAPER", help="default: all that have claims")
     parser.add_argument("--main", action="store_true", help="main claims alone")
     parser.add_argument("--scale", help="default: as a run would choose")
-    parser.add_argument("--seeds", type=int, nargs=2, metavar=("P", "F"), help="so many of pretraining, of fine-tuning")
+    parser.add_argument(
+        "--seeds", type=int, nargs=2, metavar=("P", "F"), help="numbers of seeds of pretraining and of fine-tuning"
+    )
     parser.add_argument("--config", type=Path, default=Path("config.yaml"), help="(default: %(default)s)")
     parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
     parser.add_argument("--format", choices=("text", "csv"), default="text", help="(default: %(default)s)")

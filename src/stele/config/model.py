@@ -40,7 +40,7 @@ def _day(date: str) -> str:
     try:
         datetime.strptime(date, "%Y%m%d")
     except ValueError:
-        raise ValueError("want a day that there is, as YYYYMMDD") from None
+        raise ValueError("want an existing day, as YYYYMMDD") from None
     return date
 
 

@@ -235,7 +235,7 @@ def write(path: Path, values: dict[str, Any]) -> None:
 
 
 def refuse_another(path: Path, values: dict[str, Any]) -> None:
-    """Refuses a name under which something else has results: those of two models would stand as one model's.
+    """Refuses a name under which something else has results, so that two models never count as one.
 
     Results in another folder do not matter.
     """
@@ -265,9 +265,9 @@ def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequen
 
 # --- the run ----------------------------------------------------------------------------------------------------------
 def check_checkpoint(plan: Plan, name: str) -> None:
-    """Takes and checks what stands beside a checkpoint's weights; SteleError where it is no encoder, or is not there.
+    """Fetches and checks the files beside a checkpoint's weights; SteleError where it is no encoder or does not exist.
 
-    Nothing is looked at of a checkpoint that the catalogue knows, or that was fetched before.
+    A checkpoint that the catalogue knows, or that was fetched before, is not checked.
     """
     record, known = Path(plan.paths.checkpoint(name)), catalogue.entries(Model).get(name)
     source = plan.models.checkpoint_source(name)

@@ -1,4 +1,4 @@
-"""Addresses of what a paper prints: cells of its tables, points of its figures; with the numbers that stand there.
+"""Addresses of a paper's printed numbers: cells of its tables, points of its figures.
 
 An address is a table or a figure and a pattern, `*` and `?` allowed within each part: `group/row/line/column` in a
 table, the column being the one where the paper prints a number, and `panel/series/point` in a figure, a point by its
@@ -94,7 +94,7 @@ class PrintedValue:
         return self.significance.baseline(self.target.benchmark)
 
     def instead(self, target: Target) -> PrintedValue:
-        """What would stand there of another target; no paper prints it."""
+        """The same place with another target; no paper prints it."""
         given = target.model_dump(exclude_unset=True)
         merged = merge([self.target, target])
         return replace(
@@ -112,7 +112,7 @@ class PrintedValue:
 
 @dataclass(frozen=True)
 class PrintedPaper:
-    """All that one paper prints, by the number of the table or figure."""
+    """The printed values of one paper, by the number of the table or figure."""
 
     paper: str
     tables: dict[int, list[PrintedValue]]
@@ -120,7 +120,7 @@ class PrintedPaper:
 
 
 def load_paper(folder: Path | str) -> PrintedPaper:
-    """What the specs in a paper's folder print, `paper_tables/msm`."""
+    """Reads the printed values from the specs in a paper's folder, `paper_tables/msm`."""
     folder = Path(folder)
     tables = {table.number: list(_cells(table)) for table in load_specs(folder)}
     figures = {

@@ -90,7 +90,7 @@ class Figure(PaperPart):
 
     @property
     def from_files(self) -> bool:
-        """Whether what it draws stands in files beside results and not in the results."""
+        """Whether it draws files that lie beside results, instead of values in the results."""
         return self.kind != "curves"
 
     def axis(self, panel: Panel) -> Axis:
@@ -171,7 +171,7 @@ def _problems_of_printed(figure: Figure, panel: Panel) -> Iterator[str]:
 
 
 def load_figure(path: Path | str) -> Figure:
-    """Reads one spec; SteleError names the file and the key of what is wrong in it."""
+    """Reads one spec; SteleError names the file and the wrong key."""
     return read_part(Figure, path)
 
 
@@ -186,5 +186,5 @@ def file_name(value: CellSource) -> str:
 
 
 def file_key(value: CellSource) -> str:
-    """What a context calls that file: the name of its result, and its own."""
+    """What a context calls that file: the names of its result and of itself."""
     return f"{value.result.name}/{file_name(value)}"

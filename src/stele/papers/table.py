@@ -71,7 +71,7 @@ class Table(PaperPart):
 
     @property
     def of_today(self) -> bool:
-        """Whether published numbers (references.tsv) stand beside ours, in place of what a paper prints."""
+        """Whether ours are compared with published numbers (references.tsv) instead of printed ones."""
         return self.paper == TODAY
 
     def rows(self) -> Iterator[tuple[Group, TableRow]]:
@@ -179,7 +179,7 @@ def _problems_of_today(table: Table) -> Iterator[str]:
 
 
 def load_spec(path: Path | str) -> Table:
-    """Reads one spec; SteleError names the file and the key of what is wrong in it.
+    """Reads one spec; SteleError names the file and the wrong key.
 
     A plan asks for each spec several times, so tables are cached by the bytes of their files.
     """
@@ -224,7 +224,7 @@ def printed_under(table: Table, row: TableRow, column: Column) -> Column:
 
 
 def source_of(row: TableRow, column: Column) -> str | None:
-    """The key of the source that a printed number was borrowed from, None for the paper's own."""
+    """The key of the source that a printed number was borrowed from, None for a number of the paper itself."""
     return row.borrowed.get(column.key) if isinstance(row.borrowed, dict) else row.borrowed
 
 
@@ -262,7 +262,7 @@ def references(table: Table, recompute: str = "own", extra_models: Iterable[str]
 
 
 def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:
-    """The rows of results that a table is made of, in order.
+    """The rows of results that a table shows, in order.
 
     >>> from stele.papers.table import load_spec
     >>> results_needed(load_spec("paper_tables/msm/table_12.yaml"))                        # doctest: +SKIP

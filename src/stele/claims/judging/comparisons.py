@@ -1,7 +1,7 @@
-"""A claim on its way to a verdict on runs: its printed values looked up in a folder of results, and what was not there.
+"""A claim's comparisons on our runs: the values of its cells are looked up in a folder of results.
 
-A value that cannot be had there (no language of it is in scale, its row is borrowed, no result of ours belongs there)
-is left out and named. One whose results are missing leaves the whole claim without data.
+A value is left out, and listed, where the folder cannot have it: no language of it is in scale, its row is borrowed, or
+no result of ours belongs to it. A value whose results are missing leaves the whole claim without data.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ Outcome = tuple[float, float]  # corrected p and the difference, positive where 
 
 @dataclass
 class Judging:
-    """A claim on its way to a finding, and what was not there. `full_size`: whether runs are of the papers' size."""
+    """A claim compared on our runs, and the values that are missing or left out.
+
+    full_size: whether runs have the papers' size.
+    """
 
     claim: Claim
     paper: PrintedPaper
@@ -77,7 +80,7 @@ class Judging:
         return [(item, terms) for item, terms in found if terms is not None]
 
     def number(self, value: PrintedValue) -> float | None:
-        """Our own number for a printed one, in its unit; None where it is not there."""
+        """Our number for a printed one, in its unit; None where it is missing."""
         number = self._unknown(value) or _as_borrowed(value, self.runs.value(value.reference))
         if isinstance(number, Absent):
             self._note(number)
@@ -135,7 +138,7 @@ def _listed(reasons: Iterable[str]) -> str:
 
 
 def difference(pair: Pair, times: float = 1.0) -> list[tuple[float, PrintedValue]]:
-    """Left minus so many times right, in the unit of the left."""
+    """Left minus `times` the right, in the unit of the left."""
     unit = times * pair.left.at.scale / pair.right.at.scale
     return [*pair.left.terms, *((-unit * factor, value) for factor, value in pair.right.terms)]
 

@@ -102,7 +102,7 @@ def scored(
     queries: np.ndarray | None = None,
     finish: Callable[[float], float] | None = None,
 ) -> Scored:
-    """From values float64 [S, n] of the stratum's queries, all of them or those of the numbers `queries`.
+    """From values float64 [S, n] of the stratum's queries: all of them, or those with the numbers `queries` int [n].
 
     `finish` turns a mean over queries into the metric's value, where that is not the mean itself; what a query adds is
     then told by its slope. Raises ValueError for a single query, whose variance nobody knows.

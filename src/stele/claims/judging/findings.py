@@ -1,4 +1,4 @@
-"""What our own runs say of a claim: two p-values, one for it and one for the contrary, and from them a verdict.
+"""From estimates to a verdict: two p-values, one for the claim and one for the contrary, and the levels of a family.
 
 Each kind of claim has a function that gives its `Finding`. A p-value is two-sided: it is at most a claim's level where
 the interval at one minus that level lies above 0 (for the claim) or below it (for the contrary). Which level, the
@@ -50,7 +50,7 @@ class Finding(NamedTuple):
         return min(self.supports, self.reverses, 1.0)
 
     def interval(self, level: float) -> tuple[float, float]:
-        """As wide as what is shown is judged at a level: the low end for the claim, the high one for the contrary."""
+        """The interval that decides at a level: its low end for the claim, its high end for the contrary."""
         if self.equivalence:  # both ends decide either way
             times = self.times[self.reverses < self.supports]
             return interval(self.shown, min(1.0, 2 * level / times))
@@ -60,7 +60,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a claim, in the unit of the estimates.
+    """The verdict on a claim, in the unit of the estimates.
 
     detectable: the smallest difference that the comparison could have seen; seeds_needed: to see one of the size of the
     bar, None where no number of seeds does. Both are of undecided claims.
@@ -92,7 +92,7 @@ def best(rivals: Mapping[str, Estimate]) -> Finding:
 
 
 def at_least(number: int, parts: Mapping[str, Finding]) -> Finding:
-    """At least so many of the parts are as claimed, all or most of them; reversed where too many others are.
+    """At least `number` of the parts are as claimed; reversed where too many parts are the contrary.
 
     The p-value of a partial conjunction: the i-th smallest of n times n - i + 1 (Benjamini and Heller, Biometrics 64,
     2008). Shown is the part that decides: of all parts the closest.

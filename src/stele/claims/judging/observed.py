@@ -263,7 +263,7 @@ def load_looks(folder: Path) -> Looks | None:
 
 
 def second_taken(folder: Path) -> bool:
-    """Whether a folder of results holds seeds beside those of its first look."""
+    """Whether a folder of results holds seeds that its first look does not have."""
     looks = load_looks(folder)
     if looks is None:
         return False

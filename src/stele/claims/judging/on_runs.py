@@ -1,6 +1,6 @@
 """What our own runs say of a claim, kind by kind: from its addresses to a finding that its family then judges.
 
-The pairs are those of print (`stele.claims.judging.pairs`), their values those of a folder of results.
+Pairs are made as for print (`stele.claims.judging.pairs`); their values come from a folder of results.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _rival_names(pairs: Sequence[Pair]) -> dict[tuple[str, ...], str]:
 
 
 def _enough(claim: Claim, number: int) -> int:
-    """How many of so many cells have to be as claimed."""
+    """How many of `number` cells have to be as claimed."""
     return number // 2 + 1 if claim.quantifier == "most" else number
 
 
@@ -83,7 +83,7 @@ def _finding(claim: Claim, test: Test, parts: Sequence[tuple[str, list[Term]]]) 
 
 
 def _floor(judging: Judging, sides: Iterable[Sequence[Value]]) -> tuple[float, float] | None:
-    """(the highest mean score of what is compared: two sides, a trend's points; the claim's floor)."""
+    """(the highest mean score of the two sides or of a trend's points, the claim's floor)."""
     if judging.claim.floor is None:
         return None
     scores = []
@@ -130,7 +130,7 @@ def margin(judging: Judging) -> Case | Verdict:
 
 
 def ratio(judging: Judging) -> Case | Verdict:
-    """The left is above the right (below, of an amount below 1); of a limit, above so many times the right."""
+    """The left is above the right (below, of an amount below 1); of a limit, above amount × right."""
     amount = judging.claim.amount
     if judging.claim.at_least or judging.claim.more_than:
         return compared(judging, lambda pair: 1, times=amount)

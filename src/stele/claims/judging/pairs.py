@@ -1,4 +1,4 @@
-"""Which printed number a claim holds against which other.
+"""The pairs of printed numbers that a claim compares.
 
 The parts of an address that vary on both sides must be equal (`all/msm/*/*` against `all/xlmr/*/*`: the same line and
 column). A part that varies on the right alone makes rivals: `all/msm/*/avg` against `all/*/*/avg` is MSM against each
@@ -87,8 +87,8 @@ class Pair:
 
 def bar_of(value: Value, bars: Bars) -> float:
     """The smallest difference of interest, in the unit of a value."""
-    own = bars.map if (value.at.metric or "").startswith("ap") else None
-    return (own or bars.points / 100) * value.at.scale
+    map_bar = bars.map if (value.at.metric or "").startswith("ap") else None
+    return (map_bar or bars.points / 100) * value.at.scale
 
 
 def _rounded(number: float) -> float:
@@ -227,7 +227,7 @@ def baseline_pairs(claim: Claim, paper: PrintedPaper) -> list[Pair]:
 
 
 def instead(address: Address, target: Target | None) -> Address:
-    """An address of what its cells would hold of another target."""
+    """The address with another target for its cells."""
     if target is None:
         return address
     both = [address.instead, target] if address.instead else [target]
@@ -235,9 +235,9 @@ def instead(address: Address, target: Target | None) -> Address:
 
 
 def control_pairs(claim: Claim, control: Control, paper: PrintedPaper) -> list[Pair]:
-    """What a control compares: the claim's pairs with its targets, each pair of systems once.
+    """The pairs of a control: the claim's pairs with the control's targets, each pair of systems once.
 
-    A control that names no setting is of the claim's own: rivals of other settings make no pair of it.
+    A control that names no setting has the claim's: rivals of other settings make no pair.
     """
     changed = claim.model_copy(
         update={

@@ -1,4 +1,4 @@
-"""What is kept of the trainings behind kept results: of pretrainings how the loss fell, of all what they cost.
+"""The record of trainings behind kept results: loss curves of pretrainings, and costs of all trainings.
 
 Weights are left out. One file holds all of a kind, by the digest under which a result's ancestry names its encoder.
 """
@@ -19,14 +19,14 @@ from stele.files.strict import validate
 
 FILE = "pretraining.json"
 FINETUNING = "finetuning.json"
-POINTS = 50  # of a curve: each the mean of so many steps
+POINTS = 50  # of a curve: each the mean of a stretch of steps
 FACTS = ("model", "seed", "objective", "steps", "losses", "chance", "cpu_seconds", "wall_seconds", "device", "threads")
 COSTS = ("model", "seed", "steps", "cpu_seconds", "wall_seconds", "device", "threads")  # of fine-tuning
 NO_LOSS = ("step", "learning_rate")
 
 
 class Training(BaseModel):
-    """What is kept of a training: its cost; of a pretraining its losses, those of chance, and their curve by step."""
+    """A training's cost; of a pretraining also its losses, the losses of chance, and their curves by step."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
@@ -47,7 +47,7 @@ class Training(BaseModel):
 
 
 def kept(folder: Path, name: str = FILE) -> dict[str, dict[str, Any]]:
-    """Digest -> what a folder of kept results has of a pretraining (or fine-tuning); none where it keeps nothing."""
+    """Digest -> the record of a pretraining (or fine-tuning) in a folder of kept results."""
     path = folder / name
     held = read_object(path, "record of trainings") if path.is_file() else {}
     validate(dict[str, Training], held, str(path))
@@ -55,7 +55,7 @@ def kept(folder: Path, name: str = FILE) -> dict[str, dict[str, Any]]:
 
 
 def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(digest, what is kept) of the pretrainings of a folder of work that results come from."""
+    """(digest, record) of the pretrainings in a folder of work that results come from."""
     for path in sorted(work.glob("encoders/*/pt*/record.json")):
         if (digest := records.content_digest(path)) in wanted:
             record = records.read_record(path)
@@ -65,7 +65,7 @@ def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[st
 
 
 def finetunings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(digest, what it cost) of the fine-tunings of a folder of work that results come from."""
+    """(digest, cost) of the fine-tunings in a folder of work that results come from."""
     for path in sorted(work.glob("finetuned/*/*/pt*/record.json")):
         if (digest := records.content_digest(path)) in wanted:
             record = records.read_record(path)

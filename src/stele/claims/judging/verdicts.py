@@ -34,7 +34,7 @@ EXCLUDED = ("not built", "unavailable", "not in scale")  # states of rows that t
 
 @dataclass(frozen=True)
 class ControlResult:
-    """A control of a claim: left minus right, its own 95 % interval and uncorrected p; or why there is none.
+    """A control of a claim: left minus right with a 95 % interval and uncorrected p; or why there is none.
 
     diverged: as of the claim.
     """
