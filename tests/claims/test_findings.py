@@ -112,9 +112,9 @@ def test_one_language_against_the_rest(generator):
     """The average is above, and Swahili is below: that is no support, and not the contrary."""
     how = {"effect": 0.08, "over_seeds": 0.004, "over_queries": 0.02}
     scores = planted(generator, **how)
-    assert state(findings.each_language(estimate(*scores), by_language(*scores))) == "supported"
+    assert state(findings.without_reversal(estimate(*scores), by_language(*scores))) == "supported"
     scores = planted(generator, **how, other={"sw": -0.05})
-    finding = findings.each_language(estimate(*scores), by_language(*scores))
+    finding = findings.without_reversal(estimate(*scores), by_language(*scores))
     verdict = judge(Case(finding, BAR))
     assert verdict.state == "undecided" and verdict.reason == "reversed in sw" and verdict.mean > 0
     assert state(findings.greater(estimate(*scores))) == "supported"
@@ -122,18 +122,18 @@ def test_one_language_against_the_rest(generator):
 
 def test_each_language_is_reversed_where_the_average_is(generator):
     scores = planted(generator, -0.05, other={"sw": 0.02})
-    assert state(findings.each_language(estimate(*scores), by_language(*scores))) == "reversed"
+    assert state(findings.without_reversal(estimate(*scores), by_language(*scores))) == "reversed"
 
 
 def test_a_trend_needs_its_ends_and_no_step_the_other_way(generator):
     up, flat, down = (
         estimate(*planted(generator, effect, over_seeds=0.002, over_queries=0.01)) for effect in (0.05, 0, -0.02)
     )
-    assert state(findings.trend(up, {"0 to 5": up, "5 to 10": flat})) == "supported"
-    assert state(findings.trend(up, {"0 to 5": up, "5 to 10": down})) == "undecided"
-    assert state(findings.trend(down, {"0 to 5": down, "5 to 10": flat})) == "reversed"
-    assert state(findings.peak({"before": up, "after": up})) == "supported"
-    assert state(findings.peak({"before": up, "after": down})) == "reversed"
+    assert state(findings.without_reversal(up, {"0 to 5": up, "5 to 10": flat})) == "supported"
+    assert state(findings.without_reversal(up, {"0 to 5": up, "5 to 10": down})) == "undecided"
+    assert state(findings.without_reversal(down, {"0 to 5": down, "5 to 10": flat})) == "reversed"
+    assert state(findings.best({"before": up, "after": up})) == "supported"
+    assert state(findings.best({"before": up, "after": down})) == "reversed"
 
 
 def test_comparable_is_an_equivalence_test(generator):

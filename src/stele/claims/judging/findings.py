@@ -120,27 +120,16 @@ def at_least(number: int, parts: Mapping[str, Finding]) -> Finding:
     )
 
 
-def each_language(average: Estimate, languages: Mapping[str, Estimate], alpha: float = ALPHA) -> Finding:
-    """The average is above, and no language is below (Holm over the languages)."""
-    return _unless_reversed(greater(average), languages, alpha)
+def without_reversal(whole: Estimate, parts: Mapping[str, Estimate]) -> Finding:
+    """The whole is above and no part is below (Holm over the parts).
 
-
-def trend(ends: Estimate, steps: Mapping[str, Estimate], alpha: float = ALPHA) -> Finding:
-    """From end to end it rises, and no step falls (Holm over the steps). Of a falling trend give reversed estimates."""
-    return _unless_reversed(greater(ends), steps, alpha)
-
-
-def peak(neighbours: Mapping[str, Estimate]) -> Finding:
-    """The peak is above both neighbours: estimates of the peak minus each."""
-    return best(neighbours)
-
-
-def _unless_reversed(finding: Finding, parts: Mapping[str, Estimate], alpha: float) -> Finding:
-    """The finding, without support where one of its parts goes the other way."""
-    each = {name: greater(found).reverses for name, found in parts.items()}
-    limits = levels(list(each.values()), "holm", alpha)
-    against = [name for (name, p), limit in zip(each.items(), limits, strict=True) if p <= limit]
-    seeds = min([finding.seeds, *(found.seeds for found in parts.values())])
+    The whole is an average over languages, or a trend from end to end; the parts are the languages, or the steps.
+    """
+    finding = greater(whole)
+    p_values = {name: greater(part).reverses for name, part in parts.items()}
+    limits = levels(list(p_values.values()), "holm", ALPHA)
+    against = [name for (name, p), limit in zip(p_values.items(), limits, strict=True) if p <= limit]
+    seeds = min([finding.seeds, *(part.seeds for part in parts.values())])
     if not against:
         return finding._replace(seeds=seeds)
     return finding._replace(supports=1.0, seeds=seeds, against=f"reversed in {', '.join(against)}", blocked=True)

@@ -79,7 +79,7 @@ def _finding(claim: Claim, test: Test, parts: Sequence[tuple[str, list[Term]]]) 
     languages: dict[str, list[list[Term]]] = {}
     for language, terms in parts:
         languages.setdefault(language, []).append(terms)
-    return findings.each_language(average, {code: mean_of(combinations) for code, combinations in languages.items()})
+    return findings.without_reversal(average, {code: mean_of(combinations) for code, combinations in languages.items()})
 
 
 def _floor(judging: Judging, sides: Iterable[Sequence[Value]]) -> tuple[float, float] | None:
@@ -163,11 +163,13 @@ def _trend(claim: Claim, steps: Sequence[Sequence[Term]]) -> Finding:
     if claim.shape == "peak":
         peak = peak_of(claim)
         neighbours = {"the one before": combine(steps[peak - 1]), "the one after": combine(signed(steps[peak], -1))}
-        return findings.peak(neighbours)
+        return findings.best(neighbours)
     sign = 1 if claim.shape == "rising" else -1
     steps = [signed(step, sign) for step in steps]
     ends = combine([term for step in steps for term in step])
-    return findings.trend(ends, {f"step {number}": combine(step) for number, step in enumerate(steps, start=1)})
+    return findings.without_reversal(
+        ends, {f"step {number}": combine(step) for number, step in enumerate(steps, start=1)}
+    )
 
 
 def comparable(judging: Judging) -> Case | Verdict:
