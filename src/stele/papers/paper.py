@@ -124,8 +124,8 @@ def paper_folder(name: str, specs: Path = PAPER_TABLES) -> Path:
 def check_papers(names: Sequence[str], place: Callable[[int], str]) -> None:
     """Checks the papers that config.yaml names; `place` says where the n-th one stands.
 
-    Raises SteleError for an unknown key, a path without a `paper.yaml`, a folder whose name cannot be a key, and two
-    papers of one key.
+    Raises SteleError for an unknown key, a path without a valid `paper.yaml`, a folder whose name cannot be a key, and
+    two papers of one key.
     """
     known = papers_in()
     folders: dict[str, Path] = {key: PAPER_TABLES / key for key in known}
@@ -142,6 +142,7 @@ def check_papers(names: Sequence[str], place: Callable[[int], str]) -> None:
             )
         if folder.name == TODAY or not folder.samefile(folders.setdefault(folder.name, folder)):
             raise SteleError(f"{place(n)}: {name}: there is another {folder.name!r}; give the folder another name")
+        read_paper(folder)
 
 
 def paper_schema() -> dict[str, Any]:
