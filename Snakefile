@@ -8,7 +8,7 @@ min_version("9.27")
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
 from stele.artifacts.results import RunKey
-from stele.claims.needs.wanted import claim_results
+from stele.claims.plan import claim_results
 from stele.driver.fingerprint import code, package_modules
 from stele.evaluation.metrics import metric_modules, ranx_lines
 from stele.plan.params import as_json, assignments, flags, option

@@ -27,17 +27,17 @@ STAGES = {
 }
 SHARED = {
     *("errors", "registry", "progress", "files", "artifacts", "catalogue", "recipes", "config", "papers"),
-    *("benchmarks", "evaluation", "training", "encoders", "text", "evidence"),
+    *("benchmarks", "evaluation", "training", "encoders", "text"),
 }
 COMMAND = {"command"}
 # what a package may import beside itself
 ALLOWED = {
     **dict.fromkeys(SHARED | COMMAND, SHARED),
     **dict.fromkeys(STAGES, SHARED | COMMAND),
+    "tables": SHARED | COMMAND | {"claims"},  # the verdicts on claims stand on the papers' pages
     "plan": SHARED,
     "cost": SHARED | {"plan"},
     "claims": SHARED | COMMAND | {"plan", "cost", "cluster"},
-    "results": SHARED | COMMAND,
     "evaluate": SHARED | COMMAND | {"plan", "cost", "cluster"},  # what results would cost is the cluster's to say
     "cluster": SHARED | COMMAND | {"plan", "cost"},
     "driver": SHARED | COMMAND | STAGES | {"plan", "cost", "cluster"},
@@ -45,7 +45,7 @@ ALLOWED = {
     "__init__": set(),  # its names are imported when they are used
 }
 LOOSE = {"__init__", "__main__", "errors", "registry", "progress"}
-LONGEST = 9  # driver, cluster, cost, plan, config, catalogue, recipes, registry, errors
+LONGEST = 11  # tables, claims, cluster, cost, plan, config, papers, catalogue, recipes, files, errors
 # (importer, imported): why
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("stele.encoders.show", "stele.plan.plan"): "a command, which shows what the plan says of a model's encoding",

@@ -49,7 +49,7 @@ NAMES = {
     "catalogue/dump_sizes.yaml": [""],
     "stele_world/content/concepts.yaml": ["types", "types.*.relations", "classes"],
     "stele_world/language/scripts.yaml": ["", "*.letters", "*.signs", "*.vowels", "*.initial", "*.final", "*.stops"],
-    "tables/render/bibliography.yaml": ["papers", "benchmarks", "entries"],
+    "tables/render/bibliography.yaml": ["benchmarks", "entries"],
 }
 NAMES["stele_world/writers/namespaces.yaml"] = [""]
 NAMES["catalogue/settings.yaml"] += [f"{key}.*" for key in NAMES["catalogue/settings.yaml"]]
@@ -79,7 +79,7 @@ REQUIRED = {
     "catalogue/checkpoint_sizes.yaml": ["*.*"],
     "stele_world/content/concepts.yaml": ["*", "types.*.words", "types.*.relations.*.ask", "types.*.definition.noun"],
     "stele_world/language/scripts.yaml": ["*.kind"],
-    "tables/render/bibliography.yaml": ["papers", "benchmarks", "entries", "entries.*.title", "entries.*.year"],
+    "tables/render/bibliography.yaml": ["benchmarks", "entries", "entries.*.title", "entries.*.year"],
 }
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from stele.artifacts.results import RunKey
 from stele.claims import plan as claims_plan
-from stele.claims.needs.wanted import choose, wanted
+from stele.claims.plan import choose, needed
 from stele.command import cli
 from stele.errors import SteleError
-from stele.papers.targets import Reference
+from stele.papers.table_parts import CellSource
 
 SPECS = claims_plan.Path("paper_tables")
 
@@ -58,8 +58,8 @@ def test_what_is_not_pretrained_here_has_a_seed_of_fine_tuning_for_each_of_pretr
     planned = jobs(scale="miniature", seeds={"pretraining": [3, 4], "finetuning": [0, 1]})
 
     def seeds(model, setting, benchmark="mrtydi", language="sw"):
-        value = Reference(benchmark, model, setting, "recall@100", (language,), False)
-        ((files, reason),) = wanted(planned, [value]).values()
+        value = CellSource(benchmark, model, setting, "recall@100", (language,), False)
+        ((files, _, reason),) = needed(planned, [value]).values()
         assert not reason
         return [Path(path).stem for path in files]
 

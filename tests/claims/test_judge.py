@@ -7,8 +7,8 @@ import json
 import pytest
 
 from stele.command import cli
-from tests.evidence.made_results import write_results
-from tests.evidence.small_paper import cells, write_paper
+from tests.claims.made_results import write_results
+from tests.claims.small_paper import cells, write_paper
 from tests.sealed import write_sealed
 
 HOLDS = {"kind": "greater", "left": cells("all/ours/mrr/avg"), "right": cells("all/base/mrr/avg"), "main": True}

@@ -11,19 +11,20 @@ import pytest
 
 from stele.artifacts.records import content_digest
 from stele.artifacts.results import RunKey, read_result
+from stele.claims import pack as packing
+from stele.claims.judging import trainings
+from stele.claims.judging.verdicts import CONTEXT
+from stele.claims.pack import begin, numbered, pack
 from stele.command import cli
 from stele.errors import SteleError
-from stele.evidence import packing, trainings
-from stele.evidence.numbering import numbered
-from stele.evidence.packing import begin, pack
 from stele.files.digests import sha256
 from stele.files.paths import STAMP, STUDY
 from stele.papers.table import load_specs
 from stele.tables.cells.cell import Results
 from stele.tables.cells.context import load_context
 from stele.tables.render.cell_details import provenance
+from tests.claims.made_results import write_results, write_system
 from tests.conftest import ROOT
-from tests.evidence.made_results import write_results, write_system
 from tests.sealed import write_sealed
 
 SPECS = ROOT / "paper_tables"
@@ -89,12 +90,12 @@ def test_tables_of_a_packed_folder_show_all_its_seeds(results, tmp_path):
     """KEPT's Table 7 wants three seeds of fine-tuning; the last run that joined the folder knew of its own alone."""
     row = RunKey("mrtydi", "kept", "zero_shot_nq")
     given = of_seeds(results, tmp_path / "results", {0})
-    (given / packing.CONTEXT).parent.mkdir()
+    (given / CONTEXT).parent.mkdir()
     seeds = {"kept/7": {row.name: ["pt0-ft0", "pt0-ft1", "pt0-ft2"]}}
-    (given / packing.CONTEXT).write_text(json.dumps({"scale": "study", "table_seeds": seeds}), encoding="utf-8")
+    (given / CONTEXT).write_text(json.dumps({"scale": "study", "table_seeds": seeds}), encoding="utf-8")
     pack(given, tmp_path / "study", SPECS)
     table = next(table for table in load_specs(SPECS / "kept") if table.id == "kept/7")
-    said = [load_context(folder / packing.CONTEXT) for folder in (given, tmp_path / "study")]
+    said = [load_context(folder / CONTEXT) for folder in (given, tmp_path / "study")]
     assert [len(context.seeds_of(table, row)) for context in said] == [3, 0], (
         "none: the file that averages what is there"
     )

@@ -1,14 +1,17 @@
 """config.yaml: in sync with its schema and defaults; what is wrong is named with the nearest valid name."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
-from stele.catalogue import read_yaml
+from stele.catalogue import load, read_yaml
 from stele.config import model
-from stele.config.model import Config, parse_config
-from stele.config.sources import Sources
+from stele.config.model import Config, Sources, parse_config, read_sources
 from stele.errors import SteleError
+from stele.plan import validation
+from stele.recipes.finetuning import parse_finetuning
+from stele.recipes.pretraining import parse_recipe as parse_pretraining
 
 
 def test_the_shipped_config_states_every_default(root):
@@ -97,3 +100,164 @@ def test_an_error_names_the_file_that_says_it():
         parse_config(values, where)
     with pytest.raises(SteleError, match=r"^--config: papers\.0"):
         parse_config({"papers": ["mms"]}, where)
+
+
+MODEL = {"models": {"mine": {"base": "bm25", "recipe": "msm"}}}
+MSM = load("recipes")["pretraining"]["msm"]
+TUNING = {key: value for key, value in load("recipes")["finetuning"]["nq"].items() if key != "start"}
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [
+        ({"dump_date": 20221345}, ["dump_date", "an existing day"]),
+        ({"dump_date": "2022١٢01"}, ["dump_date"]),
+        ({"dump_date": True}, ["dump_date"]),
+        ({"seeds": {"pretraining": [True]}}, ["seeds.pretraining.0", "found True"]),
+        ({"seeds": {"finetuning": ["1.0"]}}, ["seeds.finetuning.0", "found '1.0'"]),
+        ({"seeds": {"finetuning": [10**19]}}, ["seeds.finetuning.0", "4294967295"]),
+        ({"user_data": {"lareqa": ""}}, ["user_data.lareqa", "want the path of a folder"]),
+        ({"mirrors": ["file:///data"]}, ["mirrors.0", "https://"]),
+        ({"mirrors": ["ftp://example.org"]}, ["mirrors.0", "https://"]),
+        ({"mirrors": ["https://"]}, ["mirrors.0", "https://"]),
+        ({"mirrors": [" "]}, ["mirrors.0"]),
+        (MODEL, ["models.mine.base", "bm25 has no encoder"]),
+        ({"languages": [False]}, ["languages.0", "YAML reads an unquoted no or off so: put it in quotes"]),
+        ({"offline": "yes"}, ["offline", "found 'yes'"]),
+        ({"offline": 1}, ["offline", "found 1"]),
+        ({"models": {"mine": {"checkpoint": "a/b", "revision": 1234567}}}, ["revision", "put them in quotes"]),
+        ({"models": {"mine": {"checkpoint": "x", "tables": ["msm/١"]}}}, ["models.mine.tables.0"]),
+    ],
+)
+def test_a_value_that_is_none_is_refused_with_its_key(values, parts):
+    with pytest.raises(SteleError) as error:
+        parse_config(values)
+    assert all(part in str(error.value) for part in parts), str(error.value)
+
+
+def test_config_values_are_read_as_they_are_meant():
+    assert parse_config({"dump_date": 20220801}).dump_date == "20220801"
+    numbers = {"pretraining": ["0", "12"], "finetuning": [1]}  # as Snakemake reads them from a command line
+    assert parse_config({"seeds": numbers}).seeds.pretraining == [0, 12]
+    mirrors = ["/data", "https://example.org/x", "HTTP://example.org"]
+    assert parse_config({"mirrors": mirrors}).mirrors == mirrors
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"mu": 7}, "mu: Input should be less than or equal to 1"),
+        ({"mu": True}, "mu: Input should be a valid number .found True"),
+        ({"mu": "0.5"}, "mu: .*a number in YAML has no quotes"),
+        ({"learning_rate": "1e-5"}, r"learning_rate: .*a point before its e \(1\.0e-5\)"),
+        ({"learning_rate": float("inf")}, "learning_rate"),
+        ({"eps": float("nan")}, "eps"),
+        ({"eps": 0}, "eps"),
+        ({"weight_decay": -1}, "weight_decay"),
+        ({"clip_norm": 0}, "clip_norm"),
+        ({"betas": [0.9, 1.0]}, r"betas\.1"),
+        ({"betas": [0.9, True]}, r"betas\.1"),
+        ({"documents": 4.5}, "documents"),
+        ({"documents": True}, "documents"),
+        ({"intra_negatives": "no"}, "intra_negatives"),
+    ],
+)
+def test_a_key_of_a_pretraining_recipe_has_a_type_and_a_range(changes, said):
+    recipe = {key: value for key, value in MSM.items() if key != "mining"} | {"languages": ["en"]}
+    parse_pretraining(recipe)
+    with pytest.raises(SteleError, match=said):
+        parse_pretraining(recipe | changes)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"batch": True}, {"epochs": "3"}, {"betas": [1, 0.9]}, {"eps": -1}, {"clip_norm": 0}]
+)
+def test_a_key_of_a_finetuning_recipe_has_a_type_and_a_range(changes):
+    parse_finetuning(TUNING)
+    with pytest.raises(SteleError, match=f"--recipe: {next(iter(changes))}"):
+        parse_finetuning(TUNING | changes)
+
+
+def test_a_folder_and_a_list_are_no_configuration(tmp_path):
+    (tmp_path / "one.yaml").mkdir()
+    (tmp_path / "two.yaml").write_text("- a\n")
+    for name, said in (("one", "a folder, want a file"), ("two", "want keys and values, found list")):
+        with pytest.raises(SteleError, match=rf"{name}\.yaml: {said}"):
+            read_yaml(tmp_path / f"{name}.yaml")
+
+
+@pytest.mark.parametrize("key", ["offline", "keep_index", "verify_inputs"])
+def test_flags_may_be_given_on_the_command_line_as_yaml_writes_them(key):
+    read = [getattr(parse_config({key: text}), key) for text in ("true", "false")]
+    assert read == [True, False]
+
+
+def check_override(jobs, **model):
+    values = {"models": {"mine": {"base": "xlmr", "recipe": "msm", **model}}}
+    validation.check(jobs(scale="paper", **values), Sources([("mine.yaml", values)]))
+
+
+@pytest.mark.parametrize(
+    ("override", "parts"),
+    [
+        ({"mu": "high"}, ["mu", "'high'"]),
+        ({"steps": -3}, ["steps", "-3"]),
+        ({"projector": "shard"}, ["projector", "'shard'"]),
+        ({"languages": ["en", "swa"]}, ["languages", "'swa'", "'sw'"]),
+        ({"languages": "cc10"}, ["'cc10'", "'cc108'"]),
+        ({"stepps": 3}, ["'stepps'", "'steps'"]),
+        ({"mining": "msm_blocks"}, ["mining", "'msm_blocks'"]),
+        ({"mining": {"msm": "msm_block", "mlm": "mlm"}}, ["mining", "'msm_block'", "'msm_blocks'"]),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_place(jobs, override, parts):
+    with pytest.raises(SteleError) as error:
+        check_override(jobs, override=override)
+    assert all(part in str(error.value) for part in ["models.mine.override", *parts]), str(error.value)
+
+
+def test_a_right_one_passes(jobs):
+    check_override(jobs, override={"mu": 0.9, "languages": ["en", "sw"], "mining": {"msm": "msm_blocks", "mlm": "mlm"}})
+
+
+def test_an_override_that_nothing_would_read_is_refused(jobs):
+    with pytest.raises(SteleError, match=r"mine\.yaml: models\.mine\.override: mine is not pretrained here"):
+        check_override(jobs, checkpoint="released", override={"mu": 0.9})
+    check_override(jobs, checkpoint="released")
+
+
+def workflow(*more, own=("config.yaml",), **said):
+    settings = SimpleNamespace(config=said)
+    return SimpleNamespace(overwrite_configfiles=list(more), configfiles=[*more, *own], config_settings=settings)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.yaml").write_text("models: {}\noffline: false\n")
+    return tmp_path
+
+
+def test_the_file_of_the_command_line_overrules_config_yaml_and_config_overrules_both(folder):
+    (folder / "mine.yaml").write_text("offline: true\nmodels: {mine: {base: xlm}}\n")
+    where = read_sources(workflow(folder / "mine.yaml", papers=["msm"]))
+    assert [name for name, _ in where.files] == ["config.yaml", "mine.yaml", "--config"]
+    assert where("offline") == "mine.yaml: offline"
+    assert where("models", "mine", "base") == "mine.yaml: models.mine.base"
+    assert where("papers", 0) == "--config: papers.0"
+    assert where("seeds") == "config.yaml: seeds"
+
+
+def test_the_key_below_decides_not_the_one_above():
+    given = [("config.yaml", {"models": {"a": {"base": "x"}}}), ("mine.yaml", {"models": {"b": {"base": "y"}}})]
+    assert Sources(given)("models", "a", "base").startswith("config.yaml")
+    assert Sources(given)("models", "b", "base").startswith("mine.yaml")
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "mine.yaml"])
+def test_a_key_given_twice_is_named_with_its_file_and_line(folder, name):
+    (folder / "mine.yaml").write_text("offline: true\n")
+    with open(folder / name, "a") as handle:
+        handle.write("papers: [msm]\npapers: [kept]\n")
+    with pytest.raises(SteleError, match=rf"{name}, line \d: key 'papers' is given twice"):
+        read_sources(workflow(folder / "mine.yaml"))

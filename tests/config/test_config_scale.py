@@ -9,7 +9,7 @@ import yaml
 from stele import catalogue
 from stele.catalogue.scales import whole_scale
 from stele.config import model, scale
-from stele.config.sources import Sources
+from stele.config.model import Sources
 from stele.errors import SteleError
 from stele.plan import validation
 
@@ -58,7 +58,7 @@ def test_a_scale_of_one_s_own_is_taken(own):
         ({"generated": True, "languages": ["en", "af"]}, ["own.yaml: languages", "'af'"]),
         (
             {"generated": True, "languages": ["en"], "world": {"entites": 50}},
-            ["own.yaml: unknown key 'stele_world.entites'", "'entities'"],
+            ["own.yaml: unknown key 'world.entites'", "'entities'"],
         ),
         ({"pretraining": {"mms": {}}}, ["own.yaml: pretraining", "'mms'", "'msm'"]),
         ({"pretraining": {"msm": {"stepps": 3}}}, ["own.yaml: unknown key 'pretraining.msm.stepps'", "'steps'"]),
@@ -79,7 +79,7 @@ def test_a_scale_of_one_s_own_is_taken(own):
         ({"encoding": {"query_lenght": 3}}, ["own.yaml: unknown key 'encoding.query_lenght'", "'query_length'"]),
         ({"like": "minature"}, ["own.yaml: like", "'minature'", "'miniature'"]),
         ({"like": ["miniature"]}, ["own.yaml: like", "['miniature']"]),
-        ({"like": "miniature", "world": {"entites": 3}}, ["own.yaml: unknown key 'stele_world.entites'", "'entities'"]),
+        ({"like": "miniature", "world": {"entites": 3}}, ["own.yaml: unknown key 'world.entites'", "'entities'"]),
         ({"standins": {"xlmrr": {}}}, ["own.yaml: standins", "'xlmrr'", "'xlmr'"]),
     ],
 )

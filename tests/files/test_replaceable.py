@@ -46,7 +46,7 @@ def unfolded():
     for stage in cli.GROUPS:
         for command in cli.commands(stage):
             text = (cli.Path(cli.__file__).parents[1] / stage / f"{command}.py").read_text()
-            call = [stage] if stage in ALONE else [stage, command]
+            call = [stage] if command in ALONE else [stage, command]
             if re.search(r"arguments\.add_record\(|(inputs|tokenisation)\.add_arguments\(|add_tokenisation_arg", text):
                 commands.append((call, "thesis/record.json", "thesis"))
             if beside := re.search(r'add_record_beside\(parser, JOB, (\["(\w+)"|\[VECTORS)', text):

@@ -14,7 +14,7 @@ from stele import catalogue
 from stele.artifacts.results import read_result
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.published import PublishedBenchmark
-from stele.results.export import mteb_metric, subset_of, task_result
+from stele.evaluate.export import mteb_metric, subset_of, task_result
 
 BUILT, PYTHON = os.environ.get("STELE_ORACLE_BUILT"), os.environ.get("STELE_ORACLE_PYTHON")
 pytestmark = pytest.mark.skipif(not (BUILT and PYTHON), reason="`make oracle` sets up MTEB and runs these")

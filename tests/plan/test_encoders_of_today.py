@@ -8,8 +8,7 @@ from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
-from stele.papers.table import load_spec
-from stele.papers.targets import references
+from stele.papers.table import load_spec, references
 
 TODAY = {key: model for key, model in catalogue.entries(Model).items() if model.is_complete}
 

@@ -8,8 +8,7 @@ import yaml
 
 from stele import catalogue
 from stele.catalogue.datasets import mirror_path
-from stele.config.model import parse_config
-from stele.config.sources import Sources
+from stele.config.model import Sources, parse_config
 from stele.cost.rules import work
 from stele.errors import SteleError
 from stele.plan.validation import check

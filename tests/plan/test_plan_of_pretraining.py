@@ -7,7 +7,7 @@ import pytest
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
-from stele.config.sources import Sources
+from stele.config.model import Sources
 from stele.errors import SteleError
 from stele.plan.params import assignments
 from stele.plan.validation import check

@@ -6,8 +6,7 @@ import pytest
 
 from stele.artifacts.results import RunKey
 from stele.errors import SteleError
-from stele.papers.table import load_spec
-from stele.papers.targets import references
+from stele.papers.table import load_spec, references
 from stele.plan.params import as_json
 
 TABLE_2 = RunKey("statistics", "section_pairs", "count")

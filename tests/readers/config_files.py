@@ -9,7 +9,7 @@ from typing import Any
 
 from stele.catalogue import read_yaml
 from stele.cluster import settings
-from stele.config import scale, sources
+from stele.config import model, scale
 from stele.config.model import parse_config
 from stele.papers import figure, table
 from stele.recipes import finetuning, mining, pretraining
@@ -71,7 +71,7 @@ TUNING = {
 
 def configuration(path: Path) -> Any:
     values = read_yaml(path)
-    return parse_config(values, sources.Sources([(str(path), values)]))
+    return parse_config(values, model.Sources([(str(path), values)]))
 
 
 def cluster_names(path: Path) -> Any:

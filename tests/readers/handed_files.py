@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from stele.claims.judge import judge
+from stele.claims.judging import trainings
+from stele.claims.pack import pack
 from stele.errors import SteleError
-from stele.evidence import trainings
-from stele.evidence.packing import pack
-from stele.results import export
+from stele.evaluate import export
 from stele.tables import references, site
 from stele.tables.cells.cell import Results
 from stele.tables.render.site.curve import curves, picture
-from tests.evidence.made_results import write_results
-from tests.evidence.small_paper import cells, write_paper
+from tests.claims.made_results import write_results
+from tests.claims.small_paper import cells, write_paper
 from tests.readers.files import Reader, beside, in_folder
 
 HUB = {"job": "sources checkpoint", "model": "me5_small", "repository": "a/b", "revision": "c", "labels": []}

@@ -18,8 +18,7 @@ from stele.catalogue import datasets, recipes
 from stele.command import cli
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.papers.table import load_spec
-from stele.papers.targets import references
+from stele.papers.table import load_spec, references
 from stele.plan.plan import make_plan
 from stele.registry import names_held
 from stele.scoring import count_dataset

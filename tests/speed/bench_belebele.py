@@ -132,7 +132,7 @@ def mteb_command(python: str, place: Path, model: Path, languages: list[str]) ->
     """MTEB's own task class on the same files (tests/oracle)."""
     from stele import catalogue
     from stele.catalogue.schema.published import PublishedBenchmark
-    from stele.results.export import subset_of
+    from stele.evaluate.export import subset_of
 
     task = catalogue.entry(PublishedBenchmark, "belebele").mteb
     subsets = [f"BelebeleRetrieval:{subset_of(code, task)[0]}" for code in languages]

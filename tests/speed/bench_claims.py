@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 def rows(specs: Path, papers: list[str] | None) -> dict[Any, tuple[set[str], set[str]]]:
     """Row -> the metrics and the languages that claims read of it."""
-    from stele.evidence.needed import references_of
+    from stele.claims.judging.pairs import references_of
     from stele.papers.addresses import load_paper
     from stele.papers.claims import load_claims, papers_with_claims
 
@@ -45,7 +45,7 @@ def rows(specs: Path, papers: list[str] | None) -> dict[Any, tuple[set[str], set
 
 def make(folder: Path, wanted: dict, seeds: tuple[int, int], queries: int, languages: int) -> int:
     """Writes random results; the number of files of values per query."""
-    from tests.evidence.made_results import write_system
+    from tests.claims.made_results import write_system
 
     generator, files = np.random.default_rng(0), 0
     for row, (metrics, codes) in wanted.items():

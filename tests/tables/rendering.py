@@ -4,8 +4,7 @@ import json
 import random
 from itertools import groupby
 
-from stele.papers.table import load_specs
-from stele.papers.targets import references
+from stele.papers.table import load_specs, references
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import Context
 from stele.tables.cells.significance import compare_rows

@@ -12,9 +12,8 @@ from rendering import measure_everything, render
 
 from stele.command import cli
 from stele.files.formats import csv_text
-from stele.papers.table import load_specs
-from stele.papers.table_parts import Target
-from stele.papers.targets import merge, reference_of, resolve
+from stele.papers.table import load_specs, reference_of
+from stele.papers.table_parts import Target, merge, resolve
 from stele.tables.cells import numbers
 from stele.tables.cells.cell import Results, count_text, counted, table_cells
 from stele.tables.cells.context import Context

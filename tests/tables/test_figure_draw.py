@@ -18,7 +18,7 @@ from figure_files import (
 from matplotlib.colors import to_hex
 
 from stele.command import cli
-from stele.papers.table import PAPERS
+from stele.papers.paper import papers_in
 from stele.tables.cell_map import COLOURS as OF_STATE
 from stele.tables.cell_map import WIDTH
 from stele.tables.cells.states import STATES
@@ -132,7 +132,7 @@ def test_all_labels_of_what_is_drawn_stand_in_the_head(bench):
     projection(bench, "first", labels=["stand-in checkpoint"])
     projection(bench, "second", labels=["generated data", "stand-in checkpoint"])
     drawn = picture(bench, PROJECTION)
-    assert f"{PAPERS['ccp']}, figure 98" in texts(drawn)
+    assert f"{papers_in()['ccp'].name}, figure 98" in texts(drawn)
     (label,) = [text for text in drawn.texts if text.get_text() == "generated data, stand-in checkpoint"]
     assert label.get_bbox_patch() is not None and label.get_weight() == "bold" and label.get_size() >= 9
 

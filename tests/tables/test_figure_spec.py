@@ -11,8 +11,9 @@ from stele.catalogue.schema.benchmarks import metric_parts
 from stele.command import cli
 from stele.errors import SteleError
 from stele.papers.figure import figure_schema, load_figure
-from stele.papers.table import PAPERS, load_specs
-from stele.papers.targets import resolve
+from stele.papers.paper import papers_in
+from stele.papers.table import load_specs
+from stele.papers.table_parts import resolve
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import Context
 from stele.tables.figures.data import parts
@@ -22,7 +23,9 @@ FIGURES = {"ccp/1": "projection", "clir_lm/1": "distribution", "clir_lm/4": "cur
 
 @pytest.fixture(scope="module")
 def figures(root):
-    loaded = [load_figure(path) for paper in PAPERS for path in (root / "paper_tables" / paper).glob("figure_*.yaml")]
+    loaded = [
+        load_figure(path) for paper in papers_in() for path in (root / "paper_tables" / paper).glob("figure_*.yaml")
+    ]
     return {figure.id: figure for figure in loaded}
 
 

@@ -7,18 +7,18 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from stele.artifacts.records import WHOLE_ANCESTRY
+from stele.claims.judging.trainings import FILE as TRAININGS
+from stele.claims.judging.trainings import FINETUNING
+from stele.claims.pack import pack
 from stele.command import cli
 from stele.errors import SteleError
-from stele.evidence.packing import pack
-from stele.evidence.trainings import FILE as TRAININGS
-from stele.evidence.trainings import FINETUNING
 from stele.files.digests import digest
 from stele.files.paths import STAMP
 from stele.papers.claims import load_claims
 from stele.tables.render.site.curve import curves, picture
 from stele.tables.render.site.rows import Value, model_title
 from stele.tables.site import _write as write_page
-from tests.evidence.made_results import write_results
+from tests.claims.made_results import write_results
 from tests.sealed import write_sealed
 
 EFFECTS = {"msm": 0.05, "xlmr": 0.0, "crop": 0.02}

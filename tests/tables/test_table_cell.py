@@ -2,8 +2,8 @@
 
 import pytest
 
-from stele.papers.table_parts import Report, Target
-from stele.papers.targets import accepts_rows, merge, resolve, results_needed
+from stele.papers.table import accepts_rows, results_needed
+from stele.papers.table_parts import Report, Target, merge, resolve
 from stele.tables.cells import numbers
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import Context

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from stele.evidence.printed_gain import printed_gain
+from stele.claims.judging.on_print import printed_gain
 from stele.papers.addresses import load_paper
 from stele.papers.claims import load_claims
 from stele.tables.render import pages

@@ -5,7 +5,7 @@ from chromium import Chromium, executable
 from rendering import nasty_context
 
 from stele.command import cli
-from stele.papers.table import PAPERS, TODAY
+from stele.papers.paper import TODAY, papers_in
 from tests.sealed import write_sealed
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(executable() is None, reason="Chromium is not installed")]
@@ -61,7 +61,7 @@ def test_every_page_opens_without_complaint_or_request_and_fits(browser, pages):
         "today_tables.html",
         "today.html",
         "msm/table_05.html",
-        *(f"{paper}.html" for paper in PAPERS),
+        *(f"{paper}.html" for paper in papers_in()),
     } <= pages.keys()
     for name, address in pages.items():
         for size in (PHONE, DESK):

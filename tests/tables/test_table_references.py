@@ -12,7 +12,7 @@ from stele.catalogue.references import languages_of, published
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.published import PublishedScore
 from stele.command import cli
-from stele.papers.targets import Reference
+from stele.papers.table_parts import CellSource
 from stele.tables.published.beside import beside
 from stele.tables.published.verdicts import judge, other_weights, verdicts
 from tests.sealed import write_sealed
@@ -255,7 +255,7 @@ def test_the_tables_show_the_number_of_the_same_instruction_first():
         written = record(repository=INSTRUCT, **({"instruction": instruction} if instruction else {}))
         written["metrics"] = {"ndcg@10": {"languages": {"es": 0.5}, "average": 0.5, "n": {"es": 648}}}
         result = Result.model_validate(written | {"benchmark": "miracl_hard_negatives"})
-        value = Reference("miracl_hard_negatives", "me5_small", "direct", "ndcg@10", ("es",), average=False)
+        value = CellSource("miracl_hard_negatives", "me5_small", "direct", "ndcg@10", ("es",), average=False)
         first, second = beside(value, 0.5, ["es"], result, written)
         assert [one.published.benchmark for one in (first, second)] == [
             "miracl_hard_negatives_v2",

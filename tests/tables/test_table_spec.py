@@ -47,7 +47,7 @@ def test_all_specs_load_and_are_where_they_belong(root):
         ("printed: [40.0, 20.0, 30.0]", "unavailable: {xx: y}", "`printed` must have the lines value"),
         ("stub: Method", "stub: Method\nstub: Model", "key 'stub' is given twice"),
         ("number: 99", "number: 98", "belongs at msm/table_98.yaml"),
-        ("paper: msm", "paper: mms", "paper: Input should be 'msm'"),
+        ("paper: msm", "paper: mms", "belongs at mms/table_99.yaml"),
     ],
 )
 def test_a_wrong_spec_is_refused(bench, old, new, message):

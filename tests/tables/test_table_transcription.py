@@ -12,8 +12,7 @@ import pytest
 from rendering import as_printed
 
 from stele import catalogue
-from stele.papers.table import load_specs
-from stele.papers.targets import results_needed
+from stele.papers.table import load_specs, results_needed
 from stele.tables.cells import numbers
 from stele.tables.check import counts, printed_cells
 

@@ -103,7 +103,7 @@ def shorten(project: Path) -> Path:
     table["footnotes"] = table["deviations"] = []  # they name cells of other rows
     spec.write_text(yaml.safe_dump(table, allow_unicode=True, sort_keys=False))
     config = (project / "config.yaml").read_text()
-    config = config.replace("scale:  ", "scale: tiny.yaml  ").replace("papers: [msm, ", "papers: [msm] # ")
+    config = config.replace("scale:  ", "scale: tiny.yaml  ").replace("papers:     ", "papers: [msm]")
     (project / "config.yaml").write_text(config)
     return project
 

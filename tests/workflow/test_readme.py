@@ -12,7 +12,7 @@ from functools import partial
 
 import pytest
 
-from stele.command.stages import ALONE
+from stele.command import cli
 from tests.conftest import ROOT
 from tests.workflow.conftest import copy_project, environment, snakemake
 
@@ -45,7 +45,7 @@ def test_a_command_plans(command, fresh, tmp_path):
 @pytest.mark.parametrize("line", [line for line in LINES if line.startswith("stele ")])
 def test_a_command_of_stele_is_one_and_takes_these_arguments(line):
     _, stage, *rest = shlex.split(line, comments=True)
-    command, *arguments = [stage, *rest] if stage in ALONE else rest
+    command, *arguments = rest if rest[0] in cli.commands(stage) else [stage, *rest]
     parser = argparse.ArgumentParser()
     importlib.import_module(f"stele.{stage}.{command}").add_arguments(parser)
     assert vars(parser.parse_args(arguments))
@@ -97,7 +97,7 @@ def test_links_lead_somewhere():
 
 def test_every_page_of_the_documentation_is_linked():
     linked = set(re.findall(r"\]\((docs/[^)#]+)", TEXT))
-    assert {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")} == linked
+    assert {path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md")} == linked
 
 
 def test_where_things_are_names_every_package():
@@ -109,7 +109,7 @@ def test_where_things_are_names_every_package():
 def test_the_words_of_the_glossary_are_used_elsewhere():
     """On another page or in a docstring or message of the code: a word that nothing uses needs no explanation."""
     words = re.findall(r"^\| \*\*(.+?)\*\* \|", (ROOT / "docs/glossary.md").read_text(), re.M)
-    pages = [path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")] if path.name != "glossary.md"]
+    pages = [path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")] if path.name != "glossary.md"]
     text = "".join(path.read_text() for path in [*pages, *(ROOT / "src").rglob("*.py")])
     assert len(words) > 20 and words == list(dict.fromkeys(words))
     assert not [word for word in words if not re.search(rf"\b{word}s?\b", text)]

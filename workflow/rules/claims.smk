@@ -21,7 +21,7 @@ rule main_claim_results:
 rule claims:
     params:
         results=lambda wildcards: plan.settings.config.results_dir,
-        papers=plan.settings.config.papers,
+        papers=[str(Path(path).parent) for path in plan.tables.claims],
         into=plan.paths.results("claims"),
     message:
         "Judge the claims of the papers on the results that are there"

@@ -99,7 +99,7 @@ rule cell_map:
         pdf=plan.paths.results("tables/cell_map.pdf"),
     params:
         code=code("tables.cell_map"),
-        papers=[f"paper_tables/{paper}" for paper in plan.settings.config.papers],
+        papers=list(map(str, plan.tables.folders.values())),
         results=lambda wildcards: plan.settings.config.results_dir,
     message:
         "Draw the map of all cells by state"
@@ -123,7 +123,7 @@ rule all_tables:
         bib=plan.paths.results("tables/all_tables.bib"),
         html=plan.paths.results("tables/all_tables.html"),
         pages=[
-            plan.paths.results(f"tables/{paper}.html") for paper in plan.tables.papers
+            plan.paths.results(f"tables/{paper}.html") for paper in plan.tables.folders
         ],
     params:
         code=code(

@@ -1,1 +1,1 @@
-"""Commands on the papers' claims."""
+"""Verdicts on the papers' claims, from the printed tables and from our runs."""

@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+from stele.claims.judging.kinds import judge_on_print
+from stele.claims.judging.on_print import Judgement
 from stele.errors import SteleError
-from stele.evidence.recheck import Judged, judge_paper
-from stele.papers.claims import papers_with_claims
+from stele.papers.addresses import load_paper
+from stele.papers.claims import FILE, Claim, load_claims, papers_with_claims
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,3 +42,48 @@ def summary(judged: list[Judged]) -> str:
     counted = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
     main = sum(one.claim.main for one in judged)
     return f"{judged[0].paper}: {len(judged)} claims, {main} main: {counted}"
+
+
+class Judged(NamedTuple):
+    """A claim of a paper with its verdict on print, None where nothing can check it or the claim has an error."""
+
+    paper: str
+    claim: Claim
+    judgement: Judgement | None
+    error: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on print, or why there is none."""
+        return self.judgement.verdict if self.judgement else "wrong" if self.error else "not checkable"
+
+    @property
+    def why(self) -> str:
+        """The numbers behind the verdict, what is wrong, or why nothing can check the claim."""
+        return self.judgement.reason if self.judgement else self.error or self.claim.why
+
+    @property
+    def problem(self) -> str:
+        """What is wrong: an address, or a stated verdict that is not that of the numbers."""
+        if self.error:
+            return self.error
+        if self.judgement is None or self.claim.printed.verdict == self.judgement.verdict:
+            return ""
+        stated, printed = self.claim.printed.verdict, self.judgement
+        return f"{self.paper}: claim {self.claim.key}: states {stated}, print says {printed.verdict}: {printed.reason}"
+
+
+def problems(specs: Path) -> list[str]:
+    """What is wrong with the claims of the papers below a folder of specs, or of the paper whose folder it is."""
+    judged = (one for folder in papers_with_claims(specs) for one in judge_paper(folder))
+    return [one.problem for one in judged if one.problem]
+
+
+def judge_paper(folder: Path) -> Iterator[Judged]:
+    """The claims of a paper's folder, in order, each judged on print."""
+    claims, paper = load_claims(folder / FILE), load_paper(folder)
+    for claim in claims.claims:
+        try:
+            yield Judged(claims.paper, claim, judge_on_print(claim, paper, claims.bars))
+        except SteleError as error:
+            yield Judged(claims.paper, claim, None, str(error))

@@ -12,16 +12,27 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
+import math
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import IO, Any
 
-from stele.claims.formats.verdicts import FORMATS
-from stele.evidence.looks import second_taken
-from stele.evidence.verdicts import JudgedClaim, judge_paper, runs_of
+from stele.claims.judging.estimate import FEWEST_SEEDS, UNTRAINED
+from stele.claims.judging.findings import ALPHA
+from stele.claims.judging.observed import second_taken
+from stele.claims.judging.verdicts import LOOKS, ControlResult, JudgedClaim, judge_paper, runs_of
 from stele.files.atomic import atomic_file
+from stele.files.digests import sha256
+from stele.files.formats import write_csv
 from stele.files.paths import read_stamp
 from stele.papers.claims import papers_with_claims
+
+COLUMNS = ("paper", "key", "main", "kind", "places", "text", "print", "state", "mean", "low", "high", "level", "p")
+COLUMNS += ("seeds", "look", "bar", "detectable", "seeds_needed", "share", "reason", "built_in", "controls")
+COLUMNS += ("left_out", "missing", "diverged")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,25 +47,185 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     judged, scale = judge(args.folder, args.specs, args.paper), read_stamp(args.folder) or ""
-    if args.into is None:
-        shown = io.StringIO()
-        FORMATS[args.format](judged, scale, args.specs, shown)
-        sys.stdout.write(shown.getvalue())
+    if args.into:
+        write_verdicts(judged, scale, args.into)
         return
-    write_verdicts(judged, args.folder, args.specs, args.into)
+    text = io.StringIO()
+    FORMATS[args.format](judged, scale, text)
+    sys.stdout.write(text.getvalue())
 
 
 def judge(folder: Path, specs: Path, papers: list[str] | None) -> list[JudgedClaim]:
-    """The claims of the papers, in order, on one folder of results."""
+    """The claims of the papers, in order, on one folder of results; SteleError where there is no such folder."""
     first, scale = runs_of(folder, 1), read_stamp(folder) or ""
     second = runs_of(folder, 2) if second_taken(folder) else None
-    return [one for paper in papers_with_claims(specs, papers) for one in judge_paper(paper, first, second, scale)]
+    judged = []
+    for paper in papers_with_claims(specs, papers):
+        judged += judge_paper(paper, first, second, scale)
+    return judged
 
 
-def write_verdicts(judged: Sequence[JudgedClaim], folder: Path, specs: Path, into: Path) -> None:
-    """Writes {paper}.json and {paper}.csv, of the claims that were judged on a folder of results."""
-    scale = read_stamp(folder) or ""
-    for paper in dict.fromkeys(one.paper for one in judged):
+def write_verdicts(judged: Sequence[JudgedClaim], scale: str, into: Path) -> None:
+    """Writes {paper}.json and {paper}.csv of judged claims."""
+    for paper, of_paper in by_paper(judged).items():
         for ending in ("json", "csv"):
             with atomic_file(into / f"{paper}.{ending}", newline="", encoding="utf-8") as handle:
-                FORMATS[ending]([one for one in judged if one.paper == paper], scale, specs, handle)
+                FORMATS[ending](of_paper, scale, handle)
+
+
+def by_paper(judged: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
+    papers: dict[str, list[JudgedClaim]] = {}
+    for claim in judged:
+        papers.setdefault(claim.paper, []).append(claim)
+    return papers
+
+
+# --- formats ----------------------------------------------------------------------------------------------------------
+def as_json(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
+    """{scale, labels, rules, papers: {paper: {claims_sha256, states}}, claims: [...]}: differences in a table's unit.
+
+    `claims_sha256` is the digest of the paper's claims.yaml, by which a study shows that it was fixed before.
+    """
+    papers = {
+        paper: {"claims_sha256": sha256(of_paper[0].source), "states": states(of_paper)}
+        for paper, of_paper in by_paper(judged).items()
+    }
+    content = {
+        "scale": scale,
+        "labels": sorted({label for one in judged for label in one.labels}),
+        "rules": {
+            "alpha": ALPHA,
+            "looks": LOOKS,
+            "fewest_seeds": FEWEST_SEEDS,
+            "main": "holm",
+            "others": "benjamini_hochberg",
+        },
+        "papers": papers,
+        "claims": [facts(one) for one in judged],
+    }
+    handle.write(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def facts(one: JudgedClaim) -> dict[str, Any]:
+    """A claim and its verdict as plain data."""
+    claim, verdict = one.claim, one.verdict
+    return {
+        "paper": one.paper,
+        "key": claim.key,
+        "main": claim.main,
+        "kind": claim.kind,
+        "places": claim.places,
+        "text": claim.text,
+        "print": claim.printed.verdict if claim.printed else None,
+        "state": verdict.state,
+        "mean": _number(verdict.mean),
+        "interval": [_number(limit) for limit in verdict.interval] if verdict.interval else None,
+        "level": _number(verdict.level),
+        "p": _number(verdict.p),
+        "seeds": _seeds(verdict.seeds),
+        "look": one.look,
+        "bar": one.bar,
+        "detectable": _number(verdict.detectable),
+        "seeds_needed": verdict.seeds_needed,
+        "share": _number(one.share),
+        "reason": verdict.reason,
+        "built_in": claim.built_in,
+        "labels": list(one.labels),
+        "controls": [_control(control) for control in one.controls],
+        "left_out": list(one.left_out),
+        "missing": list(one.missing),
+        "diverged": list(one.diverged),
+    }
+
+
+def _control(control: ControlResult) -> dict[str, Any]:
+    return {
+        "what": control.what,
+        "mean": _number(control.mean),
+        "interval": [_number(limit) for limit in control.interval] if control.interval else None,
+        "p": _number(control.p),
+        "seeds": _seeds(control.seeds),
+        "reason": control.reason,
+        "diverged": list(control.diverged),
+    }
+
+
+def _number(value: float | None) -> float | None:
+    """Ten significant digits, the same on all machines; None for NaN and infinity."""
+    return None if value is None or not math.isfinite(value) else float(f"{value:.10g}")
+
+
+def _seeds(seeds: int) -> int | None:
+    """None where no seed has a part in it."""
+    return None if seeds == UNTRAINED else seeds
+
+
+def as_csv(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
+    """A row a claim; a list is one text with semicolons between its entries."""
+    rows = [facts(one) for one in judged]
+    for row in rows:
+        row["main"] = "yes" if row["main"] else ""
+        row["places"] = " ".join(row["places"])
+        row["low"], row["high"] = row.pop("interval") or (None, None)
+        row["controls"] = "; ".join(_control_text(control) for control in row["controls"])
+        row |= {name: "; ".join(row[name]) for name in ("left_out", "missing", "diverged")}
+        row |= {name: "" for name, value in row.items() if value is None}
+    write_csv(handle, [COLUMNS, *([row[name] for name in COLUMNS] for row in rows)])
+
+
+def as_text(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
+    """A count of states by paper, then the claims of which anything is known."""
+    labels = ", ".join(sorted({label for one in judged for label in one.labels})) or "no results"
+    handle.write(f"scale {scale or 'not given'}: {labels}\n")
+    for paper, of_paper in by_paper(judged).items():
+        counted = ", ".join(f"{count} {state}" for state, count in states(of_paper).items())
+        handle.write(f"{paper}: {len(of_paper)} claims that can be checked: {counted}\n")
+    for one in judged:
+        if one.verdict.state != "no data":
+            handle.writelines(_lines(one))
+
+
+def states(judged: Sequence[JudgedClaim]) -> dict[str, int]:
+    """State -> how many claims."""
+    return dict(sorted(Counter(one.verdict.state for one in judged).items()))
+
+
+def _lines(one: JudgedClaim) -> list[str]:
+    claim, verdict, row = one.claim, one.verdict, facts(one)
+    main = ", main" if claim.main else ""
+    lines = [
+        f"{verdict.state}: {one.paper}/{claim.key} ({claim.kind}{main}; {', '.join(claim.places)})",
+        f"  {claim.text}",
+    ]
+    if row["interval"]:
+        lines.append(f"  {_estimate_text(row)}, level {verdict.level:.3g}, look {one.look}")
+    notes = [verdict.reason]
+    if verdict.detectable is not None:
+        needed = f"{verdict.seeds_needed} seeds" if verdict.seeds_needed else "more queries"
+        notes.append(f"could have seen {verdict.detectable:.3g}; to see {one.bar:g} takes {needed}")
+    if one.share is not None:
+        notes.append(f"{one.share:.0%} of the printed gain")
+    if one.left_out:
+        notes.append(f"left out: {len(one.left_out)} ({one.left_out[0]})")
+    lines += [f"  {note}" for note in [*notes, *one.diverged] if note]
+    lines += [f"  control: {_control_text(control)}" for control in row["controls"]]
+    return [f"{line}\n" for line in lines]
+
+
+def _estimate_text(row: dict[str, Any]) -> str:
+    seeds = "no seeds" if row["seeds"] is None else f"{row['seeds']} seeds"
+    low, high = row["interval"]
+    p = "" if row["p"] is None else f", p {row['p']:.2g}"
+    return f"{row['mean']:+.3g} [{low:+.3g}, {high:+.3g}]{p}, {seeds}"
+
+
+def _control_text(control: dict[str, Any]) -> str:
+    diverged = "".join(f"; {one}" for one in control["diverged"])
+    return f"{control['what']}: {_estimate_text(control) if control['interval'] else control['reason']}{diverged}"
+
+
+FORMATS: dict[str, Callable[[Sequence[JudgedClaim], str, IO[str]], None]] = {
+    "text": as_text,
+    "csv": as_csv,
+    "json": as_json,
+}

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from stele.evidence.recheck import Judged, judge_paper
+from stele.claims.check import Judged, judge_paper
 from stele.files.formats import write_csv
 from stele.papers.claims import papers_with_claims
 

@@ -2,24 +2,48 @@
 
     stele claims pack results evidence/study
 
-Results of further seeds join those that are packed already; the claims must still be those of the first time. The
-folder reads like one of results: `stele claims judge`, `stele tables verify --results-dir`, and all that draws tables.
+Results of further seeds join the packed ones; the claims must still be those of the first time. The packed folder has
+the layout of a folder of results, so `stele claims judge`, `stele tables verify --results-dir` and everything that
+draws tables read it: each seed's result with its values per query, and the means over the seeds. Runs and indexes are
+left out, and what results come from stands once, in ancestry.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import logging
+import shutil
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from stele.artifacts import results
+from stele.artifacts import records, results
+from stele.artifacts.record_shape import seal
+from stele.artifacts.results import RunKey, read_result, result_files
 from stele.claims.judge import judge, write_verdicts
+from stele.claims.judging import trainings
+from stele.claims.judging.observed import FILE as LOOKS
+from stele.claims.judging.pairs import references_of
+from stele.claims.judging.verdicts import CONTEXT
 from stele.errors import SteleError
-from stele.evidence.packing import pack
-from stele.files.paths import read_stamp
+from stele.evaluation.aggregate import over_seeds
+from stele.evaluation.scores import KEYS, QUERIES
+from stele.files.atomic import atomic_file, atomic_write_json
+from stele.files.digests import digest, sha256
+from stele.files.paths import STAMP, STUDY, read_stamp
+from stele.files.reading import read_object, reading
+from stele.papers.addresses import load_paper
+from stele.papers.claims import FILE, load_claims, papers_with_claims
 
 log = logging.getLogger(__name__)
 LARGEST_MB = 20
+# jobs that stay among a result's own ancestors: what was trained, and from what
+KEPT = ("sources checkpoint", "pretrain", "snapshot", "finetune", "calibrate", "rerank", "answer")
+NAMED = ("job", "model", "seed", "repository", "revision", "origin", "labels", "diverged")  # kept facts of those jobs
+LEFT_OUT = ("intervals", "outputs")  # of a seed's result: they follow from the values per query
+OF_A_MEAN = ("benchmark", "model", "setting", "averaged")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,9 +60,225 @@ def run(args: argparse.Namespace) -> None:
     if args.work and not work.is_dir():
         raise SteleError(f"{work}: no such folder of work")
     seeds = pack(args.results, args.folder, args.specs, work)
-    write_verdicts(judge(args.folder, args.specs, None), args.folder, args.specs, args.folder / "claims")
+    write_verdicts(judge(args.folder, args.specs, None), read_stamp(args.folder) or "", args.folder / "claims")
     results.write_manifest(args.folder)
     size = sum(path.stat().st_size for path in args.folder.rglob("*") if path.is_file())
     log.info("%s: %d results of single seeds, %.1f MB", args.folder, seeds, size / 1e6)
     if size > LARGEST_MB * 1_000_000:
         log.warning("%s: more than %d MB, which is much for a repository", args.folder, LARGEST_MB)
+
+
+def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> int:
+    """Adds the results of a folder to a packed one, which is made where it is missing; returns its number of seeds.
+
+    From a folder of `work` it keeps the loss curves of the pretrainings behind the results, and the costs of trainings.
+    Raises SteleError where the packed folder is of another scale, or was begun under other claims: claims are fixed
+    before the first result is looked at.
+    """
+    scale = read_stamp(results)
+    if scale is None:
+        raise SteleError(f"{results}: no results of a scale ({STAMP} is missing); build some first")
+    begin(folder, scale, specs, results)
+    # each seed's result, and all that the results come from
+    path = folder / records.WHOLE_ANCESTRY
+    ancestry = records.read_ancestry(path) if path.is_file() else {}
+    for path in result_files(results, each_seed=True):
+        with reading(path, "result", "score it again"):
+            ancestry |= _pack_seed(path, folder / path.relative_to(results))
+    _write_json(folder / records.WHOLE_ANCESTRY, ancestry)
+    if work is not None:
+        pretrainings = trainings.kept(folder) | dict(trainings.trainings(work, ancestry))
+        _write_json(folder / trainings.FILE, pretrainings)
+        finetunings = trainings.kept(folder, trainings.FINETUNING) | dict(trainings.finetunings(work, ancestry))
+        _write_json(folder / trainings.FINETUNING, finetunings)
+    # counts, which have no seeds
+    for path in result_files(results):
+        if not path.with_suffix("").is_dir():
+            _write_json(folder / path.relative_to(results), seal(_slim(records.read_record(path))))
+    # means over the seeds that are packed now
+    for row in sorted({path.parent for path in result_files(folder, each_seed=True)}):
+        with reading(row, "results of seeds", "score them again"):
+            _average(row)
+    if (results / CONTEXT).is_file():
+        # a run's context names the seeds of that run: without them tables show the means over all packed seeds
+        context = read_object(results / CONTEXT, "context of tables")
+        tables: dict[str, Any] = {table: {} for table in context.get("table_seeds", {})}
+        _write_json(folder / CONTEXT, {**context, "table_seeds": tables})
+    if (results / LOOKS).is_file():
+        shutil.copyfile(results / LOOKS, folder / LOOKS)
+    return sum(1 for _ in result_files(folder, each_seed=True))
+
+
+def begin(folder: Path, scale: str, specs: Path, results: Path | None = None) -> None:
+    """Records when, under which claims and with which looks a packed folder is begun, or checks that they stay.
+
+    A paper's claims are recorded with its first result, looks when there are some. Raises SteleError as `pack` does.
+    """
+    digests = {path.name: sha256(path / FILE) for path in papers_with_claims(specs)}
+    study = {"begun": _now(), "claims_sha256": {}, "scale": scale}
+    if (folder / STUDY).is_file():
+        study = read_object(folder / STUDY, "record of a study")
+        _check_begun(folder, scale, study, digests)
+    else:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise SteleError(f"{folder}: holds other files and no {STUDY}; give a new or an empty folder")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / STAMP).write_text(f"{scale}\n", encoding="utf-8")
+    results_of = result_files(results, each_seed=True) if results else ()
+    rows = {RunKey(*path.parent.parts[-3:]) for path in results_of}
+    for path in papers_with_claims(specs):
+        if path.name not in study["claims_sha256"] and rows & _rows_of_claims(path):
+            study["claims_sha256"][path.name] = digests[path.name]
+    atomic_write_json(folder / STUDY, study | _digest_of_looks(folder, study, results))
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())  # as in the records of results
+
+
+def _check_begun(folder: Path, scale: str, study: dict[str, Any], digests: dict[str, str]) -> None:
+    before = read_stamp(folder)
+    if before != scale:
+        raise SteleError(f"{folder}: holds results of the scale {before}, these are of {scale}; give another folder")
+    with reading(folder / STUDY, "record of a study"):
+        begun = study["claims_sha256"]
+        changed = sorted(paper for paper in begun.keys() & digests.keys() if begun[paper] != digests[paper])
+    if changed:
+        raise SteleError(
+            f"{folder}: was begun under other claims of {', '.join(changed)}; a study is judged by those that were "
+            "fixed before it: restore them, or begin another folder"
+        )
+
+
+def _rows_of_claims(folder: Path) -> set[RunKey]:
+    """The rows that a paper's claims are judged by."""
+    paper = load_paper(folder)
+    return {source.result for claim in load_claims(folder / FILE).claims for source in references_of(claim, paper)}
+
+
+def _digest_of_looks(folder: Path, study: dict[str, Any], results: Path | None) -> dict[str, str]:
+    """`looks_sha256` of the seeds of the first look, nothing where there was one look."""
+    digests = {sha256(place / LOOKS) for place in (folder, results) if place and (place / LOOKS).is_file()}
+    if "looks_sha256" in study:
+        digests.add(study["looks_sha256"])
+    if len(digests) > 1:
+        raise SteleError(f"{folder}: was begun with another {LOOKS}; the seeds of the first look stay: restore them")
+    return {"looks_sha256": digests.pop()} if digests else {}
+
+
+def _pack_seed(source: Path, target: Path) -> records.Record:
+    """Packs one seed's result and its values per query; returns all that it comes from."""
+    read_result(source)  # a damaged one is refused
+    whole = records.read_record(source)
+    record = _slim(whole)
+    queries = source.with_suffix("") / QUERIES
+    if queries.is_file():
+        packed = target.with_suffix("") / QUERIES
+        # a list of queries a setting: settings of a benchmark may have other queries
+        _write_queries(queries, packed, target.parents[2] / f"{target.parent.name}.parquet")
+        record["queries"] = {"file": QUERIES, "sha256": sha256(packed)}
+    _write_json(target, seal(record))
+    return whole.get(records.ANCESTRY, {})
+
+
+def _write_queries(source: Path, target: Path, numbers: Path) -> None:
+    """Writes the values per query as float32; a query is its number within its search, by the list at `numbers`."""
+    import pyarrow
+    import pyarrow.parquet
+
+    with reading(source, "file of scores per query"):
+        table = pyarrow.parquet.read_table(source)
+        table.validate(full=True)
+    query_numbers = numbered(numbers, table["search"].to_pylist(), table["query"].to_pylist())
+    values = [name for name in table.column_names if name not in KEYS]
+    columns = {name: table[name].cast(pyarrow.float32()) for name in values}
+    columns |= {name: table[name].cast(pyarrow.string()) for name in KEYS}
+    columns["query"] = pyarrow.array(query_numbers)
+    _write_parquet(
+        target,
+        pyarrow.table({name: columns[name] for name in table.column_names}),
+        use_dictionary=["search", "language"],
+        # numbers that follow each other take a byte or two
+        column_encoding={"query": "DELTA_BYTE_ARRAY", **dict.fromkeys(values, "PLAIN")},
+    )
+
+
+def numbered(path: Path, searches: Sequence[str], queries: Sequence[str]) -> list[str]:
+    """The number of each query within its search, as text, by the list at `path`, to which new searches are added.
+
+    Numbers follow the order of the ids, so that they do not depend on which result came first. Raises SteleError where
+    a listed search was of other queries.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    listed: dict[str, list[str]] = {}
+    if path.is_file():
+        with reading(path, "list of queries", "pack again into a new folder"):
+            table = pyarrow.parquet.read_table(path)
+            for search, query in zip(table["search"].to_pylist(), table["query"].to_pylist(), strict=True):
+                listed.setdefault(search, []).append(query)
+    ids: dict[str, set[str]] = {}
+    for search, query in zip(searches, queries, strict=True):
+        ids.setdefault(search, set()).add(query)
+    ordered = {search: sorted(of_search) for search, of_search in ids.items()}
+    for search in ordered.keys() & listed.keys():
+        if ordered[search] != listed[search]:
+            raise SteleError(f"{path}: the search {search} was of other queries; keep these results in another folder")
+    if ordered.keys() - listed.keys():
+        listed |= ordered
+        rows = [(search, query) for search in sorted(listed) for query in listed[search]]
+        table = pyarrow.table({"search": [search for search, _ in rows], "query": [query for _, query in rows]})
+        _write_parquet(path, table)
+    number = {(search, query): str(n) for search, of_search in ordered.items() for n, query in enumerate(of_search)}
+    return [number[key] for key in zip(searches, queries, strict=True)]
+
+
+def _write_parquet(path: Path, table: Any, **options: Any) -> None:
+    import pyarrow.parquet
+
+    with atomic_file(path, mode="wb") as handle:
+        pyarrow.parquet.write_table(table, handle, compression="zstd", compression_level=19, **options)
+
+
+def _slim(record: records.Record) -> records.Record:
+    """A seed's record without what stands elsewhere; of its ancestors only what tells trained models apart."""
+    slim = {key: value for key, value in record.items() if key not in LEFT_OUT}
+    if records.ANCESTRY in record:
+        slim[records.ANCESTRY] = {
+            name: {key: facts[key] for key in NAMED if key in facts}
+            for name, facts in record[records.ANCESTRY].items()
+            if facts.get("job") in KEPT
+        }
+    return slim
+
+
+def _average(row: Path) -> None:
+    """Writes the mean over all packed seeds of a row, as `scoring average` does."""
+    paths = sorted(row.glob("pt*-ft*.json"))
+    seeds = [records.read_record(path) for path in paths]
+    names = [name for name in seeds[0]["metrics"] if all(name in record["metrics"] for record in seeds)]
+    metrics = {name: over_seeds([record["metrics"][name] for record in seeds]) for name in names}
+    ancestry: records.Record = {}
+    diverged: dict[str, str] = {}
+    for record in seeds:
+        ancestry |= record.get(records.ANCESTRY, {})
+        diverged |= record.get("diverged", {})
+    mean = {
+        "job": "average",
+        **{key: seeds[0][key] for key in OF_A_MEAN if key in seeds[0]},
+        "seeds": [record["seeds"] for record in seeds],
+        "inputs": {f"seeds {n}": records.content_digest(path) for n, path in enumerate(paths)},
+        "labels": sorted({label for record in seeds for label in record.get("labels", ())}),
+        "diverged": diverged,
+        "metrics": metrics,
+        "content": digest(metrics),
+        records.ANCESTRY: ancestry,
+    }
+    _write_json(row.with_suffix(".json"), seal(mean))
+    read_result(row.with_suffix(".json"))
+
+
+def _write_json(path: Path, record: dict[str, Any]) -> None:
+    with atomic_file(path, encoding="utf-8") as handle:
+        handle.write(json.dumps(record, ensure_ascii=False, separators=(",", ":"), sort_keys=True) + "\n")

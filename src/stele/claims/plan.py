@@ -1,10 +1,10 @@
-"""Say what claims still need: results missing by row and seed, and what these cost, at any scale.
+"""List the results that claims still need, by row and seed, and what they cost, at any scale.
 
     stele claims plan --paper msm kept --main --scale study --seeds 5 2
     stele claims plan --claim msm/hierarchical_loss --format csv
 
-Nothing is built. The rows are those of the claims' cells and controls; config.yaml says everything else. Costs are
-those of `stele cluster cost`: hours within a factor of two. Results of another scale do not count as there.
+Nothing is built. The claims' cells and controls name the rows; config.yaml says everything else. Costs are reckoned as
+by `stele cluster cost`: hours within a factor of two. Results of another scale count as missing.
 """
 
 from __future__ import annotations
@@ -13,26 +13,49 @@ import argparse
 import json
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.artifacts.results import RunKey
 from stele.catalogue import read_yaml
-from stele.claims.needs.wanted import Chosen, choose, wanted
+from stele.claims.judging.pairs import references_of
 from stele.config.model import parse_config
+from stele.errors import unknown
 from stele.files.formats import table, write_csv
 from stele.files.paths import read_stamp
-from stele.papers.targets import Reference
+from stele.papers.addresses import load_paper
+from stele.papers.claims import FILE, load_claims, papers_with_claims
+from stele.papers.paper import PAPER_TABLES
+from stele.papers.table_parts import CellSource
+from stele.plan.paths import seed_names
 from stele.plan.plan import Plan, make_plan
 
 COLUMNS = ("paper", "key", "main", "row", "state", "missing", "reason")
 
 
-class Need(NamedTuple):
-    """What a row still needs: result files that are missing; or why it cannot be built."""
+class ClaimSelection(NamedTuple):
+    """A claim and the values of ours that it and its controls speak of."""
 
+    paper: str
+    key: str
+    main: bool
+    references: frozenset[CellSource]
+
+    @property
+    def name(self) -> str:
+        return f"{self.paper}/{self.key}"
+
+    @property
+    def rows(self) -> list[RunKey]:
+        return sorted({reference.result for reference in self.references})
+
+
+class Need(NamedTuple):
+    """The result files of a row, one a seed where it has seeds, and which are missing; or why it cannot be built."""
+
+    files: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     reason: str = ""
 
@@ -40,95 +63,144 @@ class Need(NamedTuple):
     def state(self) -> str:
         return "cannot be built" if self.reason else "missing" if self.missing else "there"
 
+    @property
+    def seeds(self) -> str:
+        """The missing seeds."""
+        return " ".join(Path(path).stem for path in self.missing)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--claim", nargs="+", metavar="[PAPER/]KEY", help="default: all of the papers")
     parser.add_argument("--paper", nargs="+", metavar="PAPER", help="default: all that have claims")
     parser.add_argument("--main", action="store_true", help="main claims alone")
     parser.add_argument("--scale", help="default: as a run would choose")
-    parser.add_argument("--seeds", type=int, nargs=2, metavar=("P", "F"), help="so many of pretraining, of fine-tuning")
+    parser.add_argument(
+        "--seeds", type=int, nargs=2, metavar=("P", "F"), help="numbers of seeds of pretraining and of fine-tuning"
+    )
     parser.add_argument("--config", type=Path, default=Path("config.yaml"), help="(default: %(default)s)")
     parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
     parser.add_argument("--format", choices=("text", "csv"), default="text", help="(default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> None:
-    chosen = choose(args.specs, args.paper, args.claim, args.main)
-    given = overrides(args.scale, args.seeds)
-    plan = make_plan(parse_config({**read_yaml(args.config), **given}))
-    needs = needed(plan, {reference for claim in chosen for reference in claim.references})
+    # the chosen claims, and the plan of config.yaml with what the arguments replace
+    claims = choose(args.specs, args.paper, args.claim, args.main)
+    changes: dict[str, Any] = {"scale": args.scale} if args.scale else {}
+    if args.seeds:
+        pretraining, finetuning = args.seeds
+        changes["seeds"] = {"pretraining": list(range(pretraining)), "finetuning": list(range(finetuning))}
+    plan = make_plan(parse_config({**read_yaml(args.config), **changes}))
+    # what their rows need
+    needs = needed(plan, {reference for claim in claims for reference in claim.references})
     if args.format == "csv":
-        write_csv(sys.stdout, [COLUMNS, *rows(chosen, needs)])
+        write_csv(sys.stdout, [COLUMNS, *lines(claims, needs)])
         return
-    print(summary(plan, chosen, needs))
+    print(summary(plan, claims, needs))
     if targets := sorted({path for need in needs.values() for path in need.missing}):
-        print(cost(targets, args.config, given, plan))
+        print(cost(targets, args.config, changes, plan))
 
 
-def overrides(scale: str | None, seeds: Sequence[int] | None) -> dict[str, Any]:
-    """The keys of config.yaml that the arguments replace."""
-    numbers = {"pretraining": list(range(seeds[0])), "finetuning": list(range(seeds[1]))} if seeds else None
-    return {key: value for key, value in (("scale", scale), ("seeds", numbers)) if value}
+def choose(specs: Path, papers: Sequence[str] | None, keys: Sequence[str] | None, main: bool) -> list[ClaimSelection]:
+    """The claims that are named, `key` or `paper/key`, or all that something can check.
+
+    Raises SteleError for an unknown paper or claim.
+    """
+    claims = []
+    for folder in papers_with_claims(specs, list(papers) if papers else None):
+        paper, printed = load_claims(folder / FILE), load_paper(folder)
+        for claim in paper.claims:
+            if claim.checkable and (claim.main or not main):
+                references = frozenset(references_of(claim, printed))
+                claims.append(ClaimSelection(paper.paper, claim.key, claim.main, references))
+    names = {name for claim in claims for name in (claim.key, claim.name)}
+    for key in keys or ():
+        if key not in names:
+            raise unknown("claim", key, names)
+    return [claim for claim in claims if not keys or claim.key in keys or claim.name in keys]
 
 
-def needed(plan: Plan, references: Iterable[Reference]) -> dict[RunKey, Need]:
+def needed(plan: Plan, references: Iterable[CellSource]) -> dict[RunKey, Need]:
     """Row -> what it needs, in order."""
-    return {row: Need(_missing(plan, files), why) for row, (files, why) in wanted(plan, references).items()}
+    languages: dict[RunKey, set[str]] = defaultdict(set)
+    for reference in references:
+        languages[reference.result].update(reference.languages)
+    return {row: _need(plan, row, languages[row]) for row in sorted(languages)}
 
 
-def _missing(plan: Plan, files: Sequence[str]) -> tuple[str, ...]:
-    return tuple(path for path in files if _other_scale(plan) or not Path(path).is_file())
+def _need(plan: Plan, row: RunKey, languages: set[str]) -> Need:
+    problem = plan.rows.problem(row)
+    if problem:
+        return Need(reason=": ".join(problem))
+    if not plan.rows.counts(row) and not languages & {*plan.rows.languages(row)}:
+        return Need(reason=f"not in scale: {', '.join(sorted(languages))}")
+    files = tuple(plan.paths.seed_result(row, seeds) for seeds in _seeds(plan, row)) or (plan.paths.result(row),)
+    other_scale = _other_scale(plan)
+    return Need(files, tuple(path for path in files if other_scale or not Path(path).is_file()))
 
 
 def _other_scale(plan: Plan) -> bool:
-    """Whether the folder of results holds those of another scale."""
+    """Whether the folder of results holds another scale's."""
     return read_stamp(Path(plan.settings.config.results_dir)) not in (None, plan.settings.scale)
 
 
-def rows(chosen: Sequence[Chosen], needs: dict[RunKey, Need]) -> list[list[str]]:
-    """A line for each claim and each of its rows."""
-    return [
-        [claim.paper, claim.key, "yes" if claim.main else "", row.path, needs[row].state, *_said(needs[row])]
-        for claim in chosen
-        for row in sorted({reference.result for reference in claim.references})
+def _seeds(plan: Plan, row: RunKey) -> list[str]:
+    """The configured seeds; of what is fine-tuned but not pretrained here, one of fine-tuning for each of pretraining.
+
+    Its interval comes from fine-tuning alone, and two seeds know little of how much they vary.
+    """
+    names = plan.rows.seeds(row)
+    recipe = plan.protocols.recipe(row.benchmark, row.setting)
+    if not names or recipe is None or plan.models.pretraining_of(row.model) is not None:
+        return names
+    return list(dict.fromkeys([*names, *seed_names([0], plan.settings.config.seeds.pretraining)]))
+
+
+def claim_results(plan: Plan, main: bool) -> list[str]:
+    """The results that can be built and that the claims, or the main claims, of the configured papers are judged by."""
+    papers = [str(Path(path).parent) for path in plan.tables.claims]
+    claims = choose(PAPER_TABLES, papers, None, main) if papers else []
+    needs = needed(plan, {reference for claim in claims for reference in claim.references})
+    return [path for need in needs.values() for path in need.files]
+
+
+def lines(claims: Sequence[ClaimSelection], needs: dict[RunKey, Need]) -> list[list[str]]:
+    """A line for each claim and each of its rows, in the order of `COLUMNS`."""
+    listed = []
+    for claim in claims:
+        for row in claim.rows:
+            need, main = needs[row], "yes" if claim.main else ""
+            listed.append([claim.paper, claim.key, main, row.path, need.state, need.seeds, need.reason])
+    return listed
+
+
+def summary(plan: Plan, claims: Sequence[ClaimSelection], needs: dict[RunKey, Need]) -> str:
+    """How many claims need results, then the rows that are missing and those that cannot be built."""
+    incomplete = sum(any(needs[row].missing for row in claim.rows) for claim in claims)
+    without = sum(all(needs[row].reason for row in claim.rows) for claim in claims)
+    texts = [
+        f"Scale {plan.settings.scale} ({plan.settings.why}): {len(claims)} claims. {incomplete} need results, "
+        f"{without} have none that can be built there, {len(claims) - incomplete - without} have all."
     ]
-
-
-def _said(need: Need) -> tuple[str, str]:
-    return " ".join(Path(path).stem for path in need.missing), need.reason
-
-
-def summary(plan: Plan, chosen: Sequence[Chosen], needs: dict[RunKey, Need]) -> str:
-    """How many claims need what, then the rows that are missing and those that cannot be built."""
-    needing = [claim for claim in chosen if any(needs[one.result].missing for one in claim.references)]
-    nothing = [claim for claim in chosen if all(needs[one.result].reason for one in claim.references)]
-    claims_of: dict[RunKey, int] = defaultdict(int)
-    for claim in chosen:
-        for row in {reference.result for reference in claim.references}:
-            claims_of[row] += 1
+    claims_of = Counter(row for claim in claims for row in claim.rows)
     missing = {row: need for row, need in needs.items() if need.missing}
-    files = sum(len(need.missing) for need in missing.values())
-    complete = len(chosen) - len(needing) - len(nothing)
-    lines = [
-        f"Scale {plan.settings.scale} ({plan.settings.why}): {len(chosen)} claims. {len(needing)} need results, "
-        f"{len(nothing)} have none that can be built there, {complete} have all."
-    ]
     if missing:
-        listed = [[row.path, _said(need)[0], str(claims_of[row])] for row, need in missing.items()]
-        lines += [f"{files} results of {len(missing)} rows are missing:", table(["row", "seeds", "claims"], listed)]
-    if lost := {row: need.reason for row, need in needs.items() if need.reason}:
-        lines += ["\n".join(["Not to be had there:", *(f"- {row.path}: {why}" for row, why in lost.items())])]
-    return "\n\n".join(lines)
+        files = sum(len(need.missing) for need in missing.values())
+        listed = [[row.path, need.seeds, str(claims_of[row])] for row, need in missing.items()]
+        texts += [f"{files} results of {len(missing)} rows are missing:", table(["row", "seeds", "claims"], listed)]
+    unavailable = [f"- {row.path}: {need.reason}" for row, need in needs.items() if need.reason]
+    if unavailable:
+        texts.append("\n".join(["Not to be had there:", *unavailable]))
+    return "\n\n".join(texts)
 
 
-def cost(targets: Sequence[str], config: Path, given: dict[str, Any], plan: Plan) -> str:
+def cost(targets: Sequence[str], config: Path, changes: dict[str, Any], plan: Plan) -> str:
     """What it costs to build the targets and all that they still need, by stage."""
     from stele.cluster import cost_table, settings
     from stele.cluster.planned_jobs import planned
     from stele.cost.work import device
 
     with tempfile.TemporaryDirectory() as folder:
-        own = Path(folder) / "given.yaml"  # on a command line numbers in a list would be texts
-        own.write_text(json.dumps(given), encoding="utf-8")
-        _, jobs = planned([*targets, "--configfile", str(config), str(own)], _other_scale(plan), leave_out="")
+        file = Path(folder) / "changes.yaml"  # on a command line numbers in a list would be texts
+        file.write_text(json.dumps(changes), encoding="utf-8")
+        _, jobs = planned([*targets, "--configfile", str(config), str(file)], _other_scale(plan), leave_out="")
     return "\n" + cost_table.by_stage(jobs, device(settings.read().gpu_model))

@@ -97,7 +97,7 @@ def _main(argv: list[str], package: str) -> int:
         stage, rest = ("", argv) if groups == ("",) else (argv[0], argv[1:])
         if stage not in groups:
             return _refuse(unknown("stage", stage, groups), WRONG_USAGE, package)
-        if stage in ALONE:
+        if stage in ALONE and (not rest or rest[0] not in commands(stage)):
             rest = [stage, *rest]
         if not rest or rest[0] in ("-h", "--help"):
             print(_listing([stage], package))
@@ -152,7 +152,7 @@ def _run(resources: launch.Resources, package: str, stage: str, command: str, ar
     if resources.gpus:  # elsewhere the workflow says how many threads a command has
         os.environ |= launch.thread_environment(resources)
     module = importlib.import_module(".".join(filter(None, (package, stage, command))))
-    words = [_program(package), stage] if stage in ALONE else [_program(package), stage, command]
+    words = [_program(package), stage] if command == stage else [_program(package), stage, command]
     parser = argparse.ArgumentParser(
         prog=" ".join(filter(None, words)),
         description=module.__doc__,

@@ -12,5 +12,5 @@ STAGES = (
     "scoring",
     "tables",
 )
-ALONE = ("evaluate",)  # groups of one command, which is called by the group's name alone
-GROUPS = (*STAGES, *ALONE, "results", "encoders", "claims", "cluster")
+ALONE = ("evaluate",)  # groups with a command of their own name, which is called by that name alone
+GROUPS = (*STAGES, *ALONE, "encoders", "claims", "cluster")

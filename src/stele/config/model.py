@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -12,21 +12,21 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from stele import catalogue
-from stele.catalogue import recipes
+from stele.catalogue import read_yaml, recipes
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model as CatalogueModel
-from stele.config.sources import Sources
 from stele.errors import SteleError, nearest, unknown
 from stele.files.paths import results_problem
 from stele.files.strict import Seed, Strict, Values, validate
+from stele.papers.paper import PAPER_TABLES, PLAIN_PATH, check_papers, paper_folder, papers_in
 from stele.recipes.encoding import SomeEncoding
 from stele.recipes.scale import Label
 
 T = TypeVar("T")
 # names that become parts of paths, in every command of the workflow
-PLAIN_PATH, PLAIN_NAME, MODEL_KEY = r"[\w@%+=:,./-]+", r"[\w@%+=:,.-]+", r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+PLAIN_NAME, MODEL_KEY = r"[\w@%+=:,.-]+", r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 
 
 def _unique(values: list[T]) -> list[T]:
@@ -40,7 +40,7 @@ def _day(date: str) -> str:
     try:
         datetime.strptime(date, "%Y%m%d")
     except ValueError:
-        raise ValueError("want a day that there is, as YYYYMMDD") from None
+        raise ValueError("want an existing day, as YYYYMMDD") from None
     return date
 
 
@@ -78,6 +78,9 @@ LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,8}$")]
 SeedList = Annotated[list[Annotated[Seed, BeforeValidator(_digits)]], Field(min_length=1), AfterValidator(_unique)]
 
 
+PaperList = Annotated[list[Location], Field(min_length=1), AfterValidator(_unique)]
+
+
 class Seeds(Strict):
     """The two seeds of a result; several of them give means and standard deviations."""
 
@@ -104,8 +107,10 @@ class Config(Strict):
     """What is built. How it is built (cores, cluster, retries) is the profile's business."""
 
     scale: Location | None = Field(None, description="miniature, small, paper or a file of your own; empty: see README")
-    papers: list[Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]] = Field(
-        ["msm", "kept", "ccp", "clir_lm", "dense_clt"], min_length=1, description="papers whose tables are built"
+    papers: Annotated[PaperList | None, AfterValidator(lambda papers: papers or [*papers_in()])] = Field(
+        None,
+        validate_default=True,
+        description="papers whose tables are built: folders of paper_tables/, or paths; empty: all of paper_tables/",
     )
     languages: Annotated[list[str] | None, AfterValidator(lambda codes: codes or None)] = Field(
         None, description="evaluate only these languages; empty: all in scale"
@@ -132,14 +137,55 @@ class Config(Strict):
     )
 
 
+class Sources:
+    """The files of a configuration (config.yaml, files of `--configfile`, `--config`), the later winning, key by key.
+
+    So that an error names the file to mend.
+
+    >>> where = Sources([("config.yaml", {"offline": False}), ("mine.yaml", {"models": {"a": {}}})])
+    >>> where("models", "a", "base"), where("offline"), where("seeds")
+    ('mine.yaml: models.a.base', 'config.yaml: offline', 'config.yaml: seeds')
+    """
+
+    def __init__(self, files: Iterable[tuple[str, Values]]) -> None:
+        self.files = list(files)
+
+    def __call__(self, *key: str | int) -> str:
+        return f"{self.name(*key)}: {'.'.join(map(str, key))}"
+
+    def name(self, *key: str | int) -> str:
+        """The last file among those that hold most of a key's path."""
+        deepest, last = max((_depth(values, key), n) for n, (_, values) in enumerate(self.files))
+        return self.files[last if deepest else 0][0]
+
+
+def _depth(values: Any, key: tuple[str | int, ...]) -> int:
+    """How many parts of a key's path some values have."""
+    for depth, part in enumerate(key):
+        try:
+            values = values[part]
+        except (KeyError, IndexError, TypeError):
+            return depth
+    return len(key)
+
+
+def read_sources(workflow) -> Sources:
+    """The files that Snakemake has merged, read again: a key given twice in a file is an error here and not there."""
+    of_command_line = list(workflow.overwrite_configfiles)  # --configfile
+    own = [path for path in workflow.configfiles if path not in of_command_line]
+    files = [(os.path.relpath(path), read_yaml(path)) for path in [*own, *of_command_line]]
+    return Sources([*files, ("--config", workflow.config_settings.config)])
+
+
 def parse_config(values: Values, where: Sources | None = None) -> Config:
     """Validates the keys and the names in them (models, papers, languages, datasets, recipes, tables).
 
-    A key without a value has its default. `where` knows which file says what; None: config.yaml says it all.
+    A key without a value has its default. `where` knows which file has which key; None: config.yaml has all. Raises
+    SteleError, which names the file, the key and the nearest valid name.
     """
     where = where or Sources([("config.yaml", values)])
-    given = {key: value for key, value in values.items() if value is not None or key not in Config.model_fields}
-    config = validate(Config, given, where.name)
+    stated = {key: value for key, value in values.items() if value is not None or key not in Config.model_fields}
+    config = validate(Config, stated, where.name)
     plain = re.fullmatch(PLAIN_PATH, config.results_dir)
     benchmarks = catalogue.entries(Benchmark)
     if reason := results_problem(config.results_dir, Path(), benchmarks) if plain else "other characters are in it":
@@ -148,6 +194,7 @@ def parse_config(values: Values, where: Sources | None = None) -> Config:
     known = catalogue.entries(Language)
     for code in config.add_languages.keys() & known.keys():
         raise SteleError(f"{where('add_languages', code)}: the catalogue has it ({known[code].name}); leave it out")
+    check_papers(config.papers, lambda n: where("papers", n))
     for n, language in enumerate(config.languages or ()):
         _check_known("language", language, {*known, *config.add_languages}, where("languages", n))
     released = {model.released.dataset for model in catalogue.entries(CatalogueModel).values() if model.released}
@@ -191,15 +238,15 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
     for n, table in enumerate(model.tables):
         paper, _, number = table.partition("/")
         name = f"{paper}/{int(number)}" if re.fullmatch("[0-9]{1,4}", number) else table
-        _check_known("table", name, {"all", *_tables()}, where("models", key, "tables", n))
+        _check_known("table", name, {"all", *_tables(config)}, where("models", key, "tables", n))
 
 
 def _check_ancestry(key: str, config: Config, place: str) -> None:
     """Refuses a model that starts from itself, be it through others."""
     line = [key]
     while True:
-        own, entry = config.models.get(line[-1]), catalogue.entries(CatalogueModel).get(line[-1])
-        base = (own and own.base) or (entry and entry.base)
+        user_model, model = config.models.get(line[-1]), catalogue.entries(CatalogueModel).get(line[-1])
+        base = (user_model and user_model.base) or (model and model.base)
         if base is None:
             return
         line.append(base)
@@ -207,9 +254,10 @@ def _check_ancestry(key: str, config: Config, place: str) -> None:
             raise SteleError(f"{place}: {' starts from '.join(line)}; name another model to start from")
 
 
-def _tables() -> list[str]:
+def _tables(config: Config) -> list[str]:
     """The tables of all papers, as `msm/2`."""
-    files = Path("paper_tables").glob("*/table_*.yaml")
+    folders = [*PAPER_TABLES.glob("*/"), *map(paper_folder, config.papers)]
+    files = [path for folder in folders for path in folder.glob("table_*.yaml")]
     return [f"{path.parent.name}/{int(path.stem.removeprefix('table_'))}" for path in files]
 
 

@@ -1,4 +1,4 @@
-"""Scales: sets of sizes, and what sizes force. Which one a run is of, and whose results a folder holds."""
+"""Scales: sets of sizes. Which scale a run has, and which scale's results a folder holds."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from stele.recipes.scale import Corpora, Scale
 
 
 def resolve_scale(config: Config, environment: Mapping[str, str] = os.environ) -> tuple[str, str]:
-    """Which scale, and why: what the user says; else the profile's; else the results' stamp; else miniature.
+    """The scale of a run and the reason, by the first of these that is given:
 
-    A file of one's own goes by one path, however it is written.
+    1. `scale` of the configuration; a file has one path, however it is written
+    2. the profile's, STELE_DEFAULT_SCALE
+    3. the stamp in the folder of results
+    4. miniature
     """
     stamp = read_stamp(Path(config.results_dir))
     for name, why in (

@@ -14,9 +14,8 @@ from stele.cluster.preflight.run import check as check_resources
 from stele.cluster.slurm import plugin_patches
 from stele.cluster.snakemake_patches import limit_rate
 from stele.command.parent_watch import hear_interrupts, identity
-from stele.config.model import parse_config
+from stele.config.model import parse_config, read_sources
 from stele.config.scale import check_stamp
-from stele.config.sources import read_sources
 from stele.driver import locks, partial_tables, progress, rule_directives, summary, table_context, targets
 from stele.driver.facts_check import check_all
 from stele.errors import SteleError

@@ -8,7 +8,7 @@
     stele evaluate OWNER/NAME --snakemake --profile slurm # the last: options of Snakemake
 
 Writes evaluate/NAME.yaml, a configuration like any other, prints the command that builds its results and its result
-card (results_evaluate/cards/NAME.md and .html), and runs it. Any number of GPUs will do, none too.
+card (results_evaluate/cards/NAME.md and .html), and runs it. It uses any available GPUs and also runs without one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ from stele.plan.plan import Plan, make_plan
 log = logging.getLogger(__name__)
 
 FOLDER = Path("evaluate")
-RESULTS = "results_evaluate"  # of all models that are evaluated so, apart from those of the papers' tables
+RESULTS = "results_evaluate"  # apart from the results of the papers' tables
 OF_A_COPY = ("checkpoint", "revision", "encoding")  # of a known model under another name
 SAME = ("models", "scale")  # of a name's configuration: what its other results are of
 
@@ -67,19 +67,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if not Path("config.yaml").is_file():
         raise SteleError("config.yaml: not here; run `stele evaluate` in the project's folder")
-    name, own = model_of(args.model, encoding_of(args.encoding), args.name)
+    # the model's key, and what config.yaml must say of it
+    name, model = model_of(args.model, encoding_of(args.encoding), args.name)
     path = inside(FOLDER, f"{name}.yaml", f"the model {args.model}")
-    benchmarks = known_benchmarks(args.benchmarks or DEFAULT)
-    given = configuration(args.scale, name, own, args.languages, benchmarks, args.results_dir)
+    # the configuration of this evaluation, over the user's other keys
+    benchmarks = list(dict.fromkeys(args.benchmarks or DEFAULT))
+    for benchmark in benchmarks:
+        if benchmark not in catalogue.entries(Benchmark):
+            raise unknown("benchmark", benchmark, catalogue.entries(Benchmark))
+    values = configuration(args.scale, name, model, args.languages, benchmarks, args.results_dir)
     if args.configfile:
-        more = read_yaml(args.configfile) or {}
-        given = {**more, **given, "models": {**more.get("models", {}), **given.get("models", {})}}
-    refuse_another(path, given)
-    given["cards"] = {name: [*earlier_benchmarks(path, given, benchmarks), *benchmarks]}
-    plan = make_plan(parse_config({**read_yaml("config.yaml"), **given}))
+        others = read_yaml(args.configfile) or {}
+        values = {**others, **values, "models": {**others.get("models", {}), **values.get("models", {})}}
+    # one name is one model; its card keeps the benchmarks of earlier evaluations
+    refuse_another(path, values)
+    values["cards"] = {name: [*earlier_benchmarks(path, values, benchmarks), *benchmarks]}
+    # everything is checked before the configuration is written
+    plan = make_plan(parse_config({**read_yaml("config.yaml"), **values}))
     targets, card = [plan.paths.result(row) for row in plan.cards.rows_of(name)], plan.paths.card(name)
     check_checkpoint(plan, name)
-    write(path, given)
+    write(path, values)
     arguments = [*targets, card, "--configfile", str(path), *args.snakemake]
     print(f"snakemake {shlex.join(arguments)}", flush=True)
     if args.plan:
@@ -89,6 +96,190 @@ def run(args: argparse.Namespace) -> None:
     build(arguments)
     print(f"Result card: {card}, {Path(card).with_suffix('.html')}")
     print(f"Beside published numbers: stele tables references --results-dir {args.results_dir}")
+
+
+# --- which model is meant ---------------------------------------------------------------------------------------------
+def model_of(name_given: str, encoding: dict[str, Any], name: str | None = None) -> tuple[str, dict[str, Any]]:
+    """The key of a model and what config.yaml must say of it.
+
+    Of a known model that is nothing but the user's encoding. `name` is the key that it shall have; a folder with the
+    key of a model of models.yaml is a copy of that model. Raises SteleError where no model is meant.
+    """
+    known = catalogue.entries(Model)
+    of_id = {model.checkpoint.lower(): key for key, model in known.items() if model.checkpoint}
+    folder = Path(name_given).expanduser()
+    if folder.is_dir():
+        return _of_folder(folder.resolve(), of_id, encoding, name)
+    key = name_given if name_given in known else of_id.get(name_given.lower())
+    if key:
+        return _of_known(key, encoding, name)
+    for twin, model in known.items():
+        if model.same_weights_as == name_given:
+            raise SteleError(f"{name_given}: asks for code of its own, which is never run; the same weights are {twin}")
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", name_given):
+        raise unknown("model", name_given, known, "no folder, no hub id (OWNER/NAME)")
+    return _named(name, name_given.partition("/")[2]), _with_encoding({"checkpoint": name_given}, encoding)
+
+
+def _of_folder(
+    folder: Path, of_id: Mapping[str, str], encoding: dict[str, Any], name: str | None
+) -> tuple[str, dict[str, Any]]:
+    """A folder, taken for a copy of the model whose repository (lower case -> key) its name is."""
+    repository = repository_of(folder)
+    known = of_id if "/" in repository else {full.rpartition("/")[2]: key for full, key in of_id.items()}
+    key = known.get(repository.lower())
+    if name is None and key:
+        difference = size_difference(key, folder)
+        if difference:
+            log.warning("%s is called as %s, but %s: it is evaluated as another model", folder, key, difference)
+        else:
+            log.warning("%s is taken for a copy of %s, by its name; --name evaluates it as another model", folder, key)
+            name = key
+    return _named(name, repository.rpartition("/")[2]), _with_encoding({"checkpoint": str(folder)}, encoding)
+
+
+def size_difference(key: str, folder: Path) -> str:
+    """In what size a folder's model differs from that of models.yaml; "" where it is as large."""
+    sizes, shape = catalogue.entries(Checkpoint).get(key), folder_shape(folder)
+    if shape is None:
+        return "no config.json in it says its layers and width"
+    if sizes is None or (shape.layers, shape.width) == (sizes.layers, sizes.width):
+        return ""
+    return f"has {shape.layers} layers of width {shape.width} in place of {sizes.layers} of {sizes.width}"
+
+
+def _of_known(key: str, encoding: dict[str, Any], name: str | None) -> tuple[str, dict[str, Any]]:
+    """A model of models.yaml, or the same checkpoint under another name."""
+    model = catalogue.entries(Model)[key]
+    if not model.has_encoder:
+        raise SteleError(f"{key}: has no encoder")
+    if name in (None, key):
+        return key, _with_encoding({}, encoding)
+    copied = {part: value for part, value in model.given().items() if part in OF_A_COPY}
+    return _named(name, key), {**copied, "encoding": {**copied.get("encoding", {}), **encoding}}
+
+
+def _with_encoding(model: dict[str, Any], encoding: dict[str, Any]) -> dict[str, Any]:
+    return {**model, "encoding": encoding} if encoding else model
+
+
+def repository_of(folder: Path) -> str:
+    """OWNER/NAME of a snapshot in the cache of the Hugging Face hub; of another folder its name.
+
+    >>> repository_of(Path("hub/models--intfloat--multilingual-e5-small/snapshots/fd1525a"))
+    'intfloat/multilingual-e5-small'
+    >>> repository_of(Path("models/multilingual-e5-small"))
+    'multilingual-e5-small'
+    """
+    if folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--"):
+        return "/".join(folder.parent.parent.name.split("--")[1:])
+    return folder.name
+
+
+def _named(name: str | None, default: str) -> str:
+    """The key that the user gives a model, else one from the name of its folder or repository."""
+    if name is None:
+        return _key(default, catalogue.entries(Model))
+    if _key(name, {}) != name:
+        raise SteleError(f"--name {name!r}: want letters, digits, '_', '-' and '.', a letter or digit first")
+    return name
+
+
+def _key(name: str, known: Container[str]) -> str:
+    key = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip("_.-") or "model"
+    return f"{key}_own" if key in known else key
+
+
+def encoding_of(pairs: Sequence[str]) -> dict[str, Any]:
+    """KEY=VALUE texts as keys of an encoding; a value is read as YAML reads it.
+
+    A prompt and an instruction are texts, whose blanks count, and in which \\n is the end of a line.
+    """
+    import yaml
+
+    encoding = {}
+    for pair in pairs:
+        key, separator, text = pair.partition("=")
+        if not separator or not key:
+            raise SteleError(f"--encoding: want KEY=VALUE, found {pair!r}")
+        is_text = key.endswith("_prompt") or key == "instruction"
+        with reading(f"--encoding {pair}", "value of YAML", "put quotes around it"):
+            encoding[key] = text.replace("\\n", "\n") if is_text else yaml.safe_load(text)
+    return encoding
+
+
+# --- its configuration ------------------------------------------------------------------------------------------------
+def configuration(
+    scale: str,
+    name: str,
+    model: dict[str, Any],
+    languages: Sequence[str] | None,
+    benchmarks: Sequence[str],
+    results_dir: str = RESULTS,
+) -> dict[str, Any]:
+    """The keys of config.yaml of one evaluation."""
+    values: dict[str, Any] = {"scale": scale, "results_dir": results_dir, "cards": {name: list(benchmarks)}}
+    if languages:
+        values["languages"] = list(languages)
+    if model:
+        values["models"] = {name: model}
+    return values
+
+
+def write(path: Path, values: dict[str, Any]) -> None:
+    import yaml
+
+    head = "# written by `stele evaluate`; a configuration like any other, for --configfile\n"
+    with atomic_file(path) as handle:
+        handle.write(head + yaml.safe_dump(values, allow_unicode=True, sort_keys=False))
+
+
+def refuse_another(path: Path, values: dict[str, Any]) -> None:
+    """Refuses a name under which something else has results, so that two models never count as one.
+
+    Results in another folder do not matter.
+    """
+    before, folder = read_yaml(path) if path.is_file() else values, values["results_dir"]
+    if before.get("results_dir") != folder or not any(Path(folder).glob(f"*/{path.stem}/*.json")):
+        return
+    for key in SAME:
+        if before.get(key) != values.get(key):
+            raise SteleError(
+                f"{folder} has results of {path.stem} with {key}: {before.get(key)}, now it is {values.get(key)}; give "
+                "--name NAME, or --results-dir FOLDER for results of their own"
+            )
+
+
+def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequence[str]) -> list[str]:
+    """The benchmarks of earlier evaluations that a name's card still shows: those with results in these languages."""
+    before, folder = read_yaml(path) if path.is_file() else {}, values["results_dir"]
+    if before.get("results_dir") != folder:
+        return []
+    listed = [name for name in before.get("cards", {}).get(path.stem, []) if name not in benchmarks]
+    with_results = [name for name in listed if any(Path(folder, name, path.stem).glob("*.json"))]
+    if with_results and before.get("languages") != values.get("languages"):
+        log.warning("the card leaves out %s, whose results are in other languages", ", ".join(with_results))
+        return []
+    return with_results
+
+
+# --- the run ----------------------------------------------------------------------------------------------------------
+def check_checkpoint(plan: Plan, name: str) -> None:
+    """Fetches and checks the files beside a checkpoint's weights; SteleError where it is no encoder or does not exist.
+
+    A checkpoint that the catalogue knows, or that was fetched before, is not checked.
+    """
+    record, known = Path(plan.paths.checkpoint(name)), catalogue.entries(Model).get(name)
+    source = plan.models.checkpoint_source(name)
+    if record.exists() or plan.world.standin(name) or (known and source.get("checkpoint") == known.checkpoint):
+        return
+    use = {**plan.sources.checkpoint_locations(name), **plan.sources.checkpoint_use(name), "settings_only": True}
+    words = ["--model", name, "--source", as_json(plan.sources.checkpoint_params(name)), *shlex.split(flags(use))]
+    words += ["--state", plan.paths.state(f"checkpoint/{name}"), "--output", str(record)]
+    command = [sys.executable, "-m", "stele", "sources", "checkpoint", *words]
+    looked = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    if looked.returncode:
+        raise SteleError(looked.stderr.rpartition("stele: error: ")[2].strip())
 
 
 def build(arguments: Sequence[str]) -> None:
@@ -114,190 +305,6 @@ def _in_foreground() -> bool:
         return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
     except (OSError, ValueError):
         return False  # no terminal
-
-
-def check_checkpoint(plan: Plan, name: str) -> None:
-    """Takes and checks what stands beside a checkpoint's weights; SteleError where it is no encoder, or is not there.
-
-    Nothing is looked at of a checkpoint that the catalogue knows, or that was fetched before.
-    """
-    record, known = Path(plan.paths.checkpoint(name)), catalogue.entries(Model).get(name)
-    source = plan.models.checkpoint_source(name)
-    if record.exists() or plan.world.standin(name) or (known and source.get("checkpoint") == known.checkpoint):
-        return
-    use = {**plan.sources.checkpoint_locations(name), **plan.sources.checkpoint_use(name), "settings_only": True}
-    words = ["--model", name, "--source", as_json(plan.sources.checkpoint_params(name)), *shlex.split(flags(use))]
-    words += ["--state", plan.paths.state(f"checkpoint/{name}"), "--output", str(record)]
-    command = [sys.executable, "-m", "stele", "sources", "checkpoint", *words]
-    looked = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
-    if looked.returncode:
-        raise SteleError(looked.stderr.rpartition("stele: error: ")[2].strip())
-
-
-def earlier_benchmarks(path: Path, given: Mapping[str, Any], benchmarks: Sequence[str]) -> list[str]:
-    """The benchmarks of earlier evaluations that a name's card still shows: those with results in these languages."""
-    before = read_yaml(path) if path.is_file() else {}
-    folder, name = given["results_dir"], path.stem
-    if before.get("results_dir") != folder:
-        return []
-    listed = [each for each in before.get("cards", {}).get(name, []) if each not in benchmarks]
-    with_results = [each for each in listed if any(Path(folder, each, name).glob("*.json"))]
-    if with_results and before.get("languages") != given.get("languages"):
-        log.warning("the card leaves out %s, whose results are in other languages", ", ".join(with_results))
-        return []
-    return with_results
-
-
-def model_of(given: str, encoding: dict[str, Any], name: str | None = None) -> tuple[str, dict[str, Any]]:
-    """The key of a model and what config.yaml is to say of it: nothing of a known one, but an encoding of one's own.
-
-    `name` is the key that it is to have; of a folder, that of a model of models.yaml makes it a copy of that.
-    """
-    known = catalogue.entries(Model)
-    of_id = {model.checkpoint.lower(): key for key, model in known.items() if model.checkpoint}
-    if Path(given).expanduser().is_dir():
-        return _of_folder(Path(given).expanduser().resolve(), of_id, encoding, name)
-    if key := given if given in known else of_id.get(given.lower()):
-        return _of_known(key, encoding, name)
-    if twin := next((key for key, model in known.items() if model.same_weights_as == given), None):
-        raise SteleError(f"{given}: asks for code of its own, which is never run; the same weights are {twin}")
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", given):
-        raise unknown("model", given, known, "no folder, no hub id (OWNER/NAME)")
-    return _named(name, given.partition("/")[2]), _said(encoding, checkpoint=given)
-
-
-def _of_folder(
-    folder: Path, of_id: Mapping[str, str], encoding: dict[str, Any], name: str | None
-) -> tuple[str, dict[str, Any]]:
-    """A folder, taken for a copy of the model whose repository (lower case -> key) its name is."""
-    repository = repository_of(folder)
-    named = of_id if "/" in repository else {known.rpartition("/")[2]: key for known, key in of_id.items()}
-    if name is None and (key := named.get(repository.lower())):
-        if different := differs_from(key, folder):
-            log.warning("%s is called as %s, but %s: it is evaluated as another model", folder, key, different)
-        else:
-            log.warning("%s is taken for a copy of %s, by its name; --name evaluates it as another model", folder, key)
-            name = key
-    return _named(name, repository.rpartition("/")[2]), _said(encoding, checkpoint=str(folder))
-
-
-def differs_from(key: str, folder: Path) -> str:
-    """In what size a folder's model is not that of models.yaml; "" where it is as large."""
-    sizes, shape = catalogue.entries(Checkpoint).get(key), folder_shape(folder)
-    if shape is None:
-        return "no config.json in it says its layers and width"
-    if sizes is None or (shape.layers, shape.width) == (sizes.layers, sizes.width):
-        return ""
-    return f"has {shape.layers} layers of width {shape.width} in place of {sizes.layers} of {sizes.width}"
-
-
-def _of_known(key: str, encoding: dict[str, Any], name: str | None) -> tuple[str, dict[str, Any]]:
-    """A model of models.yaml, or the same checkpoint under another name."""
-    model = catalogue.entries(Model)[key]
-    if not model.has_encoder:
-        raise SteleError(f"{key}: has no encoder")
-    if name in (None, key):
-        return key, _said(encoding)
-    own = {part: value for part, value in model.given().items() if part in OF_A_COPY}
-    return _named(name, key), {**own, "encoding": {**own.get("encoding", {}), **encoding}}
-
-
-def _said(encoding: dict[str, Any], **more: str) -> dict[str, Any]:
-    return {**more, **({"encoding": encoding} if encoding else {})}
-
-
-def repository_of(folder: Path) -> str:
-    """OWNER/NAME of a snapshot in the cache of the Hugging Face hub; of another folder its name.
-
-    >>> repository_of(Path("hub/models--intfloat--multilingual-e5-small/snapshots/fd1525a"))
-    'intfloat/multilingual-e5-small'
-    >>> repository_of(Path("models/multilingual-e5-small"))
-    'multilingual-e5-small'
-    """
-    if folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--"):
-        return "/".join(folder.parent.parent.name.split("--")[1:])
-    return folder.name
-
-
-def _named(name: str | None, own: str) -> str:
-    """The key that a model is given, or one of its own."""
-    if name is None:
-        return _key(own, catalogue.entries(Model))
-    if _key(name, {}) != name:
-        raise SteleError(f"--name {name!r}: want letters, digits, '_', '-' and '.', a letter or digit first")
-    return name
-
-
-def _key(name: str, known: Any) -> str:
-    """A key of a model's own, from the name of its folder or repository."""
-    key = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip("_.-") or "model"
-    return f"{key}_own" if key in known else key
-
-
-def encoding_of(pairs: Sequence[str]) -> dict[str, Any]:
-    """KEY=VALUE texts as keys of an encoding; a value is read as YAML reads it.
-
-    A prompt and an instruction are texts, whose blanks count, and in which \\n is the end of a line.
-    """
-    import yaml
-
-    encoding = {}
-    for pair in pairs:
-        key, separator, text = pair.partition("=")
-        if not separator or not key:
-            raise SteleError(f"--encoding: want KEY=VALUE, found {pair!r}")
-        is_text = key.endswith("_prompt") or key == "instruction"
-        with reading(f"--encoding {pair}", "value of YAML", "put quotes around it"):
-            encoding[key] = text.replace("\\n", "\n") if is_text else yaml.safe_load(text)
-    return encoding
-
-
-def configuration(
-    scale: str,
-    name: str,
-    own: dict[str, Any],
-    languages: Sequence[str] | None,
-    benchmarks: Sequence[str],
-    results_dir: str = RESULTS,
-) -> dict[str, Any]:
-    """The keys of config.yaml of one evaluation."""
-    given: dict[str, Any] = {"scale": scale, "results_dir": results_dir, "cards": {name: list(benchmarks)}}
-    if languages:
-        given["languages"] = list(languages)
-    return {**given, "models": {name: own}} if own else given
-
-
-def known_benchmarks(names: Sequence[str]) -> list[str]:
-    """The names, each that of a benchmark, once."""
-    known = catalogue.entries(Benchmark)
-    for name in names:
-        if name not in known:
-            raise unknown("benchmark", name, known)
-    return list(dict.fromkeys(names))
-
-
-def refuse_another(path: Path, given: dict[str, Any]) -> None:
-    """Refuses a name under which something else has results: those of two models would stand as one model's.
-
-    Results in another folder are apart.
-    """
-    before, folder = read_yaml(path) if path.is_file() else given, given["results_dir"]
-    if before.get("results_dir") != folder or not any(Path(folder).glob(f"*/{path.stem}/*.json")):
-        return
-    for key in SAME:
-        if before.get(key) != given.get(key):
-            raise SteleError(
-                f"{folder} has results of {path.stem} with {key}: {before.get(key)}, now it is {given.get(key)}; give "
-                "--name NAME, or --results-dir FOLDER for results of their own"
-            )
-
-
-def write(path: Path, given: dict[str, Any]) -> None:
-    import yaml
-
-    head = "# written by `stele evaluate`; a configuration like any other, for --configfile\n"
-    with atomic_file(path) as handle:
-        handle.write(head + yaml.safe_dump(given, allow_unicode=True, sort_keys=False))
 
 
 def cost(targets: Sequence[str], config: Path, named: str, on_cluster: bool) -> str:

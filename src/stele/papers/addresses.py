@@ -1,4 +1,4 @@
-"""Addresses of what a paper prints: cells of its tables, points of its figures; with the numbers that stand there.
+"""Addresses of a paper's printed numbers: cells of its tables, points of its figures.
 
 An address is a table or a figure and a pattern, `*` and `?` allowed within each part: `group/row/line/column` in a
 table, the column being the one where the paper prints a number, and `panel/series/point` in a figure, a point by its
@@ -19,9 +19,8 @@ from pydantic import Field, model_validator
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict
 from stele.papers.figure import Figure, load_figure
-from stele.papers.table import Table, load_specs
-from stele.papers.table_parts import Direction, Printed, Significance, Target
-from stele.papers.targets import Reference, asked_for, merge, printed_under, resolve, source_of
+from stele.papers.table import Table, asked_for, load_specs, printed_under, source_of
+from stele.papers.table_parts import CellSource, Direction, Printed, Significance, Target, merge, resolve
 
 PARTS = {"table": ("group", "row", "line", "column"), "figure": ("panel", "series", "point")}
 SIGNIFICANT = "significan"  # in the words that explain a mark
@@ -83,7 +82,7 @@ class PrintedValue:
         return f"{self.place} {'/'.join(self.parts)}{self.other}"
 
     @property
-    def reference(self) -> Reference | None:
+    def reference(self) -> CellSource | None:
         """The value of ours that belongs there, None where none does."""
         return resolve(self.target)
 
@@ -95,7 +94,7 @@ class PrintedValue:
         return self.significance.baseline(self.target.benchmark)
 
     def instead(self, target: Target) -> PrintedValue:
-        """What would stand there of another target; no paper prints it."""
+        """The same place with another target; no paper prints it."""
         given = target.model_dump(exclude_unset=True)
         merged = merge([self.target, target])
         return replace(
@@ -113,7 +112,7 @@ class PrintedValue:
 
 @dataclass(frozen=True)
 class PrintedPaper:
-    """All that one paper prints, by the number of the table or figure."""
+    """The printed values of one paper, by the number of the table or figure."""
 
     paper: str
     tables: dict[int, list[PrintedValue]]
@@ -121,7 +120,7 @@ class PrintedPaper:
 
 
 def load_paper(folder: Path | str) -> PrintedPaper:
-    """What the specs in a paper's folder print, `paper_tables/msm`."""
+    """Reads the printed values from the specs in a paper's folder, `paper_tables/msm`."""
     folder = Path(folder)
     tables = {table.number: list(_cells(table)) for table in load_specs(folder)}
     figures = {

@@ -18,10 +18,10 @@ from stele.catalogue.schema.models import Model
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, validate
 from stele.papers.addresses import Address
-from stele.papers.table import PAPERS
+from stele.papers.paper import CLAIMS as FILE
+from stele.papers.paper import PaperKey, paper_folder
 from stele.papers.table_parts import Target
 
-FILE = "claims.yaml"
 Kind = Literal[
     "greater", "best", "margin", "ratio", "trend", "comparable", "significant", "count", "cost", "other"
 ]  # fmt: skip
@@ -59,14 +59,14 @@ class Bars(Strict):
 
 
 class PrintedVerdict(Strict):
-    """What the printed numbers say of a claim."""
+    """The verdict on print that the file states."""
 
     verdict: Verdict
     why: str = Field("", description="in words; needed where no numbers are named that could be recomputed")
 
 
 class Control(Strict):
-    """A comparison that is shown beside the claim's and never merged with it."""
+    """A second comparison, shown with the claim's and never merged with it."""
 
     left: Target | None = Field(None, description="what differs in the target of the claim's left")
     right: Target | None = None
@@ -114,7 +114,7 @@ class Claim(Strict):
         return [] if self.right is None else self.right if isinstance(self.right, list) else [self.right]
 
     def addresses(self) -> Iterator[Address]:
-        """All addresses, those that are subtracted too."""
+        """All addresses, also the subtracted ones."""
         named = [self.left, *self.rights, *self.points, self.peak, self.of]
         for address in named:
             while isinstance(address, Address):
@@ -131,7 +131,7 @@ class Claim(Strict):
 class Claims(Strict):
     """The claims of one paper, in its order."""
 
-    paper: Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]
+    paper: PaperKey
     bars: Bars
     claims: Annotated[list[Claim], Field(min_length=1)]
 
@@ -187,13 +187,16 @@ def load_claims(path: Path | str) -> Claims:
 
 
 def papers_with_claims(specs: Path | str, papers: list[str] | None = None) -> list[Path]:
-    """The folders of papers below `specs` (or `specs` itself) that have claims, or those of the papers named."""
+    """The folders of the named papers, by default all below `specs` (or `specs` itself) that have claims.
+
+    Raises SteleError for an unknown paper.
+    """
     specs = Path(specs)
+    for paper in papers or ():
+        if not paper_folder(paper, specs).is_dir():
+            raise unknown("paper", paper, [path.name for path in specs.glob("*/")])
     if papers:
-        for paper in papers:
-            if paper not in PAPERS:
-                raise unknown("paper", paper, PAPERS)
-        return [specs / paper for paper in papers]
+        return [paper_folder(paper, specs) for paper in papers]
     return [path.parent for path in sorted([*specs.glob(FILE), *specs.glob(f"*/{FILE}")])]
 
 

@@ -16,13 +16,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from stele.catalogue import entries, read_yaml
+from stele.catalogue import entries
 from stele.catalogue.schema.models import Model
-from stele.errors import SteleError
-from stele.files.strict import Strict, validate
-from stele.papers.table import TODAY
-from stele.papers.table_parts import Key, Target
-from stele.papers.targets import Reference, merge, resolve
+from stele.files.strict import Strict
+from stele.papers.paper import TODAY, PaperPart, read_part
+from stele.papers.table_parts import CellSource, Key, Target, merge, resolve
 
 
 class Axis(Strict):
@@ -74,11 +72,11 @@ class Panel(Strict):
     )
 
 
-class Figure(Strict):
+class Figure(PaperPart):
     """One data plot of a paper, or of today's encoders: published numbers take the place of printed ones."""
 
-    paper: Literal["msm", "kept", "ccp", "clir_lm", "dense_clt", "today"]
-    number: int = Field(ge=1)
+    KIND = "figure"
+
     kind: Literal["curves", "distribution", "projection"]
     caption: str = Field(description="in our words")
     target: Target = Target()
@@ -91,18 +89,8 @@ class Figure(Strict):
     footnotes: list[str] = Field([])
 
     @property
-    def id(self) -> str:
-        """The figure's short name: `ccp/1`."""
-        return f"{self.paper}/{self.number}"
-
-    @property
-    def file(self) -> str:
-        """The figure's path without its extension, below the folder of tables: `ccp/figure_01`."""
-        return f"{self.paper}/figure_{self.number:02d}"
-
-    @property
     def from_files(self) -> bool:
-        """Whether what it draws stands in files beside results and not in the results."""
+        """Whether it draws files that lie beside results, instead of values in the results."""
         return self.kind != "curves"
 
     def axis(self, panel: Panel) -> Axis:
@@ -115,7 +103,7 @@ class Figure(Strict):
         """The target of a panel, a series in it or a point of that series; parts may be missing."""
         return merge([self.target, panel.target, *(part.target for part in (series, point) if part)])
 
-    def references(self) -> Iterator[Reference]:
+    def references(self) -> Iterator[CellSource]:
         """All values that a figure shows; one that several panels or series share comes several times."""
         yield from (value for target in self._targets() if (value := resolve(target)))
 
@@ -183,11 +171,8 @@ def _problems_of_printed(figure: Figure, panel: Panel) -> Iterator[str]:
 
 
 def load_figure(path: Path | str) -> Figure:
-    """Reads one spec; anything wrong in it is an error that names the file and the key."""
-    figure = validate(Figure, read_yaml(path), str(path))
-    if Path(path).stem != f"figure_{figure.number:02d}" or Path(path).resolve().parent.name != figure.paper:
-        raise SteleError(f"{path}: holds figure {figure.number} of {figure.paper}, so it belongs at {figure.file}.yaml")
-    return figure
+    """Reads one spec; SteleError names the file and the wrong key."""
+    return read_part(Figure, path)
 
 
 def figure_schema() -> dict[str, Any]:
@@ -195,11 +180,11 @@ def figure_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Figure.model_json_schema()}
 
 
-def file_name(value: Reference) -> str:
+def file_name(value: CellSource) -> str:
     """The name of the file that holds a value which is drawn, without its suffix."""
     return f"{value.metric}_{'_'.join(value.languages)}"
 
 
-def file_key(value: Reference) -> str:
-    """What a context calls that file: the name of its result, and its own."""
+def file_key(value: CellSource) -> str:
+    """What a context calls that file: the names of its result and of itself."""
     return f"{value.result.name}/{file_name(value)}"

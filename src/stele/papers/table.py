@@ -17,10 +17,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from stele.catalogue import read_yaml
+from stele.artifacts.results import RunKey as Result
 from stele.errors import SteleError
-from stele.files.strict import Strict, validate
+from stele.papers.paper import FILE, TODAY, PaperPart, read_part
 from stele.papers.table_parts import (
+    CellSource,
     Column,
     Deviation,
     Direction,
@@ -29,23 +30,21 @@ from stele.papers.table_parts import (
     Line,
     Printed,
     Report,
-    Row,
     Seeds,
     Significance,
     Source,
+    TableRow,
     Target,
+    merge,
+    resolve,
 )
 
-PAPERS = {"msm": "MSM", "kept": "KEPT", "ccp": "CCP", "clir_lm": "CLIR LM", "dense_clt": "Dense CLT"}
-TODAY = "today"  # the tables of today's encoders, which no paper prints: published numbers stand beside ours
-NAMES = {**PAPERS, TODAY: "Today's encoders"}
 
-
-class Table(Strict):
+class Table(PaperPart):
     """One table of a paper, or of today's encoders: such a one prints nothing."""
 
-    paper: Literal["msm", "kept", "ccp", "clir_lm", "dense_clt", "today"]
-    number: int = Field(ge=1)
+    KIND = "table"
+
     kind: Literal["result", "stated"] = Field("result", description="stated: words and facts that no run measures")
     counted: bool = Field(True, description="false: a list that explains words, whose entries are not counted as cells")
     caption: str = Field(description="in our words")
@@ -72,20 +71,10 @@ class Table(Strict):
 
     @property
     def of_today(self) -> bool:
-        """Whether published numbers (references.tsv) stand beside ours, in place of what a paper prints."""
+        """Whether ours are compared with published numbers (references.tsv) instead of printed ones."""
         return self.paper == TODAY
 
-    @property
-    def id(self) -> str:
-        """The table's short name: `msm/9`."""
-        return f"{self.paper}/{self.number}"
-
-    @property
-    def file(self) -> str:
-        """The table's path without its extension, below the folder of tables: `msm/table_09`."""
-        return f"{self.paper}/table_{self.number:02d}"
-
-    def rows(self) -> Iterator[tuple[Group, Row]]:
+    def rows(self) -> Iterator[tuple[Group, TableRow]]:
         return ((group, row) for group in self.groups for row in group.rows)
 
     def addresses(self) -> list[str]:
@@ -150,7 +139,7 @@ def _problems(table: Table) -> Iterator[str]:
             yield f"no cell has the address {pattern!r}; the first cell is {addresses[0]!r}"
 
 
-def _problems_of_printed(table: Table, row: Row, where: str) -> Iterator[str]:
+def _problems_of_printed(table: Table, row: TableRow, where: str) -> Iterator[str]:
     """What is wrong with the numbers that a paper's row prints."""
     columns, lines = [c.key for c in table.columns], [line.key for line in table.lines]
     if row.printed is None or (isinstance(row.printed, dict) and row.printed.keys() != set(lines)):
@@ -173,8 +162,6 @@ OF_PAPERS = ("marks", "differences_from", "sources", "relabel", "deviations")  #
 
 def _problems_of_today(table: Table) -> Iterator[str]:
     """What a table that no paper prints must not have, and that each of its cells names a value of ours."""
-    from stele.papers.targets import reference_of  # which knows tables
-
     for key in OF_PAPERS:
         if getattr(table, key):
             yield f"`{key}` is of what a paper prints, and no paper prints the tables of {TODAY!r}"
@@ -192,30 +179,93 @@ def _problems_of_today(table: Table) -> Iterator[str]:
 
 
 def load_spec(path: Path | str) -> Table:
-    """Reads one spec; anything wrong in it is an error that names the file and the key.
+    """Reads one spec; SteleError names the file and the wrong key.
 
-    A plan asks for each of them several times: what was read is kept, and holds for the same bytes.
+    A plan asks for each spec several times, so tables are cached by the bytes of their files.
     """
-    file = Path(path)
-    return _load(str(path), file.resolve().parent.name, file.read_bytes() if file.is_file() else None)
+    folder = Path(path).resolve().parent
+    files = [Path(path), folder / FILE]
+    return _load(str(path), folder, *(file.read_bytes() if file.is_file() else None for file in files))
 
 
 @lru_cache(maxsize=256)
-def _load(path: str, paper: str, content: bytes | None) -> Table:
-    """`load_spec` of a file with such a content in a folder of such a name."""
-    table = validate(Table, read_yaml(path), path)
-    if Path(path).stem != f"table_{table.number:02d}" or paper != table.paper:
-        raise SteleError(f"{path}: holds table {table.number} of {table.paper}, so it belongs at {table.file}.yaml")
-    return table
+def _load(path: str, folder: Path, *contents: bytes | None) -> Table:
+    return read_part(Table, path)
 
 
 def load_specs(folder: Path | str) -> list[Table]:
     """All specs of a folder of papers, or of one paper, by paper and number.
 
-    Those of today's encoders are no paper's: they are read where their own folder is named.
+    The specs of today's encoders are read only where their own folder is named. Raises SteleError where there is none.
     """
     paths = sorted(Path(folder).glob("**/table_*.yaml"))
-    own = [path for path in paths if path.parent.name != TODAY or Path(folder).name == TODAY]
-    if not own:
+    if Path(folder).name != TODAY:
+        paths = [path for path in paths if path.parent.name != TODAY]
+    if not paths:
         raise SteleError(f"{folder}: no table_NN.yaml in it")
-    return [load_spec(path) for path in own]
+    return [load_spec(path) for path in paths]
+
+
+def reference_of(table: Table, group: Group, row: TableRow, line: Line, column: Column) -> CellSource | None:
+    """The value of ours that one cell shows."""
+    return resolve(asked_for(table, group, row, line, column))
+
+
+def asked_for(table: Table, group: Group, row: TableRow, line: Line, column: Column) -> Target:
+    """The target of one cell, merged from all levels; parts may be missing."""
+    of_cell = row.targets.get(column.key, Target())
+    return merge([table.target, group.target, row.target, line.target, column.target, of_cell])
+
+
+def printed_under(table: Table, row: TableRow, column: Column) -> Column:
+    """The column under which the paper prints what belongs to `column` (another one where it exchanged two)."""
+    relabel = table.relabel if row.relabel is None else row.relabel
+    return next(c for c in table.columns if relabel.get(c.key, c.key) == column.key)
+
+
+def source_of(row: TableRow, column: Column) -> str | None:
+    """The key of the source that a printed number was borrowed from, None for a number of the paper itself."""
+    return row.borrowed.get(column.key) if isinstance(row.borrowed, dict) else row.borrowed
+
+
+def groups_for_extra_rows(table: Table) -> list[Group]:
+    """The groups that an added row can join; of those with the same targets, the last.
+
+    A group can be joined when its rows add nothing to a cell's target but the model.
+    """
+    model = TableRow(key="model", label="", target=Target(model="model"))
+    last = {repr(group.target): group for group in table.groups if table.kind == "result"}
+    places = [(line, column) for line in table.lines for column in table.columns]
+    return [
+        group
+        for group in table.groups
+        if group in last.values() and any(reference_of(table, group, model, line, column) for line, column in places)
+    ]
+
+
+def accepts_rows(table: Table) -> bool:
+    """Whether a model that is added to all tables gets a row here: not where the rows are variants of one model."""
+    return not table.variants and bool(groups_for_extra_rows(table))
+
+
+def references(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> Iterator[CellSource]:
+    """All values that a table shows: its own rows, with `recompute="all"` the borrowed ones too, and added rows."""
+    extra = [TableRow(key="extra", label=model, target=Target(model=model)) for model in extra_models]
+    rows = [*table.rows(), *((group, row) for group in groups_for_extra_rows(table) for row in extra)]
+    for group, row in rows if table.kind == "result" else ():
+        for column in table.columns:
+            if source_of(row, printed_under(table, row, column)) and recompute == "own":
+                continue
+            for line in table.lines:
+                if value := reference_of(table, group, row, line, column):
+                    yield value
+
+
+def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:
+    """The rows of results that a table shows, in order.
+
+    >>> from stele.papers.table import load_spec
+    >>> results_needed(load_spec("paper_tables/msm/table_12.yaml"))                        # doctest: +SKIP
+    [Row(benchmark='lareqa', model='mbert', setting='zero_shot'), ...]
+    """
+    return sorted({value.result for value in references(table, recompute, extra_models)})

@@ -1,15 +1,17 @@
-"""The parts of a table's spec (`spec.py`): targets, printed cells, columns, lines, rows, groups, notes and sources.
+"""The parts of a table's spec: targets, printed cells, columns, lines, rows, groups, notes and sources.
 
-A part knows its own keys and types only; what must hold between parts, `spec.py` checks for the table as a whole.
+A part knows its own keys and types only; `table.py` checks what must hold between parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from stele.artifacts.results import RunKey as Result
 from stele.catalogue import entries
 from stele.catalogue.schema.models import Model
 from stele.errors import unknown
@@ -29,6 +31,48 @@ class Target(Strict):
     language: str | None = Field(None, description="the value of one language")
     average: list[str] | None = Field(None, description="the plain mean of these languages' values")
     without: list[str] = Field([], description="languages that the row's averages leave out")
+
+
+@dataclass(frozen=True)
+class CellSource:
+    """One value of our chain: a result, a metric of it, and one language or the mean of several."""
+
+    benchmark: str
+    model: str
+    setting: str
+    metric: str
+    languages: tuple[str, ...]
+    average: bool
+
+    @property
+    def result(self) -> Result:
+        """The row of results whose file holds the value."""
+        return Result(self.benchmark, self.model, self.setting)
+
+
+def merge(targets: Iterable[Target]) -> Target:
+    """One target from several levels, the later winning; a language and an average exclude each other."""
+    merged: dict = {}
+    for target in targets:
+        given = target.model_dump(exclude_unset=True)
+        if "language" in given:
+            merged.pop("average", None)
+        if "average" in given:
+            merged.pop("language", None)
+        merged |= given
+    return Target(**merged)
+
+
+def resolve(target: Target) -> CellSource | None:
+    """The value that a merged target names, None when a part is missing: then no result of ours belongs there."""
+    setting = target.setting.get(target.benchmark or "") if isinstance(target.setting, dict) else target.setting
+    languages = (target.language,) if target.language else tuple(target.average or ())
+    languages = tuple(code for code in languages if target.language or code not in target.without)
+    if not (target.benchmark and target.model and setting and target.metric and languages):
+        return None
+    return CellSource(
+        target.benchmark, target.model, setting, target.metric, languages, average=target.language is None
+    )
 
 
 class Report(Strict):
@@ -54,7 +98,7 @@ class Source(Strict):
     """Where borrowed numbers come from; `table` and `row` name the place when that paper is one of ours."""
 
     text: str
-    table: str | None = Field(None, pattern=r"^[a-z_]+/\d+$", description="as in msm/14")
+    table: str | None = Field(None, pattern=r"^[a-z0-9_]+/\d+$", description="as in msm/14")
     row: str | None = Field(None, description="its group and key there, as in all/mbert")
 
 
@@ -94,7 +138,7 @@ class Line(Strict):
     direction: Direction | None = None
 
 
-class Row(Strict):
+class TableRow(Strict):
     key: Key
     label: str
     target: Target = Target()
@@ -121,7 +165,7 @@ class Group(Strict):
         description="in place of rows that print nothing: a row for each of these models, labelled as in models.yaml;"
         " today: all encoders that are used as they are (those with `trained_on`)",
     )
-    rows: list[Row] = Field([])
+    rows: list[TableRow] = Field([])
 
     @model_validator(mode="after")
     def _has_rows(self) -> Group:
@@ -132,7 +176,7 @@ class Group(Strict):
         for key in today if self.models == "today" else self.models:
             if key not in known:
                 raise ValueError(str(unknown("model", key, known, f"group {self.key}")))
-            self.rows.append(Row(key=key, label=known[key].label, target=Target(model=key)))
+            self.rows.append(TableRow(key=key, label=known[key].label, target=Target(model=key)))
         return self
 
 
@@ -151,7 +195,7 @@ class Deviation(Strict):
     kind: Literal["average", "same target", "bold", "difference", "borrowed differently", "copied row"]
     why: str
     issue: str | None = None
-    tables: list[Annotated[str, Field(pattern=r"^[a-z_]+/\d+$")]] = Field(
+    tables: list[Annotated[str, Field(pattern=r"^[a-z0-9_]+/\d+$")]] = Field(
         [], description="the other tables it takes to see it, as in ccp/3"
     )
 

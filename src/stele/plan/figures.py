@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 from stele.artifacts.results import RunKey
 from stele.errors import unknown
+from stele.papers.paper import paper_folder
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
+from stele.plan.tables import spec_inputs
 
 if TYPE_CHECKING:
     from stele.papers.figure import Figure
-    from stele.papers.targets import Reference
+    from stele.papers.table_parts import CellSource
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,9 +33,9 @@ class Figures:
     def specs(self) -> dict[str, Path]:
         """`ccp/01` -> the spec's file, for the chosen papers."""
         return {
-            f"{paper}/{path.stem.removeprefix('figure_')}": path
-            for paper in self.chosen
-            for path in sorted(Path("paper_tables", paper).glob("figure_*.yaml"))
+            f"{folder.name}/{path.stem.removeprefix('figure_')}": path
+            for folder in map(paper_folder, self.chosen)
+            for path in sorted(folder.glob("figure_*.yaml"))
         }
 
     @cached_property
@@ -43,12 +45,12 @@ class Figures:
         return {key: load_figure(path) for key, path in self.specs.items()}
 
     @cached_property
-    def _values(self) -> dict[str, list[Reference]]:
+    def _values(self) -> dict[str, list[CellSource]]:
         """The values that each figure draws."""
         return {key: list(figure.references()) for key, figure in self._figures.items()}
 
     @property
-    def _from_files(self) -> list[Reference]:
+    def _from_files(self) -> list[CellSource]:
         """All values that stand in files beside results."""
         return [value for key, values in self._values.items() if self._figures[key].from_files for value in values]
 
@@ -61,14 +63,14 @@ class Figures:
         rows = sorted({value.result for value in self._from_files if self.rows.is_known(value.result)})
         return {row.model: seeds[0] for row in rows if (seeds := self.rows.seeds(row))}
 
-    def _file(self, value: Reference) -> str:
+    def _file(self, value: CellSource) -> str:
         """The file that holds a value."""
         from stele.papers.figure import file_name
 
         seeds = self.rows.seeds(value.result)[:1]  # none: a count
         return self.paths.results("/".join([value.result.path, *seeds, f"{file_name(value)}.csv"]))
 
-    def _can_be_built(self, value: Reference) -> bool:
+    def _can_be_built(self, value: CellSource) -> bool:
         if self.rows.problem(value.result):
             return False
         return bool(set(value.languages) & set(self.rows.languages(value.result)))
@@ -91,7 +93,7 @@ class Figures:
         figure = f"{w.paper}/{w.number}"
         if figure not in self.specs:
             raise unknown("figure", figure, self.specs)
-        return {"spec": str(self.specs[figure]), "context": self.paths.context, "results": self.results(figure)}
+        return {**spec_inputs(self.specs[figure]), "context": self.paths.context, "results": self.results(figure)}
 
     def drawn(self) -> list[str]:
         """All figures."""

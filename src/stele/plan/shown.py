@@ -10,19 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stele.artifacts.results import RunKey
+from stele.papers.paper import PAPER_TABLES
 from stele.plan.models import Models
 from stele.plan.settings import Settings
 
 if TYPE_CHECKING:
-    from stele.papers.targets import Reference
-
-PAPERS = Path("paper_tables")
+    from stele.papers.table_parts import CellSource
 
 
 def added_models(models: Models, spec: Path) -> list[str]:
     """The models that get a row of their own in a table without standing in its spec."""
-    from stele.papers.table import load_spec
-    from stele.papers.targets import accepts_rows
+    from stele.papers.table import accepts_rows, load_spec
 
     paper, number = spec.parent.name, spec.stem.removeprefix("table_")
     names, fits = {f"{paper}/{number}", f"{paper}/{int(number)}"}, None
@@ -54,12 +52,13 @@ class Shown:
             languages[value.result] |= {*value.languages}
         return dict(languages)
 
-    def _values(self) -> Iterator[Reference]:
+    def _values(self) -> Iterator[CellSource]:
         from stele.papers.figure import load_figure
-        from stele.papers.table import load_spec
-        from stele.papers.targets import references
+        from stele.papers.table import load_spec, references
 
-        for spec in sorted(PAPERS.glob("*/table_*.yaml")):
+        elsewhere = [Path(paper) for paper in self.settings.config.papers if "/" in paper]
+        folders = [*sorted(PAPER_TABLES.glob("*/")), *elsewhere]
+        for spec in (path for folder in folders for path in sorted(folder.glob("table_*.yaml"))):
             yield from references(load_spec(spec), self.settings.config.recompute, added_models(self.models, spec))
-        for spec in sorted(PAPERS.glob("*/figure_*.yaml")):
+        for spec in (path for folder in folders for path in sorted(folder.glob("figure_*.yaml"))):
             yield from load_figure(spec).references()

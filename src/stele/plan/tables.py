@@ -9,6 +9,7 @@ from pathlib import Path
 
 from stele.artifacts.results import RunKey
 from stele.errors import SteleError, unknown
+from stele.papers.paper import CLAIMS, FILE, paper_folder
 from stele.plan.cached_method import cached_method
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
@@ -27,6 +28,12 @@ def short_name(table: str) -> str:
     return f"{paper}/{int(number)}"
 
 
+def spec_inputs(spec: Path) -> Inputs:
+    """The files that say what one table or figure is: its spec and its paper's name and citation."""
+    about = spec.with_name(FILE)
+    return {"spec": str(spec), **({"paper": str(about)} if about.is_file() else {})}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Tables:
     paths: Paths
@@ -35,35 +42,36 @@ class Tables:
     rows: Rows
     chosen: tuple[str, ...]
 
+    @property
+    def folders(self) -> dict[str, Path]:
+        """The chosen papers, by key."""
+        folders = map(paper_folder, self.chosen)
+        return {folder.name: folder for folder in folders}
+
     @cached_property
     def specs(self) -> dict[str, Path]:
         """`msm/09` -> the spec's file, for the chosen papers."""
         specs = {}
-        for paper in self.chosen:
-            files = sorted(Path("paper_tables", paper).glob("table_*.yaml"))
+        for paper, folder in self.folders.items():
+            files = sorted(folder.glob("table_*.yaml"))
             if not files:
-                raise SteleError(f"papers: {paper}: paper_tables/{paper}/ has no table yet")
+                raise SteleError(f"papers: {paper}: {folder}/ has no table yet")
             specs |= {f"{paper}/{path.stem.removeprefix('table_')}": path for path in files}
         return specs
 
     @property
-    def papers(self) -> list[str]:
-        """The papers that have tables."""
-        return list(dict.fromkeys(table.partition("/")[0] for table in self.specs))
-
-    @property
     def claims(self) -> list[str]:
         """The files of the papers' claims, which stand on their pages."""
-        files = (Path("paper_tables", paper, "claims.yaml") for paper in self.papers)
-        return [str(path) for path in files if path.is_file()]
+        return [str(folder / CLAIMS) for folder in self.folders.values() if (folder / CLAIMS).is_file()]
 
     # --- rows ---------------------------------------------------------------------------------------------------------
     @cached_method
     def rows_of(self, table: str) -> list[RunKey]:
         """The rows of a table, those of models of one's own among them."""
-        from stele.papers.targets import table_rows
+        from stele.papers.table import load_spec, results_needed
 
-        return table_rows(self.specs[table], self.paths.settings.config.recompute, self.extra_rows(table))
+        table_spec, config = load_spec(self.specs[table]), self.paths.settings.config
+        return results_needed(table_spec, config.recompute, self.extra_rows(table))
 
     @cached_method
     def extra_rows(self, table: str) -> list[str]:
@@ -117,7 +125,7 @@ class Tables:
         table = f"{w.paper}/{w.number}"
         if table not in self.specs:
             raise unknown("table", table, self.specs)
-        return {"spec": str(self.specs[table]), "context": self.paths.context, "results": self.results(table)}
+        return {**spec_inputs(self.specs[table]), "context": self.paths.context, "results": self.results(table)}
 
     def files(self, ending: str = "md") -> list[str]:
         """All tables."""

@@ -18,7 +18,8 @@ from typing import Any
 
 from stele.files.atomic import atomic_file
 from stele.papers.claims import FILE
-from stele.papers.table import NAMES, TODAY, load_spec
+from stele.papers.paper import paper_folder, papers_in
+from stele.papers.table import load_spec
 from stele.tables.cells import cached_tests
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import add_context_arguments, given_context
@@ -54,9 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    papers = [path for path in Path("paper_tables").glob("*/table_*.yaml") if path.parent.name != TODAY]
-    loaded = [(load_spec(path), path) for path in args.spec or papers]
-    loaded.sort(key=lambda pair: ([*NAMES].index(pair[0].paper), pair[0].number))
+    specs = args.spec or [path for paper in papers_in() for path in paper_folder(paper).glob("table_*.yaml")]
+    loaded = [(load_spec(path), path) for path in specs]
+    loaded.sort(key=lambda pair: (pair[0].rank, pair[0].number))
     folder = args.output_dir or args.results_dir / "tables"
     context, results = given_context(args), Results(args.results_dir)
     root = Path(os.path.relpath(args.results_dir, folder)).as_posix()
@@ -100,8 +101,9 @@ def texts(
     claims: Mapping[str, PaperClaims],
 ) -> dict[str, str]:
     """File name -> content, from the tables, their summaries and grids in Markdown, the figures, and the claims."""
-    papers = {paper: [one for one in drawn if one.table.paper == paper] for paper in NAMES}
-    papers = {paper: tables for paper, tables in papers.items() if tables}
+    papers: dict[str, list[pages.Drawn]] = {}
+    for one in drawn:
+        papers.setdefault(one.table.paper, []).append(one)
     summaries = [one.summary for one in drawn]
     by_table = {one.table.id: section for one, section in zip(drawn, sections, strict=True)}
     shared: dict[str, Any] = {
@@ -116,7 +118,7 @@ def texts(
     return {
         f"{name}.md": formats.markdown_page("all_tables", **shared),
         f"{name}.tex": formats.latex_page("all_tables", **shared),
-        f"{name}.bib": bibliography.bibtex(),
+        f"{name}.bib": bibliography.bibtex(tables[0].table.about for tables in papers.values()),
         f"{name}.html": pages.index_page(drawn, SUFFIXES, figures, name=name, words=shared["words"]),
         **{
             f"{paper}.html": pages.paper_page(
@@ -134,10 +136,11 @@ def texts(
 def _paper(
     paper: str, tables: Sequence[pages.Drawn], sections: dict[str, dict[str, Any]], figures: Sequence[Picture]
 ) -> dict[str, Any]:
+    about = tables[0].table.about
     return {
-        "name": NAMES[paper],
-        "citation": bibliography.of_paper(paper),
-        "key": Ready(bibliography.load()["papers"].get(paper, "")),
+        "name": about.name,
+        "citation": bibliography.of_paper(about),
+        "key": Ready(about.citation.key if about.citation else ""),
         "figures": [picture for picture in figures if picture.paper == paper],
         "tables": [
             {

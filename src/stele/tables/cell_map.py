@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from stele.errors import SteleError
 from stele.files.formats import save_figure
-from stele.papers.table import NAMES
 from stele.tables.cells.cell import Cell, counted
 from stele.tables.cells.states import STATES
 from stele.tables.coverage import add_results_arguments, coverage, given_cells
@@ -67,10 +66,10 @@ def checked(outputs: Sequence[Path]) -> Sequence[Path]:
 
 def described(cells: Sequence[Cell]) -> str:
     """The map in words: how many cells of each paper are in which state."""
-    texts = []
+    texts, names = [], {cell.table.paper: cell.table.about.name for cell in cells}
     for name, _, count, *counts in (rows := coverage(list(cells)))[1:]:
         states = ", ".join(f"{n} {state}" for state, n in zip(rows[0][3:], counts, strict=True) if n)
-        texts.append(f"{NAMES.get(str(name), 'In all')}: {count} cells: {states}.")
+        texts.append(f"{names.get(str(name), 'In all')}: {count} cells: {states}.")
     return " ".join(["Every cell of every table as a square, coloured by its state.", *texts])
 
 
@@ -114,9 +113,9 @@ def _squares(corners: list[tuple[float, float]], colour: str) -> PathPatch:
 def _places(cells: Sequence[Cell]) -> tuple[dict[str, list], float]:
     """Texts (text, x, y, size) and squares (state, x, y) in units of a square, and the height of it all."""
     texts, squares, y = [], [], 0.0
-    for paper, of_paper in groupby(cells, key=lambda cell: cell.table.paper):
+    for paper, of_paper in groupby(cells, key=lambda cell: cell.table.about.name):
         y += 3
-        texts.append((NAMES[paper], 0, y, 9))
+        texts.append((paper, 0, y, 9))
         x, deepest, y = 0.0, 0.0, y + 3
         for table, of_table in groupby(of_paper, key=lambda cell: cell.table.id):
             of_table = list(of_table)

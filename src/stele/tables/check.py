@@ -17,10 +17,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
+from stele.claims import check
 from stele.errors import SteleError, nearest
-from stele.evidence import recheck
-from stele.papers.table import Table, load_specs
-from stele.papers.targets import asked_for, source_of
+from stele.papers.table import Table, asked_for, load_specs, source_of
 from stele.tables.cells.cell import Cell, Results, table_cells
 from stele.tables.cells.context import Context
 
@@ -293,5 +292,5 @@ def run(args: argparse.Namespace) -> None:
     compared = [cell for cell, origin in borrowed_cells(tables) if origin]
     rows = {(cell.table.id, cell.group.key, cell.row.key) for cell in compared}
     print(f"borrowed: {len(compared)} cells of {len(rows)} rows compared with the rows they were taken from")
-    if problems := [*unexplained(tables, occurring), *recheck.problems(args.specs)]:
+    if problems := [*unexplained(tables, occurring), *check.problems(args.specs)]:
         raise SteleError("\n".join(["the tables deviate from themselves, or from the claims:", *problems]))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stele.files.formats import write_csv
-from stele.papers.table import NAMES, load_specs
+from stele.papers.table import load_specs
 from stele.tables.cells.cell import Cell, Results, counted, table_cells
 from stele.tables.cells.context import load_context
 from stele.tables.cells.states import STATES
@@ -31,15 +31,14 @@ def all_cells(specs: Path, results_dir: Path, context: Path | None = None) -> It
     """Every cell of every table, in printed order, as the results stand now."""
     written = results_dir / "tables/context.json"
     known, results = load_context(context or (written if written.is_file() else None)), Results(results_dir)
-    order = list(NAMES)
-    for table in sorted(load_specs(specs), key=lambda table: (order.index(table.paper), table.number)):
+    for table in sorted(load_specs(specs), key=lambda table: (table.rank, table.number)):
         yield from table_cells(table, known, results)
 
 
 def given_cells(args: argparse.Namespace) -> list[Cell]:
     """The cells that the arguments name, papers in their usual order."""
     cells = [cell for folder in args.specs for cell in all_cells(folder, args.results_dir, args.context)]
-    return sorted(cells, key=lambda cell: [*NAMES].index(cell.table.paper))
+    return sorted(cells, key=lambda cell: cell.table.rank)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +65,7 @@ def coverage(cells: list[Cell]) -> list[list[str | int]]:
     own = counted(cells)
     states = [state for state in STATES if any(cell.outcome.state == state for cell in own)]
     rows: list[list[str | int]] = [["paper", "tables", "cells", *states]]
-    papers = [paper for paper in NAMES if any(cell.table.paper == paper for cell in cells)]
+    papers = [paper for _, paper in sorted({cell.table.rank for cell in cells})]
     for name in [*papers, "all"]:
         tables = {cell.table.id for cell in cells if name in (cell.table.paper, "all")}
         count = Counter(cell.outcome.state for cell in own if name in (cell.table.paper, "all"))

@@ -10,12 +10,13 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from stele.claims.judging.verdicts import CONTEXT
 from stele.errors import SteleError
-from stele.evidence import packing
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.paths import inside, read_stamp
 from stele.papers.claims import FILE
-from stele.papers.table import PAPERS, load_specs
+from stele.papers.paper import Paper, papers_in
+from stele.papers.table import load_specs
 from stele.tables.all_tables import draw_paper_claims
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import load_context
@@ -44,9 +45,9 @@ def run(args: argparse.Namespace) -> None:
 
 def write(args: argparse.Namespace, scale: str, folder: Path) -> int:
     """Writes the tables and their list into an empty folder; returns how many tables there are."""
-    context = load_context(path if (path := args.results / packing.CONTEXT).is_file() else None)
+    context = load_context(path if (path := args.results / CONTEXT).is_file() else None)
     results, papers, drawn = Results(args.results), [], []
-    for paper in (paper for paper in PAPERS if (args.specs / paper).is_dir()):
+    for paper, about in papers_in(args.specs).items():
         tables = []
         for table in load_specs(args.specs / paper):
             cells = table_cells(table, context, results)
@@ -56,7 +57,7 @@ def write(args: argparse.Namespace, scale: str, folder: Path) -> int:
                 tables.append(pages.draw(*filled, root=""))
         drawn += tables
         if tables:
-            papers.append(_listed(paper, tables, _claims(args, paper)))
+            papers.append(_listed(about, tables, _claims(args, paper)))
     summaries = [one.summary for one in drawn]
     listed = {"papers": papers, "labels": pages.shared_labels(summaries), "count": len(drawn), "scale": scale}
     _write(folder / "README.md", formats.markdown_page("sample", **listed))
@@ -70,10 +71,10 @@ def _claims(args: argparse.Namespace, paper: str) -> PaperClaims | None:
     return draw_paper_claims({paper: args.specs / paper}, [], [verdicts])[paper]
 
 
-def _listed(paper: str, tables: list[pages.Drawn], claims: PaperClaims | None) -> dict[str, Any]:
+def _listed(paper: Paper, tables: list[pages.Drawn], claims: PaperClaims | None) -> dict[str, Any]:
     return {
-        "name": PAPERS[paper],
-        "citation": bibliography.text(bibliography.load()["papers"][paper]),
+        "name": paper.name,
+        "citation": bibliography.of_paper(paper),
         "claims": claims,
         "tables": [
             {

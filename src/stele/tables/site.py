@@ -19,15 +19,17 @@ from typing import Any
 
 from stele.artifacts import records
 from stele.artifacts.results import result_files
+from stele.claims.judging import trainings
+from stele.claims.judging.observed import FILE as LOOKS
+from stele.claims.judging.observed import load_looks
+from stele.claims.judging.verdicts import CONTEXT
 from stele.errors import SteleError
-from stele.evidence import packing, trainings
-from stele.evidence.looks import FILE as LOOKS
-from stele.evidence.looks import load_looks
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.paths import STUDY, inside, read_stamp
 from stele.files.reading import read_object
 from stele.papers.claims import FILE
-from stele.papers.table import PAPERS, load_specs
+from stele.papers.paper import papers_in
+from stele.papers.table import load_specs
 from stele.tables.all_tables import draw_paper_claims
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import Context, load_context
@@ -61,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
 
 def write(folder: Path, specs: Path, to: Path) -> None:
     """The site of a folder of results, in an empty folder."""
-    context = load_context(path if (path := folder / packing.CONTEXT).is_file() else None)
+    context = load_context(path if (path := folder / CONTEXT).is_file() else None)
     results = Results(folder)
     tables = _tables(specs, context, results, to)
     figures = _figures(specs, context, results, to)
@@ -94,7 +96,7 @@ def write(folder: Path, specs: Path, to: Path) -> None:
 def _tables(specs: Path, context: Context, results: Results, to: Path) -> list[pages.Drawn]:
     """All tables, drawn; each alone in the other formats is written beside the pages."""
     tables = []
-    for table in (table for paper in PAPERS if (specs / paper).is_dir() for table in load_specs(specs / paper)):
+    for table in (table for paper in papers_in(specs) for table in load_specs(specs / paper)):
         cells = table_cells(table, context, results)
         filled = (table, cells, context, results, compare_rows(cells, results))
         for suffix, text in FORMATS.items():
@@ -113,14 +115,14 @@ def _linked(drawn: pages.Drawn, folder: Path) -> pages.Drawn:
 
 
 def _figures(specs: Path, context: Context, results: Results, to: Path) -> list[Picture]:
-    for path in (path for paper in PAPERS for path in sorted((specs / paper).glob("figure_*.yaml"))):
+    for path in (path for paper in papers_in(specs) for path in sorted((specs / paper).glob("figure_*.yaml"))):
         name = to / path.parent.name / path.stem
         write_figure(path, context, results, [name.with_suffix(".svg"), name.with_suffix(".pdf")])
     return list(pictures(drawn(to), to))
 
 
 def _with_claims(specs: Path) -> Iterable[str]:
-    return [paper for paper in PAPERS if (specs / paper / FILE).is_file()]
+    return [paper for paper in papers_in(specs) if (specs / paper / FILE).is_file()]
 
 
 def about(folder: Path) -> dict[str, Any]:

@@ -197,9 +197,8 @@ class Entry(Strict):
 
 
 class Bibliography(Strict):
-    """Entries by key, and which of them papers and benchmarks are."""
+    """Entries by key, and which of them benchmarks are."""
 
-    papers: dict[str, str]
     benchmarks: dict[str, str]
     entries: dict[str, Entry]
 
@@ -207,6 +206,5 @@ class Bibliography(Strict):
 def check_bibliography(values: Facts, where: str) -> None:
     """The file, and that what it cites is in it."""
     validate(Bibliography, values, where)
-    for section in ("papers", "benchmarks"):
-        for name in values[section]:
-            choice(values[section], name, values["entries"], where, [section])
+    for name in values["benchmarks"]:
+        choice(values["benchmarks"], name, values["entries"], where, ["benchmarks"])

@@ -18,9 +18,8 @@ from stele.artifacts.results import Metric, Result, mean_over_seeds, read_result
 from stele.catalogue.models import seen_questions
 from stele.errors import SteleError
 from stele.files.reading import read_object
-from stele.papers.table import Table
-from stele.papers.table_parts import Column, Group, Line, Printed, Report, Row, Target
-from stele.papers.targets import Reference, groups_for_extra_rows, printed_under, reference_of, source_of
+from stele.papers.table import Table, groups_for_extra_rows, printed_under, reference_of, source_of
+from stele.papers.table_parts import CellSource, Column, Group, Line, Printed, Report, TableRow, Target
 from stele.tables.cells import numbers
 from stele.tables.cells.context import Context
 from stele.tables.published.beside import beside
@@ -59,13 +58,13 @@ class Cell:
 
     table: Table
     group: Group
-    row: Row
+    row: TableRow
     line: Line
     column: Column
     printed_under: Column
     printed: Printed | None
     extra: bool
-    reference: Reference | None
+    reference: CellSource | None
     outcome: Outcome
     seeds: tuple[str, ...] = ()  # whose mean it is, `pt0-ft1`; none: those of the configuration
     published: tuple[Verdict, ...] = ()
@@ -176,7 +175,7 @@ def table_cells(table: Table, context: Context, results: Results) -> list[Cell]:
     ]
 
 
-def _rows(table: Table, context: Context) -> Iterator[tuple[Group, Row, bool]]:
+def _rows(table: Table, context: Context) -> Iterator[tuple[Group, TableRow, bool]]:
     added = groups_for_extra_rows(table)
     for group in table.groups:
         for row in group.rows:
@@ -186,11 +185,18 @@ def _rows(table: Table, context: Context) -> Iterator[tuple[Group, Row, bool]]:
             if model.model not in there:
                 # a key that no spec can have, so that an address never means two rows
                 key, label = f"+{model.model}", model.label or model.model
-                yield group, Row.model_construct(key=key, label=label, target=Target(model=model.model)), True
+                yield group, TableRow.model_construct(key=key, label=label, target=Target(model=model.model)), True
 
 
 def _cell(
-    table: Table, context: Context, results: Results, group: Group, row: Row, line: Line, column: Column, extra: bool
+    table: Table,
+    context: Context,
+    results: Results,
+    group: Group,
+    row: TableRow,
+    line: Line,
+    column: Column,
+    extra: bool,
 ) -> Cell:
     under = printed_under(table, row, column)
     value = (row.cells(line.key) or [None] * len(table.columns))[table.columns.index(under)]
@@ -221,11 +227,11 @@ def _derive(
     context: Context,
     results: Results,
     group: Group,
-    row: Row,
+    row: TableRow,
     column: Column,
     under: Column,
     printed: Printed | None,
-    reference: Reference | None,
+    reference: CellSource | None,
     seeds: tuple[str, ...],
 ) -> Outcome:
     """The state of one cell."""
@@ -246,7 +252,7 @@ def _derive(
     return outcome
 
 
-def find(context: Context, results: Results, reference: Reference, seeds: Sequence[str] = ()) -> Outcome:
+def find(context: Context, results: Results, reference: CellSource, seeds: Sequence[str] = ()) -> Outcome:
     """What the results folder holds for a value, else what the context knows."""
     result = results.read_seeds(reference.result, seeds) if context.is_current(*reference.result) else None
     if isinstance(result, SteleError):
@@ -277,7 +283,7 @@ def _divergence(result: Result) -> str:
     return by_seed and f"pretraining diverged in {len(runs)} of {len(result.seed_names)} seeds: {by_seed}"
 
 
-def absent(context: Context, reference: Reference) -> Outcome:
+def absent(context: Context, reference: CellSource) -> Outcome:
     """Why there is no current file for a value."""
     known = context.known(*reference.result)
     state = "not run" if known.state == "planned" else known.state
@@ -286,7 +292,7 @@ def absent(context: Context, reference: Reference) -> Outcome:
     return Outcome(state, known.reason)
 
 
-def _outside(context: Context, reference: Reference) -> Outcome | None:
+def _outside(context: Context, reference: CellSource) -> Outcome | None:
     """`not in scale`, where all languages of the cell are left out of this run."""
     in_scale = context.languages_in_scale.get(reference.benchmark)
     if in_scale is None or set(reference.languages) & set(in_scale):
@@ -294,7 +300,7 @@ def _outside(context: Context, reference: Reference) -> Outcome | None:
     return Outcome("not in scale", f"not among the languages of this run (scale {context.scale or 'not given'})")
 
 
-def _left_out(context: Context, reference: Reference) -> Outcome | None:
+def _left_out(context: Context, reference: CellSource) -> Outcome | None:
     """`unavailable`, where the row is evaluated in no language of the cell."""
     reasons = context.left_out.get(reference.result.name, {})
     in_scale = context.languages_in_scale.get(reference.benchmark, reference.languages)

@@ -20,8 +20,8 @@ from stele.errors import SteleError
 from stele.files.digests import sha256
 from stele.files.reading import reading
 from stele.papers.figure import Figure, Panel, Series, file_key, file_name
-from stele.papers.table import TODAY
-from stele.papers.targets import Reference, resolve
+from stele.papers.paper import TODAY
+from stele.papers.table_parts import CellSource, resolve
 from stele.tables.cells.cell import Outcome, Results, absent, find
 from stele.tables.cells.context import Context
 from stele.tables.published.beside import beside
@@ -59,7 +59,7 @@ class Part:
 
     panel: Panel
     series: Series | None
-    references: tuple[Reference, ...]
+    references: tuple[CellSource, ...]
     outcomes: tuple[Outcome, ...]
     data: Projection | Lengths | None = None
 
@@ -111,7 +111,7 @@ def _projections(figure: Figure, panel: Panel, context: Context, results: Result
     yield Part(panel, None, (reference,), (outcome,), data)
 
 
-def _reference(figure: Figure, *place: Any) -> Reference:
+def _reference(figure: Figure, *place: Any) -> CellSource:
     reference = resolve(figure.target_of(*place))
     assert reference is not None  # a spec with less is refused
     return reference
@@ -119,7 +119,7 @@ def _reference(figure: Figure, *place: Any) -> Reference:
 
 # --- files ------------------------------------------------------------------------------------------------------------
 def find_file(
-    context: Context, results: Results, reference: Reference, read: Callable[[Path], T]
+    context: Context, results: Results, reference: CellSource, read: Callable[[Path], T]
 ) -> tuple[Outcome, T | None]:
     """The state of a file and, where it is there and whole, what it holds."""
     name = file_key(reference)
@@ -138,7 +138,7 @@ def find_file(
     return Outcome("measured", languages=reference.languages, labels=tuple(sorted(record.get("labels", ())))), data
 
 
-def _path(context: Context, results: Results, reference: Reference) -> Path | None:
+def _path(context: Context, results: Results, reference: CellSource) -> Path | None:
     """The file of the seeds that the context names, else of the first that are there; of a count, which has none."""
     folder, name = results.path(*reference.result).with_suffix(""), f"{file_name(reference)}.csv"
     seeds = context.seeds.get(reference.model, "pt*-ft*")

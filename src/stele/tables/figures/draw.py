@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from stele.papers.figure import Figure
-from stele.papers.table import NAMES, TODAY
+from stele.papers.paper import TODAY
 from stele.tables.cell_map import WIDTH
 from stele.tables.cells.states import STATES
 from stele.tables.figures.data import Part
@@ -70,7 +70,7 @@ def _head(picture: Picture, figure: Figure, parts: Sequence[Part], height: float
 
 def title(figure: Figure) -> str:
     """The name of a figure: `CCP, figure 1`."""
-    return f"{NAMES[figure.paper]}, figure {figure.number}"
+    return f"{figure.about.name}, figure {figure.number}"
 
 
 def described(figure: Figure, parts: Sequence[Part]) -> str:

@@ -20,12 +20,12 @@ from stele.catalogue.references import AVERAGE, language_of, languages_of, publi
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.catalogue.schema.published import PublishedBenchmark, PublishedScore
-from stele.papers.targets import Reference
+from stele.papers.table_parts import CellSource
 from stele.tables.published.verdicts import SETTING, Verdict, other_revision, repositories, verdict
 
 
 def beside(
-    value: Reference, ours: float | None, present: Sequence[str], result: Result | None, record: Mapping[str, Any]
+    value: CellSource, ours: float | None, present: Sequence[str], result: Result | None, record: Mapping[str, Any]
 ) -> tuple[Verdict, ...]:
     """The published numbers of a value, the best source first; `present` are the languages that ours is over.
 
@@ -56,7 +56,7 @@ def _of_catalogue(model: str) -> dict[str, str | None]:
     return {"repository": known.checkpoint, "revision": known.revision} if known else {}
 
 
-def _scores(value: Reference, models: frozenset[str]) -> list[PublishedScore]:
+def _scores(value: CellSource, models: frozenset[str]) -> list[PublishedScore]:
     """What is published of exactly the languages of a value; where a source has each of them, their mean."""
     wanted, by_source = frozenset(value.languages), defaultdict(dict)
     exact = []
@@ -75,7 +75,7 @@ def _source(score: PublishedScore) -> tuple[str, ...]:
     return score.benchmark, score.model, score.system, score.split, score.source, score.model_revision, score.status
 
 
-def _mean(scores: Mapping[str, PublishedScore], value: Reference) -> PublishedScore:
+def _mean(scores: Mapping[str, PublishedScore], value: CellSource) -> PublishedScore:
     """The mean of a source's numbers by language, as a number of its own."""
     chosen = [scores[code] for code in value.languages]
     changes = {

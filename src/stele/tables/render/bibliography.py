@@ -1,4 +1,4 @@
-"""What a reader cites: the papers and benchmarks of bibliography.yaml, as BibTeX and as a line of text."""
+"""What a reader cites: papers by their paper.yaml, benchmarks by bibliography.yaml; as BibTeX and as a line of text."""
 
 from __future__ import annotations
 
@@ -7,51 +7,50 @@ from functools import cache
 from typing import Any
 
 from stele.catalogue import shipped
+from stele.papers.paper import Paper, papers_in
 from stele.tables.render import latex
 
-TODAY = "Encoders of today beside the papers', on today's benchmarks and on theirs (docs/today.md)"
-NOT_FIELDS = ("type", "authors", "editors")
+NOT_FIELDS = ("key", "type", "authors", "editors")
 
 
 @cache
 def load() -> dict[str, Any]:
-    """`papers` and `benchmarks` (name -> key of an entry) and `entries`."""
+    """`benchmarks` (name -> key of an entry) and `entries`."""
     return shipped("tables/render/bibliography.yaml")
 
 
-def keys(paper: str, benchmarks: Iterable[str]) -> list[str]:
+def keys(paper: Paper, benchmarks: Iterable[str]) -> list[str]:
     """The entries that a table cites: its paper, where it is of one, then the benchmarks that have one."""
-    known, papers = load()["benchmarks"], load()["papers"]
-    own = [papers[paper]] if paper in papers else []
+    known = load()["benchmarks"]
+    own = [paper.citation.key] if paper.citation else []
     return list(dict.fromkeys([*own, *(known[name] for name in sorted(benchmarks) if name in known)]))
 
 
-def of_paper(paper: str) -> str:
-    """The line of text about a paper, or about the tables that are none's."""
-    key = load()["papers"].get(paper)
-    return text(key) if key else TODAY
+def of_paper(paper: Paper) -> str:
+    """The line of text about a paper."""
+    return _line(paper.citation.given()) if paper.citation else paper.description
 
 
 def text(key: str) -> str:
-    """One entry as a line of text.
+    """One entry of a benchmark as a line of text.
 
     >>> text("zhang2021mrtydi")
     'Zhang et al., Mr. TyDi: A Multi-lingual Benchmark for Dense Retrieval, 2021'
     """
-    entry = load()["entries"][key]
+    return _line(load()["entries"][key])
+
+
+def _line(entry: dict[str, Any]) -> str:
     people = [name.partition(",")[0].strip("{}") for name in entry.get("authors") or entry["editors"]]
     who = " and ".join(people) if len(people) < 3 else f"{people[0]} et al."
     return f"{who}, {entry['title']}, {entry['year']}"
 
 
-def link(key: str) -> str:
-    """Where an entry can be read, "" when it names no address."""
-    return load()["entries"][key].get("url", "")
-
-
-def bibtex() -> str:
-    """All entries as BibTeX, by key."""
-    return "\n".join(_entry(key, entry) for key, entry in sorted(load()["entries"].items()))
+def bibtex(papers: Iterable[Paper]) -> str:
+    """The entries of the benchmarks, of some papers and of those in `paper_tables/` as BibTeX, by key."""
+    cited = [paper.citation.given() for paper in (*papers_in().values(), *papers) if paper.citation]
+    entries = load()["entries"] | {entry["key"]: entry for entry in cited}
+    return "\n".join(_entry(key, entry) for key, entry in sorted(entries.items()))
 
 
 def _entry(key: str, entry: dict[str, Any]) -> str:

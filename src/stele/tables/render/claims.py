@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from stele.artifacts.records import GENERATED
-from stele.evidence.printed_gain import printed_gain
-from stele.evidence.recheck import Judged, judge_paper
+from stele.claims.check import Judged, judge_paper
+from stele.claims.judging.on_print import printed_gain
 from stele.files.reading import read_object
 from stele.papers.addresses import PrintedPaper, PrintedValue, load_paper, printed_at
 from stele.tables.render.claim_parts import CellLink, Comparison, DrawnClaim, PaperClaims

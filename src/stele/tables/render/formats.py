@@ -43,7 +43,7 @@ def markdown_page(template: str, **values: object) -> str:
 def to_latex(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> str:
     r"""LaTeX floats that a document can `\input` alone; `\steleview` chooses the view."""
     grids = _grids(table, cells, tests)
-    cited = bibliography.keys(table.paper, {cell.reference.benchmark for cell in cells if cell.reference})
+    cited = bibliography.keys(table.about, {cell.reference.benchmark for cell in cells if cell.reference})
     return latex_page(
         "table",
         summary=summarise(table, cells, context, results, tests, grids.values()),

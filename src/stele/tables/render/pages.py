@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from stele.artifacts.records import Record
-from stele.papers.table import NAMES, Table
+from stele.papers.table import Table
 from stele.tables.cells.cell import Cell, Results
 from stele.tables.cells.context import Context
 from stele.tables.cells.significance import Comparisons
@@ -140,9 +140,10 @@ def paper_page(
     site: Sequence[Link] = (),
 ) -> str:
     """The page of all tables, figures and claims of a paper; in a site with links to its other parts."""
-    key = bibliography.load()["papers"].get(paper)
-    citation = {"text": bibliography.of_paper(paper), "link": bibliography.link(key) if key else ""}
-    return _tables_page(f"{NAMES[paper]}: all tables", tables, index, citation, figures, claims, site)
+    about = tables[0].table.about
+    link = about.citation.url if about.citation else None
+    citation = {"text": bibliography.of_paper(about), "link": link or ""}
+    return _tables_page(f"{about.name}: all tables", tables, index, citation, figures, claims, site)
 
 
 def _tables_page(
@@ -206,11 +207,10 @@ def index_page(
             }
             for drawn in of_paper
         ]
-        citation = bibliography.of_paper(paper)
+        about = of_paper[0].table.about
+        citation = bibliography.of_paper(about)
         pictures = [picture for picture in figures if picture.paper == paper]
-        papers.append(
-            {"key": paper, "name": NAMES[paper], "citation": citation, "tables": entries, "figures": pictures}
-        )
+        papers.append({"key": paper, "name": about.name, "citation": citation, "tables": entries, "figures": pictures})
     summaries = [drawn.summary for drawn in tables]
     total = {"tables": len(tables), "cells": sum(s.count for s in summaries), "states": states(summaries)}
     labels = shared_labels(summaries)

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from stele.files.paths import STUDY, read_stamp
-from stele.papers.table import NAMES, Table
+from stele.papers.table import Table
 from stele.papers.table_parts import Footnote
 from stele.tables.cells import numbers
 from stele.tables.cells.best import at_guess
@@ -85,7 +85,7 @@ def summarise(
 ) -> Summary:
     """The summary of one rendered table, whose views are `grids`: it explains the marks that stand in them."""
     return Summary(
-        title=f"{NAMES[table.paper]}, Table {table.number}",
+        title=f"{table.about.name}, Table {table.number}",
         caption=table.caption,
         labels=_labels(table, cells, context),
         count=len(counted(cells)),

@@ -10,7 +10,6 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
-from stele.papers.table import PAPERS
 from stele.tables.render.claim_parts import PaperClaims
 from stele.tables.render.pages import Drawn, Link, page, shared_labels
 from stele.tables.render.pictures import Picture
@@ -45,7 +44,7 @@ OF_BENCHMARK = {"languages", "metrics", "data"}
 class Contents:
     """What a site is of.
 
-    trainings, finetunings: what is kept of them (evidence/trainings.py); ancestry: digest -> what a result comes from;
+    trainings, finetunings: as stele.claims.judging.trainings keeps them; ancestry: digest -> what a result comes from;
     about: what is said of all results together.
     """
 
@@ -57,6 +56,11 @@ class Contents:
     finetunings: Sequence[Mapping[str, Any]]
     ancestry: Mapping[str, Mapping[str, Any]]
     about: Mapping[str, Any]
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Paper -> its name, in the order of pages."""
+        return {one.table.paper: one.table.about.name for one in self.drawn}
 
 
 def texts(contents: Contents) -> Iterator[tuple[str, str]]:
@@ -81,9 +85,8 @@ def _papers(contents: Contents) -> list[dict[str, Any]]:
     tables = Counter(one.table.paper for one in contents.drawn)
     none = PaperClaims([], [], {"print": {}, "runs": {}}, "", [], {})
     return [
-        {"key": paper, "name": PAPERS[paper], "tables": tables[paper], "claims": contents.claims.get(paper, none)}
-        for paper in PAPERS
-        if tables[paper]
+        {"key": paper, "name": name, "tables": tables[paper], "claims": contents.claims.get(paper, none)}
+        for paper, name in contents.names.items()
     ]
 
 
@@ -162,7 +165,7 @@ def _entries(contents: Contents) -> Iterator[dict[str, Any]]:
     for paper, claims in contents.claims.items():
         for claim in (*claims.main, *claims.others):
             verdicts = ", ".join([ON_PRINT.get(claim.print, claim.print), *([SEEN[claim.runs]] if claim.runs else [])])
-            text = f"{PAPERS[paper]}: {claim.text} ({verdicts})"
+            text = f"{contents.names[paper]}: {claim.text} ({verdicts})"
             yield {"kind": "claim", "link": Link(text, f"{paper}.html#{claim.id}")}
     for key in sorted(by(contents.rows, "model")):
         yield {"kind": "model", "link": Link(model_title(key), f"model-{key}.html")}

@@ -1,1 +1,0 @@
-"""How verdicts are written."""

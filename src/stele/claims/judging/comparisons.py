@@ -1,0 +1,203 @@
+"""A claim's comparisons on our runs: the values of its cells are looked up in a folder of results.
+
+A value is left out, and listed, where the folder cannot have it: no language of it is in scale, its row is borrowed, or
+no result of ours belongs to it. A value whose results are missing leaves the whole claim without data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from stele.artifacts.results import RunKey
+from stele.claims.judging.estimate import Estimate, Term, combine
+from stele.claims.judging.findings import Verdict
+from stele.claims.judging.observed import Absent, Runs, System
+from stele.claims.judging.pairs import Pair
+from stele.errors import SteleError
+from stele.evaluation.significance import correct, load_test
+from stele.papers.addresses import PrintedPaper, PrintedValue
+from stele.papers.claims import Bars, Claim
+from stele.papers.table_parts import CellSource, Significance
+
+Parts = Iterable[tuple[float, PrintedValue]]  # a linear combination of printed values
+Found = TypeVar("Found")
+Item = TypeVar("Item")
+MANY = 3  # names in a sentence
+PERMUTATIONS = 10_000  # of a test of one seed: p to within .002 at .05
+Outcome = tuple[float, float]  # corrected p and the difference, positive where the left is better
+
+
+@dataclass
+class Judging:
+    """A claim compared on our runs, and the values that are missing or left out.
+
+    full_size: whether runs have the papers' size.
+    """
+
+    claim: Claim
+    paper: PrintedPaper
+    bars: Bars
+    runs: Runs
+    full_size: bool = False
+    missing: dict[str, None] = field(default_factory=dict)
+    left_out: dict[str, None] = field(default_factory=dict)
+    references: dict[CellSource, None] = field(default_factory=dict)
+
+    def terms(self, parts: Parts) -> list[Term] | None:
+        """The terms of a linear combination, in the unit of its first value; None where one is not there."""
+        parts = list(parts)
+        languages = [self._languages(value) for _, value in parts]
+        absent = [entry for entry in languages if isinstance(entry, Absent)]
+        if absent:
+            # a value that the folder cannot have does not wait for missing ones
+            for entry in [entry for entry in absent if not entry.needed] or absent:
+                self._note(entry)
+            return None
+        wanted = [value.reference for _, value in parts]
+        if len({reference.languages for reference in wanted}) == 1:
+            shared = [code for code in languages[0] if all(code in codes for codes in languages)]
+            languages = [shared] * len(wanted)
+            if not shared:
+                self.left_out[f"{parts[0][1].name}: no language in which all have results"] = None
+                return None
+        return [
+            Term(
+                factor * value.scale,
+                [self.runs.scored(reference.result, reference.metric, code) for code in codes],
+                self.runs.system(reference.result).seeds,
+            )
+            for (factor, value), reference, codes in zip(parts, wanted, languages, strict=True)
+        ]
+
+    def with_terms(self, items: Iterable[Item], parts: Callable[[Item], Parts]) -> list[tuple[Item, list[Term]]]:
+        """The items whose terms are there, each with its terms; `parts` is an item's linear combination."""
+        found = [(item, self.terms(parts(item))) for item in items]
+        return [(item, terms) for item, terms in found if terms is not None]
+
+    def number(self, value: PrintedValue) -> float | None:
+        """Our number for a printed one, in its unit; None where it is missing."""
+        number = self._unknown(value) or _as_borrowed(value, self.runs.value(value.reference))
+        if isinstance(number, Absent):
+            self._note(number)
+            return None
+        return number * value.scale
+
+    def _note(self, absent: Absent) -> None:
+        (self.missing if absent.needed else self.left_out)[absent.reason] = None
+
+    def _languages(self, value: PrintedValue) -> list[str] | Absent:
+        return self._unknown(value) or _as_borrowed(value, self.runs.languages(value.reference))
+
+    def _unknown(self, value: PrintedValue) -> Absent | None:
+        """Why no result of ours belongs to a value; else it counts as looked at."""
+        if value.reference is None:
+            return Absent(f"{value.name}: no result of ours belongs there", needed=False)
+        self.references[value.reference] = None
+        return None
+
+    @property
+    def labels(self) -> set[str]:
+        """The labels of all results that were looked at."""
+        return {label for system in self._systems.values() for label in system.labels}
+
+    @property
+    def diverged(self) -> list[str]:
+        """The results that were looked at whose pretraining diverged: each with its seeds and the reason."""
+        systems = self._systems.items()
+        return sorted(f"{row.path}: {system.diverged}" for row, system in systems if system.diverged)
+
+    @property
+    def _systems(self) -> dict[RunKey, System]:
+        systems = {reference.result: self.runs.system(reference.result) for reference in self.references}
+        return {row: system for row, system in systems.items() if not isinstance(system, Absent)}
+
+    @property
+    def nothing(self) -> Verdict:
+        """The verdict where nothing can be compared."""
+        if self.missing:
+            return Verdict("no data", f"results are missing: {_listed(self.missing)}")
+        return Verdict("no data", _listed(self.left_out) or "nothing is compared")
+
+
+def _as_borrowed(value: PrintedValue, found: Found) -> Found | Absent:
+    """What was found; a number that a paper borrowed is not missed."""
+    if isinstance(found, Absent) and found.needed and value.borrowed:
+        return Absent(f"{value.name}: borrowed", needed=False)
+    return found
+
+
+def _listed(reasons: Iterable[str]) -> str:
+    reasons = list(reasons)
+    more = f" and {len(reasons) - MANY} more" if len(reasons) > MANY else ""
+    return "; ".join(reasons[:MANY]) + more
+
+
+def difference(pair: Pair, times: float = 1.0) -> list[tuple[float, PrintedValue]]:
+    """Left minus `times` the right, in the unit of the left."""
+    unit = times * pair.left.at.scale / pair.right.at.scale
+    return [*pair.left.terms, *((-unit * factor, value) for factor, value in pair.right.terms)]
+
+
+def signed(terms: Sequence[Term], sign: int) -> list[Term]:
+    return [term._replace(weight=sign * term.weight) for term in terms]
+
+
+def mean_terms(combinations: Sequence[Sequence[Term]]) -> list[Term]:
+    """The terms of the mean of several combinations."""
+    number = len(combinations)
+    return [term._replace(weight=term.weight / number) for terms in combinations for term in terms]
+
+
+def mean_of(combinations: Sequence[Sequence[Term]]) -> Estimate:
+    return combine(mean_terms(combinations))
+
+
+# --- the test that a paper states, seed by seed -----------------------------------------------------------------------
+def by_seed(pairs: Sequence[Pair], runs: Runs, enough: int) -> list[Outcome]:
+    """For each seed the outcome of the cell that decides; p is 1 where cells go both ways."""
+    tests = [_tests(pair, runs) for pair in pairs]
+    plan = pairs[0].left.at.significance or Significance()
+    outcomes = []
+    for of_seed in zip(*tests, strict=False):  # the seeds that all cells have
+        corrected = correct([p for p, _ in of_seed], plan.correction)
+        outcomes.append(_deciding([(p, d) for p, (_, d) in zip(corrected, of_seed, strict=True)], enough))
+    return outcomes
+
+
+def _deciding(cells: Sequence[Outcome], enough: int) -> Outcome:
+    """The last of the cells that it takes for the claim, else for the contrary."""
+    above = sorted(p for p, difference in cells if difference > 0)
+    below = sorted(p for p, difference in cells if difference < 0)
+    others = len(cells) - enough + 1
+    if len(above) >= enough and (len(below) < others or above[enough - 1] <= below[others - 1]):
+        return above[enough - 1], 1.0
+    return (below[others - 1], -1.0) if len(below) >= others else (1.0, 0.0)
+
+
+def _tests(pair: Pair, runs: Runs) -> list[Outcome]:
+    """p and the difference of one cell, by seed; a side with other seeds is the mean over them."""
+    ours, theirs = pair.left.at.reference, pair.right.at.reference
+    systems = [runs.system(reference.result) for reference in (ours, theirs)]
+    plan = pair.left.at.significance or Significance()
+    test = load_test(plan.test)
+    strata = []
+    for code in [code for code in runs.languages(ours) if code in runs.languages(theirs)]:
+        left, right = (system.metrics[r.metric][code] for system, r in zip(systems, (ours, theirs), strict=True))
+        _, in_left, in_right = np.intersect1d(left.queries, right.queries, return_indices=True)
+        if len(in_left) < len(left.queries):
+            raise SteleError(f"{theirs.result.path} lacks queries of {ours.result.path} in {code}; score both again")
+        by_seed, other = left.values[:, in_left], right.values[:, in_right]
+        if systems[0].seeds != systems[1].seeds:
+            other = other.mean(axis=0, keepdims=True)
+        strata.append(pair.better * (by_seed - other))
+    return [
+        (
+            test.p_value([of_language[seed] for of_language in strata], PERMUTATIONS, 0),
+            float(np.mean([of_language[seed].mean() for of_language in strata])),
+        )
+        for seed in range(len(strata[0]))
+    ]

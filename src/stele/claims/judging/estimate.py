@@ -1,0 +1,224 @@
+"""The difference of two systems over seeds and queries: its mean, its standard error and an interval.
+
+For each seed p of pretraining, D_p is the macro-average over languages of the differences query by query, seeds of
+fine-tuning averaged. Its mean over seeds has the squared standard error
+
+    SE^2 = var(D_p) / P + sum_l v_l / n_l / L^2
+
+with v_l the sample variance of the n_l differences of language l, averaged over seeds: what other seeds would change,
+and what other queries would. The second part is the variance of the bootstrap that draws queries again within each
+language, in the limit of many resamples and times n_l / (n_l - 1), so that nothing is drawn. Seeds and queries are
+never one sample of P times n. Degrees of freedom are Satterthwaite's over all parts (Biometrics Bulletin 2, 1946).
+
+What is compared may be any linear combination of systems, metrics and benchmarks: gains with gains, several columns.
+Where two systems do not have the same seeds, each adds its own variance over seeds (Welch, Biometrika 34,
+1947).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+FEWEST_SEEDS = 3  # below it nothing is decided
+PRETRAINING = "pt"  # begins the name of a seed of pretraining
+UNTRAINED = sys.maxsize  # seeds of what no seed has a part in
+
+
+class Part(NamedTuple):
+    """One part of a squared standard error; `seeds` it was estimated from, 0 for a part that is of the queries."""
+
+    variance: float
+    freedom: float
+    seeds: int = 0
+
+
+class Estimate(NamedTuple):
+    """A mean difference, the parts of its squared standard error, and the fewest seeds that one of the systems has."""
+
+    mean: float
+    parts: tuple[Part, ...]
+    seeds: int
+
+    @property
+    def error(self) -> float:
+        """The standard error."""
+        return math.sqrt(math.fsum(part.variance for part in self.parts))
+
+    @property
+    def freedom(self) -> float:
+        """Satterthwaite's degrees of freedom; infinite where nothing varies."""
+        return satterthwaite(self.parts)
+
+    @property
+    def reversed(self) -> Estimate:
+        """The difference the other way round."""
+        return self._replace(mean=-self.mean)
+
+
+def satterthwaite(parts: Iterable[Part]) -> float:
+    """The degrees of freedom of a sum of variances.
+
+    >>> round(satterthwaite([Part(1.0, 4), Part(1.0, 4)]), 9)
+    8.0
+    """
+    varying = [part for part in parts if part.variance > 0]
+    total = math.fsum(part.variance for part in varying)
+    # relative to the total, so that tiny variances do not vanish when they are squared
+    return 1 / math.fsum((part.variance / total) ** 2 / part.freedom for part in varying) if varying else math.inf
+
+
+class Scored(NamedTuple):
+    """One system by one metric in one stratum of queries (a language of a benchmark).
+
+    means: float64 [S], by seed. queries: int [n], which of the stratum's queries count, none of a count that is no mean
+    over queries. centred: float64 [n], what each adds to the mean over seeds beside that mean, divided by n.
+    """
+
+    stratum: Hashable
+    means: np.ndarray
+    queries: np.ndarray
+    centred: np.ndarray
+
+
+class Term(NamedTuple):
+    """One part of a linear combination: `weight` times the mean over languages of a system.
+
+    `seeds` names the S seeds: terms of the same names vary together; none (S is 1) where no seed has a part in it.
+    """
+
+    weight: float
+    languages: Sequence[Scored]
+    seeds: tuple[str, ...]
+
+
+def scored(
+    stratum: Hashable,
+    values: np.ndarray,
+    queries: np.ndarray | None = None,
+    finish: Callable[[float], float] | None = None,
+) -> Scored:
+    """From values float64 [S, n] of the stratum's queries: all of them, or those with the numbers `queries` int [n].
+
+    `finish` turns a mean over queries into the metric's value, where that is not the mean itself; what a query adds is
+    then told by its slope. Raises ValueError for a single query, whose variance nobody knows.
+    """
+    count = values.shape[1]
+    if count < 2:
+        raise ValueError(f"{stratum} has a single query")
+    queries = np.arange(count) if queries is None else queries
+    means, of_query = values.mean(axis=1), values.mean(axis=0)
+    centred = (of_query - of_query.mean()) / count
+    if finish is not None:
+        centre, step = float(of_query.mean()), 1e-6 * max(abs(float(of_query.mean())), 1e-9)
+        centred = centred * (finish(centre + step) - finish(centre)) / step
+        means = np.array([finish(mean) for mean in means.tolist()])
+    return Scored(stratum, means, queries, centred)
+
+
+def combine(terms: Sequence[Term]) -> Estimate:
+    """The sum of terms: over queries what they share varies together, stratum by stratum, and over seeds likewise.
+
+    Different benchmarks have different queries, so their variances are added.
+    """
+    by_seeds: dict[tuple[str, ...], np.ndarray] = {}
+    strata: dict[Hashable, list[tuple[np.ndarray, np.ndarray]]] = {}
+    for term in terms:
+        share = term.weight / len(term.languages)
+        means = share * np.sum([one.means for one in term.languages], axis=0)
+        by_seeds[term.seeds] = by_seeds.get(term.seeds, 0.0) + means
+        for one in term.languages:
+            if len(one.queries):
+                strata.setdefault(one.stratum, []).append((one.queries, share * one.centred))
+    parts = [_over_queries(added) for added in strata.values()]
+    for means in by_seeds.values():
+        parts += _over_seeds(means)
+    mean = math.fsum(float(means.mean()) for means in by_seeds.values())
+    return Estimate(mean, tuple(parts), _seeds(by_seeds))
+
+
+def _seeds(groups: Iterable[tuple[str, ...]]) -> int:
+    """The seeds that an estimate has: of pretraining where something is pretrained, the fewest of any system.
+
+    What is not pretrained there has fine-tuning seeds of its own, whose variance is a part: of fewer than decide
+    anything it is not known, and they are the seeds.
+    """
+    trained = [seeds for seeds in groups if seeds]
+    pretrained = [seeds for seeds in trained if seeds[0].startswith(PRETRAINING)]
+    fewest = min(map(len, trained), default=UNTRAINED)
+    return min(map(len, pretrained)) if pretrained and fewest >= FEWEST_SEEDS else fewest
+
+
+def _over_queries(added: Sequence[tuple[np.ndarray, np.ndarray]]) -> Part:
+    """The part of one stratum, from what each term adds for which queries."""
+    size = 1 + max(int(queries.max()) for queries, _ in added)
+    total, counts = np.zeros(size), np.zeros(size, dtype=bool)
+    for queries, contributions in added:
+        total[queries] += contributions
+        counts[queries] = True
+    number = int(np.count_nonzero(counts))
+    return Part(number / (number - 1) * float(total @ total), number - 1)
+
+
+def _over_seeds(means: np.ndarray) -> list[Part]:
+    """The part of a mean over seeds, none of a single seed."""
+    count = len(means)
+    return [Part(float(means.var(ddof=1)) / count, count - 1, count)] if count > 1 else []
+
+
+def interval(found: Estimate, alpha: float) -> tuple[float, float]:
+    """The t interval at level 1 - alpha."""
+    reach = quantile(1 - alpha / 2, found.freedom) * found.error
+    return found.mean - reach, found.mean + reach
+
+
+def p_above(found: Estimate, bound: float = 0.0) -> float:
+    """One-sided p against a mean that is no higher than `bound`: small where it is higher.
+
+    >>> p_above(Estimate(1.0, (), 3)), p_above(Estimate(0.0, (), 3))  # nothing varies
+    (0.0, 1.0)
+    """
+    from scipy.special import stdtr  # `scipy.special` alone loads in a tenth of the time of `scipy.stats`
+
+    if found.error == 0:
+        return 0.0 if found.mean > bound else 1.0
+    return float(stdtr(min(found.freedom, 1e12), -(found.mean - bound) / found.error))
+
+
+def quantile(probability: float, freedom: float) -> float:
+    """The quantile of Student's t."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(min(freedom, 1e12), probability))
+
+
+POWER = 0.8
+MOST_SEEDS = 100
+
+
+def detectable(found: Estimate, alpha: float, power: float = POWER) -> float:
+    """The smallest true difference that would be told from 0, at level `alpha`, with a chance of `power`.
+
+    The sum of two quantiles of t times the standard error: the usual approximation of the noncentral t.
+    """
+    return (quantile(1 - alpha / 2, found.freedom) + quantile(power, found.freedom)) * found.error
+
+
+def seeds_needed(found: Estimate, effect: float, alpha: float, power: float = POWER) -> int | None:
+    """The fewest seeds with which `effect` would be detectable; None where the queries alone are too few for it.
+
+    A seed more changes the part of the seeds alone.
+    """
+    for seeds in range(FEWEST_SEEDS, MOST_SEEDS + 1):
+        parts = tuple(_with_seeds(part, seeds) for part in found.parts)
+        if detectable(found._replace(parts=parts), alpha, power) <= effect:
+            return seeds
+    return None
+
+
+def _with_seeds(part: Part, seeds: int) -> Part:
+    return Part(part.variance * part.seeds / seeds, seeds - 1, seeds) if part.seeds else part

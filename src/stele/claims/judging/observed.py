@@ -1,0 +1,269 @@
+"""Values per query and seed that a folder of results holds, `results/` or one of the same layout, read once.
+
+A seed is one of pretraining, the mean over its seeds of fine-tuning. Where nothing is pretrained, it is one of
+fine-tuning; where nothing is trained (term matching, an encoder as it was published) there are no seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from stele.artifacts import records
+from stele.artifacts.results import RunKey, read_result, result_files
+from stele.catalogue import read_yaml
+from stele.claims.judging import trainings
+from stele.claims.judging.estimate import PRETRAINING, Scored, scored
+from stele.errors import SteleError
+from stele.evaluation import scores
+from stele.evaluation.metrics import load_metric
+from stele.files.strict import Strict, validate
+from stele.papers.table_parts import CellSource, Seeds
+
+FILE = "looks.yaml"
+PRETRAINING_COST = "cpu_seconds"  # the metric that says what the pretraining behind a row took
+TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that a seed of fine-tuning has a part in
+
+
+class Absent(NamedTuple):
+    """Why a value is not there; `needed`: it can be built, so that it is missed."""
+
+    reason: str
+    needed: bool = True
+
+
+class Language(NamedTuple):
+    """The values of one metric in one language: float64 [S, n] by seed, of the queries of these numbers (int [n])."""
+
+    queries: np.ndarray
+    values: np.ndarray
+
+
+class System(NamedTuple):
+    """A row of results by metric and language; `seeds` are the names of its S seeds, none where nothing is trained.
+
+    diverged: in which seeds the pretraining diverged and why, "" where in none.
+    """
+
+    seeds: tuple[str, ...]
+    metrics: dict[str, dict[str, Language]]
+    labels: frozenset[str]
+    diverged: str = ""
+
+
+class Runs:
+    """A folder of results. `chosen` takes some seeds alone; `left_out` is row -> why it cannot be built there."""
+
+    def __init__(self, folder: Path, chosen: Seeds | None = None, left_out: dict[str, str] | None = None):
+        self.folder, self.chosen, self.left_out = folder, chosen, left_out or {}
+        # (benchmark, language) -> query -> its number
+        self._queries: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
+        self.system = cache(self._system)
+        self.scored = cache(self._scored)
+        self.value = cache(self._value)
+
+    def files(self, row: RunKey) -> list[Path]:
+        """The results of a row's seeds."""
+        paths = sorted(self.folder.glob(f"{row.path}/pt*-ft*.json"))
+        return [path for path in paths if self.chosen is None or is_chosen(path.stem, self.chosen)]
+
+    def _system(self, row: RunKey) -> System | Absent:
+        paths = self.files(row)
+        if not paths:
+            return self._counted(row, self.folder / f"{row.path}.json")
+        results = [records.read_record(path) for path in paths]
+        if not any(record.get("queries") for record in results):
+            return self._counted(row, paths[0])
+        groups = by_seed([path.stem for path in paths], results)
+        values = [scores.read(path)[0] for path in paths]
+        metrics = {}
+        for metric in values[0].values:
+            if all(metric in of_file.values for of_file in values):
+                metrics[metric] = self._metric(row, values, metric, [indices for _, indices in groups])
+        labels = frozenset(label for record in results for label in record.get("labels", ()))
+        return System(tuple(name for name, _ in groups if name), metrics, labels, divergence(groups, results))
+
+    def _counted(self, row: RunKey, path: Path) -> System | Absent:
+        """A count of a dataset's or a model's parts, which has no queries and is the same for all seeds."""
+        if not path.is_file() or isinstance(records.read_record(path).get("seeds"), list):
+            return self._absent(row)
+        result, no_queries = read_result(path), np.zeros(0, dtype=int)
+        metrics = {
+            name: {code: Language(no_queries, np.array([[value]])) for code, value in metric.languages.items()}
+            for name, metric in result.metrics.items()
+        }
+        return System((), metrics, frozenset(result.labels), divergence([("", [0])], [{"diverged": result.diverged}]))
+
+    def _metric(
+        self, row: RunKey, files: Sequence[scores.Scores], metric: str, groups: Sequence[Sequence[int]]
+    ) -> dict[str, Language]:
+        """One metric of the files, averaged by group of files."""
+        first = files[0]
+        by_file = np.stack([file.values[metric][0, _order(first, file)] for file in files])
+        values = np.stack([by_file[indices].mean(axis=0) for indices in groups])
+        names, has_value = np.array(first.languages), ~np.isnan(values).any(axis=0)
+        languages = {}
+        for name in dict.fromkeys(first.languages):
+            places = np.flatnonzero((names == name) & has_value)
+            if len(places) > 1:  # a single query has no variance
+                keys = [first.keys[place] for place in places]
+                languages[name] = Language(self._numbers(row.benchmark, name, keys), values[:, places])
+        return languages
+
+    def _numbers(self, benchmark: str, language: str, keys: Iterable[tuple[str, str]]) -> np.ndarray:
+        """The numbers of queries, the same for all systems of a benchmark."""
+        numbers = self._queries.setdefault((benchmark, language), {})
+        return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+
+    def languages(self, reference: CellSource) -> list[str] | Absent:
+        """The languages of a value that its row has results in."""
+        system = self.system(reference.result)
+        if isinstance(system, Absent):
+            return system
+        if reference.metric not in system.metrics:
+            return Absent(f"{reference.result.path} has no {reference.metric}")
+        present = [code for code in reference.languages if code in system.metrics[reference.metric]]
+        return present or Absent(f"{reference.result.path} has no {', '.join(reference.languages)}", needed=False)
+
+    def _scored(self, row: RunKey, metric: str, language: str) -> Scored:
+        """One language of a system that has it."""
+        stratum, (queries, values) = (row.benchmark, language), self.system(row).metrics[metric][language]
+        if not len(queries):
+            return Scored(stratum, values[:, 0], queries, np.zeros(0))
+        return scored(stratum, values, queries, load_metric(metric).finish)
+
+    def _value(self, reference: CellSource) -> float | Absent:
+        """The number itself, the mean over seeds; also of what has no queries (counts, sizes, costs)."""
+        if reference.metric == PRETRAINING_COST:
+            return self._cost(reference.result)
+        path = self.folder / f"{reference.result.path}.json"
+        if not path.is_file():
+            return self._absent(reference.result)
+        metric = read_result(path).metrics.get(reference.metric)
+        values = metric.languages if metric else {}
+        present = [values[code] for code in reference.languages if code in values]
+        if not present:
+            wanted = f"{reference.metric} of {', '.join(reference.languages)}"
+            return Absent(f"{reference.result.path} has no {wanted}", needed=False)
+        return float(np.mean(present))
+
+    def _cost(self, row: RunKey) -> float | Absent:
+        """CPU-seconds of the pretrainings that a row comes from, a seed on average, as kept with the results."""
+        paths = self.files(row)
+        if not paths:
+            return self._absent(row)
+        pretrainings = trainings.kept(self.folder)
+        seconds = []
+        for path in paths:
+            ancestry = records.read_record(path).get(records.ANCESTRY, {})
+            costs = [pretrainings[key].get("cpu_seconds", 0.0) for key in ancestry if key in pretrainings]
+            seconds.append(sum(costs))
+        if not all(seconds):
+            return Absent(f"{row.path}: no cost of its pretraining", needed=False)
+        return float(np.mean(seconds))
+
+    def _absent(self, row: RunKey) -> Absent:
+        reason = self.left_out.get(row.name)
+        return Absent(f"{row.path}: {reason}", needed=False) if reason else Absent(row.path)
+
+
+def numbers(name: str) -> tuple[int, int]:
+    """The two seeds of a result.
+
+    >>> numbers("pt0-ft2")
+    (0, 2)
+    """
+    pretraining, _, finetuning = name.removeprefix("pt").partition("-ft")
+    return int(pretraining), int(finetuning)
+
+
+def is_chosen(name: str, seeds: Seeds) -> bool:
+    """Whether a result's two seeds are among some; a kind that is not named has all.
+
+    >>> is_chosen("pt5-ft0", Seeds(pretraining=[0, 1, 2])), is_chosen("pt2-ft9", Seeds(pretraining=[0, 1, 2]))
+    (False, True)
+    """
+    pretraining, finetuning = numbers(name)
+    if seeds.pretraining and pretraining not in seeds.pretraining:
+        return False
+    return not seeds.finetuning or finetuning in seeds.finetuning
+
+
+def by_seed(names: Sequence[str], results: Sequence[records.Record]) -> list[tuple[str, list[int]]]:
+    """(name of a seed, the files that are averaged for it), from the files' names and records; "" where no seed counts.
+
+    >>> pretrained = {"model": "msm", "ancestry": {"a": {"job": "pretrain", "model": "msm"}}}
+    >>> by_seed(["pt0-ft0", "pt0-ft1", "pt1-ft0"], [pretrained] * 3)
+    [('pt0', [0, 1]), ('pt1', [2])]
+    """
+    seeds = [numbers(name) for name in names]
+    jobs = set()  # (job, model) of all that the results come from
+    for record in results:
+        jobs |= {(facts.get("job"), facts.get("model")) for facts in record.get(records.ANCESTRY, {}).values()}
+    several = len({pretraining for pretraining, _ in seeds}) > 1
+    pretrained = several or any(("pretrain", record.get("model")) in jobs for record in results)
+    if not pretrained and not {job for job, _ in jobs} & {*TRAINS}:
+        return [("", list(range(len(names))))]
+    groups: dict[str, list[int]] = {}
+    for index, (pretraining, finetuning) in enumerate(seeds):
+        groups.setdefault(f"{PRETRAINING}{pretraining}" if pretrained else f"ft{finetuning}", []).append(index)
+    return list(groups.items())
+
+
+def divergence(groups: Sequence[tuple[str, list[int]]], results: Sequence[records.Record]) -> str:
+    """In which seeds the pretraining diverged, by the records of their files, and why; "" where in none.
+
+    >>> divergence([("pt0", [0]), ("pt1", [1])], [{}, {"diverged": {"pt1-ft0": "ccp: cosine .99"}}])
+    'pretraining diverged in 1 of 2 seeds (pt1): ccp: cosine .99'
+    """
+    reasons: set[str] = set()
+    seeds = []
+    for name, indices in groups:
+        of_seed = {why for index in indices for why in results[index].get("diverged", {}).values()}
+        if of_seed:
+            seeds.append(name)
+            reasons |= of_seed
+    if not seeds:
+        return ""
+    which = f" in {len(seeds)} of {len(groups)} seeds ({', '.join(seeds)})" if all(seeds) else ""
+    return f"pretraining diverged{which}: {'; '.join(sorted(reasons))}"
+
+
+def _order(first: scores.Scores, other: scores.Scores) -> np.ndarray:
+    """Where the queries of `first` stand in another seed's scores."""
+    if other.keys == first.keys:
+        return np.arange(len(first.keys))
+    places = {key: index for index, key in enumerate(other.keys)}
+    if places.keys() != {*first.keys}:
+        raise SteleError(f"{other.source}: not the queries of {first.source}; score both again")
+    return np.array([places[key] for key in first.keys])
+
+
+# --- looks ------------------------------------------------------------------------------------------------------------
+class Looks(Strict):
+    """The two looks at a study: main claims that the first leaves undecided get more seeds and are judged again.
+
+    `looks.yaml` in a folder of results names the seeds of the first look, and is written before those of the second
+    are added: `first: {pretraining: [0, 1, 2, 3, 4], finetuning: [0, 1]}`. A kind that is not named has all its seeds.
+    Verdicts of both looks follow from the folder alone.
+    """
+
+    first: Seeds
+
+
+def load_looks(folder: Path) -> Looks | None:
+    """The looks of a folder of results; None where there was one look, at all that it holds."""
+    path = folder / FILE
+    return validate(Looks, read_yaml(path), str(path)) if path.is_file() else None
+
+
+def second_taken(folder: Path) -> bool:
+    """Whether a folder of results holds seeds that its first look does not have."""
+    looks = load_looks(folder)
+    if looks is None:
+        return False
+    return any(not is_chosen(path.stem, looks.first) for path in result_files(folder, each_seed=True))

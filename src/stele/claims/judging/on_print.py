@@ -1,0 +1,281 @@
+"""What the printed numbers say of a claim, kind by kind: it holds, it fails, or they leave it undecided.
+
+Print has no intervals, so numbers are compared as they stand: a tie is not greater. Amounts and ratios hold if some
+unrounded values satisfy them. Cells without a number are left out and counted; a claim without any is undecided.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from stele.claims.judging.pairs import (
+    Pair,
+    Value,
+    bar_of,
+    pairs_meant,
+    pairs_of,
+    peak_of,
+    series_of,
+    values_at,
+    values_meant,
+)
+from stele.errors import SteleError
+from stele.papers.addresses import PrintedPaper, PrintedValue
+from stele.papers.claims import Bars, Claim, Quantifier, Verdict
+
+EPSILON = 1e-9
+DRAWN = ("greater", "best", "margin", "comparable", "significant")  # kinds whose estimate is left minus right
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict with the numbers that it comes from, in words."""
+
+    verdict: Verdict
+    reason: str
+
+
+def _decide(true: bool, reason: str) -> Judgement:
+    return Judgement("holds" if true else "fails", reason)
+
+
+def _complete(claim: Claim, paper: PrintedPaper) -> tuple[list[Pair], str]:
+    """The printed pairs that a claim's quantifier speaks of, and a note on those that are not printed."""
+    pairs = pairs_meant(claim, paper)
+    missing = [pair.left.missing or pair.right.missing for pair in pairs if not pair.complete]
+    note = f"; {len(missing)} of {len(pairs)} comparisons are not printed ({missing[0]})" if missing else ""
+    return [pair for pair in pairs if pair.complete], note
+
+
+def _nothing(note: str) -> Judgement:
+    return Judgement("undecided", f"no number to compare{note}")
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return math.fsum(numbers) / len(numbers)
+
+
+def _numbers(pair: Pair) -> str:
+    return f"{pair.left.name} {pair.left.number:g}, {pair.right.name} {pair.right.number:g}"
+
+
+def _range(numbers: Sequence[float], digits: str) -> str:
+    """One number, or the smallest and the largest of several."""
+    if len(numbers) == 1:
+        return f"{numbers[0]:{digits}}"
+    return f"from {min(numbers):{digits}} to {max(numbers):{digits}}"
+
+
+def _enough(quantifier: Quantifier, agreeing: int, total: int) -> bool:
+    """Whether most of a total agree, if that is what a quantifier wants, else all."""
+    return 2 * agreeing > total if quantifier == "most" else agreeing == total
+
+
+def _above(quantifier: Quantifier, differences: Sequence[float]) -> bool:
+    """Whether differences are above 0 as a quantifier wants them."""
+    if quantifier == "average":
+        return _mean(differences) > EPSILON
+    if quantifier == "each_language":  # none reversed: an equal number reverses nothing
+        return _mean(differences) > EPSILON and min(differences) >= -EPSILON
+    return _enough(quantifier, sum(difference > EPSILON for difference in differences), len(differences))
+
+
+def _compared(claim: Claim, paper: PrintedPaper, sign: Callable[[Pair], int]) -> Judgement:
+    """Whether the left is above all its rivals: on average above each of them, else cell by cell."""
+    pairs, note = _complete(claim, paper)
+    if not pairs:
+        return _nothing(note)
+    by_rival = claim.quantifier in ("average", "each_language")
+    groups: dict[tuple, list[float]] = {}
+    for pair in pairs:
+        group = pair.rival if by_rival else pair.left.at.parts
+        groups.setdefault(group, []).append(sign(pair) * pair.difference)
+    if by_rival:
+        true = all(_above(claim.quantifier, differences) for differences in groups.values())
+    else:
+        true = _above(claim.quantifier, [min(differences) for differences in groups.values()])
+    if claim.quantifier == "average" and len(pairs) > len(groups):
+        least = f"{min(map(_mean, groups.values())):+.4g} on average"
+        rivals = ", the least of its rivals" if len(groups) > 1 else ""
+        return _decide(true, f"{least}{rivals}; {len(pairs)} comparisons{note}")
+    closest = min(pairs, key=lambda pair: sign(pair) * pair.difference)
+    above = sum(sign(pair) * pair.difference > EPSILON for pair in pairs)
+    return _decide(true, f"{above} of {len(pairs)} comparisons; the least: {_numbers(closest)}{note}")
+
+
+def greater(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
+    """The left is the larger number, than the right or than a value."""
+    if claim.value is None:
+        return _compared(claim, paper, lambda pair: 1)
+    values = values_meant(claim, paper)
+    numbers = [value.number for value in values if value.number is not None]
+    if not numbers:
+        return Judgement("undecided", values[0].missing)
+    true = _above(claim.quantifier, [number - claim.value for number in numbers])
+    return _decide(true, f"{values[0].name}: {_range(numbers, 'g')}")
+
+
+def best(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
+    """The left is better than each rival, in the direction of its column."""
+    return _compared(claim, paper, lambda pair: pair.better)
+
+
+def margin(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
+    """Left minus right is the amount."""
+    return _amounts(claim, paper, lambda pair: _limits(pair.difference, pair.error))
+
+
+def ratio(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
+    """Left divided by right is the amount."""
+    return _amounts(claim, paper, lambda pair: pair.ratio)
+
+
+def _limits(number: float, error: float) -> tuple[float, float, float]:
+    """A number, and the least and the most that rounding leaves open."""
+    return number, number - error, number + error
+
+
+def _amounts(claim: Claim, paper: PrintedPaper, measure: Callable[[Pair], tuple[float, float, float]]) -> Judgement:
+    """Whether a measure of pairs, with the limits that rounding leaves open, is the claim's amount."""
+    pairs, note = _complete(claim, paper)
+    if not pairs:
+        return _nothing(note)
+    entries = [measure(pair) for pair in pairs]
+    if claim.quantifier == "average":
+        entries = [tuple(map(_mean, zip(*entries, strict=True)))]
+    agreeing = sum(_agrees(claim, claim.amount, *entry) for entry in entries)
+    numbers = _range([number for number, _, _ in entries], ".4g")
+    where = f": {_numbers(pairs[0])}" if len(pairs) == 1 else f" in {len(pairs)} comparisons"
+    true = _enough(claim.quantifier, agreeing, len(entries))
+    return _decide(true, f"{numbers}, claimed {claim.amount:g}{where}{note}")
+
+
+def _agrees(claim: Claim, wanted: float, number: float, low: float, high: float) -> bool:
+    """Whether a number, with the limits that rounding leaves open, is the wanted one, at least it, or more."""
+    if claim.more_than:
+        return number > wanted + EPSILON
+    if claim.at_least:
+        return number >= wanted - EPSILON
+    decimals = len(repr(wanted).partition(".")[2])  # 7 is any number that rounds to it, 7.0 has one decimal
+    return low - 0.5 * 10**-decimals <= wanted + EPSILON and wanted - EPSILON <= high + 0.5 * 10**-decimals
+
+
+def trend(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
+    """From point to point the numbers rise or fall, none the other way; or both neighbours of the peak are lower."""
+    series = series_of(claim, paper)
+    rows = [[value.number for value in values] for values in series]
+    rows = [numbers for numbers in rows if None not in numbers]
+    if not rows:
+        missing = next(value.missing for values in series for value in values if value.missing)
+        return Judgement("undecided", f"not all points are printed ({missing})")
+    if claim.quantifier == "average":
+        rows = [[_mean(numbers) for numbers in zip(*rows, strict=True)]]
+    following = sum(_follows(claim.shape, row, peak_of(claim)) for row in rows)
+    shown = "; ".join(", ".join(f"{number:.4g}" for number in row) for row in rows[:3])
+    true = _enough(claim.quantifier, following, len(rows))
+    return _decide(true, f"{following} of {len(rows)} {claim.shape}: {shown}")
+
+
+def _follows(shape: str | None, numbers: Sequence[float], peak: int) -> bool:
+    if shape == "peak":
+        return numbers[peak] > max(numbers[peak - 1], numbers[peak + 1]) + EPSILON
+    steps = [(after - before) * (1 if shape == "rising" else -1) for before, after in pairwise(numbers)]
+    return sum(steps) > EPSILON and min(steps) >= -EPSILON
+
+
+def comparable(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
+    """The numbers differ by no more than the bar."""
+    pairs, note = _complete(claim, paper)
+    if not pairs:
+        return _nothing(note)
+    if any(pair.left.at.direction == "none" for pair in pairs):
+        raise SteleError(f"{pairs[0].left.name} is no score: there is no bar for it")
+    shares = [pair.difference / bar_of(pair.left, bars) for pair in pairs]
+    if claim.quantifier == "average":
+        shares = [_mean(shares)]
+    within = sum(abs(share) <= 1 + EPSILON for share in shares)
+    largest = max(pairs, key=lambda pair: abs(pair.difference))
+    true = _enough(claim.quantifier, within, len(shares))
+    return _decide(true, f"{within} of {len(shares)} within the bar; the largest: {_numbers(largest)}{note}")
+
+
+def significant(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
+    """The left bears the mark of its table for significance, and is the better one where a right is named.
+
+    A mark says nothing of a right that is not the row which the table compares with.
+    """
+    if claim.right is not None and claim.marked:
+        compared = best(claim, paper, bars)
+        if compared.verdict != "holds":
+            return compared
+        rivals = [pair.right.at for pair in pairs_of(claim.left, claim.rights, paper)]
+        others = [rival for rival in rivals if not _is_baseline(rival)]
+        if others:
+            whom = f"compare with {others[0].baseline}" if others[0].baseline else "do not say with what they compare"
+            return Judgement("undecided", f"the marks of {others[0].place} {whom}, not with {others[0].name}")
+    values = values_meant(claim, paper)
+    marks = [value.at.significant for value in values if value.number is not None]
+    marks = [mark for mark in marks if mark is not None]
+    if not marks:
+        return Judgement("undecided", f"{values[0].at.place} prints no mark of significance there")
+    true = _enough(claim.quantifier, sum(mark == claim.marked for mark in marks), len(marks))
+    return _decide(true, f"{sum(marks)} of {len(marks)} are marked as significant")
+
+
+def _is_baseline(value: PrintedValue) -> bool:
+    """Whether a table's marks of significance compare with a value's row; they do where it marks nothing at all."""
+    return value.significant is None or value.target.model == value.baseline
+
+
+def count(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
+    """One cell holds the value, that many cells have a number, or that many on the left are above all on the right."""
+    if claim.left is not None:
+        by_left: dict[str, list[Pair]] = {}
+        for pair in pairs_of(claim.left, claim.rights, paper):
+            by_left.setdefault(pair.left.name, []).append(pair)
+        least = [min((p.difference for p in pairs if p.complete), default=0) for pairs in by_left.values()]
+        number = float(sum(difference > EPSILON for difference in least))
+        return _decide(_agrees(claim, claim.value, number, number, number), f"{number:g} of {len(least)} are above")
+    values = values_at(claim.of, paper)
+    if len(values) == 1:
+        return _single(claim, values[0], lambda value: f"{value.number:g} {value.name}")
+    number = float(sum(value.number is not None for value in values))
+    return _decide(_agrees(claim, claim.value, number, number, number), f"{number:g} cells with a number")
+
+
+def _single(claim: Claim, value: Value, words: Callable[[Value], str]) -> Judgement:
+    """Whether one printed number is the claim's value."""
+    if value.number is None:
+        return Judgement("undecided", value.missing)
+    return _decide(_agrees(claim, claim.value, *_limits(value.number, value.error)), words(value))
+
+
+def cost(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
+    """Compares the left cost with a value, with the right, or with amount × right."""
+    if claim.amount is not None:
+        return ratio(claim, paper, bars)
+    if claim.value is not None:
+        return _single(claim, values_at(claim.left, paper)[0], lambda value: f"{value.name} {value.number:g}")
+    return _compared(claim, paper, lambda pair: -1)
+
+
+def printed_gain(claim: Claim, paper: PrintedPaper) -> float | None:
+    """Left minus right as printed, in the table's unit: on average, of the closest rival; None where nothing is.
+
+    Of a claim about all cells it is the least of them. `best` goes by the direction of its column, as on runs.
+    """
+    if claim.kind not in DRAWN or not claim.rights or claim.quantifier == "most":
+        return None
+    by_rival: dict[tuple, list[Pair]] = {}
+    for pair in pairs_meant(claim, paper):
+        if pair.complete:
+            cell = pair.left.name if claim.quantifier == "all" else ""
+            by_rival.setdefault((pair.rival, cell), []).append(pair)
+    gains = []
+    for pairs in by_rival.values():
+        sign = pairs[0].better if claim.kind == "best" else 1
+        gains.append(sign * _mean([pair.difference for pair in pairs]))
+    return min(gains, default=None)

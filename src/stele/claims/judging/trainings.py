@@ -1,0 +1,93 @@
+"""The record of trainings behind kept results: loss curves of pretrainings, and costs of all trainings.
+
+Weights are left out. One file holds all of a kind, by the digest under which a result's ancestry names its encoder.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Container, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from stele.artifacts import records
+from stele.files.reading import read_object, reading
+from stele.files.strict import validate
+
+FILE = "pretraining.json"
+FINETUNING = "finetuning.json"
+POINTS = 50  # of a curve: each the mean of a stretch of steps
+FACTS = ("model", "seed", "objective", "steps", "losses", "chance", "cpu_seconds", "wall_seconds", "device", "threads")
+COSTS = ("model", "seed", "steps", "cpu_seconds", "wall_seconds", "device", "threads")  # of fine-tuning
+NO_LOSS = ("step", "learning_rate")
+
+
+class Training(BaseModel):
+    """A training's cost; of a pretraining also its losses, the losses of chance, and their curves by step."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    model: str
+    seed: int
+    device: str = ""
+    cpu_seconds: float = 0
+    losses: dict[str, float] = {}
+    chance: dict[str, float] = {}
+    curve: dict[str, list[float | None]] = {}
+
+    @model_validator(mode="after")
+    def _curve_of_one_length(self) -> Training:
+        steps = self.curve.get("step", [])
+        if any(step is None or step <= 0 for step in steps) or any(len(of) != len(steps) for of in self.curve.values()):
+            raise ValueError("want as many losses as steps in `curve`, and steps from 1")
+        return self
+
+
+def kept(folder: Path, name: str = FILE) -> dict[str, dict[str, Any]]:
+    """Digest -> the record of a pretraining (or fine-tuning) in a folder of kept results."""
+    path = folder / name
+    held = read_object(path, "record of trainings") if path.is_file() else {}
+    validate(dict[str, Training], held, str(path))
+    return held
+
+
+def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(digest, record) of the pretrainings in a folder of work that results come from."""
+    for path in sorted(work.glob("encoders/*/pt*/record.json")):
+        if (digest := records.content_digest(path)) in wanted:
+            record = records.read_record(path)
+            kept = {key: record[key] for key in FACTS if key in record}
+            curve = path.with_name("curve.csv")
+            yield digest, kept | ({"curve": thinned(curve)} if curve.is_file() else {})
+
+
+def finetunings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(digest, cost) of the fine-tunings in a folder of work that results come from."""
+    for path in sorted(work.glob("finetuned/*/*/pt*/record.json")):
+        if (digest := records.content_digest(path)) in wanted:
+            record = records.read_record(path)
+            yield digest, {key: record[key] for key in COSTS if key in record}
+
+
+def thinned(path: Path) -> dict[str, list[float]]:
+    """A loss curve's means over equal stretches of its steps: the last step of each, and each loss.
+
+    A loss that a stretch lacks, as of a task that was not drawn, is NaN there, and left out of means.
+    """
+    with reading(path, "loss curve", "train again"), path.open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+        columns = {name: np.array([float(row[name] or "nan") for row in rows]) for name in (rows[0] if rows else ())}
+    stretches = np.array_split(np.arange(len(rows)), min(POINTS, len(rows)) or 1)
+    kept: dict[str, list[float]] = {"step": [int(columns["step"][part[-1]]) for part in stretches if len(part)]}
+    for name, values in columns.items():
+        if name not in NO_LOSS:
+            kept[name] = [_mean(values[part]) for part in stretches if len(part)]
+    return kept
+
+
+def _mean(values: np.ndarray) -> float | None:
+    values = values[np.isfinite(values)]
+    return round(float(values.mean()), 4) if len(values) else None

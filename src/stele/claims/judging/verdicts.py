@@ -1,0 +1,168 @@
+"""The verdicts of a paper's claims on a folder of results: families, looks, controls.
+
+The main claims of a paper are one family under Holm's procedure, at each of two looks with half of the level. The
+others are one under Benjamini and Hochberg's, judged at the first look's seeds alone: seeds are added for main claims.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stele.claims.judging import findings
+from stele.claims.judging.comparisons import Judging, difference, mean_of, signed
+from stele.claims.judging.estimate import interval
+from stele.claims.judging.findings import ALPHA, Case, Verdict, judge_family
+from stele.claims.judging.kinds import judge_on_runs
+from stele.claims.judging.observed import Runs, load_looks
+from stele.claims.judging.pairs import control_pairs
+from stele.errors import SteleError
+from stele.files.reading import read_object, reading
+from stele.papers.addresses import PrintedPaper, load_paper
+from stele.papers.claims import FILE, Bars, Claim, Control, load_claims
+from stele.papers.table_parts import Target
+
+LOOKS = 2
+FAMILIES = ((True, "holm", ALPHA / LOOKS), (False, "benjamini_hochberg", ALPHA))  # main claims, and the others
+FULL_SIZE = "paper"  # the scale at which the size of a margin means something
+CONTEXT = Path("tables/context.json")
+WITHOUT_P = Case(None, 0.0)  # a claim that was judged without its family
+EXCLUDED = ("not built", "unavailable", "not in scale")  # states of rows that the folder cannot have
+
+
+@dataclass(frozen=True)
+class ControlResult:
+    """A control of a claim: left minus right with a 95 % interval and uncorrected p; or why there is none.
+
+    diverged: as of the claim.
+    """
+
+    what: str
+    mean: float | None = None
+    interval: tuple[float, float] | None = None
+    p: float | None = None
+    seeds: int = 0
+    reason: str = ""
+    diverged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim with its verdict on runs, in the unit of its table.
+
+    source: the paper's claims.yaml. share: the measured gain as a share of the printed one, of margins. diverged: the
+    results it was judged by whose pretraining diverged, with seeds and reasons.
+    """
+
+    paper: str
+    source: Path
+    claim: Claim
+    verdict: Verdict
+    look: int
+    bar: float | None
+    controls: tuple[ControlResult, ...]
+    left_out: tuple[str, ...]
+    missing: tuple[str, ...]
+    share: float | None
+    labels: tuple[str, ...]
+    diverged: tuple[str, ...]
+
+
+def runs_of(folder: Path, look: int) -> Runs:
+    """A folder's results as one look sees them: the first at its own seeds, the second at all.
+
+    Raises SteleError where there is no such folder.
+    """
+    if not folder.is_dir():
+        raise SteleError(f"{folder}: no such folder of results; build some first, e.g. with `make tables`")
+    looks, context = load_looks(folder), folder / CONTEXT
+    left_out = {}
+    if context.is_file():
+        with reading(context, "context of tables"):
+            for name, row in read_object(context, "context of tables").get("rows", {}).items():
+                if row["state"] in EXCLUDED:
+                    left_out[name] = f"{row['state']}: {row.get('reason', '')}"
+    return Runs(folder, looks.first if looks and look == 1 else None, left_out)
+
+
+def judge_paper(folder: Path, first: Runs, second: Runs | None = None, scale: str = "") -> list[JudgedClaim]:
+    """The claims of a paper's folder that something can check, in order, judged on the runs of one look or of both.
+
+    `second` is given where there are seeds that the first look does not have.
+    """
+    source = folder / FILE
+    claims, paper = load_claims(source), load_paper(folder)
+    checkable = [claim for claim in claims.claims if claim.checkable]
+    judged = {judged.claim.key: judged for judged in _look(source, checkable, paper, claims.bars, first, 1, scale)}
+    open_main = [key for key, one in judged.items() if one.claim.main and one.verdict.state == "undecided"]
+    if second is not None and open_main:
+        main = [claim for claim in checkable if claim.main]  # the family stays what it was
+        for later in _look(source, main, paper, claims.bars, second, 2, scale):
+            if later.claim.key in open_main:
+                judged[later.claim.key] = later
+    return list(judged.values())
+
+
+def _look(
+    source: Path, claims: Sequence[Claim], paper: PrintedPaper, bars: Bars, runs: Runs, look: int, scale: str
+) -> list[JudgedClaim]:
+    # what the runs say of each claim by itself
+    judgings = [Judging(claim, paper, bars, runs, scale == FULL_SIZE) for claim in claims]
+    outcomes = [judge_on_runs(judging) for judging in judgings]
+    # then each family at its levels; a claim that has its verdict counts in its family without a p-value
+    verdicts: dict[int, Verdict] = {n: outcome for n, outcome in enumerate(outcomes) if isinstance(outcome, Verdict)}
+    for main, procedure, alpha in FAMILIES:
+        family = [n for n, claim in enumerate(claims) if claim.main == main]
+        cases = [WITHOUT_P if n in verdicts else outcomes[n] for n in family]
+        for n, verdict in zip(family, judge_family(cases, procedure, alpha), strict=True):
+            verdicts.setdefault(n, verdict)
+    judged = []
+    for n, (judging, outcome) in enumerate(zip(judgings, outcomes, strict=True)):
+        claim = judging.claim
+        controls = [_control(judging, control) for control in claim.controls if claim.rights]
+        judged.append(
+            JudgedClaim(
+                paper=paper.paper,
+                source=source,
+                claim=claim,
+                verdict=verdicts[n],
+                look=look,
+                bar=outcome.bar if isinstance(outcome, Case) else None,
+                controls=tuple(controls),
+                left_out=tuple(judging.left_out),
+                missing=tuple(judging.missing),
+                share=_share(judging, verdicts[n]),
+                labels=tuple(sorted(judging.labels)),
+                diverged=tuple(judging.diverged),
+            )
+        )
+    return judged
+
+
+def _share(judging: Judging, verdict: Verdict) -> float | None:
+    """A margin's measured gain as a share of the printed one; NaN where nothing is gained on print."""
+    claim = judging.claim
+    if claim.kind != "margin" or verdict.mean is None or judging.full_size:
+        return None
+    gain = -verdict.mean if claim.amount < 0 else verdict.mean
+    return gain / claim.amount if claim.amount else math.nan
+
+
+def _control(judging: Judging, control: Control) -> ControlResult:
+    """The comparison of a control: on average over the claim's cells, each pair of systems once."""
+    alone = Judging(judging.claim, judging.paper, judging.bars, judging.runs)
+    pairs = control_pairs(judging.claim, control, judging.paper)
+    usable = [signed(terms, pair.better) for pair, terms in alone.with_terms(pairs, difference)]
+    sides = {"left": control.left, "right": control.right}
+    what = "; ".join(f"{side} {_changes(target)}" for side, target in sides.items() if target)
+    if alone.missing or not usable:
+        return ControlResult(what, reason=alone.nothing.reason)
+    mean = mean_of(usable)
+    p = findings.greater(mean).p
+    return ControlResult(what, mean.mean, interval(mean, ALPHA), p, mean.seeds, diverged=tuple(alone.diverged))
+
+
+def _changes(target: Target) -> str:
+    return ", ".join(f"{key} {value}" for key, value in target.model_dump(exclude_unset=True).items())

@@ -1,0 +1,208 @@
+"""Write results for others: MTEB's result files, the model-index of a model card, or a CSV of all values.
+
+stele evaluate export --format mteb --to FOLDER        # FOLDER/{owner__name}/{revision}/{task}.json
+stele evaluate export --format model_index --model me5_small > index.yaml
+stele evaluate export --format csv > results.csv
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stele import catalogue
+from stele.artifacts.record_shape import NO_DIGEST
+from stele.artifacts.records import (
+    GENERATED,
+    LIMITED,
+    STAND_IN,
+    encoding_notes,
+    own_checkpoint,
+    own_encoding,
+    read_record,
+)
+from stele.artifacts.results import COLUMNS, Result, load_results, read_placed, result_files
+from stele.benchmarks.belebele import file_code
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.published import MtebTask, PublishedBenchmark
+from stele.errors import SteleError
+from stele.files.atomic import atomic_write_json
+from stele.files.formats import write_csv
+from stele.files.paths import inside
+from stele.files.reading import read_object, reading
+
+log = logging.getLogger(__name__)
+FORMATS = ("mteb", "model_index", "csv")
+WITHHELD = (GENERATED, STAND_IN, LIMITED, NO_DIGEST)  # labels of results that are not exported as a model's numbers
+SETTING = "direct"
+NO_REVISION = "no_revision_available"  # MTEB's name for it: of a folder of one's own
+
+
+class Measured(NamedTuple):
+    """A result of an unmodified checkpoint on real data; its repository, or a folder's key, and its revision.
+
+    encoding: the keys of its encoding that config.yaml set, with which the numbers are not the bare checkpoint's.
+    notes: what its encoding left out, such as a folder's prompts that were not used.
+    """
+
+    path: Path
+    result: Result
+    repository: str
+    revision: str
+    encoding: dict[str, Any]
+    notes: Sequence[str]
+
+    @property
+    def note(self) -> str:
+        """What whoever gets the numbers must know; "" where there is nothing."""
+        notes = list(self.notes)
+        if self.encoding:
+            keys = ", ".join(f"{key}: {value!r}" for key, value in self.encoding.items())
+            notes.insert(0, f"config.yaml sets {keys}")
+        return f"{self.result.benchmark} of {self.repository}: {'; '.join(notes)}" if notes else ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
+    parser.add_argument("--format", choices=FORMATS, required=True)
+    parser.add_argument("--model", help="a key of models.yaml or config.yaml; default: all")
+    parser.add_argument("--to", type=Path, help="mteb: the folder to write to")
+
+
+def run(args: argparse.Namespace) -> None:
+    if (args.format == "mteb") != (args.to is not None):
+        raise SteleError("--to FOLDER goes with --format mteb, and with no other")
+    if not args.results_dir.is_dir():
+        raise SteleError(f"{args.results_dir}: no such folder of results")
+    if args.format == "csv":
+        table = load_results(args.results_dir)
+        if args.model is not None:
+            table = table[table["model"] == args.model]
+        write_csv(sys.stdout, [COLUMNS, *table.astype(object).where(table.notna(), "").to_numpy().tolist()])
+        return
+    results = list(measured(args.results_dir, args.model))
+    if not results:
+        raise SteleError(
+            f"{args.results_dir}: no whole result of a checkpoint as it is on real data, setting {SETTING}, to export"
+        )
+    if args.format == "mteb":
+        write_mteb(results, args.to)
+    else:
+        sys.stdout.write(model_index(results))
+
+
+def measured(results_dir: Path, model: str | None) -> Iterator[Measured]:
+    """The results of a folder that are numbers of unmodified checkpoints on complete real data."""
+    aliases = catalogue.load("settings")["aliases"]
+    for path in result_files(results_dir):
+        result = read_placed(path, aliases)
+        if model not in (None, result.model) or result.setting != SETTING or set(WITHHELD) & set(result.labels):
+            continue
+        record = read_record(path)
+        if checkpoint := own_checkpoint(record, result.model):
+            name, revision = checkpoint.get("repository"), checkpoint.get("revision")
+            notes = encoding_notes(record)
+            yield Measured(path, result, name or result.model, revision or NO_REVISION, own_encoding(record), notes)
+
+
+def write_mteb(results: list[Measured], folder: Path) -> None:
+    """Writes a file for each result on data that a task of MTEB reads, where MTEB's loader looks for it."""
+    written = 0
+    for one in results:
+        about = catalogue.entries(PublishedBenchmark).get(one.result.benchmark)
+        if about is None or about.mteb is None:
+            continue
+        name = f"{one.repository.replace('/', '__')}/{one.revision}/{about.mteb.task}.json"
+        path = inside(folder, name, str(one.path))
+        with reading(one.path, "result of a task of MTEB's"):
+            made = task_result(one.result, about)
+        if path.exists() and read_object(path, "result of MTEB's").get("mteb_version") is not None:
+            raise SteleError(f"{path}: is there, from MTEB itself, and stays; give another folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write_json(path, made)
+        print(path)
+        if one.note:  # MTEB's file has no place for it
+            log.warning("%s; say so where you hand it in", one.note)
+        written += 1
+    if not written:
+        known = [key for key, about in catalogue.entries(PublishedBenchmark).items() if about.mteb]
+        raise SteleError(f"none of the results is of a task of MTEB's; those are {', '.join(known)}")
+
+
+def task_result(result: Result, about: PublishedBenchmark) -> dict[str, Any]:
+    """What MTEB's `TaskResult` reads: scores by subset; the first metric of the benchmark is the main score.
+
+    No version of MTEB and no time stand in it, since neither is MTEB's.
+    """
+    assert about.mteb
+    main = catalogue.entry(Benchmark, result.benchmark).metrics[0]
+    scores = []
+    for code in result.metrics[main].languages:
+        values = {
+            mteb_metric(name): metric.languages[code]
+            for name, metric in result.metrics.items()
+            if code in metric.languages
+        }
+        subset, languages = subset_of(code, about.mteb)
+        scores.append({**values, "main_score": values[mteb_metric(main)], "hf_subset": subset, "languages": languages})
+    head = {"dataset_revision": about.mteb.revision, "task_name": about.mteb.task, "mteb_version": None}
+    return {**head, "scores": {about.split: scores}, "evaluation_time": None, "kg_co2_emissions": None}
+
+
+def mteb_metric(name: str) -> str:
+    """MTEB's name of a metric.
+
+    >>> mteb_metric("ndcg@10")
+    'ndcg_at_10'
+    """
+    return name.replace("@", "_at_")
+
+
+def subset_of(code: str, task: MtebTask) -> tuple[str, list[str]]:
+    """MTEB's name of a subset, and of its languages: passages' and questions' where they are a pair.
+
+    >>> task = catalogue.entry(PublishedBenchmark, "belebele").mteb
+    >>> subset_of("sw-en", task)
+    ('swh_Latn-eng_Latn', ['swh-Latn', 'eng-Latn'])
+    """
+    if task.languages:
+        return code, [task.languages[code]]
+    variants = [file_code(part) for part in code.split("-")]
+    return "-".join(variants), [variant.replace("_", "-") for variant in variants]
+
+
+def model_index(results: list[Measured]) -> str:
+    """The `model-index` of a model card as YAML, an entry a model; values are fractions, comments what was changed."""
+    import yaml
+
+    models: dict[str, list[dict[str, Any]]] = {}
+    for one in results:
+        with reading(one.path, "result"):
+            models.setdefault(one.repository, []).extend(_card_entries(one.result))
+    index = [{"name": name.rpartition("/")[2], "results": entries} for name, entries in models.items()]
+    comments = "".join(f"# {one.note}\n" for one in results if one.note)
+    return comments + yaml.safe_dump({"model-index": index}, allow_unicode=True, sort_keys=False)
+
+
+def _card_entries(result: Result) -> Iterator[dict[str, Any]]:
+    about = catalogue.entries(PublishedBenchmark).get(result.benchmark)
+    title = catalogue.entry(Benchmark, result.benchmark).title
+    task = about.mteb if about else None
+    dataset = {"type": task.dataset if task else result.benchmark, "name": title}
+    if about:
+        dataset["split"] = about.split
+    if task:
+        dataset["revision"] = task.revision
+    first = next(iter(result.metrics.values()))
+    for code in first.languages:
+        metrics = [
+            {"type": mteb_metric(name), "value": metric.languages[code]}
+            for name, metric in result.metrics.items()
+            if code in metric.languages
+        ]
+        config = subset_of(code, task)[0] if task else code
+        yield {"task": {"type": "retrieval"}, "dataset": {**dataset, "config": config}, "metrics": metrics}

@@ -1,1 +1,0 @@
-"""Claims judged: on the numbers that the papers print, and on our own."""

@@ -1,0 +1,150 @@
+"""A paper is a folder: the model of its `paper.yaml`, beside its tables, figures and claims; and which papers exist.
+
+The folders of `paper_tables/` that hold a `paper.yaml` are the papers. A paper anywhere else is named by the path of
+its folder, in `papers:` of config.yaml and wherever a command takes a paper.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import Field, PrivateAttr
+
+from stele.catalogue import read_yaml
+from stele.catalogue.schema.published import Entry
+from stele.errors import SteleError, unknown
+from stele.files.strict import Strict, validate
+
+PAPER_TABLES = Path("paper_tables")
+FILE = "paper.yaml"
+CLAIMS = "claims.yaml"
+TODAY = "today"  # the tables of today's encoders, which no paper prints: published numbers stand beside ours
+PATTERN = r"^[a-z0-9_]+$"  # the key becomes part of paths
+PLAIN_PATH = r"[\w@%+=:,./-]+"  # what may stand in every command of the workflow
+PaperKey = Annotated[str, Field(pattern=PATTERN)]
+
+
+class Citation(Entry):
+    """The BibTeX entry of a paper, with its key."""
+
+    key: str = Field(pattern=r"^[A-Za-z0-9_:.-]+$")
+
+
+class Paper(Strict):
+    """What pages say of one paper as a whole."""
+
+    name: str = Field(min_length=1, description="what pages call it, as MSM")
+    order: int | None = Field(None, description="its place among the papers; those without one follow, by folder")
+    citation: Citation | None = Field(None, description="what a reader cites")
+    description: str = Field("", description="shown where there is no citation")
+
+
+class PaperPart(Strict):
+    """A table or a figure of a paper, read from the paper's folder."""
+
+    KIND: ClassVar[str]
+
+    paper: PaperKey
+    number: int = Field(ge=1)
+    _about: Paper | None = PrivateAttr(None)
+
+    @property
+    def about(self) -> Paper:
+        """The paper; by its key alone where the part was not read from a file."""
+        return self._about or Paper(name=self.paper)
+
+    @property
+    def rank(self) -> tuple[float, str]:
+        """Sorts papers as pages list them."""
+        return _rank(self.paper, self.about)
+
+    @property
+    def id(self) -> str:
+        """The short name: `msm/9`."""
+        return f"{self.paper}/{self.number}"
+
+    @property
+    def file(self) -> str:
+        """The path without its extension, below the folder of tables: `msm/table_09`, `ccp/figure_01`."""
+        return f"{self.paper}/{self.KIND}_{self.number:02d}"
+
+
+Part = TypeVar("Part", bound=PaperPart)
+
+
+def read_part(kind: type[Part], path: Path | str) -> Part:
+    """Reads the spec of a table or a figure.
+
+    Raises SteleError, which names the file and the key, for an unknown key, a wrong value or a file in another place.
+    """
+    folder = Path(path).resolve().parent
+    part = validate(kind, read_yaml(path), str(path))
+    if (folder.name, Path(path).stem) != (part.paper, Path(part.file).name):
+        raise SteleError(f"{path}: holds {part.KIND} {part.number} of {part.paper}, so it belongs at {part.file}.yaml")
+    part._about = read_paper(folder)
+    return part
+
+
+def read_paper(folder: Path) -> Paper:
+    """Reads the paper of a folder; without a `paper.yaml` there, the paper of that key, else the folder's name.
+
+    Raises SteleError, which names the file and the key, for an unknown key or a wrong value.
+    """
+    key = folder.resolve().name
+    for path in (folder / FILE, PAPER_TABLES / key / FILE):
+        if path.is_file():
+            return validate(Paper, read_yaml(path), str(path))
+    return Paper(name=key)
+
+
+def papers_in(specs: Path = PAPER_TABLES) -> dict[str, Paper]:
+    """The papers of a folder by key, in the order of pages."""
+    papers = {path.parent.name: read_paper(path.parent) for path in specs.glob(f"*/{FILE}")}
+    papers.pop(TODAY, None)
+    return dict(sorted(papers.items(), key=lambda item: _rank(*item)))
+
+
+def _rank(key: str, paper: Paper) -> tuple[float, str]:
+    return math.inf if paper.order is None else paper.order, key
+
+
+def paper_folder(name: str, specs: Path = PAPER_TABLES) -> Path:
+    """The folder of a paper that is named by its key, or by a path: a name with a slash.
+
+    >>> paper_folder("msm"), paper_folder("/home/me/my_paper").name
+    (PosixPath('paper_tables/msm'), 'my_paper')
+    """
+    return Path(name) if "/" in name else specs / name
+
+
+def check_papers(names: Sequence[str], place: Callable[[int], str]) -> None:
+    """Checks the papers that config.yaml names; `place` says where the n-th one stands.
+
+    Raises SteleError for an unknown key, a path without a valid `paper.yaml`, a folder whose name cannot be a key, and
+    two papers of one key.
+    """
+    known = papers_in()
+    folders: dict[str, Path] = {key: PAPER_TABLES / key for key in known}
+    for n, name in enumerate(names):
+        folder = paper_folder(name)
+        if "/" not in name and name not in known:
+            raise unknown("paper", name, known, f"{place(n)} (or give the path of its folder: ./{name})")
+        if not (folder / FILE).is_file():
+            raise SteleError(f"{place(n)}: {name} is no folder of a paper: it has no {FILE}")
+        if not re.fullmatch(PATTERN, folder.name) or not re.fullmatch(PLAIN_PATH, name):
+            raise SteleError(
+                f"{place(n)}: {name}: the folder's name may hold a-z, 0-9 and _ only, its path letters, digits and "
+                "_ @ % + = : , . / - only"
+            )
+        if folder.name == TODAY or not folder.samefile(folders.setdefault(folder.name, folder)):
+            raise SteleError(f"{place(n)}: {name}: there is another {folder.name!r}; give the folder another name")
+        read_paper(folder)
+
+
+def paper_schema() -> dict[str, Any]:
+    """The JSON schema of `paper_tables/{paper}/paper.yaml`."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Paper.model_json_schema()}

@@ -1,0 +1,94 @@
+"""Differences over seeds and queries: against scipy where one of the two alone varies, and coverage where both do."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from stele.claims.judging.estimate import Estimate, Part, interval, p_above
+from stele.evaluation import bootstrap, significance
+from tests.claims.planted import LANGUAGES, by_language, estimate, planted
+
+
+@pytest.fixture
+def generator():
+    return np.random.default_rng(18)
+
+
+def test_with_seeds_alone_it_is_the_t_interval_of_the_seeds(generator):
+    """Each query shifts by the same, so that only D_p varies."""
+    of_seed = generator.normal(0.1, 1, (6, 1))
+    right = np.broadcast_to(generator.uniform(size=30), (6, 30))
+    found = estimate(right + of_seed, right, ["ar"] * 10 + ["sw"] * 20)
+    wanted = stats.ttest_1samp(of_seed[:, 0], 0)
+    assert interval(found, 0.05) == pytest.approx(tuple(wanted.confidence_interval(0.95)))
+    assert 2 * min(p_above(found), p_above(found.reversed)) == pytest.approx(wanted.pvalue)
+
+
+def test_with_different_numbers_of_seeds_it_is_welch_s(generator):
+    left, right = generator.normal(0.5, 1, (5, 1)), generator.normal(0, 2, (3, 1))
+    queries = generator.uniform(size=30)
+    found = estimate(left + queries, right + queries, ["ar"] * 30)
+    wanted = stats.ttest_ind(left[:, 0], right[:, 0], equal_var=False)
+    assert interval(found, 0.1) == pytest.approx(tuple(wanted.confidence_interval(0.9)))
+    assert found.seeds == 3
+
+
+def test_with_one_seed_it_is_the_stratified_t_test(generator):
+    names = ["ar"] * 10 + ["sw"] * 25
+    differences = generator.normal(0.3, 1, 35)
+    found = estimate(differences[None], np.zeros((1, 35)), names)
+    assert 2 * min(p_above(found), p_above(found.reversed)) == pytest.approx(
+        significance.load_test("t_test").p_value([differences[:10], differences[10:]])
+    )
+    assert found.seeds == 1
+
+
+def test_the_variance_over_queries_is_that_of_the_bootstrap_within_languages(generator):
+    left, right, names = planted(generator, queries=100)
+    found = estimate(left, right, names)
+    groups = {name: (left - right).mean(axis=0)[np.array(names) == name] for name in LANGUAGES}
+    resampled = bootstrap.average_of(bootstrap.resampled_means(groups, 4000), groups, "macro")
+    over_queries = sum(part.variance for part in found.parts if not part.seeds)
+    assert resampled.var() == pytest.approx(over_queries, rel=0.1)
+
+
+def test_languages_weigh_the_same_and_orders_do_not_matter(generator):
+    left, right, names = planted(generator)
+    many = [index for index, name in enumerate(names) if name != "th" or index % 3 == 0]
+    names = [names[index] for index in many]
+    found = estimate(left[:, many], right[:, many], names)
+    means = [one.mean for one in by_language(left[:, many], right[:, many], names).values()]
+    assert found.mean == pytest.approx(np.mean(means))
+    queries, seeds = generator.permutation(len(many)), generator.permutation(5)
+    mixed = estimate(
+        left[:, many][seeds][:, queries], right[:, many][seeds][:, queries], [names[index] for index in queries]
+    )
+    assert interval(mixed, 0.05) == pytest.approx(interval(found, 0.05))
+
+
+def test_more_queries_do_not_make_up_for_few_seeds(generator):
+    """Seeds and queries are never one sample: what varies over seeds stays as wide."""
+    few, many = (estimate(*planted(generator, queries=n, over_seeds=0.05, over_queries=0.01)) for n in (50, 2000))
+    assert many.error > 0.5 * few.error and many.freedom < 6
+
+
+def test_a_language_of_one_query_is_refused():
+    with pytest.raises(ValueError, match="sw has a single query"):
+        estimate(np.zeros((3, 3)), np.zeros((3, 3)), ["ar", "ar", "sw"])
+
+
+def test_nothing_that_varies_is_certain():
+    assert interval(Estimate(0.5, (Part(0.0, 4, 5),), 5), 0.05) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("over_seeds", "over_queries"), [(0.02, 0.02), (0.005, 0.2), (0.01, 0.1)], ids=["seeds", "queries", "both"]
+)
+def test_the_interval_covers_the_planted_effect_in_95_of_100(generator, over_seeds, over_queries):
+    """500 repetitions, of which 95 % have a standard error of 1 %."""
+    covered = 0
+    for _ in range(500):
+        left, right, names = planted(generator, 0.03, over_seeds=over_seeds, over_queries=over_queries, noise=0.005)
+        low, high = interval(estimate(left, right, names), 0.05)
+        covered += low <= 0.03 <= high
+    assert 0.92 <= covered / 500 <= 0.98

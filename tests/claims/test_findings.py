@@ -1,0 +1,251 @@
+"""Verdicts on made scores with planted effects: every state is reached, by every kind that can."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from stele.claims.judging import findings
+from stele.claims.judging.estimate import Estimate, Part, detectable, seeds_needed
+from stele.claims.judging.findings import Case, judge, judge_family, levels
+from stele.evaluation.significance import correct
+from tests.claims.planted import by_language, estimate, planted
+
+BAR = 0.01
+
+
+@pytest.fixture
+def generator():
+    return np.random.default_rng(18)
+
+
+def state(finding, bar=BAR, level=0.05):
+    return judge(Case(finding, bar), level).state
+
+
+PLANTED = {
+    "supported": {"effect": 0.05},
+    "reversed": {"effect": -0.05},
+    "no effect": {"effect": 0.0, "over_seeds": 0.002, "over_queries": 0.01},
+    "undecided": {"effect": 0.01, "over_seeds": 0.05},
+}
+
+
+@pytest.mark.parametrize(("wanted", "how"), PLANTED.items(), ids=PLANTED)
+def test_greater(generator, wanted, how):
+    verdict = judge(Case(findings.greater(estimate(*planted(generator, **how))), BAR))
+    assert verdict.state == wanted
+    low, high = verdict.interval
+    assert (low > 0, high < 0) == (wanted == "supported", wanted == "reversed")
+    assert (verdict.detectable is not None) == (wanted == "undecided")
+
+
+def test_two_seeds_decide_nothing_however_clear(generator):
+    verdict = judge(Case(findings.greater(estimate(*planted(generator, 0.5, seeds=2))), BAR))
+    assert verdict.state == "undecided" and verdict.reason == "2 of at least 3 seeds"
+
+
+def test_missing_results_and_scores_below_the_floor(generator):
+    assert judge(Case(None, BAR)).state == "no data"
+    finding = findings.greater(estimate(*planted(generator, 0.5)))
+    assert judge(Case(finding, BAR, floor=(0.04, 0.05))).state == "floor"
+    assert judge(Case(finding, BAR, floor=(0.06, 0.05))).state == "supported"
+
+
+@pytest.mark.parametrize(
+    ("effects", "wanted"),
+    [
+        ((0.05, 0.05, 0.05), "supported"),
+        ((0.05, 0.05, 0.0), "no effect"),  # one rival is as good
+        ((0.05, 0.05, -0.05), "reversed"),
+    ],
+)
+def test_best_has_to_beat_every_rival(generator, effects, wanted):
+    how = {"over_seeds": 0.002, "over_queries": 0.01}
+    rivals = {f"rival{n}": estimate(*planted(generator, effect, **how)) for n, effect in enumerate(effects)}
+    verdict = judge(Case(findings.best(rivals), BAR))
+    assert verdict.state == wanted
+    assert wanted == "supported" or verdict.reason == "the closest is rival2"
+
+
+def test_what_is_shown_is_as_wide_as_it_was_judged():
+    """One of six rivals is better, at .041 alone: not after the correction for six, and its interval says so."""
+    better, beaten = Estimate(-1.0, (Part(0.1135, 4, 5),), 5), Estimate(9.0, (Part(0.01, 4, 5),), 5)
+    alone = judge(Case(findings.best({"one": better}), 0.1))
+    assert alone.state == "reversed" and alone.interval[1] < 0 and alone.p == pytest.approx(0.041, abs=0.002)
+    of_six = judge(Case(findings.best({"one": better, **{str(n): beaten for n in range(5)}}), 0.1))
+    assert of_six.state == "undecided" and of_six.interval[0] == alone.interval[0] and of_six.interval[1] > 0
+    assert of_six.p == alone.p and of_six.reason == "the closest is one"
+    surely = better._replace(mean=-5.0)
+    assert judge(Case(findings.best({"one": surely, "two": beaten}), 0.1)).interval[1] < 0
+
+
+@pytest.mark.parametrize("number", [2, 3, 4])
+def test_a_partial_conjunction_is_said_where_its_interval_lies_on_one_side(number):
+    """On made estimates of four parts, at all levels: supported above 0, reversed below, else neither."""
+    generator = np.random.default_rng(number)
+    states = set()
+    for _ in range(300):
+        drawn = zip("abcd", generator.normal(0, 2, 4), generator.uniform(0.2, 0.8, 4), strict=True)
+        parts = {name: findings.greater(Estimate(mean, (Part(error**2, 4, 5),), 5)) for name, mean, error in drawn}
+        verdict = judge(Case(findings.at_least(number, parts), 0.0))
+        low, high = verdict.interval
+        assert (verdict.state == "supported", verdict.state == "reversed") == (low > 0, high < 0)
+        states.add(verdict.state)
+    assert states == {"supported", "reversed", "undecided"}
+
+
+def test_among_equals_best_is_rarely_said_or_denied():
+    """One rival of five as good, the others beaten: said in 2.5 of 100; all as good: denied in 5 at most (of 200)."""
+    generator = np.random.default_rng(2)
+    said = denied = 0
+    for _ in range(200):
+        equal = {str(n): estimate(*planted(generator, queries=10)) for n in range(5)}
+        denied += state(findings.best(equal)) == "reversed"
+        beaten = {name: found._replace(mean=found.mean + 0.5 * (name != "0")) for name, found in equal.items()}
+        said += state(findings.best(beaten)) == "supported"
+    assert said <= 12 and denied <= 18
+
+
+def test_one_language_against_the_rest(generator):
+    """The average is above, and Swahili is below: that is no support, and not the contrary."""
+    how = {"effect": 0.08, "over_seeds": 0.004, "over_queries": 0.02}
+    scores = planted(generator, **how)
+    assert state(findings.without_reversal(estimate(*scores), by_language(*scores))) == "supported"
+    scores = planted(generator, **how, other={"sw": -0.05})
+    finding = findings.without_reversal(estimate(*scores), by_language(*scores))
+    verdict = judge(Case(finding, BAR))
+    assert verdict.state == "undecided" and verdict.reason == "reversed in sw" and verdict.mean > 0
+    assert state(findings.greater(estimate(*scores))) == "supported"
+
+
+def test_each_language_is_reversed_where_the_average_is(generator):
+    scores = planted(generator, -0.05, other={"sw": 0.02})
+    assert state(findings.without_reversal(estimate(*scores), by_language(*scores))) == "reversed"
+
+
+def test_a_trend_needs_its_ends_and_no_step_the_other_way(generator):
+    up, flat, down = (
+        estimate(*planted(generator, effect, over_seeds=0.002, over_queries=0.01)) for effect in (0.05, 0, -0.02)
+    )
+    assert state(findings.without_reversal(up, {"0 to 5": up, "5 to 10": flat})) == "supported"
+    assert state(findings.without_reversal(up, {"0 to 5": up, "5 to 10": down})) == "undecided"
+    assert state(findings.without_reversal(down, {"0 to 5": down, "5 to 10": flat})) == "reversed"
+    assert state(findings.best({"before": up, "after": up})) == "supported"
+    assert state(findings.best({"before": up, "after": down})) == "reversed"
+
+
+def test_comparable_is_an_equivalence_test(generator):
+    how = {"over_seeds": 0.003, "over_queries": 0.02}
+    assert state(findings.comparable(estimate(*planted(generator, 0.0, **how)), 0.02), 0.02) == "supported"
+    assert state(findings.comparable(estimate(*planted(generator, -0.06, **how)), 0.02), 0.02) == "reversed"
+    noisy = estimate(*planted(generator, 0.0, over_seeds=0.05))
+    assert state(findings.comparable(noisy, 0.02), 0.02) == "undecided"
+
+
+def test_equivalence_is_two_one_sided_tests_and_an_interval_of_90_in_100(generator):
+    of_seed = generator.normal(0.005, 0.01, (6, 1))
+    right = np.broadcast_to(generator.uniform(size=30), (6, 30))
+    finding = findings.comparable(estimate(right + of_seed, right, ["ar"] * 30), 0.02)
+    above = stats.ttest_1samp(of_seed[:, 0], -0.02, alternative="greater").pvalue
+    below = stats.ttest_1samp(of_seed[:, 0], 0.02, alternative="less").pvalue
+    assert finding.supports == pytest.approx(max(above, below))
+    limits = stats.ttest_1samp(of_seed[:, 0], 0).confidence_interval(0.9)
+    assert judge(Case(finding, 0.02)).interval == pytest.approx(tuple(limits))
+    assert (finding.supports <= 0.05) == (limits.low > -0.02 and limits.high < 0.02)
+
+
+def test_the_whole_family_decides_the_level(generator):
+    """A p-value of .02 alone is support; among ten claims with nothing in them it is not."""
+    one = Estimate(1.0, (Part(0.1135, 4, 5),), 5)
+    assert findings.greater(one).p == pytest.approx(0.041, abs=0.002)
+    nothing = Estimate(0.1, (Part(1.0, 4, 5),), 5)
+    assert judge_family([Case(findings.greater(one), 0.1)], "holm")[0].state == "supported"
+    cases = [Case(findings.greater(one), 0.1), *[Case(findings.greater(nothing), 0.1)] * 9]
+    for procedure in ("holm", "benjamini_hochberg"):
+        first = judge_family(cases, procedure)[0]
+        assert first.state == "undecided" and first.interval[0] < 0 < first.interval[1]
+    assert judge_family([cases[0], Case(None, 0.1)], "holm")[0].state == "undecided"  # the family was fixed before
+    assert judge_family([cases[0], Case(None, 0.1)], "benjamini_hochberg")[0].state == "supported"
+
+
+def test_the_detectable_effect_is_detected_in_80_of_100(generator):
+    found = Estimate(0.0, (Part(0.02**2, 4, 5), Part(0.01**2, 200)), 5)
+    effect = detectable(found, 0.05)
+    limit = stats.t.ppf(0.975, found.freedom)
+    assert 1 - stats.nct.cdf(limit, found.freedom, effect / found.error) == pytest.approx(0.8, abs=0.05)
+
+
+def test_seeds_needed_shrink_what_seeds_can_and_nothing_else():
+    found = Estimate(0.0, (Part(0.02**2, 4, 5), Part(0.002**2, 200)), 5)
+    needed = seeds_needed(found, 0.02, 0.05)
+    assert needed > 5 and seeds_needed(found, 0.08, 0.05) <= 5
+
+    def with_seeds(n):
+        return found._replace(parts=(Part(0.02**2 * 5 / n, n - 1, n), found.parts[1]))
+
+    assert detectable(with_seeds(needed), 0.05) <= 0.02 < detectable(with_seeds(needed - 1), 0.05)
+    assert seeds_needed(found, 0.005, 0.05) is None  # the queries alone leave more open
+
+
+@pytest.mark.parametrize(
+    ("p_values", "differences", "wanted"),
+    [
+        ([0.01, 0.02, 0.2], [1, 1, 1], "supported"),
+        ([0.01, 0.02, 0.2], [-1, -1, 1], "reversed"),
+        ([0.01, 0.2, 0.2], [1, 1, 1], "undecided"),
+        ([0.01, 0.01], [1, 1], "undecided"),  # two seeds
+        ([0.01, 0.01, math.nan, 0.2], [1, 1, 1, 1], "undecided"),  # two of four are not most
+        ([], [], "no data"),
+    ],
+)
+def test_significant_in_most_seeds(p_values, differences, wanted):
+    assert findings.significant([*zip(p_values, differences, strict=True)]).state == wanted
+
+
+def test_what_is_not_known_may_decide_a_count():
+    exact = [findings.count(number, 11, unknown=2).state for number in (8, 9, 11, 12)]
+    assert exact == ["reversed", "undecided", "undecided", "reversed"]
+    limits = [findings.count(number, 11, at_least=True, unknown=2).state for number in (8, 9, 11)]
+    assert limits == ["reversed", "undecided", "supported"]
+
+
+def test_counts_are_exact_and_costs_within_a_quarter():
+    assert [findings.count(n, 15).state for n in (15, 14)] == ["supported", "reversed"]
+    assert [findings.count(15, 14, **how).state for how in ({"at_least": True}, {"more_than": True})] == [
+        "supported"
+    ] * 2
+    assert [findings.cost(r, 2.0).state for r in (2.5, 1.5, 2.6)] == ["supported", "supported", "reversed"]
+    assert [findings.cost(r).state for r in (0.9, 1.1)] == ["supported", "reversed"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_levels_reject_what_corrected_p_values_reject(seed):
+    generator = np.random.default_rng(seed)
+    p_values = generator.beta(0.3, 3, 12).tolist()
+    rejected = [p <= level for p, level in zip(p_values, levels(p_values, "holm"), strict=True)]
+    assert rejected == [corrected <= 0.05 for corrected in correct(p_values, "holm")]
+    rejected = [p <= level for p, level in zip(p_values, levels(p_values, "benjamini_hochberg"), strict=True)]
+    assert rejected == (stats.false_discovery_control(p_values) <= 0.05).tolist()
+
+
+def test_a_claim_without_a_p_value_counts_in_holm_s_family_alone():
+    """That family was fixed before any run; of the others no share is false among claims without a verdict."""
+    assert levels([0.01, math.nan, 0.02], "holm", 0.06) == pytest.approx([0.02, 0.06, 0.03])
+    assert levels([0.01, math.nan, 0.02], "benjamini_hochberg", 0.05) == [0.05, 0.05, 0.05]
+    assert levels([0.04, math.nan, 0.9], "benjamini_hochberg", 0.05) == [0.025, 0.05, 0.025]
+    assert levels([math.nan], "holm", 0.05) == [0.05] and levels([], "benjamini_hochberg") == []
+
+
+def test_the_order_does_not_matter():
+    p_values = [0.001, 0.04, 0.03, 0.9, 0.012]
+    for procedure in ("holm", "benjamini_hochberg"):
+        assert levels(p_values[::-1], procedure) == levels(p_values, procedure)[::-1]
+
+
+def test_in_a_family_without_effects_holm_rarely_rejects_any():
+    generator = np.random.default_rng(1)
+    families = generator.uniform(size=(500, 9))
+    wrong = sum(any(p <= level for p, level in zip(row, levels(row, "holm"), strict=True)) for row in families)
+    assert wrong / 500 <= 0.08

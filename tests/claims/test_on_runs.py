@@ -1,0 +1,377 @@
+"""Verdicts on made results with planted effects, kind by kind, from the claim's addresses to its state."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from stele.claims.judging.verdicts import judge_paper, runs_of
+from tests.claims.made_results import FINETUNED, PRETRAINED, UNTRAINED, write_results, write_system
+from tests.claims.small_paper import BASE, BEST, GREATER, OURS, cells, write_paper
+from tests.sealed import write_sealed
+
+AHEAD = {"mbert": 0.0, "msm": 0.08, "xlmr": 0.0}
+BEHIND = {"mbert": 0.08, "msm": 0.0, "xlmr": 0.0}
+EQUAL = {"mbert": 0.0, "msm": 0.0, "xlmr": 0.0}
+ONE_AGAINST = {"mbert": 0.0, "msm": {"ar": 0.12, "sw": -0.06, "th": 0.12}, "xlmr": 0.0}
+NOISY = {"over_seeds": 0.3}
+QUIET = {"over_seeds": 0.001, "over_queries": 0.002, "queries": 60}
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """The claim as judged on made results of these effects."""
+
+    def judge(claim, effects, scale="", **how):
+        shutil.rmtree(tmp_path / "results/mrtydi", ignore_errors=True)  # of an earlier call
+        folder = write_results(tmp_path / "results", effects, **how)
+        (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(folder, 1), scale=scale)
+        return one
+
+    return judge
+
+
+@pytest.mark.parametrize(
+    ("effects", "how", "state"),
+    [
+        (AHEAD, {}, "supported"),
+        (BEHIND, {}, "reversed"),
+        (EQUAL, QUIET, "no effect"),
+        (AHEAD, NOISY, "undecided"),
+        (AHEAD, {"seeds": 2}, "undecided"),
+        ({"msm": 0.08}, {}, "no data"),
+    ],
+)
+@pytest.mark.parametrize("claim", [GREATER, BEST], ids=["greater", "best"])
+def test_greater_and_best(judged, claim, effects, how, state):
+    assert judged(claim, effects, **how).verdict.state == state
+
+
+def test_the_estimate_is_in_the_unit_of_the_table_and_the_undecided_say_what_it_takes(judged):
+    one = judged(GREATER, AHEAD)
+    assert one.verdict.mean == pytest.approx(8, abs=1) and one.bar == 1.0 and one.labels == ("generated data",)
+    noisy = judged(GREATER, AHEAD, **NOISY).verdict
+    assert noisy.detectable > 1 and (noisy.seeds_needed is None or noisy.seeds_needed > 5)
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "state"),
+    [("average", "supported"), ("all", "reversed"), ("most", "supported"), ("each_language", "undecided")],
+)
+def test_one_language_against_the_rest(judged, quantifier, state):
+    one = judged(GREATER | {"quantifier": quantifier}, ONE_AGAINST)
+    assert one.verdict.state == state
+    assert quantifier != "each_language" or "reversed in sw" in one.verdict.reason
+
+
+def test_a_pretraining_that_diverged_is_named_and_changes_no_verdict(tmp_path):
+    folder, paper = write_results(tmp_path / "results", AHEAD), write_paper(tmp_path, [GREATER])
+    (before,) = judge_paper(paper, runs_of(folder, 1))
+    for model, seed in (("msm", 1), ("msm", 3), ("xlmr", 0)):  # the claim does not read xlmr
+        path = folder / f"mrtydi/{model}/zero_shot_marco/pt{seed}-ft0.json"
+        write_sealed(path, json.loads(path.read_text()) | {"diverged": {path.stem: f"{model}: cosine .99"}})
+    (after,) = judge_paper(paper, runs_of(folder, 1))
+    said = "pretraining diverged in 2 of 5 seeds (pt1, pt3): msm: cosine .99"
+    assert before.diverged == () and after.diverged == (f"mrtydi/msm/zero_shot_marco: {said}",)
+    assert after.verdict == before.verdict
+
+
+def test_best_loses_to_one_rival_of_two(judged):
+    one = judged(BEST, {"mbert": 0.0, "msm": 0.05, "xlmr": 0.15})
+    assert one.verdict.state == "reversed" and one.verdict.reason == "the closest is other"
+
+
+def test_rivals_that_share_a_row_are_called_by_their_first_cell(judged):
+    """Two addresses on the right, of one row: its name does not tell them apart."""
+    rights = [cells("all/base/mrr/avg"), cells("all/base/mrr/ar")]
+    one = judged(BEST | {"right": rights}, {"mbert": {"ar": 0.1, "sw": 0.0, "th": 0.0}, "msm": 0.08, "xlmr": 0.0})
+    assert one.verdict.reason == "the closest is table 1 all/base/mrr/ar"
+
+
+def test_best_is_lowest_where_lower_is_better(judged):
+    loss = {"kind": "best", "left": {"table": 2, "at": "all/ours/value/loss"}}
+    loss |= {"right": {"table": 2, "at": "all/base/value/loss"}}
+    assert judged(loss, AHEAD).verdict.state == "reversed"
+    assert judged(loss, BEHIND).verdict.state == "supported"
+
+
+def test_a_margin_s_size_is_judged_at_the_papers_size_alone(judged):
+    margin = {"kind": "margin", "left": cells("all/ours/mrr/avg"), "right": cells("all/base/mrr/avg"), "amount": 2.8}
+    small = judged(margin, AHEAD, **QUIET)
+    assert small.verdict.state == "supported" and small.share == pytest.approx(8 / 2.8, rel=0.05)
+    full = judged(margin, AHEAD, scale="paper", **QUIET)
+    assert full.verdict.state == "undecided" and full.share is None  # 8 is not 2.8, and not the contrary
+    assert full.verdict.reason == f"measured {full.verdict.mean:+.3g}, claimed +2.8" and full.verdict.interval[0] > 0
+    assert judged(margin, BEHIND, scale="paper", **QUIET).verdict.state == "reversed"
+    assert judged(margin, EQUAL, scale="paper", **QUIET).verdict.state == "no effect"
+    near = judged(margin, {"mbert": 0.0, "msm": 0.028}, scale="paper", **QUIET)
+    assert near.verdict.state == "supported"
+    for effects, state in ((AHEAD, "supported"), ({"mbert": 0.0, "msm": 0.015}, "undecided"), (BEHIND, "reversed")):
+        assert judged(margin | {"at_least": True}, effects, scale="paper", **QUIET).verdict.state == state
+    lower = margin | {"amount": -8.0}
+    for effects, state in ((BEHIND, "supported"), (AHEAD, "reversed")):
+        assert judged(lower, effects, scale="paper", **QUIET).verdict.state == state
+
+
+def test_ratio(judged):
+    ratio = {"kind": "ratio", "left": cells("all/ours/mrr/avg"), "right": cells("all/base/mrr/avg")}
+    assert judged(ratio | {"amount": 1.1}, AHEAD).verdict.state == "supported"
+    assert judged(ratio | {"amount": 0.9}, AHEAD).verdict.state == "reversed"
+    assert judged(ratio | {"amount": 1.5, "at_least": True}, AHEAD).verdict.state == "reversed"  # .48 is not .6
+
+
+@pytest.mark.parametrize(
+    ("shape", "effects", "state"),
+    [
+        ("rising", {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}, "supported"),
+        ("rising", {"mbert": 0.0, "xlmr": 0.12, "msm": 0.06}, "undecided"),
+        ("rising", {"mbert": 0.08, "xlmr": 0.04, "msm": 0.0}, "reversed"),
+        ("falling", {"mbert": 0.08, "xlmr": 0.04, "msm": 0.0}, "supported"),
+        ("peak", {"mbert": 0.0, "xlmr": 0.08, "msm": 0.0}, "supported"),
+        ("peak", {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}, "reversed"),
+        ("rising", {"mbert": 0.0, "msm": 0.08}, "no data"),
+    ],
+)
+def test_trend(judged, shape, effects, state):
+    points = [{"figure": 3, "at": f"ar/ours/{at}"} for at in (0, 5, 10)]
+    assert judged({"kind": "trend", "points": points, "shape": shape}, effects).verdict.state == state
+
+
+@pytest.mark.parametrize(("effects", "state"), [(EQUAL, "supported"), (AHEAD, "reversed")])
+def test_comparable(judged, effects, state):
+    assert judged(GREATER | {"kind": "comparable"}, effects, **QUIET).verdict.state == state
+    assert judged(GREATER | {"kind": "comparable"}, effects, **NOISY).verdict.state == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("effects", "how", "state"),
+    [(AHEAD, {}, "supported"), (BEHIND, {}, "reversed"), (AHEAD, {"seeds": 2}, "undecided")],
+)
+def test_significant_is_the_table_s_own_test_seed_by_seed(judged, effects, how, state):
+    claim = {"kind": "significant", "left": cells("all/ours/mrr/avg")}
+    assert judged(claim, effects, **how).verdict.state == state  # against the table's baseline
+    assert judged(claim | {"right": cells("all/base/mrr/avg")}, effects, **how).verdict.state == state
+
+
+def test_claimed_not_to_be_significant(judged):
+    claim = {"kind": "significant", "left": cells("all/ours/mrr/avg"), "marked": False}
+    assert judged(claim, AHEAD).verdict.state == "reversed"
+    assert judged(claim, {"mbert": 0.0, "msm": 0.0}, over_seeds=0, rng=4).verdict.state == "supported"
+
+
+def test_counts(judged):
+    wins = {"kind": "count", "left": cells(OURS), "right": cells(BASE)}
+    assert judged(wins | {"value": 3}, ONE_AGAINST).verdict.state == "supported"  # ar, th and the average
+    assert judged(wins | {"value": 4}, ONE_AGAINST).verdict.state == "reversed"
+    assert judged(wins | {"value": 3}, ONE_AGAINST, seeds=1).verdict.state == "undecided"
+
+
+def test_how_large_generated_data_are_is_no_evidence(judged):
+    rows = {"kind": "count", "of": cells("all/*/mrr/ar")}
+    assert [judged(rows | {"value": n}, EQUAL, labels=()).verdict.state for n in (3, 4)] == ["supported", "reversed"]
+    generated = [judged(rows | {"value": n}, EQUAL).verdict for n in (3, 4)]
+    assert {verdict.state for verdict in generated} == {"no data"} and "3, claimed 4" in generated[1].reason
+
+
+def test_costs(tmp_path):
+    write_sizes(tmp_path)
+    cost = {"kind": "cost", "left": {"table": 2, "at": "all/ours/value/size"}}
+    cost |= {"right": {"table": 2, "at": "all/base/value/size"}}
+    assert _alone(tmp_path, cost | {"kind": "greater"}) == "supported"  # a number without queries or seeds
+    assert _alone(tmp_path, cost | {"amount": 2.1}) == "supported"
+    assert _alone(tmp_path, cost | {"amount": 3.0}) == "reversed"
+    assert _alone(tmp_path, cost) == "reversed"
+
+
+@pytest.mark.parametrize(("seconds", "state"), [(4000.0, "supported"), (2500.0, "reversed"), (None, "no data")])
+def test_what_a_pretraining_cost_is_that_of_the_kept_records(judged, tmp_path, seconds, state):
+    """40 hours against 24 are 1.67 times: of the seeds' own pretrainings, whatever else is kept."""
+    hours = {"metric": "cpu_seconds"}
+    cost = {"kind": "cost", "left": cells("all/ours/mrr/ar", instead=hours), "amount": 1.67}
+    cost |= {"right": cells("all/base/mrr/ar", instead=hours), "printed": {"verdict": "undecided"}}
+    assert judged(cost, AHEAD).verdict.state == "no data", "nothing is kept of pretrainings"
+    training = {"model": "msm", "seed": 0}
+    kept = {"of another": training | {"cpu_seconds": 9e9}}
+    for model, taken in (("mbert", 2400.0), ("msm", seconds)):
+        for path in (tmp_path / f"results/mrtydi/{model}/zero_shot_marco").glob("pt*-ft0.json"):
+            record, digest = json.loads(path.read_text()), f"{model}-{path.stem}"
+            write_sealed(path, record | {"ancestry": {digest: {"job": "pretrain", "model": model}}})
+            kept[digest] = training | ({"cpu_seconds": taken} if taken else {})
+    (tmp_path / "results/pretraining.json").write_text(json.dumps(kept))
+    assert _alone(tmp_path, cost) == state
+
+
+@pytest.mark.parametrize("label", ["generated data", "stand-in checkpoint"])
+def test_the_size_of_a_stand_in_is_no_evidence(tmp_path, label):
+    write_sizes(tmp_path, [label])
+    left, right = ({"table": 2, "at": f"all/{row}/value/size"} for row in ("ours", "base"))
+    for claim in (
+        {"kind": "greater", "left": left, "right": right},
+        {"kind": "greater", "left": left, "value": 1.0},
+        {"kind": "cost", "left": left, "right": right, "amount": 2.0},
+    ):
+        (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
+        assert (one.verdict.state, one.verdict.reason) == ("no data", "sizes of stand-ins are chosen"), claim["kind"]
+
+
+def write_sizes(tmp_path, labels=()):
+    """The numbers of parameters of two models, which have no queries."""
+    for model, number in (("mbert", 2e6), ("msm", 4e6)):
+        path = tmp_path / f"results/mrtydi/{model}/zero_shot_marco.json"
+        path.parent.mkdir(parents=True)
+        names = {"benchmark": "mrtydi", "model": model, "setting": "zero_shot_marco"}
+        metrics = {"parameters": {"languages": {"ar": number}}}
+        write_sealed(path, names | {"metrics": metrics, "labels": list(labels)})
+
+
+def _alone(tmp_path, claim):
+    (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
+    return one.verdict.state
+
+
+def test_below_the_floor_nothing_is_decided(judged):
+    assert judged(GREATER | {"floor": 60.0}, AHEAD).verdict.state == "floor"
+    assert judged(GREATER | {"floor": 20.0}, AHEAD).verdict.state == "supported"
+
+
+@pytest.mark.parametrize(("floor", "state"), [(60.0, "floor"), (45.0, "supported")])
+def test_below_the_floor_no_trend_and_no_value_is_decided(judged, floor, state):
+    """The best point of the trend, and what is held against the value, score about 48; the first point 40."""
+    points = [{"figure": 3, "at": f"ar/ours/{at}"} for at in (0, 5, 10)]
+    rising = {"kind": "trend", "points": points, "shape": "rising"}
+    effects = {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}
+    above = {"kind": "greater", "left": cells("all/ours/mrr/avg"), "value": 30.0, "floor": floor}
+    assert judged(rising | {"floor": floor / 100}, effects).verdict.state == state
+    assert judged(above, AHEAD).verdict.state == state
+
+
+def test_what_a_reader_decided_has_no_data(judged):
+    other = {"kind": "other", "printed": {"verdict": "undecided", "why": "no time is printed"}}
+    assert judged(other, AHEAD).verdict.state == "no data"
+
+
+def test_gains_of_two_benchmarks_have_the_queries_of_both(tmp_path, judged):
+    """The variance over queries of a difference between languages is the sum of theirs: nothing is paired."""
+    arabic = cells("all/ours/mrr/ar", minus=cells("all/base/mrr/ar"))
+    thai = cells("all/ours/mrr/th", minus=cells("all/base/mrr/th"))
+    both = judged(
+        {"kind": "greater", "left": arabic, "right": thai}, ONE_AGAINST | {"msm": {"ar": 0.1, "sw": 0, "th": 0}}
+    )
+    alone = [_halfwidth(judged({"kind": "greater", "left": one, "value": 0.0}, ONE_AGAINST)) for one in (arabic, thai)]
+    assert both.verdict.state == "supported" and _halfwidth(both) > 0.7 * max(alone)
+
+
+def _halfwidth(one):
+    low, high = one.verdict.interval
+    return (high - low) / 2
+
+
+def test_a_control_stands_beside_and_changes_nothing(judged):
+    control = {"controls": [{"right": {"model": "msm_no_bias"}}, {"right": {"model": "kept"}}]}
+    one = judged(BEST | control, AHEAD | {"msm_no_bias": 0.2})
+    assert one.verdict == judged(BEST, AHEAD | {"msm_no_bias": 0.2}).verdict and one.verdict.state == "supported"
+    shown, missing = one.controls
+    assert shown.mean == pytest.approx(-12, abs=2) and shown.interval[1] < 0 and shown.what == "right model msm_no_bias"
+    assert missing.mean is None and "mrtydi/kept/zero_shot_marco" in missing.reason
+
+
+def test_a_control_is_of_the_claim_s_own_setting(tmp_path, judged):
+    """A rival of another setting (BM25, tuned) makes no row of the control's model under that setting."""
+    rivals = [cells("all/base/mrr/avg"), cells("all/other/mrr/avg", instead={"setting": "tuned"})]
+    claim = BEST | {"right": rivals, "controls": [{"right": {"model": "msm_no_bias"}}]}
+    (shown,) = judged(claim, AHEAD | {"msm_no_bias": 0.2}).controls
+    assert shown.mean == pytest.approx(-12, abs=2)
+
+
+def test_a_row_that_cannot_be_built_is_left_out_and_a_missing_one_is_missed(tmp_path, judged):
+    effects = {"mbert": 0.0, "msm": 0.08}
+    missed = judged(BEST, effects)
+    assert missed.verdict.state == "no data" and missed.missing == ("mrtydi/xlmr/zero_shot_marco",)
+    rows = {"xlmr/zero_shot_marco/mrtydi": {"state": "unavailable", "reason": "no weights"}}
+    (tmp_path / "results/tables").mkdir()
+    (tmp_path / "results/tables/context.json").write_text(json.dumps({"rows": rows}))
+    known = judged(BEST, effects)
+    assert known.verdict.state == "supported" and "no weights" in known.left_out[0]
+
+
+def test_damaged_scores_are_refused(tmp_path, judged):
+    judged(GREATER, AHEAD)
+    queries = tmp_path / "results/mrtydi/msm/zero_shot_marco/pt0-ft0/queries.parquet"
+    queries.write_bytes((tmp_path / "results/mrtydi/mbert/zero_shot_marco/pt0-ft0/queries.parquet").read_bytes())
+    with pytest.raises(Exception, match="not the values per query that belong to"):
+        _alone(tmp_path, GREATER)
+
+
+AHEAD = {"mbert": 0.0, "msm": 0.08, "xlmr": 0.0}
+
+
+def test_fine_tuning_seeds_take_the_place_where_nothing_is_pretrained(tmp_path):
+    """Five of them each; with one pretraining of a model that is pretrained they do not count."""
+    generator = np.random.default_rng(1)
+    for model, jobs in (("mbert", FINETUNED), ("msm", FINETUNED), ("xlmr", PRETRAINED)):
+        values = generator.normal(0.3 + 0.1 * (model != "mbert"), 0.01, (1, 5, 60))
+        write_system(tmp_path / "results", f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, ["ar"] * 60, jobs)
+    arabic = {"kind": "greater", "right": cells("all/base/mrr/ar")}
+    claims = [
+        arabic | {"key": "tuned", "left": cells("all/ours/mrr/ar")},
+        arabic | {"key": "once_pretrained", "left": cells("all/other/mrr/ar")},
+    ]
+    tuned, once = judge_paper(write_paper(tmp_path, claims), runs_of(tmp_path / "results", 1))
+    assert (tuned.verdict.state, tuned.verdict.seeds) == ("supported", 5)
+    assert (once.verdict.state, once.verdict.seeds) == ("undecided", 1)
+
+
+@pytest.mark.parametrize(("own", "seeds"), [(3, 5), (2, 2), (1, 1)])
+def test_seeds_of_pretraining_count_beside_a_baseline_that_is_fine_tuned_alone(tmp_path, own, seeds):
+    """Its own seeds' variance is a part of the error, and of fewer than three nobody knows it."""
+    generator = np.random.default_rng(3)
+    for model, shape, jobs in (("mbert", (1, own), FINETUNED), ("msm", (5, 2), PRETRAINED)):
+        values = generator.normal(0.3, 0.01, (*shape, 1)) + np.full(60, 0.5 * (model == "msm"))
+        write_system(tmp_path / "results", f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, ["ar"] * 60, jobs)
+    claim = {"kind": "greater", "left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar")}
+    (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
+    assert one.verdict.seeds == seeds and (one.verdict.state == "undecided") == (seeds < 3)
+
+
+def test_no_seed_has_a_part_in_what_is_not_trained(tmp_path):
+    generator = np.random.default_rng(2)
+    for model, level in (("mbert", 0.3), ("msm", 0.4)):
+        values = generator.normal(level, 0.05, (1, 1, 60))
+        write_system(
+            tmp_path / "results", f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, ["ar"] * 60, UNTRAINED
+        )
+    claim = {"kind": "greater", "left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar")}
+    (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
+    assert one.verdict.state == "supported"
+
+
+def test_the_second_look_adds_seeds_for_undecided_main_claims_alone(tmp_path):
+    """With three seeds neither is decided; with eight both would be, and the one that is not main stays as it was."""
+    folder = write_results(tmp_path / "results", AHEAD, seeds=8, over_seeds=0.06, rng=4)
+    (folder / "looks.yaml").write_text("first: {pretraining: [0, 1, 2]}\n")
+    claims = [GREATER | {"key": "remembered", "main": True}, GREATER]
+    paper = write_paper(tmp_path, claims)
+    first = judge_paper(paper, runs_of(folder, 1))
+    assert [one.verdict.state for one in first] == ["undecided", "undecided"]
+    both = judge_paper(paper, runs_of(folder, 1), runs_of(folder, 2))
+    assert [(one.verdict.state, one.look, one.verdict.seeds) for one in both] == [
+        ("supported", 2, 8),
+        ("undecided", 1, 3),
+    ]
+    assert both[0].verdict.level == 0.025
+
+
+def test_holm_s_family_is_all_main_claims_those_without_a_p_value_too(tmp_path):
+    """One of significance and one without results beside two others: four at half of the level."""
+    folder = write_results(tmp_path / "results", {"mbert": 0.0, "msm": 0.08})
+    main = {"main": True}
+    claims = [
+        GREATER | main,
+        GREATER | main | {"key": "below", "left": GREATER["right"], "right": GREATER["left"]},
+        {"kind": "significant", "left": cells("all/ours/mrr/avg"), "key": "by_test"} | main,
+        BEST | main | {"key": "without_results"},
+    ]
+    judged = judge_paper(write_paper(tmp_path, claims), runs_of(folder, 1))
+    assert [one.verdict.state for one in judged] == ["supported", "reversed", "supported", "no data"]
+    assert sorted(one.verdict.level for one in judged[:2]) == pytest.approx([0.025 / 4, 0.025 / 3])

@@ -1,0 +1,81 @@
+"""docs/adding/paper.md as it stands: a paper is planned, checked and drawn by its folder, and nothing else changes."""
+
+import re
+import shutil
+
+import pytest
+
+from stele.command import cli
+from stele.config.model import parse_config
+from stele.errors import SteleError
+from tests.conftest import ROOT
+from tests.workflow.conftest import clone, planned, snakemake
+
+PAGE = (ROOT / "docs/adding/paper.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"^```yaml\n# (\S+)\n(.*?)^```$", PAGE, flags=re.M | re.S))
+TABLE = "results/tables/my_paper/table_01.md"
+FIGURE = "results/tables/my_paper/figure_01.svg"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The paper of the page, in a folder outside the project."""
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path / "my_paper"
+
+
+def test_a_paper_outside_is_planned_and_so_are_its_claims(folder, fresh):
+    chosen = ["--config", "scale=miniature", f"papers=[{folder}]"]
+    assert {"table": 1, "figure": 1, "all_tables": 1}.items() <= planned(fresh, "all_tables", *chosen).items()
+    run = snakemake(fresh, "-n", TABLE, FIGURE, "claim_results", *chosen)
+    assert run.returncode == 0, run.stdout
+    assert "results/mrtydi/msm/zero_shot_marco/pt0-ft0.json" in run.stdout
+
+
+def test_a_folder_in_paper_tables_is_one_paper_more(folder, fresh, tmp_path):
+    project = clone(fresh, tmp_path / "stele")
+    before = planned(project, "all_tables", "--config", "scale=miniature")
+    shutil.copytree(folder, project / "paper_tables/my_paper")
+    jobs = planned(project, "all_tables", "--config", "scale=miniature")
+    assert (jobs["table"], jobs["figure"]) == (before["table"] + 1, before["figure"] + 1)
+
+
+def test_its_table_figure_and_claim_are_checked_and_drawn(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    results = ["--results-dir", str(tmp_path / "results")]
+    pages, spec = tmp_path / "results/tables", ["--spec", str(folder / "table_01.yaml")]
+    assert cli.main(["tables", "check", "--specs", str(folder)]) == 0
+    assert cli.main(["claims", "check", str(folder)]) == 0
+    assert "my_paper: 1 claims, 0 main: 1 holds" in capsys.readouterr().out
+    assert cli.main(["tables", "table", *spec, *results]) == 0
+    assert (
+        cli.main(["tables", "figure", "--spec", str(folder / "figure_01.yaml"), "--output", str(pages / "f.svg")]) == 0
+    )
+    assert cli.main(["tables", "all_tables", *spec, *results, "--figures"]) == 0
+    assert "My paper, Table 1" in (pages / "my_paper/table_01.md").read_text(encoding="utf-8")
+    assert "doe2026retrieval" in (pages / "my_paper/table_01.tex").read_text(encoding="utf-8")
+    assert "@misc{doe2026retrieval," in (pages / "all_tables.bib").read_text(encoding="utf-8")
+    assert "MSM finds more than mBERT." in (pages / "my_paper.html").read_text(encoding="utf-8")
+    (tmp_path / "results/scale.txt").write_text("miniature\n")
+    assert cli.main(["claims", "judge", str(tmp_path / "results"), "--paper", str(folder)]) == 0
+    assert "my_paper: 1 claims that can be checked: 1 no data" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda folder: (folder / "paper.yaml").unlink(), "no paper.yaml"),
+        (lambda folder: (folder / "paper.yaml").write_text("nam: X\n"), "'nam'.*'name'"),
+        (lambda folder: folder.rename(folder.with_name("msm")), "another 'msm'"),
+        (lambda folder: folder.rename(folder.with_name("My-paper")), "a-z, 0-9"),
+    ],
+)
+def test_a_folder_that_is_no_paper_is_refused(folder, monkeypatch, change, message):
+    monkeypatch.chdir(ROOT)
+    change(folder)
+    (actual,) = (path for path in folder.parent.iterdir() if path.is_dir())
+    with pytest.raises(SteleError, match=message):
+        parse_config({"papers": [str(actual)]})
