@@ -52,7 +52,7 @@ study: setup
 	  $(OVERVIEW) $(BIN)/snakemake $$target --config scale=study results_dir=results_study "papers=[$(STUDY)]" \
 	    "seeds={\"pretraining\": [$$seed], \"finetuning\": [0, 1]}"; \
 	  $(BIN)/stele claims pack results_study evidence/study; \
-	  $(BIN)/stele tables sample evidence/study --to evidence/tables; \
+	  $(BIN)/stele tables site evidence/study --to evidence/tables --format md; \
 	done; done
 
 site: setup

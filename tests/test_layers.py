@@ -29,6 +29,7 @@ STAGES = {
 SHARED = {
     *("errors", "registry", "progress", "files", "artifacts", "catalogue", "recipes", "config", "papers"),
     *("benchmarks", "significance", "evaluation", "training", "encoders", "sentences", "terms", "evidence"),
+    "published",
 }
 COMMAND = {"command"}
 # what a package may import beside itself

@@ -20,9 +20,9 @@ from stele.evidence.packing import begin, pack
 from stele.files.atomic import sha256
 from stele.files.paths import STAMP, STUDY
 from stele.papers.table import load_specs
-from stele.tables.cells.cell import Results
-from stele.tables.cells.context import load_context
 from stele.tables.render.cell_details import provenance
+from stele.tables.values.context import load_context
+from stele.tables.values.lookup import Results
 from tests.conftest import ROOT
 from tests.evidence.made_results import write_results, write_system
 from tests.sealed import write_sealed

@@ -49,7 +49,7 @@ OTHERS = {
     "sources/download/verify.py": {"check", "digests"},
     "sources/weights/convert.py": {"_load"},
     "sources/weights/load_check.py": {"check_sizes"},
-    "tables/figures/data.py": {"_rows"},
+    "tables/render/figure_data.py": {"_rows"},
     "training/store.py": {"_load"},
 }
 # the package's own files, and what its driver, its cluster and its build notes of themselves

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from stele.command.cli import commands
-from stele.tables.cells.states import STATES
+from stele.tables.values.lookup import STATES
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import pytest
 from lxml import html as parser
 from rendering import NASTY, filled
 
-from stele.tables.list_cells import to_csv
 from stele.tables.render import formats, html, pages
 from stele.tables.render.cell_details import HIDDEN, shown
+from stele.tables.render.formats import to_csv
 from stele.tables.render.pictures import Picture, drawn, pictures
 from tests.sealed import write_sealed
 

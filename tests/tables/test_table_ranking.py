@@ -2,11 +2,11 @@
 
 from rendering import render
 
-from stele.tables.cells.best import rank
-from stele.tables.cells.cell import Results, table_cells
-from stele.tables.cells.context import Context
-from stele.tables.cells.significance import compare_rows
 from stele.tables.render.formats import to_markdown
+from stele.tables.values.cell import table_cells
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Results
+from stele.tables.values.significance import compare_rows, rank
 
 ROWS = """
     paper: msm

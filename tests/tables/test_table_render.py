@@ -12,8 +12,8 @@ from stele.artifacts.records import content_digest
 from stele.command import cli
 from stele.files import csv_files
 from stele.papers.table import load_spec
-from stele.tables.list_cells import COLUMNS, to_csv
 from stele.tables.render import formats, markdown
+from stele.tables.render.formats import COLUMNS, to_csv
 
 
 def _pipe_rows(page):

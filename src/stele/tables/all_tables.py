@@ -19,19 +19,17 @@ from typing import Any
 from stele.files.atomic import atomic_file
 from stele.papers.claims import FILE
 from stele.papers.table import NAMES, TODAY, load_spec
-from stele.tables.cells import cached_tests
-from stele.tables.cells.cell import Results, table_cells
-from stele.tables.cells.context import add_context_arguments, given_context
-from stele.tables.cells.significance import compare_rows
 from stele.tables.render import bibliography, formats, markdown, pages
-from stele.tables.render.claim_parts import PaperClaims
-from stele.tables.render.claims import draw_claims
+from stele.tables.render.claims import PaperClaims, draw_claims
 from stele.tables.render.jinja import Ready
 from stele.tables.render.layout import build
 from stele.tables.render.pictures import Picture, pictures
 from stele.tables.render.pictures import drawn as drawn_in
-from stele.tables.render.summary import summarise
-from stele.tables.render.words import words_of
+from stele.tables.render.summary import summarise, words_of
+from stele.tables.values.cell import table_cells
+from stele.tables.values.context import add_context_arguments, read_context
+from stele.tables.values.lookup import Results
+from stele.tables.values.significance import compare_rows, read_tests
 
 log = logging.getLogger(__name__)
 SUFFIXES = ("html", "md", "tex", "csv")
@@ -58,12 +56,12 @@ def run(args: argparse.Namespace) -> None:
     loaded = [(load_spec(path), path) for path in args.spec or papers]
     loaded.sort(key=lambda pair: ([*NAMES].index(pair[0].paper), pair[0].number))
     folder = args.output_dir or args.results_dir / "tables"
-    context, results = given_context(args), Results(args.results_dir)
+    context, results = read_context(args), Results(args.results_dir)
     root = Path(os.path.relpath(args.results_dir, folder)).as_posix()
     drawn, sections = [], []
     for table, spec in loaded:
         cells = table_cells(table, context, results)
-        tests = cached_tests.read(folder / f"{table.file}.json", spec, cells, results) or compare_rows(cells, results)
+        tests = read_tests(folder / f"{table.file}.json", spec, cells, results) or compare_rows(cells, results)
         drawn.append(pages.draw(table, cells, context, results, tests, root=root))
         grid = build(table, cells, context.view, tests)
         summary = summarise(table, cells, context, results, tests, [grid])

@@ -21,8 +21,9 @@ from stele.errors import SteleError, nearest
 from stele.evidence import recheck
 from stele.papers.table import Table, load_specs
 from stele.papers.targets import asked_for, source_of
-from stele.tables.cells.cell import Cell, Results, table_cells
-from stele.tables.cells.context import Context
+from stele.tables.values.cell import Cell, table_cells
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Results
 
 log = logging.getLogger(__name__)
 EPSILON = 1e-9

@@ -18,7 +18,7 @@ from stele.artifacts.records import read_record
 from stele.artifacts.results import read_placed, result_files
 from stele.errors import SteleError
 from stele.files.csv_files import write_csv
-from stele.tables.published.verdicts import Verdict, verdicts
+from stele.published.verdicts import Verdict, verdicts
 
 log = logging.getLogger(__name__)
 COLUMNS = ("benchmark", "model", "language", "metric", "ours", "published", "difference", "tolerance", "verdict", "why")

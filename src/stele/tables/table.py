@@ -19,15 +19,14 @@ from pathlib import Path
 from stele.artifacts import records
 from stele.files.atomic import atomic_file, digest
 from stele.papers.table import load_spec
-from stele.tables.cells import cached_tests
-from stele.tables.cells.cell import Results, count_text, counted, table_cells
-from stele.tables.cells.context import add_context_arguments, given_context, refuse
-from stele.tables.cells.significance import compare_rows
-from stele.tables.list_cells import to_csv
 from stele.tables.render import formats, pages
+from stele.tables.values.cell import count_text, counted, table_cells
+from stele.tables.values.context import add_context_arguments, read_context, refuse
+from stele.tables.values.lookup import Results
+from stele.tables.values.significance import compare_rows, results_in, tests_record
 
 log = logging.getLogger(__name__)
-FORMATS = {"md": formats.to_markdown, "tex": formats.to_latex, "csv": to_csv}
+FORMATS = {"md": formats.to_markdown, "tex": formats.to_latex, "csv": formats.to_csv}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     tables = [load_spec(path) for path in args.spec]  # a wrong one writes nothing
-    context, results = given_context(args), Results(args.results_dir)
+    context, results = read_context(args), Results(args.results_dir)
     damaged: dict[str, None] = {}
     for path, table in zip(args.spec, tables, strict=True):
         clock = records.start()
@@ -61,8 +60,8 @@ def run(args: argparse.Namespace) -> None:
             labels={label for cell in cells for label in cell.outcome.labels},
             table=table.id,
             scale=context.scale,
-            results=cached_tests.results_in(cells, results),
-            **cached_tests.significance(filled[-1]),
+            results=results_in(cells, results),
+            **tests_record(filled[-1]),
             content=digest(texts),
         )
         states = Counter(cell.outcome.state for cell in counted(cells))

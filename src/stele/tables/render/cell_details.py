@@ -16,13 +16,13 @@ from pydantic import ValidationError
 from stele.artifacts.records import ANCESTRY, CIRCUMSTANCES, Record
 from stele.artifacts.results import Result
 from stele.files.reading import read_note
-from stele.tables.cells import numbers
-from stele.tables.cells.cell import Cell, Results
-from stele.tables.cells.significance import Comparisons
-from stele.tables.cells.states import STATES
 from stele.tables.render import published
 from stele.tables.render.layout import FAIL, delta_of, printed_difference
 from stele.tables.render.summary import command, target
+from stele.tables.values import numbers
+from stele.tables.values.cell import Cell
+from stele.tables.values.lookup import STATES, Results
+from stele.tables.values.significance import Comparisons
 
 # of the circumstances of a job, those that tell what ran and not when, where or how fast
 SHOWN_ANYWAY = ("versions", "commit", "python")

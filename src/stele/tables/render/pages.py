@@ -15,18 +15,17 @@ from functools import cache
 
 from stele.artifacts.records import Record
 from stele.papers.table import NAMES, Table
-from stele.tables.cells.cell import Cell, Results
-from stele.tables.cells.context import Context
-from stele.tables.cells.significance import Comparisons
-from stele.tables.cells.states import STATES
 from stele.tables.render import bibliography, html
 from stele.tables.render.cell_details import Provenance, Unfolded, provenance, unfold
-from stele.tables.render.claim_parts import PaperClaims
+from stele.tables.render.claims import PaperClaims
 from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import Grid, View, build, own_views
 from stele.tables.render.pictures import Picture
-from stele.tables.render.summary import Summary, summarise
-from stele.tables.render.words import OF_PAPER, Words, words_of
+from stele.tables.render.summary import OF_PAPER, Summary, Words, summarise, words_of
+from stele.tables.values.cell import Cell
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import STATES, Results
+from stele.tables.values.significance import Comparisons
 
 CHOICES: dict[View, str] = {"side": "side", "difference": "difference", "ours": "ours", "paper": "printed"}
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from stele.papers.table_parts import Report
-from stele.tables.cells import numbers
-from stele.tables.cells.cell import Cell
-from stele.tables.published.verdicts import NEAR, SETTING, Verdict
+from stele.published.verdicts import NEAR, SETTING, Verdict
+from stele.tables.values import numbers
+from stele.tables.values.cell import Cell
 
 SEEN = "†"
 INCOMPARABLE = "≠"

@@ -12,18 +12,51 @@ from pathlib import Path
 from stele.files.paths import STUDY, read_stamp
 from stele.papers.table import NAMES, Table
 from stele.papers.table_parts import Footnote
-from stele.tables.cells import numbers
-from stele.tables.cells.best import at_guess
-from stele.tables.cells.cell import Cell, Results, count_text, counted
-from stele.tables.cells.context import Context
-from stele.tables.cells.significance import BETTER, Comparisons
-from stele.tables.cells.states import STATES
 from stele.tables.render import published
 from stele.tables.render.layout import FAIL, MISSING, Box, Grid, delta_of, shown
-from stele.tables.render.words import Words, words_of
+from stele.tables.values import numbers
+from stele.tables.values.cell import Cell, count_text, counted
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import STATES, Results
+from stele.tables.values.significance import BETTER, Comparisons, at_guess
 
 EXPECTED = ("not run", "not built")  # states whose reasons are many and alike
 SHOWN = 5  # of such reasons
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words of one kind of table: the title of all, for choosing a view, at the head of one, of a page, of our own."""
+
+    title: str
+    both: str
+    alone: str
+    printed: str
+    each: str
+    not_theirs: str
+
+
+OF_PAPER = Words(
+    title="All tables",
+    both="ours and the paper's",
+    alone="as the paper prints it",
+    printed="As the paper prints it",
+    each="Each number beside the paper's, with the difference.",
+    not_theirs="not the paper's numbers",
+)
+PUBLISHED = Words(
+    title="Today's tables",
+    both="ours and the published",
+    alone="the published alone",
+    printed="As published",
+    each="Each number beside the published one, with the difference and a verdict.",
+    not_theirs="not comparable with published numbers",
+)
+
+
+def words_of(table: Table) -> Words:
+    """The words of a table's page."""
+    return PUBLISHED if table.of_today else OF_PAPER
 
 
 @dataclass(frozen=True)
