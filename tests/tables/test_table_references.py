@@ -129,7 +129,7 @@ def test_another_model_s_numbers_are_not_looked_at():
 def test_a_folder_that_a_known_model_is_given_is_judged_as_its_copy_and_says_so():
     found = judged(repository=None)
     assert {one.state for one in found if one.published.locator == published_korean().locator} == {"OK"}
-    assert all(f"ours is a folder of one's own, taken for {HUB}" in one.notes[0] for one in found)
+    assert all(f"ours is a user's folder, taken for {HUB}" in one.notes[0] for one in found)
     written = record(repository=None, of="mine") | {"model": "mine"}
     assert not [*verdicts(Result.model_validate(written), written)]  # a folder under a name of one's own
 
@@ -138,7 +138,7 @@ def test_a_model_without_a_checkpoint_is_no_folder_s_copy():
     score = SCORE.model_copy(update={"model": "bm25"})
     assert other_weights("bm25", {}, score) == ()
     folder = {"job": "sources checkpoint", "model": "me5_small"}
-    assert "a folder of one's own" in other_weights("me5_small", folder, SCORE)[0]
+    assert "a user's folder" in other_weights("me5_small", folder, SCORE)[0]
 
 
 def test_a_damaged_result_is_named_and_ends_no_look_at_the_others(tmp_path, capsys):

@@ -150,7 +150,7 @@ def test_all_sources_stand_in_the_page_and_in_the_csv_each_with_its_verdict(benc
     (box,) = page.xpath("//div[h3[.='mE5-small · KO']]")
     facts = dict(zip(box.xpath(".//dt/text()"), box.xpath(".//dd/text()"), strict=True))
     assert "tolerance 0.01): OK, 0.0; paper; table 1" in facts["published 1"]
-    assert "FAIL, -3.0" in facts["published 2"] and "unverified, which judges nothing" in facts["published 3"]
+    assert "FAIL, -3.0" in facts["published 2"] and "unverified, so no verdict" in facts["published 3"]
     rows = list(csv.DictReader(io.StringIO(render(to_csv, bench, spec(bench)))))
     korean = [row for row in rows if row["language"] == "ko" and "mE5" in row["row"]]
     assert [(row["published"], row["difference"], row["verdict"], row["source"]) for row in korean] == [

@@ -159,7 +159,7 @@ def repositories(model: str, checkpoint: Mapping[str, Any]) -> set[str]:
 def other_weights(model: str, checkpoint: Mapping[str, Any], score: PublishedScore) -> tuple[str, ...]:
     """A note, where a number was published of other files than ours, as far as that is known."""
     if checkpoint and not checkpoint.get("repository") and catalogue.entries(Model).get(model):
-        return (f"ours is a folder of one's own, taken for {score.model}; its revision is not known",)
+        return (f"ours is a user's folder, taken for {score.model}; its revision is not known",)
     if checkpoint.get("repository") != score.model and score.model != model:
         return (f"published of {score.model}, the same weights",)
     return other_revision(checkpoint, score)

@@ -190,16 +190,16 @@ def _facts(claim: Any, row: Mapping[str, Any]) -> dict[str, str]:
     diverged = [reason for estimate in (row, *row.get("controls", [])) for reason in estimate.get("diverged", [])]
     seeds_needed = row.get("seeds_needed") or "more queries than these have"
     return {
-        "why our runs say so": row.get("reason", ""),
+        "why our runs give this verdict": row.get("reason", ""),
         "diverged": "; ".join(dict.fromkeys(diverged)),
         "uncorrected p": "" if row.get("p") is None else f"{row['p']:.3g}",
         "seeds": str(row.get("seeds") or ""),
-        "could have been seen": "" if row.get("detectable") is None else f"a difference of {row['detectable']:.3g}",
-        "seeds that it takes": "" if row.get("detectable") is None else str(seeds_needed),
+        "detectable": "" if row.get("detectable") is None else f"a difference of {row['detectable']:.3g}",
+        "seeds needed to detect it": "" if row.get("detectable") is None else str(seeds_needed),
         "share of the printed gain": "" if share is None else f"{share:.0%}",
         "left out": "; ".join(row.get("left_out", [])[:SHOWN]),
         "missing": "; ".join(row.get("missing", [])[:SHOWN]),
-        "put into the generated world": claim.built_in or "",
+        "built into the generated data": claim.built_in or "",
         "known contradiction": claim.issue or "",
     }
 
