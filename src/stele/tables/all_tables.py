@@ -2,9 +2,9 @@ r"""Render all tables together: one Markdown file, one LaTeX document, one HTML 
 
     python -m stele tables all_tables
 
-Written to {output-dir}: all_tables.md, all_tables.tex (it \inputs each table's own file from there), all_tables.bib,
-all_tables.html and {paper}.html. The order is that of the papers and their tables, whatever the order of --spec.
-Tables of today's encoders, which are no paper's, go by another --name: today_tables.md and so on.
+The files in {output-dir} are all_tables.md, all_tables.tex (which \inputs each table's own file), all_tables.bib,
+all_tables.html and {paper}.html, ordered by paper and table, whatever the order of --spec. Tables of today's encoders,
+which no paper prints, take another --name: today_tables.md and so on.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ SUFFIXES = ("html", "md", "tex", "csv")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--spec", type=Path, nargs="+", help="default: all of paper_tables/ that are papers'")
-    parser.add_argument("--name", default="all_tables", help="of the files that have them all (default: %(default)s)")
+    parser.add_argument("--spec", type=Path, nargs="+", help="default: the papers' tables in paper_tables/")
+    parser.add_argument("--name", default="all_tables", help="of the files with all tables (default: %(default)s)")
     add_context_arguments(parser)
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: %(default)s")
-    parser.add_argument("--figures", type=Path, nargs="*", help="drawn already, as SVG; default: those of --output-dir")
+    parser.add_argument("--figures", type=Path, nargs="*", help="drawn figures as SVG; default: those in --output-dir")
     parser.add_argument(
         "--verdicts",
         type=Path,
@@ -52,12 +52,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    # read the specs, in the order of papers and tables
     papers = [path for path in Path("paper_tables").glob("*/table_*.yaml") if path.parent.name != TODAY]
     loaded = [(load_spec(path), path) for path in args.spec or papers]
     loaded.sort(key=lambda pair: ([*NAMES].index(pair[0].paper), pair[0].number))
     folder = args.output_dir or args.results_dir / "tables"
     context, results = read_context(args), Results(args.results_dir)
     root = Path(os.path.relpath(args.results_dir, folder)).as_posix()
+
+    # draw each table, with the tests in its record if they are up to date
     drawn, sections = [], []
     for table, spec in loaded:
         cells = table_cells(table, context, results)
@@ -66,28 +69,30 @@ def run(args: argparse.Namespace) -> None:
         grid = build(table, cells, context.view, tests)
         summary = summarise(table, cells, context, results, tests, [grid])
         sections.append({"summary": summary, "grid": Ready(markdown.table(grid))})
+
+    # set tables, figures and claims together
     figures = list(pictures(drawn_in(folder) if args.figures is None else args.figures, folder))
     claims = draw_paper_claims({table.paper: spec.parent for table, spec in loaded}, drawn, args.verdicts)
     for name, text in texts(args.name, drawn, sections, figures, claims).items():
         with atomic_file(folder / name) as handle:
             handle.write(text)
-    log.info("%s: %d tables: %s", folder, len(drawn), pages.states([one.summary for one in drawn]))
+    log.info("%s: %d tables: %s", folder, len(drawn), pages.states([table.summary for table in drawn]))
 
 
 def draw_paper_claims(
     folders: Mapping[str, Path], drawn: Sequence[pages.Drawn], verdicts: Sequence[Path]
 ) -> dict[str, PaperClaims]:
-    """Paper -> its claims, of those that have some in the folder of their specs; `verdicts` are {paper}.json."""
+    """Paper -> its claims, for papers with claims beside their specs; `verdicts` are files {paper}.json."""
     judged = {path.stem: path for path in verdicts}
-    return {
-        paper: draw_claims(
-            folder,
-            {box: cell for one in drawn if one.table.paper == paper for box, cell in one.boxes.items()},
-            judged.get(paper),
-        )
-        for paper, folder in folders.items()
-        if (folder / FILE).is_file()
-    }
+    claims = {}
+    for paper, folder in folders.items():
+        if (folder / FILE).is_file():
+            boxes: dict[tuple[str, str], tuple[str, str]] = {}
+            for table in drawn:
+                if table.table.paper == paper:
+                    boxes |= table.boxes
+            claims[paper] = draw_claims(folder, boxes, judged.get(paper))
+    return claims
 
 
 def texts(
@@ -97,11 +102,12 @@ def texts(
     figures: Sequence[Picture],
     claims: Mapping[str, PaperClaims],
 ) -> dict[str, str]:
-    """File name -> content, from the tables, their summaries and grids in Markdown, the figures, and the claims."""
-    papers = {paper: [one for one in drawn if one.table.paper == paper] for paper in NAMES}
-    papers = {paper: tables for paper, tables in papers.items() if tables}
-    summaries = [one.summary for one in drawn]
-    by_table = {one.table.id: section for one, section in zip(drawn, sections, strict=True)}
+    """File name -> content. `sections` are the tables' summaries and grids for Markdown and LaTeX, in their order."""
+    papers: dict[str, list[pages.Drawn]] = {}
+    for table in drawn:  # by paper
+        papers.setdefault(table.table.paper, []).append(table)
+    summaries = [table.summary for table in drawn]
+    by_table = {table.table.id: section for table, section in zip(drawn, sections, strict=True)}
     shared: dict[str, Any] = {
         "name": Ready(name),
         "words": words_of(drawn[0].table),
@@ -111,22 +117,16 @@ def texts(
         "count": len(drawn),
         "states": pages.states(summaries),
     }
-    return {
+    files = {
         f"{name}.md": formats.markdown_page("all_tables", **shared),
         f"{name}.tex": formats.latex_page("all_tables", **shared),
         f"{name}.bib": bibliography.bibtex(),
         f"{name}.html": pages.index_page(drawn, SUFFIXES, figures, name=name, words=shared["words"]),
-        **{
-            f"{paper}.html": pages.paper_page(
-                paper,
-                tables,
-                f"{name}.html",
-                [picture for picture in figures if picture.paper == paper],
-                claims.get(paper),
-            )
-            for paper, tables in papers.items()
-        },
     }
+    for paper, tables in papers.items():
+        of_paper = [picture for picture in figures if picture.paper == paper]
+        files[f"{paper}.html"] = pages.paper_page(paper, tables, f"{name}.html", of_paper, claims.get(paper))
+    return files
 
 
 def _paper(
@@ -138,11 +138,7 @@ def _paper(
         "key": Ready(bibliography.load()["papers"].get(paper, "")),
         "figures": [picture for picture in figures if picture.paper == paper],
         "tables": [
-            {
-                "file": Ready(one.table.file),
-                "number": one.table.number,
-                **sections[one.table.id],
-            }
-            for one in tables
+            {"file": Ready(table.table.file), "number": table.table.number, **sections[table.table.id]}
+            for table in tables
         ],
     }

@@ -1,11 +1,10 @@
-"""Render tables: ours, the paper's, the difference and the state of every cell, as Markdown, LaTeX, CSV and HTML.
+"""Render tables as Markdown, LaTeX, CSV and HTML: ours, the paper's, the difference and the state of every cell.
 
     python -m stele tables table --spec paper_tables/msm/table_0*.yaml
 
-It works at any moment, also before or half-way through a run: what has no result yet shows its state. So does what has
-a damaged one, and the exit code is then 1. Many tables take one start of Python. Each is written to
-{output-dir}/{paper}/table_NN.md, .tex, .csv and .html, with the record of what it was made from and of its significance
-tests as .json.
+It works at any moment, also before or half-way through a run: a cell without a result shows its state, and so does one
+with a damaged result, which also sets the exit code to 1. One call can render many tables. Each is written to
+{output-dir}/{paper}/table_NN.md, .tex, .csv and .html; its record, with its inputs and significance tests, is .json.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a reader cites: the papers and benchmarks of bibliography.yaml, as BibTeX and as a line of text."""
+"""Citations of papers and benchmarks, from bibliography.yaml, as BibTeX and as lines of text."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ def load() -> dict[str, Any]:
 
 
 def keys(paper: str, benchmarks: Iterable[str]) -> list[str]:
-    """The entries that a table cites: its paper, where it is of one, then the benchmarks that have one."""
+    """The keys that a table cites: its paper's, if it is of one, then those of its benchmarks that have an entry."""
     known, papers = load()["benchmarks"], load()["papers"]
-    own = [papers[paper]] if paper in papers else []
-    return list(dict.fromkeys([*own, *(known[name] for name in sorted(benchmarks) if name in known)]))
+    cited = [papers[paper]] if paper in papers else []
+    cited += [known[name] for name in sorted(benchmarks) if name in known]
+    return list(dict.fromkeys(cited))
 
 
 def of_paper(paper: str) -> str:
-    """The line of text about a paper, or about the tables that are none's."""
+    """The citation of a paper, or the line about tables of today's encoders."""
     key = load()["papers"].get(paper)
     return text(key) if key else TODAY
 
@@ -45,7 +46,7 @@ def text(key: str) -> str:
 
 
 def link(key: str) -> str:
-    """Where an entry can be read, "" when it names no address."""
+    """The address of an entry, "" without one."""
     return load()["entries"][key].get("url", "")
 
 

@@ -1,7 +1,7 @@
-"""In which direction the characters of a label run: the Unicode bidirectional algorithm (UAX #9) for one plain text.
+"""The Unicode bidirectional algorithm (UAX #9) for one label: in which direction its characters run.
 
-A label's own direction is that of its first letter, as `dir=auto` has it in HTML. Embeddings and isolates are left out:
-no output holds such characters (stele.files.characters).
+A label's own direction is that of its first letter, as with `dir=auto` in HTML. Embeddings and isolates are not
+implemented, since no output holds such characters (stele.files.characters).
 """
 
 from __future__ import annotations

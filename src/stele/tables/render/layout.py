@@ -1,4 +1,4 @@
-"""Cells -> a grid of texts and marks, the same for every format: which lines are shown, in which column, marked how.
+"""Lay out cells as a grid of texts and marks, the same for every format.
 
 Four views: `side` (ours, the paper's and, where the two can be compared, the difference, one under the other),
 `difference` (the same with every difference), `ours` and `paper`. Numbers stand in the column that they belong to.
@@ -32,11 +32,10 @@ MISSING = "—"
 
 @dataclass(frozen=True)
 class Box:
-    """What one place of the grid shows. `text` is plain; formats escape it. `raised` follows it, above the line.
+    """One place of the grid. `text` is plain and escaped by each format; `raised` follows it as a superscript.
 
-    `number` is whether it is a number (or a dash in the place of one), in which a hyphen is a minus.
-    `address` is that of the cell where a reader who wants to know more of it would look: side by side it stands on the
-    first line of each cell only.
+    `number`: the text is a number (or a dash in its place), in which a hyphen is a minus. `address`: the cell that the
+    box unfolds to; side by side only the first line of each cell has it.
     """
 
     text: str = ""
@@ -50,7 +49,7 @@ class Box:
 
 @dataclass(frozen=True)
 class GridLine:
-    """One line of the grid: its stubs (row's label, line's label, whose numbers; empty when they go on) and boxes."""
+    """One line of the grid: its stubs (labels of row and line, whose numbers; empty if repeated) and its boxes."""
 
     stubs: list[Box]
     boxes: list[Box]
@@ -82,21 +81,21 @@ class Grid:
     sections: list[Section]
 
     def is_number(self, index: int) -> bool:
-        """Whether a column holds numbers, and so is set to the right: a word among them (`fail`) is no matter."""
+        """Whether a column holds more numbers than words, so that it is set to the right."""
         boxes = [line.boxes[index] for section in self.sections for line in section.lines]
         words = sum(bool(box.text) and not box.number for box in boxes)
         return not words or words < sum(box.number and any(map(str.isdigit, box.text)) for box in boxes)
 
 
 def shown(grids: Iterable[Grid], whose: str) -> list[Box]:
-    """The boxes of some views that hold such numbers."""
+    """The boxes of all views in lines of `whose` numbers."""
     lines = (line for grid in grids for section in grid.sections for line in section.lines)
     return [box for line in lines if line.whose == whose for box in line.boxes]
 
 
 @dataclass(frozen=True)
 class Marks:
-    """What is said of our numbers: best and second-best by address, what was tested, and column -> printed unit."""
+    """The marks of our numbers: ranks by address, tests, and the printed unit of each column."""
 
     ranks: dict[str, Rank]
     tests: Comparisons
@@ -118,7 +117,7 @@ def build(table: Table, cells: Sequence[Cell], view: View, tests: Comparisons) -
 
 
 def own_views(table: Table, cells: Sequence[Cell]) -> list[View]:
-    """The views that show something of their own: ours needs something measured, and a stated table has one view."""
+    """The views that differ from the others; `ours` needs a measured cell, and a stated table has one view."""
     useful = {
         "side": True,
         "difference": any(delta_of(cell) is not None and not cell.comparable for cell in cells),
@@ -129,7 +128,7 @@ def own_views(table: Table, cells: Sequence[Cell]) -> list[View]:
 
 
 def _stubs(table: Table, view: View, label: T, line: T, whose: T) -> list[T]:
-    """The stub columns that a table has: line labels only where it has some, whose numbers only side by side."""
+    """The stub columns of a table: line labels if it has any, `whose` only in views with several lines."""
     with_lines = any(line.label for line in table.lines)
     return [label, *([line] if with_lines else []), *([whose] if view in SEVERAL and table.kind == "result" else [])]
 
@@ -139,7 +138,7 @@ def _rows(cells: Iterable[Cell]) -> list[list[Cell]]:
 
 
 def _row_lines(table: Table, row: list[Cell], view: View, marks: Marks, noted: dict[str, list[int]]) -> list[GridLine]:
-    """The lines that one row of the table takes in a view; none in the paper view for a row no paper has."""
+    """The lines of one row in a view; none in the paper's view for a row that no paper prints."""
     added = row[0].extra
     if view == "paper" and (added or (table.of_today and not any(cell.published for cell in row))):
         return []
@@ -160,9 +159,9 @@ def _row_lines(table: Table, row: list[Cell], view: View, marks: Marks, noted: d
 
 
 def _whose(row: list[Cell], view: View) -> list[str]:
-    """Whose numbers a row shows: all three side by side, the paper's alone where nothing of ours can stand beside.
+    """Whose numbers a row shows: side by side all three, or the paper's alone in a row that we do not measure.
 
-    Columns of mere counts (parameters) do not make a borrowed row one of ours; theirs stand in the view `ours`.
+    Columns of counts (parameters) are ignored here: a borrowed row with our count shows it in the view `ours`.
     """
     if view not in SEVERAL:
         return [view]
@@ -199,7 +198,7 @@ def _boxes(
 
 
 def _ours(cell: Cell, marks: Marks) -> Box:
-    """Our number, marked, with the languages an incomplete average covers and the deviation over seeds; or why none."""
+    """Our number with its marks, an incomplete average's languages and the deviation over seeds; or the state."""
     if not cell.measured:
         return Box(MISSING, raised=STATES[cell.outcome.state].letter)
     if not cell.shows_number:
@@ -234,7 +233,7 @@ def _paper(cell: Cell, noted: dict[str, list[int]]) -> Box:
 
 
 def unit_and_marks(marks: str) -> tuple[str, str]:
-    """Printed marks apart: letters right behind a number are its unit and stand on the line, the rest is raised.
+    """(unit, raised marks): letters that directly follow a number are its unit and stay on the line.
 
     >>> unit_and_marks("K"), unit_and_marks("k (EN)"), unit_and_marks("*")
     (('K', ''), ('k', '(EN)'), ('', '*'))
@@ -245,7 +244,7 @@ def unit_and_marks(marks: str) -> tuple[str, str]:
 
 
 def _units(cells: Sequence[Cell]) -> dict[str, str]:
-    """Column -> the unit in which the paper prints all its numbers, for ours beside them."""
+    """Column -> the unit of all its printed numbers, which our numbers get, too."""
     by_column: dict[str, set[str]] = {}
     for cell in cells:
         if cell.printed and isinstance(cell.printed.value, float):
@@ -254,14 +253,14 @@ def _units(cells: Sequence[Cell]) -> dict[str, str]:
 
 
 def printed_difference(cell: Cell) -> str:
-    """The difference from another row that a paper prints behind its number, in brackets; "" where it prints none."""
+    """The difference from another row as the paper prints it after its number, in brackets; "" without one."""
     if cell.printed is None or cell.printed.difference is None:
         return ""
     return f"({numbers.signed(Decimal(repr(cell.printed.difference)), cell.report)})".replace("-", "−")
 
 
 def _difference(cell: Cell, marks: Marks) -> Box:
-    """Ours minus the paper's; empty where either is missing or our average is incomplete."""
+    """Ours minus the paper's; empty if either is missing or our average is incomplete."""
     delta = delta_of(cell)
     if delta is None:
         return Box()
@@ -277,7 +276,7 @@ def _difference(cell: Cell, marks: Marks) -> Box:
 def delta_of(cell: Cell) -> Decimal | None:
     """Ours minus the paper's in the paper's units, None where they cannot be compared.
 
-    That of generated data and stand-ins is a number, which the view `difference` alone shows.
+    Only the view `difference` shows that of generated data and stand-ins.
     """
     if cell.comparable and published.incomparable(cell):
         return None
@@ -295,7 +294,7 @@ class Notes(dict):
 
 
 def notes_of(table: Table) -> dict[str, list[int]]:
-    """Where each footnote's number stands: at a header or a row's label when it is about all of it, else at cells."""
+    """Place -> footnote numbers: a note about a whole column or row goes to its header or label, else to cells."""
     places = Notes()
     for number, note in enumerate(table.footnotes, start=1):
         for pattern in note.at:

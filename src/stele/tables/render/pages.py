@@ -1,7 +1,7 @@
-"""Tables as HTML pages that need nothing beside them: one table, all tables of a paper, and the list of all.
+"""Tables as self-contained HTML pages: one table, all tables of a paper, and the list of all.
 
-A page allows itself its own style and script by their hashes and nothing else, so it loads nothing and runs nothing
-foreign whatever a label holds. A cell unfolds to a box of its own, and from there to the records of its result.
+A page's policy allows only its own style and script, by their hashes, so it loads and runs nothing foreign whatever a
+label holds. A cell unfolds to its own box, and from there to the records of its result.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Inline:
 
 @dataclass(frozen=True)
 class Link:
-    """A text and where it leads."""
+    """A text and its target."""
 
     text: str
     href: str
@@ -48,7 +48,7 @@ class Link:
 
 @dataclass(frozen=True)
 class DrawnView:
-    """A drawn grid, and the choices (`CHOICES`) under which it is shown."""
+    """A drawn grid and the choices (`CHOICES`) that show it."""
 
     classes: str
     grid: Ready
@@ -56,7 +56,7 @@ class DrawnView:
 
 @dataclass(frozen=True)
 class DrawnCell:
-    """What one cell unfolds to: ids of its own box and of its result's records ("" for none), a link to its result."""
+    """One cell's box: its id, content, the id of its result's records ("" for none), and a link to its result."""
 
     id: str
     unfolded: Unfolded
@@ -89,7 +89,7 @@ class Drawn:
 def draw(
     table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons, root: str
 ) -> Drawn:
-    """A table for a page from which the folder of results is at the relative path `root`."""
+    """Draws a table for a page; `root` is the relative path from the page to the folder of results."""
     unfolded = [unfold(cell, results, tests) for cell in cells]
     records = provenance(unfolded, results)
     known = {record.result for record in records}
@@ -114,7 +114,7 @@ def draw(
 
 
 def _views(grids: Mapping[View, Grid], names: Mapping[str, str]) -> list[DrawnView]:
-    """The views that a table has; side by side stands in for those that would show nothing of their own."""
+    """The views of a table; side by side also serves the choices whose view would show the same."""
     views: dict[View, str] = {view: CHOICES[view] for view in grids}
     views["side"] = " ".join([views["side"], *(choice for view, choice in CHOICES.items() if view not in views)])
     return [DrawnView(classes, Ready(html.table(grids[view], names.__getitem__))) for view, classes in views.items()]
@@ -138,7 +138,7 @@ def paper_page(
     claims: PaperClaims | None = None,
     site: Sequence[Link] = (),
 ) -> str:
-    """The page of all tables, figures and claims of a paper; in a site with links to its other parts."""
+    """The page of all tables, figures and claims of a paper; `site` links to the other parts of a site."""
     key = bibliography.load()["papers"].get(paper)
     citation = {"text": bibliography.of_paper(paper), "link": bibliography.link(key) if key else ""}
     return _tables_page(f"{NAMES[paper]}: all tables", tables, index, citation, figures, claims, site)
@@ -191,7 +191,7 @@ def index_page(
     name: str = "all_tables",
     words: Words = OF_PAPER,
 ) -> str:
-    """The list of all tables and figures, by paper, with the states of their cells, and the figures of no one paper."""
+    """The list of all tables and figures by paper, with the states of their cells."""
     papers = []
     for paper in dict.fromkeys(drawn.table.paper for drawn in tables):
         of_paper = [drawn for drawn in tables if drawn.table.paper == paper]
@@ -219,7 +219,7 @@ def index_page(
 
 
 def states(summaries: Sequence[Summary]) -> str:
-    """How many cells of some tables are in which state, as text."""
+    """The number of cells in each state, as text."""
     counts = Counter({name: 0 for name in STATES})
     for summary in summaries:
         counts.update({state.name: state.count for state in summary.states})
@@ -227,12 +227,12 @@ def states(summaries: Sequence[Summary]) -> str:
 
 
 def shared_labels(summaries: Sequence[Summary]) -> list[str]:
-    """The labels that stand at the head of a list of tables: those of any table, without their counts."""
+    """The labels of all tables together, without the counts in brackets."""
     return list(dict.fromkeys(label.partition(" (")[0] for summary in summaries for label in summary.labels))
 
 
 def page(template: str, site: Sequence[Link] = (), **values: object) -> str:
-    """A page of a template; `site` are the links at the head of every page of a site."""
+    """A filled template; `site` are the links at the head of every page of a site."""
     environment = templates(html.escape)
     environment.filters["code"] = lambda text: Ready(html.code(text))
     environment.filters["isolated"] = lambda text: Ready(html.isolated(text))

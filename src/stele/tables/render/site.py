@@ -1,4 +1,4 @@
-"""The pages of a site beside those of papers: index, claims, models, benchmarks, how numbers were made, search."""
+"""The pages of a site other than those of papers: index, claims, models, benchmarks, how numbers were made, search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stele import catalogue
-from stele.artifacts.results import Result, read_placed, result_files
+from stele.artifacts.results import read_placed, result_files
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.papers.table import PAPERS
@@ -39,14 +39,17 @@ OF_MODEL = (
     "trained_on",
 )
 OF_BENCHMARK = {"languages", "metrics", "data"}
+OF_DATASETS = "statistics"  # the benchmark whose rows are of datasets, not of models
+SIZES = {"parameters"}
+DISTANCES = {"alignment", "uniformity_query", "uniformity_passage"}  # of vectors: no fractions
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a site is of.
+    """The content of a site.
 
-    trainings, finetunings: what is kept of them (evidence/trainings.py); ancestry: digest -> what a result comes from;
-    about: what is said of all results together.
+    trainings, finetunings: kept facts of both (evidence/trainings.py); ancestry: digest -> facts of a job behind a
+    result; about: facts of all results together.
     """
 
     drawn: Sequence[Drawn]
@@ -78,7 +81,7 @@ def texts(contents: Contents) -> Iterator[tuple[str, str]]:
 
 
 def _papers(contents: Contents) -> list[dict[str, Any]]:
-    tables = Counter(one.table.paper for one in contents.drawn)
+    tables = Counter(table.table.paper for table in contents.drawn)
     none = PaperClaims([], [], {"print": {}, "runs": {}}, "", [], {})
     return [
         {"key": paper, "name": PAPERS[paper], "tables": tables[paper], "claims": contents.claims.get(paper, none)}
@@ -97,12 +100,12 @@ def _index(contents: Contents, papers: Sequence[Mapping[str, Any]]) -> str:
         rows=len(contents.rows),
         results=sum(row.seeds for row in contents.rows),
         scale=contents.about["scale"],
-        labels=shared_labels([one.summary for one in contents.drawn]),
+        labels=shared_labels([table.summary for table in contents.drawn]),
     )
 
 
 def _made(key: str) -> str:
-    """What a model is made from, in a few words."""
+    """The origin of a model in a few words: recipe and base, checkpoint or snapshot."""
     models = catalogue.entries(Model)
     if key not in models:
         return ""
@@ -120,7 +123,10 @@ def _model(key: str, rows: Sequence[SiteRow], contents: Contents) -> str:
         for facts in contents.ancestry.values()
         if facts.get("job") == "pretrain" and facts.get("model") == key and "recipe" in facts
     ]
-    kept = sorted((one for one in contents.trainings if one["model"] == key), key=lambda one: one["seed"])
+    pretrainings = sorted(
+        (training for training in contents.trainings if training["model"] == key), key=lambda training: training["seed"]
+    )
+    finetunings = [training for training in contents.finetunings if training["model"] == key]
     return page(
         "site/model",
         NAV,
@@ -129,18 +135,18 @@ def _model(key: str, rows: Sequence[SiteRow], contents: Contents) -> str:
         facts=known,
         rows=rows,
         recipe=recipes[0] if recipes else {},
-        curves=[{"picture": draw_curve(curve), "said": curve.said} for curve in curves(kept)],
-        cost=list(_cost(kept, [one for one in contents.finetunings if one["model"] == key])),
+        curves=[{"picture": draw_curve(curve), "said": curve.said} for curve in curves(pretrainings)],
+        cost=list(_cost(pretrainings, finetunings)),
     )
 
 
 def _cost(pretrainings: Sequence[Mapping[str, Any]], finetunings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What trainings of either kind took, a sentence each where records say it."""
-    for what, kept in (("A seed of pretraining", pretrainings), ("A fine-tuning", finetunings)):
-        seconds = [one["cpu_seconds"] for one in kept if "cpu_seconds" in one]
-        devices = ", ".join(sorted({one["device"] for one in kept if "device" in one}))
+    """A sentence on the mean CPU time of pretrainings, and one on that of fine-tunings, if records have the times."""
+    for name, trainings in (("A seed of pretraining", pretrainings), ("A fine-tuning", finetunings)):
+        seconds = [training["cpu_seconds"] for training in trainings if "cpu_seconds" in training]
+        devices = ", ".join(sorted({training["device"] for training in trainings if "device" in training}))
         if seconds:
-            yield f"{what} took {sum(seconds) / len(seconds):.0f} CPU-seconds on average of {len(seconds)} ({devices})."
+            yield f"{name} took {sum(seconds) / len(seconds):.0f} CPU-seconds on average of {len(seconds)} ({devices})."
 
 
 def _benchmarks(rows: Sequence[SiteRow]) -> list[dict[str, Any]]:
@@ -153,10 +159,10 @@ def _benchmarks(rows: Sequence[SiteRow]) -> list[dict[str, Any]]:
 
 
 def _entries(contents: Contents) -> Iterator[dict[str, Any]]:
-    """All that can be looked for: kind and link."""
-    for one in contents.drawn:
-        text = f"{one.summary.title}: {one.summary.caption}"
-        yield {"kind": "table", "link": Link(text, f"{one.table.paper}.html#{one.id}")}
+    """The entries of the search: kind and link."""
+    for table in contents.drawn:
+        text = f"{table.summary.title}: {table.summary.caption}"
+        yield {"kind": "table", "link": Link(text, f"{table.table.paper}.html#{table.id}")}
     for figure in contents.figures:
         yield {"kind": "figure", "link": Link(figure.title, f"{figure.paper}.html#{figure.id}")}
     for paper, claims in contents.claims.items():
@@ -170,14 +176,9 @@ def _entries(contents: Contents) -> Iterator[dict[str, Any]]:
         yield {"kind": "benchmark", "link": Link(f"{key}: {benchmark_title(key)}", f"benchmarks.html#{key}")}
 
 
-OF_DATASETS = "statistics"  # the benchmark whose rows are of datasets, not of models
-SIZES = {"parameters"}
-DISTANCES = {"alignment", "uniformity_query", "uniformity_passage"}  # of vectors: no fractions
-
-
 @dataclass(frozen=True)
 class Value:
-    """A metric's average over languages; `std` over seeds, None of one."""
+    """A metric's average over languages and its standard deviation over seeds, None for one seed."""
 
     metric: str
     average: float | None
@@ -216,58 +217,52 @@ class SiteRow:
 
 def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
     """All rows of models in a folder of results, in the order of their files."""
-    shown = showing(drawn)
-    aliases = catalogue.load("settings")["aliases"]  # pages are called by what a result says of itself
-    placed = (read_placed(path, aliases) for path in result_files(results))
-    read = [one for one in placed if one.benchmark != OF_DATASETS]
-    return [_row(one, shown.get((one.benchmark, one.model, one.setting), [])) for one in read]
+    tables = _tables_by_result(drawn)
+    aliases = catalogue.load("settings")["aliases"]  # pages are named by the keys in the result
+    site_rows = []
+    for path in result_files(results):
+        result = read_placed(path, aliases)
+        if result.benchmark == OF_DATASETS:
+            continue
+        key = (result.benchmark, result.model, result.setting)
+        values = [Value(name, metric.average, metric.std.average) for name, metric in result.metrics.items()]
+        links = tables.get(key, [])
+        row = SiteRow(*key, len(result.seed_names), values, result.labels, result.has_diverged, links)
+        site_rows.append(row)
+    return site_rows
 
 
-def showing(drawn: Iterable[Drawn]) -> dict[tuple[str, str, str], list[Link]]:
-    """(benchmark, model, setting) -> the tables of which a cell shows it."""
-    shown: dict[tuple[str, str, str], dict[str, Link]] = {}
-    for one in drawn:
-        link = Link(one.summary.title, f"{one.table.paper}.html#{one.id}")
-        for cell in one.cells:
+def _tables_by_result(drawn: Iterable[Drawn]) -> dict[tuple[str, str, str], list[Link]]:
+    """(benchmark, model, setting) -> the tables that show the result in a cell."""
+    links: dict[tuple[str, str, str], dict[str, Link]] = {}
+    for table in drawn:
+        link = Link(table.summary.title, f"{table.table.paper}.html#{table.id}")
+        for cell in table.cells:
             if cell.unfolded.result:
-                shown.setdefault(cell.unfolded.result, {})[link.href] = link
-    return {result: list(links.values()) for result, links in shown.items()}
-
-
-def _row(result: Result, tables: list[Link]) -> SiteRow:
-    values = [Value(name, metric.average, metric.std.average) for name, metric in result.metrics.items()]
-    return SiteRow(
-        result.benchmark,
-        result.model,
-        result.setting,
-        len(result.seed_names),
-        values,
-        result.labels,
-        result.has_diverged,
-        tables,
-    )
+                links.setdefault(cell.unfolded.result, {})[link.href] = link
+    return {result: list(by_href.values()) for result, by_href in links.items()}
 
 
 def model_label(key: str) -> str:
-    """What tables call a model; its key, where it is a user's."""
+    """A model's label in tables; the key of a user's model."""
     models = catalogue.entries(Model)
     return models[key].label if key in models else key
 
 
 def model_title(key: str) -> str:
-    """Its key and what tables call it, which alone may be a bare number there."""
+    """A model's key and label; the label alone may be a bare number."""
     label = model_label(key)
     return key if label == key else f"{key}: {label}"
 
 
 def benchmark_title(key: str) -> str:
-    """What a benchmark is called; its key, where it is a user's."""
+    """A benchmark's title; the key of a user's benchmark."""
     benchmarks = catalogue.entries(Benchmark)
     return benchmarks[key].title if key in benchmarks else key
 
 
 def by(rows: Sequence[SiteRow], key: str) -> dict[str, list[SiteRow]]:
-    """Rows by `model` or `benchmark`, in the order of their first."""
+    """Rows by `model` or `benchmark`, in the order of first occurrence."""
     groups: dict[str, list[SiteRow]] = {}
     for row in rows:
         groups.setdefault(getattr(row, key), []).append(row)
