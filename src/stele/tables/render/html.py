@@ -36,7 +36,7 @@ def code(text: str) -> str:
 
 
 def facts(value: Any, known: Collection[str] = ()) -> str:
-    """A nested JSON value as lists of names and values; a digest in `known` is a button that opens its ancestor's box."""
+    """A nested JSON value as lists of names and values; a digest in `known` is a button that opens its box."""
     if isinstance(value, Mapping):
         entries = "".join(f"<dt>{escape(key)}</dt><dd>{_fact(key, entry, known)}</dd>" for key, entry in value.items())
         return f"<dl>{entries}</dl>"
