@@ -50,6 +50,6 @@ def write_figure(spec: Path, context: Context, results: Results, outputs: Sequen
     picture = draw(figure, drawn)
     for path in outputs:
         save_figure(picture, path, title(figure), described(figure, drawn), **ON_PAPER)
-    states = Counter(one.state for part in drawn for one in part.outcomes)
+    states = Counter(outcome.state for part in drawn for outcome in part.outcomes)
     log.info("%s: %s", figure.file, ", ".join(f"{count} {state}" for state, count in states.items()))
-    return [one.reason for part in drawn for one in part.outcomes if one.state == "unreadable"]
+    return [outcome.reason for part in drawn for outcome in part.outcomes if outcome.state == "unreadable"]

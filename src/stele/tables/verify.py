@@ -109,9 +109,9 @@ def _result(path: Path) -> Iterator[Damage | str]:
         yield f"{path}: what it was made from bears the labels {', '.join(lost)}, which it lacks"
     queries = record.get("queries")
     if queries:
-        beside = path.with_suffix("") / relative(queries["file"], str(path))
-        if not beside.is_file() or sha256(beside) != queries["sha256"]:
-            yield Damage(beside, f"not the values per query that belong to {path.name}", path, "score")
+        values = path.with_suffix("") / relative(queries["file"], str(path))
+        if not values.is_file() or sha256(values) != queries["sha256"]:
+            yield Damage(values, f"not the values per query that belong to {path.name}", path, "score")
     for name, source in _sources(path, record).items():
         if source.name in FILES and source.is_file():
             yield from _files(source)
@@ -141,6 +141,6 @@ def _sources(path: Path, record: dict) -> dict[str, Path]:
         folder = path.parent / relative(record["setting"], str(path))
         names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
         return {f"seeds {i}": folder / name for i, name in enumerate(names)}
-    beside = path.with_suffix("")
-    there = [beside / name for name in FILES if (beside / name).is_file()]
-    return {"retrieval": there[0] if there else beside / "retrieval.json"}
+    folder = path.with_suffix("")
+    existing = [folder / name for name in FILES if (folder / name).is_file()]
+    return {"retrieval": existing[0] if existing else folder / "retrieval.json"}

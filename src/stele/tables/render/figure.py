@@ -111,7 +111,7 @@ def notes(figure: Figure, panel_series: Sequence[PanelSeries]) -> list[str]:
     if figure.kind == "curves" and any(part.panel.printed for part in panel_series):
         values = "published values" if figure.paper == TODAY else "values that the paper prints"
         texts.append(f"Hollow marks: {values}; black where several series share one.")
-    if any(one.deviation is not None for one in outcomes):
+    if any(outcome.deviation is not None for outcome in outcomes):
         texts.append("Bars: standard deviation over seeds.")
     texts += figure.footnotes
     return [line for text in texts for line in textwrap.wrap(text, LETTERS, subsequent_indent=INDENT)]

@@ -66,7 +66,7 @@ class PanelSeries:
     @property
     def measured(self) -> int:
         """The number of measured points; 1 for a file that exists."""
-        return sum(one.state == "measured" for one in self.outcomes)
+        return sum(outcome.state == "measured" for outcome in self.outcomes)
 
 
 def panel_series(figure: Figure, context: Context, results: Results) -> list[PanelSeries]:

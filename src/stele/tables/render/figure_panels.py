@@ -47,8 +47,8 @@ def curves(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
     for number, part in enumerate(parts):
         assert part.series is not None
         style = {"color": COLOURS[number % 5], "marker": _mark(number), "linestyle": DASHES[number % 5]}
-        values = [math.nan if one.value is None else one.value * axis.factor for one in part.outcomes]
-        errors = [(one.deviation or 0) * axis.factor for one in part.outcomes]
+        values = [math.nan if outcome.value is None else outcome.value * axis.factor for outcome in part.outcomes]
+        errors = [(outcome.deviation or 0) * axis.factor for outcome in part.outcomes]
         shown += [value + sign * error for value, error in zip(values, errors, strict=True) for sign in (-1, 1)]
         places = [point.place for point in part.series.points]
         axes.plot(places, values, markersize=4, linewidth=1, **style)
@@ -200,8 +200,8 @@ def _legend(axes: Axes, handles: Sequence[Any], place: str, **more: Any) -> None
 
 def _empty(axes: Axes, parts: Sequence[PanelSeries], height: float = 0.6) -> None:
     """A pale panel with its state, in the state's colour in the map of cells, and the reason."""
-    outcomes = [one for part in parts for one in part.outcomes]
-    states = list(dict.fromkeys(one.state for one in outcomes))
+    outcomes = [outcome for part in parts for outcome in part.outcomes]
+    states = list(dict.fromkeys(outcome.state for outcome in outcomes))
     axes.set_facecolor(EMPTY)
     words: dict[str, Any] = {"ha": "center", "va": "center", "transform": axes.transAxes, "parse_math": False}
     if len(states) > 1:
@@ -211,7 +211,7 @@ def _empty(axes: Axes, parts: Sequence[PanelSeries], height: float = 0.6) -> Non
     frame = {"boxstyle": "square,pad=0.4", "facecolor": STATES[state].colour, "edgecolor": "#888888", "linewidth": 0.5}
     ink = "white" if state in DARK else "black"
     axes.text(0.5, height, state, fontsize=SMALL + 1, weight="bold", color=ink, bbox=frame, **words)
-    reasons = list(dict.fromkeys(one.reason for one in outcomes if one.reason))
+    reasons = list(dict.fromkeys(outcome.reason for outcome in outcomes if outcome.reason))
     if len(reasons) == 1:
         text = "\n".join(textwrap.wrap(reasons[0], 48))
         axes.text(0.5, height - 0.08, text, fontsize=SMALL, **{**words, "va": "top"})

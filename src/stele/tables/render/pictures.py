@@ -101,7 +101,9 @@ class Difference:
 
 def reach(differences: list[Difference]) -> float:
     """The difference at the edges of a page's whiskers, one scale for all: nine of ten whiskers lie within it."""
-    ends = sorted(max(abs(one.low), abs(one.high), abs(one.printed or 0)) for one in differences)
+    ends = sorted(
+        max(abs(difference.low), abs(difference.high), abs(difference.printed or 0)) for difference in differences
+    )
     return ends[max(0, round(0.9 * len(ends)) - 1)] if ends and ends[-1] else 1.0
 
 

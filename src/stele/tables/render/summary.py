@@ -212,7 +212,7 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
             "+: a row of your own model." if cells[0].table.of_today else "+: a row that the paper does not have."
         )
     printed = [cell.printed for cell in cells if cell.printed and not cell.table.of_today]
-    if signs := [name for name in ("marks", "bold") if any(getattr(one, name) for one in printed)]:
+    if signs := [name for name in ("marks", "bold") if any(getattr(value, name) for value in printed)]:
         texts.append(f"Paper: {' and '.join(signs)} as printed.")
     return [*texts, *published.legend(cells)]
 
@@ -239,7 +239,7 @@ def _unmarked(cells: Sequence[Cell]) -> Iterator[str]:
         cell = comparable[0]
         group = cell.group.label if cell.table.compare == "group" else ""
         place = " ".join(filter(None, (group, cell.line.label, cell.column.group, cell.column.header)))
-        sets[place] = numbers.ours(statistics.fmean(one.outcome.guess[0] for one in comparable), cell.report)
+        sets[place] = numbers.ours(statistics.fmean(cell.outcome.guess[0] for cell in comparable), cell.report)
     if sets:
         listed = ", ".join(f"{place} ({guess})" for place, guess in sets.items())
         yield f"No row scores above a random ranking (its score is in brackets), so none is marked, in {listed}."

@@ -63,7 +63,8 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
     test, compared, untested, damaged = load_test(plan.test), {}, {}, {}
     for cell, other in _comparisons(cells, plan):
         try:
-            p = p_value(test, *(_of_queries(results, one, cell) for one in (cell, other)), cell.reference.metric)
+            system, baseline = _of_queries(results, cell, cell), _of_queries(results, other, cell)
+            p = p_value(test, system, baseline, cell.reference.metric)
         except SteleError as error:
             untested.setdefault(str(error), []).append(f"{cell.row.label} and {other.row.label}")
             damaged |= {str(error): None} if isinstance(error, Damaged) else {}
@@ -95,7 +96,7 @@ def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Ce
         else:
             base = [cell for cell in comparable if cell.reference.model == plan.baseline(cell.reference.benchmark)]
             pairs = [(cell, base[0]) for cell in comparable if base and cell is not base[0]]
-        yield from ((one, other) for one, other in pairs if one.outcome.value != other.outcome.value)
+        yield from ((cell, other) for cell, other in pairs if cell.outcome.value != other.outcome.value)
 
 
 @lru_cache(maxsize=32)  # tables share results
