@@ -101,7 +101,7 @@ def test_one_row_above_the_guess_marks_the_column(bench):
             "a": "best",
             "b": "second",
         }
-        and "nothing is marked" not in page
+        and "none is marked" not in page
     )
 
 
