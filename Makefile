@@ -57,7 +57,7 @@ study: setup evidence/.unpacked
 	  $(OVERVIEW) $(BIN)/snakemake $$target --config scale=study results_dir=results_study "papers=[$(STUDY)]" \
 	    "seeds={\"pretraining\": [$$seed], \"finetuning\": [0, 1]}"; \
 	  $(BIN)/stele claims pack results_study evidence/study; \
-	  $(BIN)/stele tables sample evidence/study --to evidence/tables; \
+	  $(BIN)/stele tables site evidence/study --to evidence/tables --format md; \
 	done; done
 	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C evidence -c study | gzip -9n >evidence/study.tar.gz.part
 	mv evidence/study.tar.gz.part evidence/study.tar.gz

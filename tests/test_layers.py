@@ -27,7 +27,7 @@ STAGES = {
 }
 SHARED = {
     *("errors", "registry", "progress", "files", "artifacts", "catalogue", "recipes", "config", "papers"),
-    *("benchmarks", "evaluation", "training", "encoders", "text"),
+    *("benchmarks", "evaluation", "training", "encoders", "text", "published"),
 }
 COMMAND = {"command"}
 # what a package may import beside itself

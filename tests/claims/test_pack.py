@@ -20,9 +20,9 @@ from stele.errors import SteleError
 from stele.files.digests import sha256
 from stele.files.paths import STAMP, STUDY
 from stele.papers.table import load_specs
-from stele.tables.cells.cell import Results
-from stele.tables.cells.context import load_context
 from stele.tables.render.cell_details import provenance
+from stele.tables.values.context import load_context
+from stele.tables.values.lookup import Results
 from tests.claims.made_results import write_results, write_system
 from tests.conftest import ROOT
 from tests.sealed import write_sealed

@@ -8,7 +8,7 @@ from snakemake.iocontainers import InputFiles
 
 from stele.artifacts.results import RunKey
 from stele.driver import partial_tables
-from stele.tables.cells.context import Context
+from stele.tables.values.context import Context
 
 ROWS = [("mrtydi", model, "direct") for model in ("one", "two", "three", "four")]
 

@@ -13,7 +13,7 @@ from stele.config import model, scale
 from stele.config.model import parse_config
 from stele.papers import figure, table
 from stele.recipes import finetuning, mining, pretraining
-from stele.tables.cells import context
+from stele.tables.values import context
 from tests.readers.files import Reader
 
 CONFIG = b"""scale: miniature

@@ -18,8 +18,8 @@ from stele.claims.pack import pack
 from stele.errors import SteleError
 from stele.evaluate import export
 from stele.tables import references, site
-from stele.tables.cells.cell import Results
-from stele.tables.render.site.curve import curves, picture
+from stele.tables.render.pictures import curves, draw_curve
+from stele.tables.values.lookup import Results
 from tests.claims.made_results import write_results
 from tests.claims.small_paper import cells, write_paper
 from tests.readers.files import Reader, beside, in_folder
@@ -116,7 +116,7 @@ def pages(folder: Path) -> None:
 
 def curves_of(folder: Path) -> None:
     for curve in curves(trainings.kept(folder).values()):
-        assert curve.said and picture(curve)
+        assert curve.said and draw_curve(curve)
 
 
 DIRECT_FILE, SEED, VALUES = "belebele/me5_small/direct.json", f"{ROW}/pt1-ft0.json", f"{ROW}/pt1-ft0/queries.parquet"

@@ -21,7 +21,7 @@ from stele.evaluation.folds import read_folds
 from stele.files.digests import digest
 from stele.recipes.encoding import EncodingSpec
 from stele.scoring.system_files.formats import read_output
-from stele.tables.figures import data
+from stele.tables.render import figure_data
 from tests.readers.files import Reader, array, packed
 
 TREC = b"q1 Q0 p1 1 2.5 run\nq1 Q0 p2 2 1e-3 run\nq2 Q0 p1 1 7 run\n"
@@ -85,7 +85,7 @@ OUTPUTS: dict[str, Reader] = {
     "projection": (
         "projection_fr.csv",
         b"line,language,x,y\n0,fr,1,2\n0,en,1.5,-2\n",
-        lambda path: data.read_projection(path, ["fr", "en"]),
+        lambda path: figure_data.read_projection(path, ["fr", "en"]),
     ),
     "calibration": ("calibration.safetensors", TENSORS, read_tensors),
     "record of a calibration": ("calibration.json", CALIBRATION, calibration),
@@ -94,5 +94,5 @@ OUTPUTS: dict[str, Reader] = {
         b"1 a\n2 a\n3 b\n4 b\n5 c\n",
         lambda path: read_folds(path, ["1", "2", "3", "4", "5"]),
     ),
-    "lengths": ("lengths_fr.csv", b"tokens,documents\n3,4\n5,1\n", data.read_lengths),
+    "lengths": ("lengths_fr.csv", b"tokens,documents\n3,4\n5,1\n", figure_data.read_lengths),
 }

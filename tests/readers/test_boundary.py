@@ -49,7 +49,7 @@ OTHERS = {
     "sources/places.py": {"_copy", "_goes_on", "_next"},
     "sources/unpack.py": {"_open", "_opened", "_write"},
     "sources/verify.py": {"check", "digests"},
-    "tables/figures/data.py": {"_rows"},
+    "tables/render/figure_data.py": {"_rows"},
     "training/store.py": {"_load"},
 }
 # the package's own files, and what its driver, its cluster and its build notes of themselves

@@ -36,12 +36,12 @@ def cpu_seconds(call: Callable[[], Any]) -> tuple[float, Any]:
 def parts(specs: Sequence[Path], results_dir: Path, context: Path | None) -> dict[str, Any]:
     """The parts of rendering, one after the other over all tables, and the peer on the same grids."""
     from stele.papers.table import load_spec
-    from stele.tables.cells.cell import Results, table_cells
-    from stele.tables.cells.context import load_context
-    from stele.tables.cells.significance import compare_rows
-    from stele.tables.list_cells import as_csv
     from stele.tables.render import formats, html, latex, page_fit, pages
     from stele.tables.render.layout import build
+    from stele.tables.values.cell import table_cells
+    from stele.tables.values.context import load_context
+    from stele.tables.values.lookup import Results
+    from stele.tables.values.significance import compare_rows
 
     known, results, taken = load_context(context), Results(results_dir), {}
 
@@ -55,7 +55,7 @@ def parts(specs: Sequence[Path], results_dir: Path, context: Path | None) -> dic
     filled = [(t, one, known, results, test) for t, one, test in zip(tables, cells, tests, strict=True)]
     timed("markdown", lambda: [formats.to_markdown(*one) for one in filled])
     timed("latex", lambda: [formats.to_latex(*one) for one in filled])
-    timed("csv", lambda: [as_csv(one, results) for one in cells])
+    timed("csv", lambda: [[formats.cell_row(cell, results) for cell in of_table] for of_table in cells])
     drawn = timed("html_cells", lambda: [pages.draw(*one, root="../..") for one in filled])
     timed("html_pages", lambda: [pages.table_page(one, "../all_tables.html") for one in drawn])
     grids = timed("grids", lambda: [build(table, one, "side", test) for table, one, _, _, test in filled])
@@ -99,7 +99,7 @@ def commands(specs: Sequence[Path], results_dir: Path, context: Path | None) -> 
             "figure": [
                 ["figure", "--spec", str(s), "--output", str(p)] for s, p in zip(figures, pictures, strict=True)
             ],
-            "cell_map": [["cell_map", "--output", f"{scratch}/cell_map.svg"]],
+            "cells": [["cells", "--map", f"{scratch}/cell_map.svg"]],
             "all_tables": [["all_tables", "--spec", *map(str, specs), "--output-dir", scratch]],
         }
         return {name: _command([[*line, *given] for line in one]) for name, one in lines.items()}

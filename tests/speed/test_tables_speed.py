@@ -19,6 +19,6 @@ def test_the_benchmark_renders_everything_and_the_same_grids(root, tmp_path, cap
     assert actual["tables"] == 8 and actual["cells"] == 354 and actual["boxes"] > 2 * 346
     assert actual["grids_s"] > 0 and actual["pandas_s"] > 0
     taken = commands(specs[:1], tmp_path, None)
-    assert taken.keys() == {"table", "figure", "cell_map", "all_tables"} and all(
+    assert taken.keys() == {"table", "figure", "cells", "all_tables"} and all(
         one["cpu_s"] > 0 for one in taken.values()
     )

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from stele.papers.table import load_spec
-from stele.tables.cells.cell import Results, table_cells
-from stele.tables.cells.context import Context
+from stele.tables.values.cell import table_cells
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Results
 from tests.sealed import write_sealed
 
 SPEC = """

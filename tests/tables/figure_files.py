@@ -6,9 +6,9 @@ import textwrap
 
 from stele.files.digests import sha256
 from stele.papers.figure import load_figure
-from stele.tables.cells.cell import Results
-from stele.tables.cells.context import Context
-from stele.tables.figures.data import parts
+from stele.tables.render.figure_data import panel_series
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Results
 from tests.sealed import write_sealed
 
 CURVES = """
@@ -88,9 +88,9 @@ def spec(folder, text, **replace):
 
 
 def found(bench, text, **context):
-    """A figure and its parts."""
+    """A figure and its panel_series."""
     figure = spec(bench.folder, text)
-    return figure, parts(figure, Context(**context), Results(bench.results_dir))
+    return figure, panel_series(figure, Context(**context), Results(bench.results_dir))
 
 
 def write_rows(path, rows, labels=(), **facts):

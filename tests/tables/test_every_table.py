@@ -14,13 +14,14 @@ from stele.command import cli
 from stele.files.formats import csv_text
 from stele.papers.table import load_specs, reference_of
 from stele.papers.table_parts import Target, merge, resolve
-from stele.tables.cells import numbers
-from stele.tables.cells.cell import Results, count_text, counted, table_cells
-from stele.tables.cells.context import Context
 from stele.tables.check import printed_cells
 from stele.tables.render import latex, markdown
-from stele.tables.render.footnotes import notes_of
 from stele.tables.render.formats import to_markdown
+from stele.tables.render.layout import notes_of
+from stele.tables.values import numbers
+from stele.tables.values.cell import count_text, counted, table_cells
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Results
 
 EXCHANGED = {"clir_lm/5", "msm/3", "msm/10", "msm/15", "kept/4", "kept/5"}
 
@@ -278,7 +279,7 @@ def test_notes_explain_the_marks_that_stand_in_the_table_and_no_others(results, 
 
 
 def test_a_table_has_one_count_of_its_cells_everywhere(study, kept_study, root, capsys):
-    """Below the table in each format, in the list of all and in the coverage: rows of added models count nowhere."""
+    """Below the table in each format, in the list of all and in the counts: rows of added models count nowhere."""
     tables = load_specs(root / "paper_tables")
     for table in tables:
         size = len(table.addresses()) if table.counted else 0
@@ -288,7 +289,7 @@ def test_a_table_has_one_count_of_its_cells_everywhere(study, kept_study, root, 
             assert sum(int(state.split(" ")[0]) for state in states.split(", ")) == size, f"{table.file}.{suffix}"
     assert "The 192 cells (without 24 in added rows):" in (study / "msm/table_02.md").read_text(encoding="utf-8")
     kept = ["--results-dir", str(kept_study), "--specs", str(root / "paper_tables/msm")]
-    assert cli.main(["tables", "coverage", *kept, "--format", "csv"]) == 0
+    assert cli.main(["tables", "cells", *kept, "--format", "counts-csv"]) == 0
     msm = sum(len(table.addresses()) for table in tables if table.paper == "msm")
     assert f"msm,16,{msm}," in capsys.readouterr().out
 

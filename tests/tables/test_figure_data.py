@@ -5,7 +5,7 @@ import json
 import pytest
 from figure_files import CURVES, DISTRIBUTION, PROJECTION, curve_points, found, lengths, projection, write_rows
 
-from stele.tables.figures.data import Lengths
+from stele.tables.render.figure_data import Lengths
 
 
 def states(parts):

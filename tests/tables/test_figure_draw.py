@@ -19,12 +19,10 @@ from matplotlib.colors import to_hex
 
 from stele.command import cli
 from stele.papers.paper import papers_in
-from stele.tables.cell_map import COLOURS as OF_STATE
-from stele.tables.cell_map import WIDTH
-from stele.tables.cells.states import STATES
-from stele.tables.figures.data import Lengths
-from stele.tables.figures.draw import draw
-from stele.tables.figures.panels import BINS, COLOURS, EMPTY, densities, spread
+from stele.tables.render.figure import draw
+from stele.tables.render.figure_data import Lengths
+from stele.tables.render.figure_panels import BINS, COLOURS, EMPTY, WIDTH, densities, spread
+from stele.tables.values.lookup import STATES
 
 
 def picture(bench, text, **context):
@@ -95,7 +93,7 @@ def test_a_figure_without_data_says_its_state_in_every_panel(bench, text, state)
     drawn = picture(bench, text, rows=dict.fromkeys(names, given))
     for axes in drawn.axes:
         (shown,) = [one for one in axes.texts if one.get_text() == state]
-        assert to_hex(shown.get_bbox_patch().get_facecolor()) == OF_STATE[state].lower()
+        assert to_hex(shown.get_bbox_patch().get_facecolor()) == STATES[state].colour.lower()
         assert to_hex(axes.get_facecolor()) == EMPTY.lower()
         assert "because" in [one.get_text() for one in axes.texts]
         entries = legend(axes) if text != PROJECTION else []
@@ -117,7 +115,7 @@ def test_several_states_in_a_panel_without_data_stand_in_its_legend(bench):
     drawn = picture(bench, CURVES, rows=rows)
     assert "nothing measured yet" in texts(drawn)
     assert legend(drawn.axes[0]) == ["One: 1 unavailable, 2 not run", "Two $x_1$: 1 unavailable, 1 not run"]
-    assert "unavailable: cannot be had (why)" in texts(drawn)
+    assert "unavailable: not available (why)" in texts(drawn)
 
 
 def test_many_reasons_are_told_in_part(bench):
@@ -181,13 +179,13 @@ def test_everything_is_large_enough_and_inside_the_width(root, bench):
     from matplotlib.text import Text
 
     from stele.papers.figure import load_figure
-    from stele.tables.cells.cell import Results
-    from stele.tables.cells.context import Context
-    from stele.tables.figures.data import parts
+    from stele.tables.render.figure_data import panel_series
+    from stele.tables.values.context import Context
+    from stele.tables.values.lookup import Results
 
     for path in sorted((root / "paper_tables").glob("*/figure_*.yaml")):
         figure = load_figure(path)
-        drawn = draw(figure, parts(figure, Context(), Results(bench.results_dir)))
+        drawn = draw(figure, panel_series(figure, Context(), Results(bench.results_dir)))
         assert drawn.get_figwidth() == WIDTH
         assert min(text.get_size() for text in drawn.findobj(Text) if text.get_text()) >= 7
         FigureCanvasAgg(drawn).draw()

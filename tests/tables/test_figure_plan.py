@@ -10,7 +10,7 @@ from stele.plan.data import Data
 from stele.plan.plan import make_plan
 from stele.plan.retrieval import projected
 from stele.plan.rows import Rows
-from stele.tables.cells.context import Context
+from stele.tables.values.context import Context
 from tests.workflow.conftest import copy_project, planned
 
 XLMR = "results/tatoeba/xlmr_large/direct/pt0-ft0/projection_ar.csv"
@@ -99,6 +99,6 @@ def test_papers_that_are_not_chosen_have_no_figures():
 def test_a_run_of_all_tables_draws_them(root, tmp_path):
     project = copy_project(root, tmp_path / "stele")
     jobs = planned(project, "all_tables", "--config", "scale=miniature", "papers=[ccp,clir_lm]")
-    assert jobs["figure"] == 4 and jobs["cell_map"] == 1 and jobs["project"] >= 1
+    assert jobs["figure"] == 4 and jobs["cells"] == 1 and jobs["project"] >= 1
     jobs = planned(project, XLMR, "--config", "scale=miniature")
     assert jobs["project"] == 1 and "retrieve" not in jobs

@@ -14,9 +14,10 @@ from stele.papers.figure import figure_schema, load_figure
 from stele.papers.paper import papers_in
 from stele.papers.table import load_specs
 from stele.papers.table_parts import resolve
-from stele.tables.cells.cell import Results, table_cells
-from stele.tables.cells.context import Context
-from stele.tables.figures.data import parts
+from stele.tables.render.figure_data import panel_series
+from stele.tables.values.cell import table_cells
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Results
 
 FIGURES = {"ccp/1": "projection", "clir_lm/1": "distribution", "clir_lm/4": "curves", "clir_lm/5": "curves"}
 
@@ -143,7 +144,7 @@ def test_the_command_names_a_wrong_spec_and_a_wrong_output(tmp_path, capsys):
     assert cli.main([*line, str(tmp_path / "a.svg")]) == 1
     assert "unknown key 'capton'" in capsys.readouterr().err
     assert cli.main([*line, str(tmp_path / "a.bmp")]) == 1
-    assert "want a name that ends in .svg, .pdf, .png" in capsys.readouterr().err
+    assert "want a file that ends in .svg or .pdf or .png" in capsys.readouterr().err
     assert not list(tmp_path.glob("a.*"))
 
 
@@ -199,8 +200,8 @@ def test_published_numbers_stand_where_others_have_printed_ones(tmp_path, monkey
         ]
         for size, (status, value) in names.items()
     }
-    monkeypatch.setattr("stele.tables.published.beside._index", lambda: scores)
-    drawn = parts(today(tmp_path), Context(), Results(tmp_path))
+    monkeypatch.setattr("stele.published.lookup._index", lambda: scores)
+    drawn = panel_series(today(tmp_path), Context(), Results(tmp_path))
     assert {part.series.key: part.panel.printed for part in drawn} == {
         "e5": {"e5": {118.0: 0.4}},
         "kept": {"e5": {118.0: 0.4}},

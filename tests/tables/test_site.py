@@ -15,9 +15,9 @@ from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.files.paths import STAMP
 from stele.papers.claims import load_claims
-from stele.tables.render.site.curve import curves, picture
-from stele.tables.render.site.rows import Value, model_title
-from stele.tables.site import _write as write_page
+from stele.tables.render.pictures import curves, draw_curve
+from stele.tables.render.site import Value, model_title
+from stele.tables.site import write_page
 from tests.claims.made_results import write_results
 from tests.sealed import write_sealed
 
@@ -135,7 +135,17 @@ def test_a_dataset_is_no_model_and_a_model_is_headed_by_its_key(site):
 
 def test_verdicts_are_said_in_the_same_words_everywhere(site, root, kept, tmp_path):
     """Of runs they are seen here or not, of which scale and data; `supported` is a word of JSON and CSV."""
-    command = ["tables", "sample", str(kept), "--to", str(tmp_path), "--specs", str(root / "paper_tables")]
+    command = [
+        "tables",
+        "site",
+        "--format",
+        "md",
+        str(kept),
+        "--to",
+        str(tmp_path),
+        "--specs",
+        str(root / "paper_tables"),
+    ]
     assert cli.main(command) == 0
     pages = {
         name: Page(site / name).text for name in ("index.html", "claims.html", "how.html", "msm.html", "search.html")
@@ -203,7 +213,17 @@ def test_a_copy_under_a_short_name_of_its_setting_is_no_stranger(tmp_path):
 
 
 def test_a_sample_has_the_tables_that_are_filled_and_the_verdicts(root, kept, tmp_path):
-    command = ["tables", "sample", str(kept), "--to", str(tmp_path), "--specs", str(root / "paper_tables")]
+    command = [
+        "tables",
+        "site",
+        "--format",
+        "md",
+        str(kept),
+        "--to",
+        str(tmp_path),
+        "--specs",
+        str(root / "paper_tables"),
+    ]
     assert cli.main(command) == 0
     listed = (tmp_path / "README.md").read_text()
     files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.md")} - {"README.md"}
@@ -225,6 +245,6 @@ def test_a_curve_has_a_line_a_seed_and_breaks_at_nothing():
     ]
     (curve,) = curves(kept)
     assert curve.seeds == {0: [(10, 3.0), (30, 2.0)], 1: [(10, 3.0), (30, 3.0)]} and curve.chance is None
-    drawn = picture(curve)
+    drawn = draw_curve(curve)
     assert drawn.count("<polyline") == 2 and 'class="chance"' not in drawn and "2 seeds; at the end 2.00, 3.00" in drawn
     assert curves([{"seed": 0}]) == []

@@ -14,9 +14,8 @@ from stele.artifacts.results import manifest_of
 from stele.artifacts.run_files import write_run
 from stele.command import cli
 from stele.files.digests import digest, sha256
-from stele.tables.coverage import all_cells, coverage
-from stele.tables.diff import differences
-from stele.tables.list_cells import COLUMNS
+from stele.tables.cells import all_cells, count_states, differences, pair_cells
+from stele.tables.render.formats import COLUMNS
 from tests.sealed import write_sealed
 
 
@@ -187,17 +186,15 @@ def test_the_manifest_holds_what_each_result_was_made_from(results):
     assert set(facts["inputs"].values()) <= actual["ancestry"].keys()
 
 
-# --- coverage ---------------------------------------------------------------------------------------------------------
-def test_coverage_counts_every_cell_once(bench, results):
+# --- counts -----------------------------------------------------------------------------------------------------------
+def test_every_cell_is_counted_once(bench, results):
     bench.spec()
-    rows = coverage(list(all_cells(bench.folder / "msm", bench.results_dir)))
+    rows = count_states(all_cells([bench.folder / "msm"], bench.results_dir))
     assert rows == [["paper", "tables", "cells", "measured", "not run"], ["msm", 1, 6, 3, 3], ["all", 1, 6, 3, 3]]
 
 
-def test_coverage_works_before_there_is_anything(root, tmp_path, capsys):
-    assert (
-        cli.main(["tables", "coverage", "--specs", str(root / "paper_tables/msm"), "--results-dir", str(tmp_path)]) == 0
-    )
+def test_cells_are_counted_before_there_is_any_result(root, tmp_path, capsys):
+    assert cli.main(["tables", "cells", "--specs", str(root / "paper_tables/msm"), "--results-dir", str(tmp_path)]) == 0
     header, msm, everything = capsys.readouterr().out.splitlines()
     assert header.split()[:3] == ["paper", "tables", "cells"]
     assert msm.split()[1:] == everything.split()[1:] and msm.split()[1] == "16"
@@ -206,7 +203,8 @@ def test_coverage_works_before_there_is_anything(root, tmp_path, capsys):
 # --- diff -------------------------------------------------------------------------------------------------------------
 def compare(bench, one, other, capsys) -> tuple[int, list[str]]:
     try:
-        code = cli.main(["tables", "diff", str(one), str(other), "--specs", str(bench.folder / "msm")])
+        folders = ["--results-dir", str(one), "--against", str(other)]
+        code = cli.main(["tables", "cells", *folders, "--specs", str(bench.folder / "msm")])
     except SystemExit as ended:
         code = ended.code
     return code, capsys.readouterr().out.splitlines()
@@ -242,7 +240,7 @@ def test_the_test_needs_values_per_query_on_both_sides(bench, results, tmp_path)
     other_folder = build(tmp_path / "other", {"ar": 0.5, "sw": 0.45})
     (other_folder / "pt0-ft0/queries.parquet").unlink()
     folders = results, tmp_path / "other"
-    pairs = list(zip(*(all_cells(bench.folder / "msm", folder) for folder in folders), strict=True))
+    pairs = pair_cells(*(all_cells([bench.folder / "msm"], folder) for folder in folders))
     assert [d.p for d in differences(pairs, *folders)] == [None, None]
 
 
@@ -251,15 +249,15 @@ def test_a_difference_is_tested_where_only_another_language_lacks_queries(bench,
     bench.spec()
     folders = results, tmp_path / "other"
     build(tmp_path / "other", {"ar": 0.3})
-    pairs = list(zip(*(all_cells(bench.folder / "msm", folder) for folder in folders), strict=True))
-    tested = {d.one.column.key: d.p for d in differences(pairs, *folders)}
+    pairs = pair_cells(*(all_cells([bench.folder / "msm"], folder) for folder in folders))
+    tested = {d.a.column.key: d.p for d in differences(pairs, *folders)}
     assert tested["ar"] is not None and tested["ar"] < 0.05 and tested["sw"] is None
 
 
 # --- cells ------------------------------------------------------------------------------------------------------------
 def test_every_cell_is_listed_with_the_command_that_builds_it(bench, results, capsys):
     bench.spec()
-    line = ["tables", "list_cells", "--specs", str(bench.folder / "msm"), "--results-dir", str(results)]
+    line = ["tables", "cells", "--format", "csv", "--specs", str(bench.folder / "msm"), "--results-dir", str(results)]
     assert cli.main(line) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert len(rows) == 6 and rows[0].keys() == set(COLUMNS)

@@ -9,8 +9,8 @@ import pytest
 from stele.catalogue.references import published
 from stele.command import cli
 from stele.evaluate.evaluate import encoding_of
-from stele.tables.cards import again, encoding
-from stele.tables.cards.evaluated import Amount, Evaluated, passages, queries, read, seconds
+from stele.tables.render.card import encoding_rows
+from stele.tables.render.card_sources import Amount, Evaluated, passages, queries, read, reproduce_command, seconds
 from tests.sealed import write_sealed
 
 HUB = "intfloat/multilingual-e5-small"
@@ -132,7 +132,7 @@ def test_a_value_that_benchmarks_decide_differently_has_a_line_for_each(results)
         "encoding": {**ENCODING, "query_length": 64},
         "encoding_decided_by": {"benchmark": ["query_length"]},
     }
-    lines = [tuple(value) for value in encoding.values([one, other._replace(job=job)]) if value.key == "query_length"]
+    lines = [tuple(row) for row in encoding_rows([one, other._replace(job=job)]) if row[0] == "query_length"]
     assert lines == [
         ("query_length", "128", "config.yaml", "mrtydi"),
         ("query_length", "64", "the benchmark", "miracl"),
@@ -158,7 +158,7 @@ def test_the_command_names_what_was_given_and_no_more(results, model, scale, lan
     checkpoint = {"job": "sources checkpoint", "model": model, "repository": repository}
     job = {**one.job, "encoding_decided_by": {"folder": [*ENCODING]}}
     given = Evaluated(one.result, {**one.record, "ancestry": {"a": checkpoint}}, job)
-    assert again.command([given], scale) == " ".join(["stele", "evaluate", *words])
+    assert reproduce_command([given], scale) == " ".join(["stele", "evaluate", *words])
 
 
 def test_the_command_of_a_known_model_in_a_folder_and_of_a_prompt_of_two_lines(results):
@@ -166,7 +166,7 @@ def test_the_command_of_a_known_model_in_a_folder_and_of_a_prompt_of_two_lines(r
     job = {**one.job, "encoding": {"query_prompt": "Instruct: a\nQuery: "}}
     job["encoding_decided_by"] = {"config": ["query_prompt"]}
     checkpoint = {"job": "sources checkpoint", "model": "me5_small", "repository": None}
-    command = again.command([Evaluated(one.result, {**one.record, "ancestry": {"a": checkpoint}}, job)], "paper")
+    command = reproduce_command([Evaluated(one.result, {**one.record, "ancestry": {"a": checkpoint}}, job)], "paper")
     words = shlex.split(command)
     assert words[:5] == ["stele", "evaluate", "FOLDER", "--name", "me5_small"]
     assert encoding_of(words[words.index("--encoding") + 1 :]) == job["encoding"]
@@ -199,7 +199,7 @@ def test_results_of_two_models_and_one_without_its_retrieval_are_refused(tmp_pat
     assert "a card is of one model; the results are of me5_base, me5_small" in capsys.readouterr().err
     (first.with_suffix("") / "retrieval.json").unlink()
     assert cli.main(["tables", "card", "--results", str(first), *out]) == 1
-    assert "none of retrieval.json, vectors.json is there" in capsys.readouterr().err
+    assert "want retrieval.json or vectors.json" in capsys.readouterr().err
     assert not (tmp_path / "card.md").exists()
 
 

@@ -4,11 +4,11 @@ import pytest
 
 from stele.papers.table import accepts_rows, results_needed
 from stele.papers.table_parts import Report, Target, merge, resolve
-from stele.tables.cells import numbers
-from stele.tables.cells.cell import Results, table_cells
-from stele.tables.cells.context import Context
-from stele.tables.cells.states import STATES
 from stele.tables.render.layout import delta_of
+from stele.tables.values import numbers
+from stele.tables.values.cell import table_cells
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import STATES, Results
 from tests.sealed import write_sealed
 
 

@@ -12,8 +12,7 @@ from stele.papers.addresses import load_paper
 from stele.papers.claims import load_claims
 from stele.tables.render import pages
 from stele.tables.render.claims import draw_claims, place
-from stele.tables.render.pictures import Picture
-from stele.tables.render.whisker import WIDTH, Difference, reach, whisker
+from stele.tables.render.pictures import WHISKER_WIDTH, Difference, Picture, reach, whisker
 from tests.tables.rendering import filled
 
 CONTROL = {
@@ -134,7 +133,7 @@ def test_the_printed_value_is_that_of_the_papers_numbers(folder):
 # --- pictures ---------------------------------------------------------------------------------------------------------
 def test_the_picture_of_a_difference_has_its_places_on_one_scale():
     picture = whisker(Difference(5.0, 0.0, 10.0, bar=5.0, printed=-10.0), scale=10.0)
-    middle, edge = WIDTH / 2, WIDTH - 8
+    middle, edge = WHISKER_WIDTH / 2, WHISKER_WIDTH - 8
     half = round(middle + (edge - middle) / 2, 1)
     assert f'cx="{half}"' in picture  # half way to the edge
     assert f'x1="{middle}" x2="{float(edge)}"' in picture  # the whisker, from zero to the edge

@@ -10,12 +10,12 @@ from lxml import html as parser
 from rendering import filled, render
 from test_table_significance import put
 
-from stele.tables.cells.best import rank
-from stele.tables.cells.cell import Results
-from stele.tables.coverage import coverage
-from stele.tables.list_cells import COLUMNS, to_csv
+from stele.tables.cells import count_states
 from stele.tables.render import formats, pages
+from stele.tables.render.formats import COLUMNS, to_csv
 from stele.tables.render.layout import build, delta_of
+from stele.tables.values.lookup import Results
+from stele.tables.values.significance import rank
 from tests.sealed import write_sealed
 
 WHY = "ccp: loss 3.900 over the last tenth of the steps, above chance (3.466)"
@@ -45,7 +45,7 @@ def listed(bench, table):
 def test_it_counts_as_measured_and_is_neither_marked_nor_held_against_the_paper(failed):
     cells = failed.cells(failed.spec())
     assert {cell.outcome.state for cell in cells.values()} == {"measured"}
-    assert coverage(list(cells.values()))[1] == ["msm", 1, 6, 6]
+    assert count_states(list(cells.values()))[1] == ["msm", 1, 6, 6]
     cell = cells["first/value/ar"]
     assert cell.outcome.value == 0.51234 and cell.outcome.reason == f"pretraining diverged: {WHY}"
     assert delta_of(cell) is None and delta_of(cells["second/value/ar"]) is not None

@@ -7,9 +7,9 @@ import pytest
 from lxml import html as parser
 from rendering import NASTY, filled
 
-from stele.tables.list_cells import to_csv
 from stele.tables.render import formats, html, pages
 from stele.tables.render.cell_details import HIDDEN, shown
+from stele.tables.render.formats import to_csv
 from stele.tables.render.pictures import Picture, drawn, pictures
 from tests.sealed import write_sealed
 
@@ -55,11 +55,14 @@ def test_the_difference_of_generated_data_is_shown_when_asked_for(bench):
     page = _page(bench, bench.spec(), scale="miniature")
     assert [row[0] for row in _rows(page)] == ["First", "paper", "Second", "paper"]
     assert _rows(page, "difference")[2] == ["diff.", "+10.0", "−10.0", "0.0"], "one press away"
-    assert page.xpath("//input[@checked]/@id") == ["side"] and "means nothing" in page.text_content()
+    assert page.xpath("//input[@checked]/@id") == ["side"] and "mean nothing" in page.text_content()
     labels = page.xpath("//p[@class='labels']")[0].text_content()
-    assert labels == "Labels: generated data; stand-in checkpoint; not the paper's numbers: miniature."
+    assert (
+        labels
+        == "Labels: generated data; stand-in checkpoint; not a reproduction of the paper's numbers: scale miniature."
+    )
     page = _page(bench, bench.spec(), scale="miniature", view="difference")
-    assert page.xpath("//input[@checked]/@id") == ["difference"] and "means nothing" not in page.text_content()
+    assert page.xpath("//input[@checked]/@id") == ["difference"] and "mean nothing" not in page.text_content()
 
 
 def test_each_view_is_there_once_and_the_side_by_side_one_stands_in(bench, msm):

@@ -1,10 +1,10 @@
 """What a spec says of tables that are no plain comparison: counts, lists of words, a baseline for each benchmark."""
 
-from stele.tables.cells.best import rank
-from stele.tables.cells.cell import Results, table_cells
-from stele.tables.cells.context import Context
-from stele.tables.cells.significance import _comparisons
 from stele.tables.check import bold_marks, counts, printed_cells
+from stele.tables.values.cell import table_cells
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Results
+from stele.tables.values.significance import _comparisons, rank
 
 TWO_BENCHMARKS = """
     paper: msm

@@ -16,11 +16,11 @@ from stele.papers.paper import TODAY, papers_in
 from stele.papers.table import load_specs
 from stele.papers.table_parts import Column
 from stele.tables import all_tables_pdf
-from stele.tables.cells.significance import BETTER
-from stele.tables.cells.states import STATES
 from stele.tables.render import bibliography, direction, latex, page_fit
 from stele.tables.render.formats import to_latex
 from stele.tables.render.layout import Box, Grid, GridLine, Section
+from stele.tables.values.lookup import STATES
+from stele.tables.values.significance import BETTER
 
 missing = [tool for tool in (*all_tables_pdf.TOOLS, "pdftotext", "pdfinfo", "fc-list") if not shutil.which(tool)]
 if not missing and not subprocess.run(["fc-list", "FreeSerif"], capture_output=True, check=False).stdout:

@@ -33,8 +33,8 @@ def pages(tmp_path_factory, root):
     for spec in sorted((root / "paper_tables").glob("*/figure_*.yaml")):
         output = folder / f"results/tables/{spec.parent.name}/{spec.stem}.svg"
         assert cli.main(["tables", "figure", "--spec", str(spec), *given, "--output", str(output)]) == 0
-    cells = ["--specs", str(root / "paper_tables"), *given, "--output", str(folder / "results/tables/cell_map.svg")]
-    assert cli.main(["tables", "cell_map", *cells]) == 0
+    cells = ["--specs", str(root / "paper_tables"), *given, "--map", str(folder / "results/tables/cell_map.svg")]
+    assert cli.main(["tables", "cells", *cells]) == 0
     for command, chosen in (("all_tables", specs), ("table", [spec for spec in specs if "msm/table_0" in spec])):
         assert cli.main(["tables", command, "--spec", *chosen, *given]) == 0
     tables, today = folder / "results/tables", [str(spec) for spec in every if spec.parent.name == TODAY]

@@ -2,11 +2,11 @@
 
 from rendering import render
 
-from stele.tables.cells.best import rank
-from stele.tables.cells.cell import Results, table_cells
-from stele.tables.cells.context import Context
-from stele.tables.cells.significance import compare_rows
 from stele.tables.render.formats import to_markdown
+from stele.tables.values.cell import table_cells
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Results
+from stele.tables.values.significance import compare_rows, rank
 
 ROWS = """
     paper: msm
@@ -89,7 +89,7 @@ def test_nothing_is_marked_where_no_row_is_above_a_guess_and_a_note_says_so(benc
     rows = {"a": (0.028, 0.02, 0.01), "b": (0.02, 0.02, 0.01), "c": (0.012, 0.02, 0.01)}
     ranks, page, tests = _guessed(bench, rows)
     assert not ranks and not tests.cells and not tests.untested
-    assert "nothing is marked, in AR (2.0), AVG (2.0)." in page and "**2.8**" not in page and "<ins>" not in page
+    assert "none is marked, in AR (2.0), AVG (2.0)." in page and "**2.8**" not in page and "<ins>" not in page
     assert "bold is best" not in page and "Not tested" not in page
 
 
@@ -101,7 +101,7 @@ def test_one_row_above_the_guess_marks_the_column(bench):
             "a": "best",
             "b": "second",
         }
-        and "nothing is marked" not in page
+        and "none is marked" not in page
     )
 
 

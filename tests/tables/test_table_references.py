@@ -13,8 +13,8 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.published import PublishedScore
 from stele.command import cli
 from stele.papers.table_parts import CellSource
-from stele.tables.published.beside import beside
-from stele.tables.published.verdicts import judge, other_weights, verdicts
+from stele.published.lookup import published_for
+from stele.published.verdicts import judge, other_weights, verdicts
 from tests.sealed import write_sealed
 
 HUB = "intfloat/multilingual-e5-small"
@@ -101,7 +101,7 @@ def test_a_run_of_something_else_is_not_compared(given, why):
 def test_another_split_and_an_average_of_fewer_languages_are_not_compared(monkeypatch):
     other = SCORE.model_copy(update={"split": "dev"})
     average = SCORE.model_copy(update={"subset": "avg"})
-    monkeypatch.setattr("stele.tables.published.verdicts.published", lambda: {"mrtydi": [other, average]})
+    monkeypatch.setattr("stele.published.verdicts.published", lambda: {"mrtydi": [other, average]})
     written = record()
     first, second = verdicts(Result.model_validate(written), written)
     assert (first.state, first.why) == ("not comparable", "published of the split dev, ours is test")
@@ -113,7 +113,7 @@ def test_a_mean_over_a_direction_is_held_against_that_of_the_same_pairs(monkeypa
     same = SCORE.model_copy(
         update={"benchmark": "belebele", "subset": "same language (122)", "metric": "ndcg@10", "value": 0.6}
     )
-    monkeypatch.setattr("stele.tables.published.verdicts.published", lambda: {"belebele": [same]})
+    monkeypatch.setattr("stele.published.verdicts.published", lambda: {"belebele": [same]})
     every = {code: 0.6 for code in languages_of("belebele", same.subset)}
     for languages, state in ((every | {"en-ru": 0.1}, "OK"), ({"ru-ru": 0.6, "en-ru": 0.1}, "not comparable")):
         written = record() | {"benchmark": "belebele", "metrics": {"ndcg@10": {"languages": languages, "average": 0.2}}}
@@ -129,7 +129,7 @@ def test_another_model_s_numbers_are_not_looked_at():
 def test_a_folder_that_a_known_model_is_given_is_judged_as_its_copy_and_says_so():
     found = judged(repository=None)
     assert {one.state for one in found if one.published.locator == published_korean().locator} == {"OK"}
-    assert all(f"ours is a folder of one's own, taken for {HUB}" in one.notes[0] for one in found)
+    assert all(f"ours is a user's folder, taken for {HUB}" in one.notes[0] for one in found)
     written = record(repository=None, of="mine") | {"model": "mine"}
     assert not [*verdicts(Result.model_validate(written), written)]  # a folder under a name of one's own
 
@@ -138,7 +138,7 @@ def test_a_model_without_a_checkpoint_is_no_folder_s_copy():
     score = SCORE.model_copy(update={"model": "bm25"})
     assert other_weights("bm25", {}, score) == ()
     folder = {"job": "sources checkpoint", "model": "me5_small"}
-    assert "a folder of one's own" in other_weights("me5_small", folder, SCORE)[0]
+    assert "a user's folder" in other_weights("me5_small", folder, SCORE)[0]
 
 
 def test_a_damaged_result_is_named_and_ends_no_look_at_the_others(tmp_path, capsys):
@@ -256,7 +256,7 @@ def test_the_tables_show_the_number_of_the_same_instruction_first():
         written["metrics"] = {"ndcg@10": {"languages": {"es": 0.5}, "average": 0.5, "n": {"es": 648}}}
         result = Result.model_validate(written | {"benchmark": "miracl_hard_negatives"})
         value = CellSource("miracl_hard_negatives", "me5_small", "direct", "ndcg@10", ("es",), average=False)
-        first, second = beside(value, 0.5, ["es"], result, written)
+        first, second = published_for(value, 0.5, ["es"], result, written)
         assert [one.published.benchmark for one in (first, second)] == [
             "miracl_hard_negatives_v2",
             "miracl_hard_negatives",

@@ -12,8 +12,8 @@ from stele.artifacts.records import content_digest
 from stele.command import cli
 from stele.files.formats import csv_text
 from stele.papers.table import load_spec
-from stele.tables.list_cells import COLUMNS, to_csv
 from stele.tables.render import formats, markdown
+from stele.tables.render.formats import COLUMNS, to_csv
 
 
 def _pipe_rows(page):
@@ -35,7 +35,10 @@ def test_ours_the_papers_and_the_difference_side_by_side(bench):
     ]
     assert rows[5] == ["Second", "ours", *["—<sup>n</sup>"] * 3]
     assert rows[6][1] == "paper" and rows[7][0] == "Method", "no line of differences where there is none"
-    assert "**Labels: generated data; stand-in checkpoint; not the paper's numbers: miniature.**" in page
+    assert (
+        "**Labels: generated data; stand-in checkpoint; not a reproduction of the paper's numbers: scale miniature.**"
+        in page
+    )
     assert "**The 6 cells:** 3 measured, 3 not run." in page
     assert "snakemake " + (bench.results_dir / "tables/msm/table_99.md").as_posix() in page
     assert "snakemake " + (bench.results_dir / "mrtydi/second/zero_shot_marco.json").as_posix() in page
@@ -44,7 +47,7 @@ def test_ours_the_papers_and_the_difference_side_by_side(bench):
 def test_real_data_with_a_real_checkpoint_never_reads_miniature(bench):
     bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=[])
     page = _render(formats.to_markdown, bench, bench.spec(), scale="miniature")
-    assert "Labels" not in page and "not the paper's numbers" not in page
+    assert "Labels" not in page and "not a reproduction" not in page
 
 
 def test_generated_data_and_stand_ins_have_a_difference_only_when_asked_for(bench):
@@ -53,7 +56,7 @@ def test_generated_data_and_stand_ins_have_a_difference_only_when_asked_for(benc
     page = _render(formats.to_markdown, bench, bench.spec(), scale="miniature")
     whose = [row[1] for row in _pipe_rows(page)[2:7]]
     assert whose == ["ours", "paper", "ours", "paper", "diff."], "real data beside them keep theirs"
-    assert "No difference from the paper is shown for generated data" in page
+    assert "Differences from the paper are not shown for generated data" in page
 
 
 def test_a_borrowed_row_takes_one_line_though_its_parameters_are_counted(bench, root):
@@ -68,7 +71,7 @@ def test_a_label_of_some_cells_says_of_how_many(bench):
     bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=["limited"])
     bench.result("second", {"ar": 0.5, "sw": 0.1})
     page = _render(formats.to_markdown, bench, bench.spec(), scale="miniature")
-    assert "limited (3 of the 6 measured cells)" in page and "not the paper's numbers" not in page
+    assert "limited (3 of the 6 measured cells)" in page and "not a reproduction" not in page
 
 
 def test_missing_is_never_zero(bench, msm):

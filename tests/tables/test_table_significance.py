@@ -12,10 +12,11 @@ from scipy import stats
 
 from stele.command import cli
 from stele.tables import all_tables
-from stele.tables.cells.cell import Results, table_cells
-from stele.tables.cells.context import Context
-from stele.tables.cells.significance import compare_rows
 from stele.tables.render import formats
+from stele.tables.values.cell import table_cells
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Results
+from stele.tables.values.significance import compare_rows
 from tests.sealed import write_sealed
 
 LANGUAGES = ("ar", "sw")

@@ -14,8 +14,7 @@ from today_spec import spec
 from stele.artifacts.records import GENERATED, LIMITED, STAND_IN
 from stele.catalogue.schema.published import PublishedScore
 from stele.command import cli
-from stele.tables.list_cells import to_csv
-from stele.tables.render.formats import to_latex, to_markdown
+from stele.tables.render.formats import to_csv, to_latex, to_markdown
 from stele.tables.render.pages import draw, table_page
 from tests.sealed import write_sealed
 
@@ -34,7 +33,7 @@ def said(monkeypatch):
 
     def says(*scores):
         index = {("mrtydi", HUB, "mrr@100"): list(scores)}
-        monkeypatch.setattr("stele.tables.published.beside._index", lambda: index)
+        monkeypatch.setattr("stele.published.lookup._index", lambda: index)
 
     return says
 
@@ -151,7 +150,7 @@ def test_all_sources_stand_in_the_page_and_in_the_csv_each_with_its_verdict(benc
     (box,) = page.xpath("//div[h3[.='mE5-small · KO']]")
     facts = dict(zip(box.xpath(".//dt/text()"), box.xpath(".//dd/text()"), strict=True))
     assert "tolerance 0.01): OK, 0.0; paper; table 1" in facts["published 1"]
-    assert "FAIL, -3.0" in facts["published 2"] and "unverified, which judges nothing" in facts["published 3"]
+    assert "FAIL, -3.0" in facts["published 2"] and "unverified, so no verdict" in facts["published 3"]
     rows = list(csv.DictReader(io.StringIO(render(to_csv, bench, spec(bench)))))
     korean = [row for row in rows if row["language"] == "ko" and "mE5" in row["row"]]
     assert [(row["published"], row["difference"], row["verdict"], row["source"]) for row in korean] == [
@@ -224,12 +223,12 @@ def test_commands_that_go_through_specs_take_their_folder(together, root, capsys
     specs, results = str(root / "paper_tables/today"), ["--results-dir", str(together.parent)]
     assert cli.main(["tables", "check", "--specs", specs]) == 0
     assert "all: 0 cells of 7 tables" in capsys.readouterr().out
-    assert cli.main(["tables", "coverage", "--specs", specs, *results, "--format", "csv"]) == 0
+    assert cli.main(["tables", "cells", "--specs", specs, *results, "--format", "counts-csv"]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("today,7,")
-    assert cli.main(["tables", "list_cells", "--specs", specs, *results]) == 0
+    assert cli.main(["tables", "cells", "--specs", specs, *results, "--format", "csv"]) == 0
     listed = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert {row["paper"] for row in listed} == {"today"} and any(row["state"] == "not run" for row in listed)
-    assert cli.main(["tables", "cell_map", "--specs", specs, *results, "--output", str(together / "map.svg")]) == 0
+    assert cli.main(["tables", "cells", "--specs", specs, *results, "--map", str(together / "map.svg")]) == 0
     assert "Today's encoders" in (together / "map.svg").read_text()
 
 

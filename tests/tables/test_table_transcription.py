@@ -13,8 +13,8 @@ from rendering import as_printed
 
 from stele import catalogue
 from stele.papers.table import load_specs, results_needed
-from stele.tables.cells import numbers
 from stele.tables.check import counts, printed_cells
+from stele.tables.values import numbers
 
 HEADED = {"msm/1", "msm/9", "msm/10", "kept/4", "kept/5"}  # tables whose rows come twice
 APART = {"msm/13", "kept/1"}  # with words of several parts

@@ -8,8 +8,8 @@ import pytest
 from rendering import as_printed
 
 from stele.papers.table import load_spec
-from stele.tables.cells import numbers
 from stele.tables.check import counts, printed_cells
+from stele.tables.values import numbers
 
 PRINTED = {
     "clir_lm/2": """

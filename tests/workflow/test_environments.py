@@ -18,7 +18,7 @@ from tests.rule_files import command, environments, foreign, local_rules, reach,
 LOCKS = {"cpu": "cpu", "data": "cpu", "snakemake": "cpu", "gpu": "gpu"}  # environment -> lock file
 # what these can import and never do: they count operations from recipes, or check names by the recipes' schema; they
 # mine nothing and load no model
-ESTIMATES = {"cost", "usage", "claims", "all_tables", "today_tables", "table", "figure", "cell_map", "card"}
+ESTIMATES = {"cost", "usage", "claims", "all_tables", "today_tables", "table", "figure", "cells", "card"}
 NOT_REACHED = {"torch", "transformers", "accelerate", "duckdb", "pyarrow"}
 # what an environment has beside what its commands import
 BESIDE = {

@@ -4,7 +4,7 @@ import ast
 import re
 
 # packages that read folders of results which somebody may have handed over
-HANDED = ("claims", "evaluate", "evidence", "results", "significance", "tables")
+HANDED = ("claims", "evaluate", "evidence", "published", "results", "significance", "tables")
 # what of theirs joins variables to paths without `inside`: names of specs, of our own, of files that were found there
 OWN_NAMES = {
     "claims/formats/verdicts.py": {"specs / paper"},
@@ -18,16 +18,17 @@ OWN_NAMES = {
     "evidence/trainings.py": {"folder / name"},
     "tables/all_tables.py": {"folder / name", "folder / f'{table.file}.json'"},
     "tables/all_tables_pdf.py": {"scratch / f'{tex.stem}.pdf'", "scratch / f'{tex.stem}.log'"},
-    "tables/published/renewal.py": {
+    "tables/renew_references.py": {
         "clones / about.clone",
         "clone / name",
         "clone / _folder(model)",
         "theirs / file",
         "ours / file",
     },
-    "tables/sample.py": {"args.specs / paper", "args.results / 'claims' / f'{paper}.json'"},
     "tables/site.py": {
         "specs / paper",
+        "folder / 'claims' / f'{paper}.json'",
+        "args.to / first",
         "to / path.parent.name",
         "to / path.parent.name / path.stem",
         "folder / cell.href.removeprefix('results/')",

@@ -84,7 +84,7 @@ rule card:
         " > {log} 2>&1"
 
 
-rule cell_map:
+rule cells:
     input:
         specs=list(map(str, plan.tables.specs.values())),
         context=plan.paths.results("tables/context.json"),
@@ -98,14 +98,14 @@ rule cell_map:
         ),
         pdf=plan.paths.results("tables/cell_map.pdf"),
     params:
-        code=code("tables.cell_map"),
+        code=code("tables.cells"),
         papers=list(map(str, plan.tables.folders.values())),
         results=lambda wildcards: plan.settings.config.results_dir,
     message:
         "Draw the map of all cells by state"
     shell:
-        "python -m stele tables cell_map --specs {params.papers} --context {input.context} --results-dir {params.results}"
-        " --output {output.svg} {output.pdf} > {log} 2>&1"
+        "python -m stele tables cells --specs {params.papers} --context {input.context} --results-dir {params.results}"
+        " --map {output.svg} {output.pdf} > {log} 2>&1"
 
 
 # asks for every table and figure and then sets them together: one start of Python for all pages
@@ -200,7 +200,7 @@ localrules:
     table,
     figure,
     card,
-    cell_map,
+    cells,
     all_tables,
     all_tables_pdf,
     today_tables,

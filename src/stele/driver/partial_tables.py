@@ -18,7 +18,7 @@ from snakemake.iocontainers import InputFiles
 from stele.plan.plan import Plan
 
 # rules whose commands show any state of the results; in the order of their need
-RENDERING = ("table", "figure", "cell_map", "all_tables", "today_tables")
+RENDERING = ("table", "figure", "cells", "all_tables", "today_tables")
 
 
 def finish(plan: Plan, workflow) -> None:

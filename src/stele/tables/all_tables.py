@@ -2,9 +2,9 @@ r"""Render all tables together: one Markdown file, one LaTeX document, one HTML 
 
     python -m stele tables all_tables
 
-Written to {output-dir}: all_tables.md, all_tables.tex (it \inputs each table's own file from there), all_tables.bib,
-all_tables.html and {paper}.html. The order is that of the papers and their tables, whatever the order of --spec.
-Tables of today's encoders, which are no paper's, go by another --name: today_tables.md and so on.
+The files in {output-dir} are all_tables.md, all_tables.tex (which \inputs each table's own file), all_tables.bib,
+all_tables.html and {paper}.html, ordered by paper and table, whatever the order of --spec. Tables of today's encoders,
+which no paper prints, take another --name: today_tables.md and so on.
 """
 
 from __future__ import annotations
@@ -20,30 +20,28 @@ from stele.files.atomic import atomic_file
 from stele.papers.claims import FILE
 from stele.papers.paper import paper_folder, papers_in
 from stele.papers.table import load_spec
-from stele.tables.cells import cached_tests
-from stele.tables.cells.cell import Results, table_cells
-from stele.tables.cells.context import add_context_arguments, given_context
-from stele.tables.cells.significance import compare_rows
 from stele.tables.render import bibliography, formats, markdown, pages
-from stele.tables.render.claim_parts import PaperClaims
-from stele.tables.render.claims import draw_claims
+from stele.tables.render.claims import PaperClaims, draw_claims
 from stele.tables.render.jinja import Ready
 from stele.tables.render.layout import build
 from stele.tables.render.pictures import Picture, pictures
 from stele.tables.render.pictures import drawn as drawn_in
-from stele.tables.render.summary import summarise
-from stele.tables.render.words import words_of
+from stele.tables.render.summary import summarise, words_of
+from stele.tables.values.cell import table_cells
+from stele.tables.values.context import add_context_arguments, read_context
+from stele.tables.values.lookup import Results
+from stele.tables.values.significance import compare_rows, read_tests
 
 log = logging.getLogger(__name__)
 SUFFIXES = ("html", "md", "tex", "csv")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--spec", type=Path, nargs="+", help="default: all of paper_tables/ that are papers'")
-    parser.add_argument("--name", default="all_tables", help="of the files that have them all (default: %(default)s)")
+    parser.add_argument("--spec", type=Path, nargs="+", help="default: the papers' tables in paper_tables/")
+    parser.add_argument("--name", default="all_tables", help="of the files with all tables (default: %(default)s)")
     add_context_arguments(parser)
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: %(default)s")
-    parser.add_argument("--figures", type=Path, nargs="*", help="drawn already, as SVG; default: those of --output-dir")
+    parser.add_argument("--figures", type=Path, nargs="*", help="drawn figures as SVG; default: those in --output-dir")
     parser.add_argument(
         "--verdicts",
         type=Path,
@@ -55,42 +53,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    # read the specs, in the order of papers and tables
     specs = args.spec or [path for paper in papers_in() for path in paper_folder(paper).glob("table_*.yaml")]
     loaded = [(load_spec(path), path) for path in specs]
     loaded.sort(key=lambda pair: (pair[0].rank, pair[0].number))
     folder = args.output_dir or args.results_dir / "tables"
-    context, results = given_context(args), Results(args.results_dir)
+    context, results = read_context(args), Results(args.results_dir)
     root = Path(os.path.relpath(args.results_dir, folder)).as_posix()
+
+    # draw each table, with the tests in its record if they are up to date
     drawn, sections = [], []
     for table, spec in loaded:
         cells = table_cells(table, context, results)
-        tests = cached_tests.read(folder / f"{table.file}.json", spec, cells, results) or compare_rows(cells, results)
+        tests = read_tests(folder / f"{table.file}.json", spec, cells, results) or compare_rows(cells, results)
         drawn.append(pages.draw(table, cells, context, results, tests, root=root))
         grid = build(table, cells, context.view, tests)
         summary = summarise(table, cells, context, results, tests, [grid])
         sections.append({"summary": summary, "grid": Ready(markdown.table(grid))})
+
+    # set tables, figures and claims together
     figures = list(pictures(drawn_in(folder) if args.figures is None else args.figures, folder))
     claims = draw_paper_claims({table.paper: spec.parent for table, spec in loaded}, drawn, args.verdicts)
     for name, text in texts(args.name, drawn, sections, figures, claims).items():
         with atomic_file(folder / name) as handle:
             handle.write(text)
-    log.info("%s: %d tables: %s", folder, len(drawn), pages.states([one.summary for one in drawn]))
+    log.info("%s: %d tables: %s", folder, len(drawn), pages.states([table.summary for table in drawn]))
 
 
 def draw_paper_claims(
     folders: Mapping[str, Path], drawn: Sequence[pages.Drawn], verdicts: Sequence[Path]
 ) -> dict[str, PaperClaims]:
-    """Paper -> its claims, of those that have some in the folder of their specs; `verdicts` are {paper}.json."""
+    """Paper -> its claims, for papers with claims beside their specs; `verdicts` are files {paper}.json."""
     judged = {path.stem: path for path in verdicts}
-    return {
-        paper: draw_claims(
-            folder,
-            {box: cell for one in drawn if one.table.paper == paper for box, cell in one.boxes.items()},
-            judged.get(paper),
-        )
-        for paper, folder in folders.items()
-        if (folder / FILE).is_file()
-    }
+    claims = {}
+    for paper, folder in folders.items():
+        if (folder / FILE).is_file():
+            boxes: dict[tuple[str, str], tuple[str, str]] = {}
+            for table in drawn:
+                if table.table.paper == paper:
+                    boxes |= table.boxes
+            claims[paper] = draw_claims(folder, boxes, judged.get(paper))
+    return claims
 
 
 def texts(
@@ -100,12 +103,12 @@ def texts(
     figures: Sequence[Picture],
     claims: Mapping[str, PaperClaims],
 ) -> dict[str, str]:
-    """File name -> content, from the tables, their summaries and grids in Markdown, the figures, and the claims."""
+    """File name -> content. `sections` are the tables' summaries and grids for Markdown and LaTeX, in their order."""
     papers: dict[str, list[pages.Drawn]] = {}
-    for one in drawn:
-        papers.setdefault(one.table.paper, []).append(one)
-    summaries = [one.summary for one in drawn]
-    by_table = {one.table.id: section for one, section in zip(drawn, sections, strict=True)}
+    for table in drawn:  # by paper
+        papers.setdefault(table.table.paper, []).append(table)
+    summaries = [table.summary for table in drawn]
+    by_table = {table.table.id: section for table, section in zip(drawn, sections, strict=True)}
     shared: dict[str, Any] = {
         "name": Ready(name),
         "words": words_of(drawn[0].table),
@@ -115,22 +118,16 @@ def texts(
         "count": len(drawn),
         "states": pages.states(summaries),
     }
-    return {
+    files = {
         f"{name}.md": formats.markdown_page("all_tables", **shared),
         f"{name}.tex": formats.latex_page("all_tables", **shared),
         f"{name}.bib": bibliography.bibtex(tables[0].table.about for tables in papers.values()),
         f"{name}.html": pages.index_page(drawn, SUFFIXES, figures, name=name, words=shared["words"]),
-        **{
-            f"{paper}.html": pages.paper_page(
-                paper,
-                tables,
-                f"{name}.html",
-                [picture for picture in figures if picture.paper == paper],
-                claims.get(paper),
-            )
-            for paper, tables in papers.items()
-        },
     }
+    for paper, tables in papers.items():
+        of_paper = [picture for picture in figures if picture.paper == paper]
+        files[f"{paper}.html"] = pages.paper_page(paper, tables, f"{name}.html", of_paper, claims.get(paper))
+    return files
 
 
 def _paper(
@@ -143,11 +140,7 @@ def _paper(
         "key": Ready(about.citation.key if about.citation else ""),
         "figures": [picture for picture in figures if picture.paper == paper],
         "tables": [
-            {
-                "file": Ready(one.table.file),
-                "number": one.table.number,
-                **sections[one.table.id],
-            }
-            for one in tables
+            {"file": Ready(table.table.file), "number": table.table.number, **sections[table.table.id]}
+            for table in tables
         ],
     }

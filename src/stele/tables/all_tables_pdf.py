@@ -44,9 +44,9 @@ def compile_tex(tex: Path, scratch: Path) -> bytes:
     """The PDF of a document that inputs files beside it; everything that LaTeX writes goes to `scratch`."""
     shutil.copy(tex, scratch)
     (scratch / "beside").symlink_to(tex.parent.resolve())  # TeX expands braces, commas and $ in the path of a folder
-    beside = f"beside{os.pathsep}"  # and then where LaTeX looks anyway
+    inputs = f"beside{os.pathsep}"  # and then where LaTeX looks anyway
     # a PDF is dated and numbered by the time, unless it is given, and by the paths of its files: those are all relative
-    fixed = {"SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1", "TEXINPUTS": beside, "BIBINPUTS": beside}
+    fixed = {"SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1", "TEXINPUTS": inputs, "BIBINPUTS": inputs}
     done = subprocess.run(
         [*LATEXMK, tex.name],
         cwd=scratch,

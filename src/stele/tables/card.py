@@ -17,9 +17,8 @@ from stele.command import arguments
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
 from stele.files.paths import read_stamp
-from stele.tables.cards.content import cells, make_card
-from stele.tables.cards.evaluated import read
-from stele.tables.render.card import to_html, to_markdown
+from stele.tables.render.card import cells, make_card, to_html, to_markdown
+from stele.tables.render.card_sources import read
 
 FORMATS = {".md": to_markdown, ".html": to_html}
 
@@ -33,18 +32,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    clock, found = records.start(), read(args.results)
+    clock, evaluated = records.start(), read(args.results)
     folder = args.results[0].parents[3] if len(args.results[0].parents) > 3 else None
     scale = read_stamp(folder) if folder else None
-    card = make_card(found, scale or "", str(folder or ""), args.user_data)
+    card = make_card(evaluated, scale or "", str(folder or ""), args.user_data)
     for path in args.output:
         with atomic_file(path) as handle:
             handle.write(FORMATS[path.suffix](card))
     records.write_record(
         args.output[0].with_suffix(".json"),
         job="card",
-        inputs={one.result.benchmark: path for one, path in zip(found, args.results, strict=True)},
+        inputs={entry.result.benchmark: path for entry, path in zip(evaluated, args.results, strict=True)},
         clock=clock,
-        model=found[0].result.model,
+        model=evaluated[0].result.model,
         content=digest([*cells(card)]),
     )

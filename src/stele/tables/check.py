@@ -1,10 +1,9 @@
-"""Check the papers' tables against themselves and each other; every cell is counted.
+"""Check the papers' tables against themselves and each other, and count their cells.
 
-Averages are recomputed; numbers printed twice, bold marks and printed differences are compared; rows that one of our
-papers borrowed from another are compared with the row they were taken from, and rows with the same numbers under
-different models are found. Each deviation must be listed with its reason in the table's spec (`deviations`); one that
-is not, or one listed that does not occur, is an error. So is a claim (`claims.yaml`) whose stated verdict the numbers
-do not give.
+The check recomputes averages, compares numbers printed twice, bold marks and printed differences, compares rows that
+one paper borrowed from another with their origin, and finds rows with the same numbers under different models. The
+table's spec must list each deviation with its reason (`deviations`). An unlisted deviation is an error, and so are a
+listed one that does not occur and a claim (`claims.yaml`) whose stated verdict does not follow from the numbers.
 """
 
 from __future__ import annotations
@@ -20,17 +19,18 @@ from pathlib import Path
 from stele.claims import check
 from stele.errors import SteleError, nearest
 from stele.papers.table import Table, asked_for, load_specs, source_of
-from stele.tables.cells.cell import Cell, Results, table_cells
-from stele.tables.cells.context import Context
+from stele.tables.values.cell import Cell, table_cells
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Results
 
 log = logging.getLogger(__name__)
 EPSILON = 1e-9
-COPIED = 4  # so many equal numbers make a row a copy of another
+COPIED = 4  # equal numbers that make a row a copy of another
 
 
 @dataclass(frozen=True)
 class FoundDeviation:
-    """One deviation: the table, the cell's address, its kind, what is printed and what its neighbours say."""
+    """One deviation: the table, the cell's address, its kind, and in words the printed and the expected number."""
 
     table: str
     address: str
@@ -39,7 +39,7 @@ class FoundDeviation:
 
 
 def printed_cells(table: Table) -> list[Cell]:
-    """The cells of a spec without any results; none of a table that no paper prints."""
+    """The cells of a spec without results; none for a table that no paper prints."""
     return [] if table.of_today else table_cells(table, Context(), Results(Path("/nonexistent")))
 
 
@@ -51,7 +51,7 @@ def _number(cell: Cell) -> float | None:
 def averages(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
     """Printed averages that differ from the mean of their row's cells by more than half a unit of the last digit.
 
-    The paper averages unrounded cells, so up to one unit may come from rounding: listed as data all the same.
+    A paper averages unrounded cells, so up to one unit of difference may be due to rounding; it is listed all the same.
     """
     lines = defaultdict(list)
     for cell in cells:
@@ -72,7 +72,7 @@ def averages(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
 
 
 def _columns_averaged(table: Table, cell: Cell) -> list[str]:
-    """The columns that an average covers in a row that has no value of ours (numbers borrowed from elsewhere)."""
+    """The columns that an average covers in a borrowed row, which has no value of ours."""
     return [c.key for code in cell.column.target.average or () for c in table.columns if c.target.language == code]
 
 
@@ -82,9 +82,9 @@ def _by_column(line: Sequence[Cell], columns: Iterable[str]) -> list[float]:
 
 
 def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
-    """Cells of the same value, both the papers' own measurements, and are printed differently.
+    """Cells of one paper that measure the same value and print it differently; borrowed numbers are left out.
 
-    Reported at each of the cells, so that each table tells its reader; numbers borrowed from elsewhere are left out.
+    The deviation is reported at each of the cells, so that every table says it.
     """
     same = defaultdict(list)
     for table in tables:
@@ -106,7 +106,7 @@ def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
 
 
 def bold_marks(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
-    """Printed bold on a number that is not the best of the rows it is compared with."""
+    """Numbers printed in bold that are not the best of their column."""
     columns = defaultdict(list)
     for cell in cells:
         if _number(cell) is not None and cell.direction != "none":
@@ -121,7 +121,7 @@ def bold_marks(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
 
 
 def differences(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
-    """Printed differences that are not those of the printed numbers."""
+    """Printed differences that do not follow from the printed numbers."""
     base = {(c.line.key, c.column.key): c for c in cells if table.differences_from == f"{c.group.key}/{c.row.key}"}
     for cell in (cell for cell in cells if cell.printed.difference is not None):
         decimals, other = cell.report.decimals, base[cell.line.key, cell.column.key]
@@ -132,21 +132,21 @@ def differences(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]
 
 
 def _about(cell: Cell) -> tuple[str | None, str | None, tuple[str, ...]]:
-    """What a cell is a number of, whatever the model: benchmark, metric, languages."""
+    """The benchmark, metric and languages of a cell, whatever its model."""
     target = asked_for(cell.table, cell.group, cell.row, cell.line, cell.column)
     languages = (target.language,) if target.language else tuple(sorted(target.average or ()))
     return target.benchmark, target.metric, languages
 
 
 def _fraction(cell: Cell) -> float:
-    """A printed number in the units of our values, so that .365 and 36.5 % are the same."""
+    """A printed number as a fraction: .365 for 36.5 %."""
     return round(_number(cell) / cell.report.scale, 9)
 
 
 def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[Cell, Cell | None]]:
-    """The cells that a paper took from a row of another of our papers, each with the cell there, None without one.
+    """The cells that one of these papers took from another, each with its original, None if the row has none.
 
-    Only what two of the given tables say can be compared.
+    Raises SteleError where `sources` names a row that the other table does not have.
     """
     rows = defaultdict(dict)
     for table in tables:
@@ -166,7 +166,7 @@ def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[Cell, Cell | None]
 
 
 def borrowed_differently(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
-    """Borrowed cells that do not print what the row they were taken from prints, to the digits that both have."""
+    """Borrowed cells that differ from their original in digits that both print."""
     for cell, origin in borrowed_cells(tables):
         if origin is None:
             says = "the row it was taken from has no such cell"
@@ -191,7 +191,7 @@ def _print(cell: Cell) -> str:
 
 @dataclass(frozen=True)
 class _RowNumbers:
-    """The numbers that one row prints of one benchmark: by place in its table, and by what they are numbers of."""
+    """The numbers of one row and benchmark, by place in the table and by meaning (`_about`)."""
 
     table: str
     row: str
@@ -200,7 +200,7 @@ class _RowNumbers:
     by_meaning: dict[tuple, float] = field(default_factory=dict)
 
     def repeats(self, other: _RowNumbers) -> int:
-        """How many numbers both rows have, if all of them are equal, else 0."""
+        """The number of values that both rows have if all of these are equal, else 0."""
         same_table = self.table == other.table
         ours, theirs = (self.by_place, other.by_place) if same_table else (self.by_meaning, other.by_meaning)
         both = ours.keys() & theirs.keys()
@@ -226,17 +226,19 @@ def _rows_by_benchmark(tables: Iterable[Table]) -> dict[str | None, list[_RowNum
 
 
 def copied_rows(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
-    """Rows with the same numbers under different models, at each of them, the others named.
+    """Rows with the same numbers under different models: at least `COPIED` numbers of a benchmark, all equal.
 
-    Two rows are compared in what both have of a benchmark: at least `COPIED` numbers, all equal.
+    The deviation is reported at each such row and names the others.
     """
     copies = defaultdict(list)
     for rows in _rows_by_benchmark(tables).values():
-        for one, other in combinations(rows, 2):
-            if not one.models & other.models and (count := one.repeats(other)) >= COPIED:
-                for ours, theirs in ((one, other), (other, one)):
-                    models = ", ".join(sorted(theirs.models))
-                    copies[ours.table, ours.row].append(f"{count} of {theirs.table} {theirs.row} ({models})")
+        for first, second in combinations(rows, 2):
+            count = first.repeats(second)
+            if first.models & second.models or count < COPIED:
+                continue
+            for row, other in ((first, second), (second, first)):
+                models = ", ".join(sorted(other.models))
+                copies[row.table, row.row].append(f"{count} of {other.table} {other.row} ({models})")
     for (table, row), others in copies.items():
         yield FoundDeviation(table, f"{row}/*/*", "copied row", f"the same numbers: {', '.join(others)}")
 
@@ -251,9 +253,9 @@ def deviations(tables: Sequence[Table]) -> list[FoundDeviation]:
 
 
 def unexplained(tables: Sequence[Table], deviations_found: Iterable[FoundDeviation]) -> list[str]:
-    """What is wrong: deviations that no spec lists, and listed ones that do not occur.
+    """Deviations that no spec lists, and listed ones that do not occur.
 
-    Nothing is said of one that can be seen only beside a table that is not among these.
+    A listed deviation that needs tables beyond these is skipped.
     """
     here = {table.id for table in tables}
     listed = {(table.id, d.at, d.kind): set(d.tables) for table in tables for d in table.deviations}
@@ -265,7 +267,7 @@ def unexplained(tables: Sequence[Table], deviations_found: Iterable[FoundDeviati
 
 
 def counts(table: Table) -> Counter[str]:
-    """How many cells of a table hold a number, words, or a dash; none of a list that explains words."""
+    """The cells of a table that hold a number, words or a dash; none for a list that explains words."""
     if not table.counted:
         return Counter()
     kinds = {float: "numbers", str: "words", type(None): "dashes"}
@@ -293,4 +295,4 @@ def run(args: argparse.Namespace) -> None:
     rows = {(cell.table.id, cell.group.key, cell.row.key) for cell in compared}
     print(f"borrowed: {len(compared)} cells of {len(rows)} rows compared with the rows they were taken from")
     if problems := [*unexplained(tables, occurring), *check.problems(args.specs)]:
-        raise SteleError("\n".join(["the tables deviate from themselves, or from the claims:", *problems]))
+        raise SteleError("\n".join(["the tables contradict themselves or their claims:", *problems]))

@@ -1,4 +1,4 @@
-"""Draw one figure of a paper from whatever results exist; what has none yet shows its state.
+"""Draw one figure of a paper from the results that exist; points and panels without results show their state.
 
 python -m stele tables figure --spec paper_tables/ccp/figure_01.yaml --output figure_01.svg figure_01.pdf
 """
@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from stele.command import arguments
 from stele.files.formats import save_figure
 from stele.papers.figure import load_figure
-from stele.tables.cell_map import ON_PAPER, add_output_argument, checked
-from stele.tables.cells.cell import Results
-from stele.tables.cells.context import Context, load_context, refuse
-from stele.tables.figures.data import parts
-from stele.tables.figures.draw import described, draw, title
+from stele.tables.render.figure import described, draw, title
+from stele.tables.render.figure_data import panel_series
+from stele.tables.render.figure_panels import ON_PAPER
+from stele.tables.values.context import Context, load_context, refuse
+from stele.tables.values.lookup import Results
 
 log = logging.getLogger(__name__)
 
@@ -26,22 +27,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--spec", type=Path, required=True, help="paper_tables/{paper}/figure_NN.yaml")
     parser.add_argument("--context", type=Path, help="JSON: scale, rows that cannot be built, seeds")
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
-    add_output_argument(parser)
+    parser.add_argument(
+        "--output",
+        type=arguments.output(".svg", ".pdf", ".png"),
+        nargs="+",
+        required=True,
+        metavar="FILE",
+        help=".svg or .pdf or .png",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
     context = load_context(args.context)
-    damaged = write_figure(args.spec, context, Results(args.results_dir), checked(args.output))
+    damaged = write_figure(args.spec, context, Results(args.results_dir), args.output)
     refuse(damaged, context)
 
 
 def write_figure(spec: Path, context: Context, results: Results, outputs: Sequence[Path]) -> list[str]:
-    """Draws a figure into files, by their suffix; returns why results of it cannot be read."""
+    """Draws a figure into files, by their suffix; returns the errors of damaged results."""
     figure = load_figure(spec)
-    drawn = parts(figure, context, results)
+    drawn = panel_series(figure, context, results)
     picture = draw(figure, drawn)
     for path in outputs:
         save_figure(picture, path, title(figure), described(figure, drawn), **ON_PAPER)
-    states = Counter(one.state for part in drawn for one in part.outcomes)
+    states = Counter(outcome.state for part in drawn for outcome in part.outcomes)
     log.info("%s: %s", figure.file, ", ".join(f"{count} {state}" for state, count in states.items()))
-    return [one.reason for part in drawn for one in part.outcomes if one.state == "unreadable"]
+    return [outcome.reason for part in drawn for outcome in part.outcomes if outcome.state == "unreadable"]

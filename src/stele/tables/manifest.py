@@ -14,7 +14,7 @@ from stele.command import arguments
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
-    parser.add_argument("--output", type=arguments.output(".json"), help="default: results.json in the folder")
+    parser.add_argument("--output", type=arguments.output(".json"), help="default: manifest.json in the folder")
 
 
 def run(args: argparse.Namespace) -> None:

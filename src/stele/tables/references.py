@@ -1,4 +1,4 @@
-"""Hold results against the numbers that others published: OK, near, FAIL, or why they cannot be compared.
+"""Compare results with the numbers that others published: OK, near, FAIL, or why they are not comparable.
 
 stele tables references
 stele tables references --strict       # exit code 1 where one fails
@@ -10,7 +10,7 @@ import argparse
 import logging
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from stele import catalogue
@@ -18,7 +18,7 @@ from stele.artifacts.records import read_record
 from stele.artifacts.results import read_placed, result_files
 from stele.errors import SteleError
 from stele.files.formats import write_csv
-from stele.tables.published.verdicts import Verdict, verdicts
+from stele.published.verdicts import Verdict, verdicts
 
 log = logging.getLogger(__name__)
 COLUMNS = ("benchmark", "model", "language", "metric", "ours", "published", "difference", "tolerance", "verdict", "why")
@@ -33,22 +33,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     damaged: list[str] = []
-    found = list(of_folder(args.results_dir, damaged.append))
-    for what in damaged:
-        log.error("%s", what)
+    all_verdicts = list(of_folder(args.results_dir, damaged.append))
+    for problem in damaged:
+        log.error("%s", problem)
     if args.format == "csv":
-        write_csv(sys.stdout, [COLUMNS, *map(row, found)])
+        write_csv(sys.stdout, [COLUMNS, *map(row, all_verdicts)])
     else:
-        sys.stdout.writelines(f"{line}\n" for line in as_text(found))
-    failed = [one for one in found if one.state == "FAIL"]
+        sys.stdout.writelines(f"{line}\n" for line in as_text(all_verdicts))
+    failed = sum(verdict.state == "FAIL" for verdict in all_verdicts)
     if args.strict and damaged:
-        raise SteleError(f"{len(damaged)} results cannot be read, as said above")
+        raise SteleError(f"{len(damaged)} results cannot be read; see the errors above")
     if args.strict and failed:
-        raise SteleError(f"{len(failed)} of {len(found)} numbers are not the published ones; see the lines with FAIL")
+        raise SteleError(f"{failed} of {len(all_verdicts)} numbers are not the published ones; see the lines with FAIL")
 
 
 def of_folder(results_dir: Path, damaged: Callable[[str], object]) -> Iterator[Verdict]:
-    """The verdicts on all results of a folder; `damaged` is told of each that cannot be read, which is left out."""
+    """The verdicts on all results of a folder; the error of an unreadable result goes to `damaged`.
+
+    Raises SteleError where there is no such folder.
+    """
     if not results_dir.is_dir():
         raise SteleError(f"{results_dir}: no such folder of results")
     aliases = catalogue.load("settings")["aliases"]
@@ -61,22 +64,22 @@ def of_folder(results_dir: Path, damaged: Callable[[str], object]) -> Iterator[V
         yield from verdicts(result, record)
 
 
-def row(one: Verdict) -> list[str]:
-    """One verdict, in the order of `COLUMNS`."""
-    score = one.published
-    numbers = [f"{one.ours:.6g}", f"{score.value:g}", f"{one.difference:+.6f}", f"{score.tolerance:g}"]
-    place = [one.benchmark, one.model, one.language, one.metric]
+def row(verdict: Verdict) -> list[str]:
+    """One verdict in the order of `COLUMNS`."""
+    score = verdict.published
+    place = [verdict.benchmark, verdict.model, verdict.language, verdict.metric]
+    numbers = [f"{verdict.ours:.6g}", f"{score.value:g}", f"{verdict.difference:+.6f}", f"{score.tolerance:g}"]
     source = [score.source, score.locator, score.model_revision, score.status]
-    return [*place, *numbers, one.state, one.why, "; ".join(one.notes), *source]
+    return [*place, *numbers, verdict.state, verdict.why, "; ".join(verdict.notes), *source]
 
 
-def as_text(found: Iterable[Verdict]) -> Iterator[str]:
-    """A line a verdict, and how many there are of each."""
-    found = list(found)
-    for one in found:
-        what = f"{one.benchmark}/{one.model} {one.language} {one.metric}"
-        notes = "; ".join(filter(None, (one.why, *one.notes)))
-        said = f"{one.ours:.4f}, published {one.published.value:.4f} ({one.published.source}), {one.difference:+.4f}"
-        yield f"{one.state}: {what}: {said}" + (f"; {notes}" if notes else "")
-    counts = Counter(one.state for one in found)
+def as_text(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """A line for each verdict, then the number of verdicts in each state."""
+    for verdict in verdicts:
+        score = verdict.published
+        place = f"{verdict.benchmark}/{verdict.model} {verdict.language} {verdict.metric}"
+        numbers = f"{verdict.ours:.4f}, published {score.value:.4f} ({score.source}), {verdict.difference:+.4f}"
+        notes = "; ".join(filter(None, (verdict.why, *verdict.notes)))
+        yield f"{verdict.state}: {place}: {numbers}" + (f"; {notes}" if notes else "")
+    counts = Counter(verdict.state for verdict in verdicts)
     yield ", ".join(f"{count} {state}" for state, count in counts.items()) or "no result has a published number"

@@ -3,8 +3,8 @@
     stele tables renew_references CLONES                    # CLONES/results, CLONES/pyserini, either or both
     stele tables renew_references CLONES --output new.tsv
 
-Numbers of a repository whose clone is there are replaced by what it holds at its commit; those of model cards and
-papers stay. catalogue/reference_sources.yaml says which files are read, and which numbers are known to be broken.
+The numbers of each cloned repository are replaced by those that its commit holds; the numbers of model cards and papers
+stay. catalogue/reference_sources.yaml says which files are read, and which numbers are known to be broken.
 """
 
 from __future__ import annotations
@@ -12,34 +12,55 @@ from __future__ import annotations
 import argparse
 import csv
 import logging
+import math
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from stele import catalogue
 from stele.catalogue.references import COLUMNS, FILE, read_references
-from stele.catalogue.schema.published import ReferenceSources
+from stele.catalogue.schema.models import Model
+from stele.catalogue.schema.published import Mteb, Pyserini, ReferenceSources, Repository, ResultFile, Suspect, Task
+from stele.errors import SteleError
 from stele.files.atomic import atomic_file
-from stele.files.reading import reading
-from stele.tables.published.renewal import Row, renewed
+from stele.files.reading import read_object, reading
 
 log = logging.getLogger(__name__)
+Row = dict[str, str]  # by COLUMNS
+ORDER = ("benchmark", "model", "split", "system", "metric", "subset", "source", "locator", "value")
+DIGITS = 12  # of a commit, in a locator
+CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfileMode = false\n"
+ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("clones", type=Path, metavar="CLONES", help="the folder of the clones")
-    parser.add_argument("--references", type=Path, default=FILE, help="what is renewed (default: the catalogue's)")
+    parser.add_argument("--references", type=Path, default=FILE, help="the file to renew (default: the catalogue's)")
     parser.add_argument("--output", type=Path, metavar="FILE.tsv", help="default: in place")
 
 
 def run(args: argparse.Namespace) -> None:
-    read_references(args.references)  # what is wrong in it is said before anything is written
+    read_references(args.references)  # an error in it stops the command before anything is written
     with reading(args.references), args.references.open(encoding="utf-8", newline="") as handle:
         before = list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))
     sources = catalogue.whole(ReferenceSources)
     after = renewed(before, sources.mteb, sources.pyserini, args.clones)
     with atomic_file(args.output or args.references, newline="", encoding="utf-8") as handle:
-        handle.writelines(
-            "\t".join(line) + "\n" for line in [COLUMNS, *([row[key] for key in COLUMNS] for row in after)]
-        )
+        handle.write("\t".join(COLUMNS) + "\n")
+        for row in after:
+            handle.write("\t".join(row[key] for key in COLUMNS) + "\n")
         handle.flush()
         read_references(Path(handle.name))
     known, now = set(map(_number, before)), set(map(_number, after))
@@ -47,5 +68,159 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _number(row: Row) -> tuple[str, ...]:
-    """What a number is, wherever in its source it stands."""
+    """The key of a number, wherever in its source it is printed."""
     return tuple(row[key] for key in COLUMNS if key not in ("locator", "note"))
+
+
+def renewed(rows: Sequence[Row], mteb: Mteb, pyserini: Pyserini, clones: Path) -> list[Row]:
+    """All rows in order: the numbers of each cloned repository, and the unchanged `rows` of every other source.
+
+    Raises SteleError where no repository is cloned.
+    """
+    renewed_rows = list(rows)
+    for about, read in ((mteb, mteb_rows), (pyserini, pyserini_rows)):
+        if (clone := clones / about.clone).is_dir():
+            models = {row["model"] for row in rows if row["source"] == about.source} | _catalogue_models()
+            paths = map(_folder, models) if isinstance(about, Mteb) else about.files
+            renewed_rows = [row for row in renewed_rows if row["source"] != about.source]
+            renewed_rows += read(about, clone, commit_of(clone, paths), models)
+    if not any((clones / about.clone).is_dir() for about in (mteb, pyserini)):
+        raise SteleError(f"{clones}: want a clone of {mteb.repository} as {mteb.clone}/, of {pyserini.repository} as "
+                         f"{pyserini.clone}/, or both")  # fmt: skip
+    return sorted(renewed_rows, key=lambda row: [row[key] for key in ORDER])
+
+
+def commit_of(clone: Path, paths: Iterable[str]) -> str:
+    """The commit of a clone. Raises SteleError where the files under `paths` differ from that commit.
+
+    A clone's configuration, hooks and attributes can name programs (core.fsmonitor, filters). So git sees the clone's
+    objects and branches in a temporary folder without any of them, and no configuration of the user or the machine.
+    """
+    theirs = clone / ".git"
+    if not (theirs / "HEAD").is_file():
+        raise SteleError(f"{clone}: no clone that git knows (want its .git folder); clone it again")
+    with TemporaryDirectory() as name, reading(clone, "clone", "clone it again"):
+        ours = Path(name)
+        (ours / "config").write_text(CONFIG)
+        (ours / "objects").symlink_to((theirs / "objects").resolve())
+        (ours / "refs").symlink_to((theirs / "refs").resolve())
+        for file in ("HEAD", "packed-refs", "shallow"):
+            if (theirs / file).is_file():
+                shutil.copyfile(theirs / file, ours / file)
+        commit = _git(ours, clone, "rev-parse", "--verify", "HEAD^{commit}")
+        _git(ours, clone, "read-tree", commit)
+        every = ("--porcelain", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=all")
+        if _git(ours, clone, "status", *every, "--", *sorted(paths)):
+            raise SteleError(f"{clone}: its files are not those of its commit; undo the changes (`git stash --all`)")
+    return commit[:DIGITS]
+
+
+def _git(git_dir: Path, work_tree: Path, *arguments: str) -> str:
+    """What git prints about the work tree; none of the user's `GIT_*` variables reach it."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    command = ["git", f"--git-dir={git_dir}", f"--work-tree={work_tree.resolve()}", *arguments]
+    done = subprocess.run(
+        command, capture_output=True, text=True, errors="replace", check=False, env=environment | ENVIRONMENT
+    )
+    if done.returncode:
+        raise SteleError(f"{work_tree}: no clone that git knows: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def _folder(model: str) -> str:
+    """The folder of a model's results in MTEB's repository."""
+    return f"results/{model.replace('/', '__', 1)}"
+
+
+def _catalogue_models() -> set[str]:
+    """The repositories of today's encoders, also those that hold the same weights with code."""
+    complete = [model for model in catalogue.entries(Model).values() if model.is_complete]
+    return {name for model in complete for name in (model.checkpoint, model.same_weights_as) if name}
+
+
+# --- MTEB -------------------------------------------------------------------------------------------------------------
+def mteb_rows(about: Mteb, clone: Path, commit: str, models: Collection[str]) -> Iterator[Row]:
+    """The numbers of some models in a clone of MTEB's results."""
+    for model in sorted(models):
+        for path in sorted((clone / _folder(model)).glob("*/*.json")):
+            if (task := about.tasks.get(path.stem)) is None:
+                continue
+            result = read_object(path, "result of MTEB")
+            version = str(result.get("mteb_version"))
+            broken = [suspect for suspect in about.suspect if _is(suspect, path.stem, model, version)]
+            place = _locator(about, commit, path.relative_to(clone).as_posix())
+            for split, subset, metric, value, remark in _values(task, result, path, broken):
+                note = "; ".join(filter(None, (f"mteb {version}", remark, task.note)))
+                key = {"model": model, "split": split, "subset": subset, "metric": metric, "locator": place}
+                yield _row(about, task, **key, value=f"{value:.5f}", model_revision=path.parent.name, note=note)
+
+
+def _is(suspect: Suspect, task: str, model: str, version: str) -> bool:
+    """Whether a result, or a subset of it, is one of those that are known to be broken."""
+    of_version = suspect.version is None or f"{version}.".startswith(f"{suspect.version}.")
+    return suspect.task == task and suspect.model in (None, model) and of_version
+
+
+def _values(
+    task: Task, result: Mapping[str, Any], path: Path, broken: Sequence[Suspect]
+) -> Iterator[tuple[str, str, str, float, str]]:
+    """(split, subset, our metric, value, remark) of each number of one result, read from `path`."""
+    main = next(iter(task.metrics))
+    left_out = {suspect.subset for suspect in broken}
+    for split in task.splits if None not in left_out else ():
+        try:
+            by_subset = {score["hf_subset"]: score for score in result["scores"].get(split, ())}
+        except (KeyError, TypeError, AttributeError):
+            raise SteleError(
+                f"{path}: want the scores of each split, each with its hf_subset, as MTEB writes them"
+            ) from None
+        scores = {subset: score for subset, score in by_subset.items() if subset not in left_out}
+        for theirs, ours in task.metrics.items():
+            for subset, score in scores.items():
+                if theirs in score and (task.subsets is None or subset in task.subsets):
+                    yield split, subset, ours, score[theirs], ""
+        for name, mean in task.means.items():
+            matching = [
+                score[main] for subset, score in scores.items() if re.fullmatch(mean.pattern, subset) and main in score
+            ]
+            if len(matching) == mean.count:
+                remark = f"mean of {mean.count} subsets, computed here"
+                yield split, name, task.metrics[main], math.fsum(matching) / mean.count, remark
+
+
+# --- pyserini ---------------------------------------------------------------------------------------------------------
+def pyserini_rows(about: Pyserini, clone: Path, commit: str, models: Collection[str]) -> Iterator[Row]:
+    """The numbers of pyserini's two-click reproductions, of the runs and encoders in `models`."""
+    for name, file in about.files.items():
+        path = clone / name
+        if not path.is_file():
+            raise SteleError(f"{path}: no such file in the clone")
+        for condition in catalogue.read_yaml(path)["conditions"]:
+            system, _, language = condition["name"].rpartition(".")
+            model = about.models.get(system, system)
+            if model not in models:
+                continue
+            engine = about.same_engine.get(system, about)
+            key = {"model": model, "system": system, "subset": language, "note": engine.note}
+            key["locator"] = _locator(about, commit, f"{name} {condition['name']}")
+            for split in condition["splits"]:
+                for theirs, ours in file.metrics.items():
+                    for scores in split["scores"] if split["split"] in file.splits else ():
+                        if theirs in scores:
+                            value = {"value": f"{scores[theirs]:.4f}", "tolerance": f"{engine.tolerance:g}"}
+                            yield _row(about, file, **key, **value, split=split["split"], metric=ours)
+
+
+def _locator(about: Repository, commit: str, place: str) -> str:
+    return f"{about.repository}@{commit} {place}"
+
+
+def _row(about: Repository, file: ResultFile, **values: str) -> Row:
+    """A row of references.tsv, filled up with the values that all numbers of its repository or file share."""
+    shared = {
+        "benchmark": file.benchmark,
+        "source": about.source,
+        "tolerance": f"{about.tolerance:g}",
+        "status": "read",
+    }
+    return {**dict.fromkeys(COLUMNS, ""), **shared, **values}

@@ -1,9 +1,11 @@
-"""Write a static site from a folder of kept results: papers, tables, figures, claims, models, benchmarks.
+"""Write a folder of kept results as a static site, or as Markdown that hosts of code show.
 
     python -m stele tables site evidence/study --to site
+    python -m stele tables site evidence/study --to evidence/tables --format md
 
-Nothing is built, and the pages need nothing but each other: no network, no server. A folder of that name is replaced
-where all in it is of such a site.
+The site has papers, tables, figures, claims, models and benchmarks. Nothing is built, and the pages need nothing but
+each other: no network, no server. As Markdown there are the tables that have results, and a list of them with the main
+claims. An existing folder is replaced if all in it was written by this command.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import argparse
 import logging
 import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,15 +33,16 @@ from stele.papers.claims import FILE
 from stele.papers.paper import papers_in
 from stele.papers.table import load_specs
 from stele.tables.all_tables import draw_paper_claims
-from stele.tables.cells.cell import Results, table_cells
-from stele.tables.cells.context import Context, load_context
-from stele.tables.cells.significance import compare_rows
 from stele.tables.figure import write_figure
-from stele.tables.render import pages
-from stele.tables.render.pictures import Picture, drawn, pictures
-from stele.tables.render.site.rows import rows
-from stele.tables.render.site.site import NAV, Contents, texts
+from stele.tables.render import bibliography, formats, pages
+from stele.tables.render.jinja import Ready
+from stele.tables.render.pictures import drawn, pictures
+from stele.tables.render.site import NAV, Contents, rows, texts
 from stele.tables.table import FORMATS
+from stele.tables.values.cell import table_cells
+from stele.tables.values.context import Context, load_context
+from stele.tables.values.lookup import Results
+from stele.tables.values.significance import compare_rows
 
 log = logging.getLogger(__name__)
 JOB = "tables site"
@@ -49,26 +52,71 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("results", type=Path, help="a folder of results, e.g. evidence/study")
     parser.add_argument("--to", type=Path, required=True, help="the folder to write")
     parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
+    parser.add_argument("--format", choices=("html", "md"), default="html", help="(default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> None:
     if not args.results.is_dir() or read_stamp(args.results) is None:
         raise SteleError(f"{args.results}: no folder of results; `make study` fills evidence/study")
-    with atomic_directory(args.to, JOB) as new:
-        write(args.results, args.specs, new)
+    write = {"html": write_site, "md": write_markdown}[args.format]
+    with atomic_directory(args.to, JOB) as folder:
+        write(args.results, args.specs, folder)
     files = [path for path in args.to.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files) / 1e6
-    log.info("%s: %d files, %.1f MB; open %s", args.to, len(files), size, args.to / "index.html")
+    first = {"html": "index.html", "md": "README.md"}[args.format]
+    log.info("%s: %d files, %.1f MB; open %s", args.to, len(files), size, args.to / first)
 
 
-def write(folder: Path, specs: Path, to: Path) -> None:
-    """The site of a folder of results, in an empty folder."""
-    context = load_context(path if (path := folder / CONTEXT).is_file() else None)
-    results = Results(folder)
-    tables = _tables(specs, context, results, to)
-    figures = _figures(specs, context, results, to)
-    verdicts = [path for path in sorted(folder.glob("claims/*.json"))]
-    claims = draw_paper_claims({paper: specs / paper for paper in _with_claims(specs)}, tables, verdicts)
+def filled_tables(results: Results, context: Context, specs: Path) -> Iterator[formats.Filled]:
+    """Every table of the papers whose specs exist, with its cells and tests."""
+    for paper in papers_in(specs):
+        for table in load_specs(specs / paper):
+            cells = table_cells(table, context, results)
+            yield table, cells, context, results, compare_rows(cells, results)
+
+
+def context_of(folder: Path) -> Context:
+    """The context that was packed with a folder of results; an empty one without it."""
+    path = folder / CONTEXT
+    return load_context(path if path.is_file() else None)
+
+
+def write_page(to: Path, name: str, text: str) -> None:
+    """Writes one file of the site. Its name may come from a folder of results that somebody handed over.
+
+    Raises SteleError where the name leads out of the site.
+    """
+    with atomic_file(inside(to, name, "a page of the site"), encoding="utf-8") as handle:
+        handle.write(text)
+
+
+# --- HTML -------------------------------------------------------------------------------------------------------------
+def write_site(folder: Path, specs: Path, to: Path) -> None:
+    """Writes the site of a folder of results into an empty folder."""
+    context, results = context_of(folder), Results(folder)
+
+    # each table alone, in the formats beside HTML
+    tables = []
+    for filled in filled_tables(results, context, specs):
+        for suffix, text in FORMATS.items():
+            write_page(to, f"{filled[0].file}.{suffix}", text(*filled))
+        tables.append(_without_dead_links(pages.draw(*filled, root="results"), folder))
+
+    # figures and claims
+    for path in (path for paper in papers_in(specs) for path in sorted((specs / paper).glob("figure_*.yaml"))):
+        name = to / path.parent.name / path.stem
+        write_figure(path, context, results, [name.with_suffix(".svg"), name.with_suffix(".pdf")])
+    figures = list(pictures(drawn(to), to))
+    with_claims = {paper: specs / paper for paper in papers_in(specs) if (specs / paper / FILE).is_file()}
+    claims = draw_paper_claims(with_claims, tables, sorted(folder.glob("claims/*.json")))
+
+    # the pages of papers, then the site's own
+    for paper in dict.fromkeys(table.table.paper for table in tables):
+        of_paper = [table for table in tables if table.table.paper == paper]
+        of_figures = [figure for figure in figures if figure.paper == paper]
+        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV)
+        write_page(to, f"{paper}.html", page)
+    write_page(to, "tables.html", pages.index_page(tables, tuple(FORMATS), figures, site=NAV))
     contents = Contents(
         tables,
         claims,
@@ -79,54 +127,27 @@ def write(folder: Path, specs: Path, to: Path) -> None:
         results.ancestry,
         about(folder),
     )
-    for paper in dict.fromkeys(one.table.paper for one in tables):
-        of_paper = [one for one in tables if one.table.paper == paper]
-        of_figures = [figure for figure in figures if figure.paper == paper]
-        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV)
-        _write(to, f"{paper}.html", page)
-    _write(to, "tables.html", pages.index_page(tables, tuple(FORMATS), figures, site=NAV))
     for name, text in texts(contents):
-        _write(to, name, text)
-    for path in result_files(folder):  # what cells and rows lead to
+        write_page(to, name, text)
+
+    # the results that cells and rows link to
+    for path in result_files(folder):
         target = inside(to, f"results/{path.relative_to(folder).as_posix()}", str(folder))
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
 
 
-def _tables(specs: Path, context: Context, results: Results, to: Path) -> list[pages.Drawn]:
-    """All tables, drawn; each alone in the other formats is written beside the pages."""
-    tables = []
-    for table in (table for paper in papers_in(specs) for table in load_specs(specs / paper)):
-        cells = table_cells(table, context, results)
-        filled = (table, cells, context, results, compare_rows(cells, results))
-        for suffix, text in FORMATS.items():
-            _write(to, f"{table.file}.{suffix}", text(*filled))
-        tables.append(_linked(pages.draw(*filled, root="results"), results.folder))
-    return tables
-
-
-def _linked(drawn: pages.Drawn, folder: Path) -> pages.Drawn:
-    """A table whose cells lead to results that are there, and to no others."""
-    cells = [
-        cell if cell.href and (folder / cell.href.removeprefix("results/")).is_file() else replace(cell, href="")
-        for cell in drawn.cells
-    ]
-    return replace(drawn, cells=cells)
-
-
-def _figures(specs: Path, context: Context, results: Results, to: Path) -> list[Picture]:
-    for path in (path for paper in papers_in(specs) for path in sorted((specs / paper).glob("figure_*.yaml"))):
-        name = to / path.parent.name / path.stem
-        write_figure(path, context, results, [name.with_suffix(".svg"), name.with_suffix(".pdf")])
-    return list(pictures(drawn(to), to))
-
-
-def _with_claims(specs: Path) -> Iterable[str]:
-    return [paper for paper in papers_in(specs) if (specs / paper / FILE).is_file()]
+def _without_dead_links(table: pages.Drawn, folder: Path) -> pages.Drawn:
+    """A table whose cells link to results that exist, and to no others."""
+    cells = []
+    for cell in table.cells:
+        exists = cell.href and (folder / cell.href.removeprefix("results/")).is_file()
+        cells.append(cell if exists else replace(cell, href=""))
+    return replace(table, cells=cells)
 
 
 def about(folder: Path) -> dict[str, Any]:
-    """What is said of all results of a folder together: scale, claims, looks, code, packages, machines."""
+    """The facts of all results of a folder together: scale, claims, looks, code, packages, machines."""
     counts: dict[str, Counter[str]] = {"commit": Counter(), "python": Counter(), "device": Counter()}
     versions: dict[str, set[str]] = {}
     seeds: Counter[str] = Counter()
@@ -137,7 +158,8 @@ def about(folder: Path) -> dict[str, Any]:
             counter[str(record.get(key, "unknown"))] += 1
         for package, version in record.get("versions", {}).items():
             versions.setdefault(package, set()).add(version)
-    looks, study = load_looks(folder), _object(folder / STUDY)
+    looks, path = load_looks(folder), folder / STUDY
+    study = read_object(path, "record") if path.is_file() else {}
     return {
         "scale": read_stamp(folder) or "",
         "begun": study.get("begun", ""),
@@ -147,15 +169,32 @@ def about(folder: Path) -> dict[str, Any]:
         "results by commit": {name: str(count) for name, count in counts["commit"].items()},
         "devices": ", ".join(counts["device"]),
         "Python": ", ".join(counts["python"]),
-        "packages": {package: ", ".join(sorted(found)) for package, found in sorted(versions.items())},
+        "packages": {package: ", ".join(sorted(used)) for package, used in sorted(versions.items())},
     }
 
 
-def _object(path: Path) -> dict[str, Any]:
-    return read_object(path, "record") if path.is_file() else {}
-
-
-def _write(to: Path, name: str, text: str) -> None:
-    """A file of the site; its name may come from a folder of results that was handed over."""
-    with atomic_file(inside(to, name, "a page of the site"), encoding="utf-8") as handle:
-        handle.write(text)
+# --- Markdown ---------------------------------------------------------------------------------------------------------
+def write_markdown(folder: Path, specs: Path, to: Path) -> None:
+    """Writes the tables that have results, and README.md with a list of them and the main claims."""
+    by_paper: dict[str, list[pages.Drawn]] = {}
+    for filled in filled_tables(Results(folder), context_of(folder), specs):
+        if any(cell.measured for cell in filled[1]):
+            write_page(to, f"{filled[0].file}.md", formats.to_markdown(*filled))
+            by_paper.setdefault(filled[0].paper, []).append(pages.draw(*filled, root=""))
+    papers = []
+    for paper, tables in by_paper.items():
+        verdicts = folder / "claims" / f"{paper}.json"
+        claims = None
+        if verdicts.is_file() and (specs / paper / FILE).is_file():
+            claims = draw_paper_claims({paper: specs / paper}, [], [verdicts])[paper]
+        listed = []
+        for table in tables:
+            states = pages.states([table.summary])
+            entry = {"number": table.table.number, "file": Ready(table.table.file), "states": states}
+            listed.append(entry | {"caption": table.summary.caption})
+        about = tables[0].table.about
+        citation = bibliography.of_paper(about)
+        papers.append({"name": about.name, "citation": citation, "claims": claims, "tables": listed})
+    summaries = [table.summary for tables in by_paper.values() for table in tables]
+    listed = {"papers": papers, "labels": pages.shared_labels(summaries), "count": len(summaries)}
+    write_page(to, "README.md", formats.markdown_page("sample", scale=read_stamp(folder), **listed))

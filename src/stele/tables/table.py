@@ -1,11 +1,10 @@
-"""Render tables: ours, the paper's, the difference and the state of every cell, as Markdown, LaTeX, CSV and HTML.
+"""Render tables as Markdown, LaTeX, CSV and HTML: ours, the paper's, the difference and the state of every cell.
 
     python -m stele tables table --spec paper_tables/msm/table_0*.yaml
 
-It works at any moment, also before or half-way through a run: what has no result yet shows its state. So does what has
-a damaged one, and the exit code is then 1. Many tables take one start of Python. Each is written to
-{output-dir}/{paper}/table_NN.md, .tex, .csv and .html, with the record of what it was made from and of its significance
-tests as .json.
+It works at any moment, also before or half-way through a run: a cell without a result shows its state, and so does one
+with a damaged result, which also sets the exit code to 1. One call can render many tables. Each is written to
+{output-dir}/{paper}/table_NN.md, .tex, .csv and .html; its record, with its inputs and significance tests, is .json.
 """
 
 from __future__ import annotations
@@ -20,15 +19,14 @@ from stele.artifacts import records
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
 from stele.papers.table import load_spec
-from stele.tables.cells import cached_tests
-from stele.tables.cells.cell import Results, count_text, counted, table_cells
-from stele.tables.cells.context import add_context_arguments, given_context, refuse
-from stele.tables.cells.significance import compare_rows
-from stele.tables.list_cells import to_csv
 from stele.tables.render import formats, pages
+from stele.tables.values.cell import count_text, counted, table_cells
+from stele.tables.values.context import add_context_arguments, read_context, refuse
+from stele.tables.values.lookup import Results
+from stele.tables.values.significance import compare_rows, results_in, tests_record
 
 log = logging.getLogger(__name__)
-FORMATS = {"md": formats.to_markdown, "tex": formats.to_latex, "csv": to_csv}
+FORMATS = {"md": formats.to_markdown, "tex": formats.to_latex, "csv": formats.to_csv}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     tables = [load_spec(path) for path in args.spec]  # a wrong one writes nothing
-    context, results = given_context(args), Results(args.results_dir)
+    context, results = read_context(args), Results(args.results_dir)
     damaged: dict[str, None] = {}
     for path, table in zip(args.spec, tables, strict=True):
         clock = records.start()
@@ -62,8 +60,8 @@ def run(args: argparse.Namespace) -> None:
             labels={label for cell in cells for label in cell.outcome.labels},
             table=table.id,
             scale=context.scale,
-            results=cached_tests.results_in(cells, results),
-            **cached_tests.significance(filled[-1]),
+            results=results_in(cells, results),
+            **tests_record(filled[-1]),
             content=digest(texts),
         )
         states = Counter(cell.outcome.state for cell in counted(cells))

@@ -1,13 +1,13 @@
-"""Check what was built: a folder of results against its manifest and its records, and other folders against theirs.
+"""Check built files: a folder of results against its manifest and records, and other folders against their records.
 
     python -m stele tables verify
     python -m stele tables verify --results-dir ../colleague/results
     python -m stele tables verify --built work/miniature resources/miniature
 
-Names every file that was changed, added or removed since the manifest was written, every result whose values, labels,
-values per query or run files are not those that it was made with, and every file below the folders of --built that is
-not the one that its record describes, with the command that makes them again. The exit code is 1 if there is any.
-Everything is read, from the first byte to the last: `snakemake verify` checks all of a scale, at the disk's speed.
+Lists every file that was changed, added or removed since the manifest was written, every result whose values, labels,
+values per query or run files have changed since it was made, and every file below the folders of --built that differs
+from its record, each with the command that makes it again. The exit code is 1 if there is any. All files are read
+completely; `snakemake verify` checks all files of a scale.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def against_own_records(folder: Path) -> Iterator[Damage | str]:
-    """Files below a folder that are not as the records beside them say, all read whole."""
+    """Files below a folder that differ from the records beside them."""
     records_here = sorted(path for name in (RECORD, MANIFEST) for path in folder.rglob(name))
     for path in track(records_here, len(records_here), f"verify {folder}", "records"):
         try:
@@ -61,7 +61,7 @@ def against_own_records(folder: Path) -> Iterator[Damage | str]:
 
 
 def against_manifest(folder: Path) -> Iterator[str]:
-    """Files that are not as the manifest has them."""
+    """Files that differ from the manifest."""
     if not (folder / MANIFEST).is_file():
         yield f"{folder / MANIFEST}: no manifest; `snakemake all_tables` (or `stele tables manifest`) writes it"
         return
@@ -76,7 +76,7 @@ def against_manifest(folder: Path) -> Iterator[str]:
 
 
 def against_records(folder: Path) -> Iterator[Damage | str]:
-    """Results whose parts are not those that they were made from."""
+    """Results that differ from their records or from the files they were made from."""
     for each_seed in (False, True):
         for path in result_files(folder, each_seed):
             try:
@@ -91,7 +91,7 @@ def against_records(folder: Path) -> Iterator[Damage | str]:
 
 
 def _drawn(path: Path) -> Iterator[Damage]:
-    """What figures draw stands beside results, each file with a record of its own."""
+    """Checks a figure's file, which has its own record beside it."""
     record = records.read_record(path.with_suffix(".json"))
     if record.get("content") != sha256(path):
         yield Damage(path, "not the file that its record describes", path.with_suffix(".json"), str(record.get("job")))
@@ -108,9 +108,9 @@ def _result(path: Path) -> Iterator[Damage | str]:
         yield f"{path}: what it was made from bears the labels {', '.join(lost)}, which it lacks"
     queries = record.get("queries")
     if queries:
-        beside = path.with_suffix("") / relative(queries["file"], str(path))
-        if not beside.is_file() or sha256(beside) != queries["sha256"]:
-            yield Damage(beside, f"not the values per query that belong to {path.name}", path, "score")
+        values = path.with_suffix("") / relative(queries["file"], str(path))
+        if not values.is_file() or sha256(values) != queries["sha256"]:
+            yield Damage(values, f"not the values per query that belong to {path.name}", path, "score")
     for name, source in _sources(path, record).items():
         if source.name in FILES and source.is_file():
             yield from _files(source)
@@ -119,7 +119,7 @@ def _result(path: Path) -> Iterator[Damage | str]:
 
 
 def _files(source: Path) -> Iterator[Damage]:
-    """The runs of a retrieval, or answers: the files in a folder beside their record."""
+    """Checks the runs of a retrieval, or the answers of a reader, against their record."""
     record, (kind, files_of) = records.read_record(source), FILES[source.name]
     there = {name: sha256(path) for name, path in files_of(record, source.parent).items() if path.is_file()}
     if record.get("content") != digest(there):
@@ -135,11 +135,11 @@ FILES = {"retrieval.json": ("run", runs_of), "answers.json": ("answer", _answers
 
 
 def _sources(path: Path, record: dict) -> dict[str, Path]:
-    """The inputs of a result that stand beside it: its retrieval, or its seeds."""
+    """The inputs that lie beside a result: its retrieval, or its seeds."""
     if isinstance(record.get("seeds"), list):
         folder = path.parent / relative(record["setting"], str(path))
         names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
         return {f"seeds {i}": folder / name for i, name in enumerate(names)}
-    beside = path.with_suffix("")
-    there = [beside / name for name in FILES if (beside / name).is_file()]
-    return {"retrieval": there[0] if there else beside / "retrieval.json"}
+    folder = path.with_suffix("")
+    existing = [folder / name for name in FILES if (folder / name).is_file()]
+    return {"retrieval": existing[0] if existing else folder / "retrieval.json"}

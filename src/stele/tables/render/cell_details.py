@@ -1,6 +1,6 @@
-"""What a cell unfolds to: its target, what was found, the command, and what the records beside its result say.
+"""The details that a cell unfolds to: its target, outcome and command, and the records behind its result.
 
-Times, hosts and devices stay in the records: a slower machine makes the same page.
+Times, hosts and devices are left out, so that a slower machine makes the same page.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from pydantic import ValidationError
 from stele.artifacts.records import ANCESTRY, CIRCUMSTANCES, Record
 from stele.artifacts.results import Result
 from stele.files.reading import read_note
-from stele.tables.cells import numbers
-from stele.tables.cells.cell import Cell, Results
-from stele.tables.cells.significance import Comparisons
-from stele.tables.cells.states import STATES
 from stele.tables.render import published
 from stele.tables.render.layout import FAIL, delta_of, printed_difference
 from stele.tables.render.summary import command, target
+from stele.tables.values import numbers
+from stele.tables.values.cell import Cell
+from stele.tables.values.lookup import STATES, Results
+from stele.tables.values.significance import Comparisons
 
-# of the circumstances of a job, those that tell what ran and not when, where or how fast
+# circumstances of a job that say which software ran, not when, where or how fast
 SHOWN_ANYWAY = ("versions", "commit", "python")
 HIDDEN = {*CIRCUMSTANCES} - {*SHOWN_ANYWAY}
-# the numbers themselves, which tables show, and what the cell says already
+# keys of a record that the table or the cell's facts show already
 SAID = {"metrics", "intervals", "outputs", "benchmark", "model", "setting", "labels", ANCESTRY}
-LONGEST = 24  # items of a list, and ten times as many letters of a text; the record has the rest
+LONGEST = 24  # items of a list; a text may have ten times as many letters
 
 
 @dataclass(frozen=True)
 class Unfolded:
     """One cell unfolded.
 
-    `result` is the result of its target, None where none of ours belongs; `sources` are the files that its value was
-    read from, none where it has no value of ours.
+    `result` is the result of its target, None for a cell without one; `sources` are the files that its value was read
+    from, none for a cell without a value.
     """
 
     address: str
@@ -50,7 +50,7 @@ class Unfolded:
 
 
 def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
-    """What one cell unfolds to."""
+    """Unfolds one cell."""
     names = (cell.group.label, cell.row.label, cell.line.label, cell.column.group, cell.column.header)
     path = target(cell, results)
     return Unfolded(
@@ -65,7 +65,7 @@ def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
 
 
 def _facts(cell: Cell, tests: Comparisons) -> dict[str, str]:
-    """Name -> text; an empty text is left out."""
+    """Name -> text, "" where there is nothing to say."""
     outcome, delta, reference = cell.outcome, delta_of(cell), cell.reference
     state = STATES[outcome.state]
     facts = {
@@ -112,10 +112,7 @@ def _printed(cell: Cell) -> str:
 # --- records ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Provenance:
-    """What the records of one result say: a record's path -> its facts; and all that the result was made from.
-
-    `ancestry` has a digest for each of those, and what it is known by; the facts name their inputs by digest.
-    """
+    """The records of one result (path -> facts) and its ancestry (digest -> facts); facts name inputs by digest."""
 
     result: tuple[str, str, str]
     records: dict[str, Record]
@@ -123,9 +120,9 @@ class Provenance:
 
 
 def provenance(cells: Iterable[Unfolded], results: Results) -> list[Provenance]:
-    """The records of all results that some cells rest on, each result once, in order; damaged ones are left out.
+    """The records of all results behind some cells, each result once, in order, without damaged ones.
 
-    What else lies in the folder of results, other seeds' files or results that this table only borrows, is no matter.
+    Other files in the folder of results do not matter: other seeds, or results that the table only borrows.
     """
     results_shown = sorted({(cell.result, cell.sources) for cell in cells if cell.result and cell.sources})
     read = [_provenance(results, result, sources) for result, sources in results_shown]
@@ -134,7 +131,7 @@ def provenance(cells: Iterable[Unfolded], results: Results) -> list[Provenance]:
 
 @lru_cache(maxsize=256)  # tables share results
 def _provenance(results: Results, result: tuple[str, str, str], sources: tuple[Path, ...]) -> Provenance:
-    """The records of a value's sources, then those of the seeds that they average, and what those score."""
+    """The records of a value's sources, of the seeds that they average, and of the runs that those score."""
     folder = results.path(*result).with_suffix("")
     records_read = {path: read_note(path) for path in sources}
     seeds = sorted({name for record in records_read.values() for name in _seeds_of(record)})
@@ -151,7 +148,7 @@ def _provenance(results: Results, result: tuple[str, str, str], sources: tuple[P
 
 
 def _ancestors(of: Iterable[Record], ancestry: Record) -> Iterator[tuple[str, Record]]:
-    """What some records come from, by the digests that they and their ancestors name as inputs."""
+    """(digest, facts) of all ancestors, found by the digests that records and their ancestors name as inputs."""
     todo, seen = [record for record in of if isinstance(record, dict)], set()
     while todo:
         inputs = todo.pop().get("inputs")
@@ -163,7 +160,7 @@ def _ancestors(of: Iterable[Record], ancestry: Record) -> Iterator[tuple[str, Re
 
 
 def _seeds_of(record: Record) -> list[str]:
-    """The names of the seeds that a result is of, as its files are called (`pt0-ft1`)."""
+    """The names of a result's seeds (`pt0-ft1`)."""
     try:
         return Result.model_validate(record).seed_names
     except ValidationError:
@@ -171,12 +168,12 @@ def _seeds_of(record: Record) -> list[str]:
 
 
 def shown(value: Any) -> Any:
-    """A record's value without the circumstances at any depth, without what is empty, and not too long."""
+    """A record's value for a page: without circumstances and empty values at any depth, and shortened."""
     if isinstance(value, dict):
-        kept = {str(key): shown(entry) for key, entry in sorted(value.items()) if key not in HIDDEN}
-        return {key: entry for key, entry in kept.items() if entry not in (None, "", [], {})}
+        visible = {str(key): shown(entry) for key, entry in sorted(value.items()) if key not in HIDDEN}
+        return {key: entry for key, entry in visible.items() if entry not in (None, "", [], {})}
     if isinstance(value, list):
-        more = [f"… ({len(value)} in all)"] if len(value) > LONGEST else []
-        return [shown(entry) for entry in value[:LONGEST]] + more
+        rest = [f"… ({len(value)} in all)"] if len(value) > LONGEST else []
+        return [shown(entry) for entry in value[:LONGEST]] + rest
     text = "yes" if value is True else "no" if value is False else value
     return f"{text[: LONGEST * 10]}…" if isinstance(text, str) and len(text) > LONGEST * 10 else text

@@ -1,12 +1,13 @@
-"""The claims of a paper on its page: each with its verdict on print, the verdict of our runs, and the cells it is of.
+"""The claims of a paper on its page, each with its verdicts on print and on our runs and with links to its cells.
 
-What runs say comes from `stele claims judge` as data; a page without it shows print alone.
+The verdicts on runs come from a file of `stele claims judge`; a page without it shows those on print alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,10 @@ from stele.claims.check import Judged, judge_paper
 from stele.claims.judging.on_print import printed_gain
 from stele.files.reading import read_object
 from stele.papers.addresses import PrintedPaper, PrintedValue, load_paper, printed_at
-from stele.tables.render.claim_parts import CellLink, Comparison, DrawnClaim, PaperClaims
-from stele.tables.render.whisker import Difference, reach, whisker
+from stele.tables.render.jinja import Ready
+from stele.tables.render.pictures import Difference, reach, whisker
 
-SHOWN = 12  # cells of a claim; their number stands with them
+SHOWN = 12  # cells of a claim that are listed
 ORDER = {
     "print": ("holds", "fails", "undecided", "not checkable"),
     "runs": ("supported", "no effect", "reversed", "undecided", "floor", "no data"),
@@ -26,31 +27,100 @@ ORDER = {
 PLACES = {"s": "section ", "t": "Table ", "f": "Figure "}
 
 
+@dataclass(frozen=True)
+class CellLink:
+    """A link from a claim to a cell's box on the page (`box`), or to a figure (`href`)."""
+
+    text: str
+    box: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One estimate of our runs in words and as a picture; `what` says how a control differs from the claim."""
+
+    picture: Ready
+    said: str
+    what: str = ""
+
+
+@dataclass(frozen=True)
+class DrawnClaim:
+    """One claim, ready for a page; `runs` is the verdict on our runs, "" without one.
+
+    `where`: the scale and data of these runs. `diverged`: the pretraining of one of them diverged. `more`: how many
+    cells are not among `cells`.
+    """
+
+    id: str
+    key: str
+    text: str
+    places: str
+    kind: str
+    main: bool
+    print: str
+    why: str
+    runs: str
+    where: str
+    diverged: bool
+    facts: dict[str, str]
+    comparisons: list[Comparison]
+    cells: list[CellLink]
+    more: int
+
+
+@dataclass(frozen=True)
+class PaperClaims:
+    """A paper's claims: counts of verdicts, scale and labels of the runs, and `readers`, the claims by cell's box."""
+
+    main: list[DrawnClaim]
+    others: list[DrawnClaim]
+    counts: dict[str, dict[str, int]]
+    scale: str
+    labels: list[str]
+    readers: dict[str, list[DrawnClaim]]
+
+    @property
+    def count(self) -> int:
+        return len(self.main) + len(self.others)
+
+
 def draw_claims(
     folder: Path, boxes: Mapping[tuple[str, str], tuple[str, str]], verdicts: Path | None = None
 ) -> PaperClaims:
     """The claims of the paper whose specs are in `folder`.
 
-    boxes: (`table 5`, a cell's address) -> (the id of its box, its title). verdicts: what `stele claims judge` wrote.
+    boxes: (`table 5`, a cell's address) -> (the id of its box, its title). verdicts: the file of `stele claims judge`.
     """
     paper = load_paper(folder)
-    found = read_object(verdicts, "verdicts of claims") if verdicts else {}
-    facts = {row["key"]: row for row in found.get("claims", []) if row["paper"] == paper.paper}
-    judged = list(judge_paper(folder))
-    differences = {key: _difference(row) for key, row in facts.items() if row["interval"]}
-    scale = reach([*differences.values(), *(one for row in facts.values() for one in _controls(row).values())])
-    drawn = [_draw(one, paper, boxes, facts.get(one.claim.key), scale, found.get("scale", "")) for one in judged]
+    judged_runs = read_object(verdicts, "verdicts of claims") if verdicts else {}
+    rows = {row["key"]: row for row in judged_runs.get("claims", []) if row["paper"] == paper.paper}
+
+    # one scale for all pictures of the page
+    differences = [_difference(row) for row in rows.values() if row["interval"]]
+    for row in rows.values():
+        differences += _controls(row).values()
+    scale = reach(differences)
+
+    claims: list[DrawnClaim] = []
     readers: dict[str, list[DrawnClaim]] = {}
-    for claim, one in zip(drawn, judged, strict=True):
-        for link in links(one, paper, boxes):
+    for judged in judge_paper(folder):
+        cells = links(judged, paper, boxes)
+        claim = _draw(judged, paper, cells, rows.get(judged.claim.key), scale, judged_runs.get("scale", ""))
+        claims.append(claim)
+        for link in cells:
             readers.setdefault(link.box or link.href.removeprefix("#"), []).append(claim)
-    counts = {"print": Counter(one.print for one in drawn), "runs": Counter(one.runs for one in drawn if one.runs)}
+    counts = {
+        "print": Counter(claim.print for claim in claims),
+        "runs": Counter(claim.runs for claim in claims if claim.runs),
+    }
     return PaperClaims(
-        main=[one for one in drawn if one.main],
-        others=[one for one in drawn if not one.main],
+        main=[claim for claim in claims if claim.main],
+        others=[claim for claim in claims if not claim.main],
         counts={name: {state: count[state] for state in ORDER[name] if count[state]} for name, count in counts.items()},
-        scale=found.get("scale", ""),
-        labels=found.get("labels", []),
+        scale=judged_runs.get("scale", ""),
+        labels=judged_runs.get("labels", []),
         readers=readers,
     )
 
@@ -58,13 +128,12 @@ def draw_claims(
 def _draw(
     judged: Judged,
     paper: PrintedPaper,
-    boxes: Mapping[tuple[str, str], tuple[str, str]],
+    cells: list[CellLink],
     row: Mapping[str, Any] | None,
     scale: float,
     scale_name: str,
 ) -> DrawnClaim:
     claim = judged.claim
-    cells = links(judged, paper, boxes)
     return DrawnClaim(
         id=f"claim-{claim.key}",
         key=claim.key,
@@ -85,7 +154,7 @@ def _draw(
 
 
 def _where(row: Mapping[str, Any], scale: str) -> str:
-    """Of what a verdict on runs is: the scale, and whether the data are generated; "" where neither is known."""
+    """The scale of the runs, and whether their data are generated; "" where neither is known."""
     known = row["state"] != "no data" and "labels" in row
     data = (GENERATED if GENERATED in row["labels"] else "real data") if known else ""
     return ", ".join(filter(None, (f"scale {scale}" if scale else "", data)))
@@ -99,7 +168,7 @@ def place(name: str) -> str:
 
 
 def links(judged: Judged, paper: PrintedPaper, boxes: Mapping[tuple[str, str], tuple[str, str]]) -> list[CellLink]:
-    """The cells and figures that a claim is of, each once, in printed order."""
+    """Links to the cells and figures that a claim is about, each once, in printed order."""
     if judged.error:
         return []
     values = [value for address in judged.claim.addresses() for value in printed_at(address, paper)]
@@ -116,21 +185,21 @@ def _links(values: Iterable[PrintedValue], boxes: Mapping[tuple[str, str], tuple
 
 
 def _facts(claim: Any, row: Mapping[str, Any]) -> dict[str, str]:
-    """What else is known of a claim: name -> text; an empty text is left out."""
+    """Further facts of a claim: name -> text, "" where there is nothing to say."""
     share = row.get("share")
-    diverged = [said for one in (row, *row.get("controls", [])) for said in one.get("diverged", [])]
+    diverged = [reason for estimate in (row, *row.get("controls", [])) for reason in estimate.get("diverged", [])]
     seeds_needed = row.get("seeds_needed") or "more queries than these have"
     return {
-        "why our runs say so": row.get("reason", ""),
+        "why our runs give this verdict": row.get("reason", ""),
         "diverged": "; ".join(dict.fromkeys(diverged)),
         "uncorrected p": "" if row.get("p") is None else f"{row['p']:.3g}",
         "seeds": str(row.get("seeds") or ""),
-        "could have been seen": "" if row.get("detectable") is None else f"a difference of {row['detectable']:.3g}",
-        "seeds that it takes": "" if row.get("detectable") is None else str(seeds_needed),
+        "detectable": "" if row.get("detectable") is None else f"a difference of {row['detectable']:.3g}",
+        "seeds needed to detect it": "" if row.get("detectable") is None else str(seeds_needed),
         "share of the printed gain": "" if share is None else f"{share:.0%}",
         "left out": "; ".join(row.get("left_out", [])[:SHOWN]),
         "missing": "; ".join(row.get("missing", [])[:SHOWN]),
-        "put into the generated world": claim.built_in or "",
+        "built into the generated data": claim.built_in or "",
         "known contradiction": claim.issue or "",
     }
 
@@ -144,10 +213,10 @@ def _controls(row: Mapping[str, Any]) -> dict[str, Difference]:
 
 
 def _comparisons(row: Mapping[str, Any] | None, printed: float | None, scale: float) -> Iterable[Comparison]:
-    """The claim's own estimate, then those of its controls below it."""
+    """The claim's estimate, then those of its controls."""
     if not row or not row["interval"]:
         return
-    own = _difference(row, row["bar"], printed)
-    yield Comparison(whisker(own, scale), own.said)
-    for what, one in _controls(row).items():
-        yield Comparison(whisker(one, scale), one.said, what)
+    estimate = _difference(row, row["bar"], printed)
+    yield Comparison(whisker(estimate, scale), estimate.said)
+    for what, control in _controls(row).items():
+        yield Comparison(whisker(control, scale), control.said, what)

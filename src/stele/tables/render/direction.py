@@ -1,7 +1,7 @@
-"""In which direction the characters of a label run: the Unicode bidirectional algorithm (UAX #9) for one plain text.
+"""The Unicode bidirectional algorithm (UAX #9) for one label: in which direction its characters run.
 
-A label's own direction is that of its first letter, as `dir=auto` has it in HTML. Embeddings and isolates are left out:
-no output holds such characters (stele.files.formats).
+A label's own direction is that of its first letter, as with `dir=auto` in HTML. Embeddings and isolates are not
+implemented, since no output holds such characters (stele.files.formats).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ def levels(text: str) -> list[int]:
     """
     kinds = [unicodedata.bidirectional(char) or "L" for char in text]
     base = next((int(kind != "L") for kind in kinds if kind in ("L", "R", "AL")), 0)
-    own = "R" if base else "L"
-    kinds = _neutrals(_brackets(text, _weak(kinds, own), own), own)
+    base_kind = "R" if base else "L"
+    kinds = _neutrals(_brackets(text, _weak(kinds, base_kind), base_kind), base_kind)
     above = {"L": (0, 1), "R": (1, 0), "EN": (2, 1), "AN": (2, 1)}
-    found = [base + above[kind][base] for kind in kinds]
-    return found[: len(text.rstrip())] + [base] * (len(text) - len(text.rstrip()))  # rule L1
+    levels_found = [base + above[kind][base] for kind in kinds]
+    return levels_found[: len(text.rstrip())] + [base] * (len(text) - len(text.rstrip()))  # rule L1
 
 
-def _weak(kinds: list[str], own: str) -> list[str]:
+def _weak(kinds: list[str], base_kind: str) -> list[str]:
     """Rules W1 to W7: marks, numbers and the signs around them."""
-    strong, before, resolved = own, own, []
+    strong, before, resolved = base_kind, base_kind, []
     for kind in kinds:
         kind = before if kind in ("NSM", "BN") else kind
         strong = kind if kind in ("L", "R", "AL") else strong
@@ -46,14 +46,14 @@ def _weak(kinds: list[str], own: str) -> list[str]:
         resolved.append(before)
     kinds = ["R" if kind == "AL" else kind for kind in resolved]
     for i in range(1, len(kinds) - 1):
-        one, kind, other = kinds[i - 1 : i + 2]
-        if one == other and ((kind == "CS" and one in ("EN", "AN")) or (kind == "ES" and one == "EN")):
-            kinds[i] = one
+        before, kind, after = kinds[i - 1 : i + 2]
+        if before == after and ((kind == "CS" and before in ("EN", "AN")) or (kind == "ES" and before == "EN")):
+            kinds[i] = before
     for start, of in _stretches(kinds):
         around = {kinds[i] for i in (start - 1, start + len(of)) if 0 <= i < len(kinds)}
         if of[0] in ("ET", "ES", "CS"):
             kinds[start : start + len(of)] = ["EN" if of[0] == "ET" and "EN" in around else "ON"] * len(of)
-    strong = own
+    strong = base_kind
     for i, kind in enumerate(kinds):
         strong = kind if kind in ("L", "R") else strong
         kinds[i] = "L" if kind == "EN" and strong == "L" else kind
@@ -69,7 +69,7 @@ def _stretches(kinds: list[str]) -> list[tuple[int, list[str]]]:
     return stretches
 
 
-def _brackets(text: str, kinds: list[str], own: str) -> list[str]:
+def _brackets(text: str, kinds: list[str], base_kind: str) -> list[str]:
     """Rule N0: a pair of brackets runs as what it holds, or as what stands before it."""
     kinds, waiting, pairs = list(kinds), [], []
     for place, char in enumerate(text):
@@ -80,20 +80,21 @@ def _brackets(text: str, kinds: list[str], own: str) -> list[str]:
             del waiting[place_of:]
     for opening, closing in sorted(pairs):
         inside = {STRONG[kind] for kind in kinds[opening + 1 : closing] if kind in STRONG}
-        before = next((STRONG[kind] for kind in reversed(kinds[:opening]) if kind in STRONG), own)
+        before = next((STRONG[kind] for kind in reversed(kinds[:opening]) if kind in STRONG), base_kind)
         if inside:
-            kinds[opening] = kinds[closing] = own if own in inside else before if before in inside else own
+            kind = before if before in inside and base_kind not in inside else base_kind
+            kinds[opening] = kinds[closing] = kind
     return kinds
 
 
-def _neutrals(kinds: list[str], own: str) -> list[str]:
+def _neutrals(kinds: list[str], base_kind: str) -> list[str]:
     """Rules N1 and N2: what has no direction runs as both its neighbours do, else as the whole text."""
     kinds = list(kinds)
     for is_neutral, of in groupby(range(len(kinds)), key=lambda i: kinds[i] in NEUTRAL):
         places = list(of)
         if is_neutral:
-            before = STRONG[kinds[places[0] - 1]] if places[0] else own
-            after = STRONG[kinds[places[-1] + 1]] if places[-1] + 1 < len(kinds) else own
+            before = STRONG[kinds[places[0] - 1]] if places[0] else base_kind
+            after = STRONG[kinds[places[-1] + 1]] if places[-1] + 1 < len(kinds) else base_kind
             for place in places:
-                kinds[place] = before if before == after else own
+                kinds[place] = before if before == after else base_kind
     return kinds

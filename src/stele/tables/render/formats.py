@@ -1,17 +1,33 @@
-"""A table's cells as Markdown and LaTeX (HTML: pages.py, CSV: cells.py). Same cells, same bytes: no times, no hosts."""
+"""A table as Markdown, LaTeX and CSV (as HTML: pages.py). No times and no hosts: same cells, same bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
 
+from stele.files.formats import write_csv
 from stele.papers.table import Table
-from stele.tables.cells.cell import Cell, Results
-from stele.tables.cells.context import Context
-from stele.tables.cells.significance import Comparisons
+from stele.papers.table_parts import Column
 from stele.tables.render import bibliography, latex, markdown, page_fit
 from stele.tables.render.jinja import Ready, templates
-from stele.tables.render.layout import VIEWS, Grid, View, build, own_views
-from stele.tables.render.summary import summarise
+from stele.tables.render.layout import FAIL, VIEWS, Grid, View, build, delta_of, own_views
+from stele.tables.render.published import difference_in
+from stele.tables.render.summary import command, summarise, target
+from stele.tables.values import numbers
+from stele.tables.values.cell import Cell
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Results
+from stele.tables.values.significance import Comparisons
+
+COLUMNS = (
+    "paper", "table", "row", "column", "language", "printed_under", "printed", "measured", "difference", "state",
+    "reason", "labels", "target", "command",
+)  # fmt: skip
+SOURCE_COLUMNS = ("verdict", "why", "notes", "tolerance", "source", "locator", "revision", "status", "note", "seen")
+
+Filled: TypeAlias = tuple[Table, Sequence[Cell], Context, Results, Comparisons]  # the arguments of every format
 
 
 def _grids(table: Table, cells: Sequence[Cell], tests: Comparisons) -> dict[View, Grid]:
@@ -65,3 +81,76 @@ def latex_page(template: str, **values: object) -> str:
 def _latex_view(view: View, grid: Grid) -> dict[str, object]:
     setting = page_fit.fit(grid)
     return {"name": view, "parts": [Ready(latex.table(part)) for part in setting.parts], "turned": setting.turned}
+
+
+# --- CSV --------------------------------------------------------------------------------------------------------------
+def to_csv(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> str:
+    """A header and one line for each cell; in a table of today's encoders one for each published number of a cell."""
+    if table.of_today:
+        header = [{"printed": "published"}.get(name, name) for name in COLUMNS if name != "printed_under"]
+        lines = [[*header, *SOURCE_COLUMNS]]
+        for cell in cells:
+            lines += _published_rows(cell, results)
+    else:
+        lines = [[*COLUMNS], *(cell_row(cell, results) for cell in cells)]
+    out = io.StringIO()
+    write_csv(out, lines)
+    return out.getvalue()
+
+
+def _published_rows(cell: Cell, results: Results) -> Iterator[list[str]]:
+    """The lines of a cell of today's encoders, the published number that the table shows first."""
+    values, seen = dict(zip(COLUMNS, cell_row(cell, results), strict=True)), ", ".join(cell.seen)
+    del values["printed_under"]
+    for verdict in cell.published:
+        score, judged = verdict.published, verdict.ours is not None and verdict.state != "not comparable"
+        values["printed"] = numbers.plain(numbers.scaled(score.value, cell.report))
+        values["difference"] = numbers.plain(difference_in(verdict, cell.report)) if judged else ""
+        judgement = [verdict.state, verdict.why, "; ".join(verdict.notes), f"{score.tolerance:g}"]
+        source = [score.source, score.locator, score.model_revision, score.status, score.note]
+        yield [*values.values(), *judgement, *source, seen]
+    if not cell.published:
+        yield [*values.values(), *[""] * (len(SOURCE_COLUMNS) - 1), seen]
+
+
+def cell_row(cell: Cell, results: Results) -> list[str]:
+    """One cell in the order of `COLUMNS`."""
+    labels = list(cell.outcome.labels)
+    language = ""
+    if cell.reference:
+        language = "average" if cell.reference.average else cell.reference.languages[0]
+    if cell.measured and not cell.complete:
+        labels.append(f"average of {len(cell.outcome.languages)} of {len(cell.reference.languages)} languages")
+    delta, path, measured = delta_of(cell), target(cell, results), ""
+    if cell.outcome.value is not None:
+        measured = numbers.plain(numbers.scaled(cell.outcome.value, cell.report))
+    failed = bool(measured) and not cell.shows_number
+    return [
+        cell.table.paper,
+        str(cell.table.number),
+        " / ".join(filter(None, (cell.group.label, cell.row.label, cell.line.label))),
+        _header(cell.column),
+        language,
+        "" if cell.printed_under == cell.column else _header(cell.printed_under),
+        _printed(cell),
+        FAIL if failed else measured,
+        numbers.plain(delta) if delta is not None else "",
+        cell.outcome.state,
+        f"{cell.outcome.reason}; our number: {measured}" if failed else cell.outcome.reason,
+        "; ".join(labels),
+        path,
+        command(results, [Path(path)]) if path else "",
+    ]
+
+
+def _header(column: Column) -> str:
+    return " ".join(filter(None, (column.group, column.header)))
+
+
+def _printed(cell: Cell) -> str:
+    if cell.printed is None:
+        return ""
+    value = cell.printed.value
+    if value is None:
+        return "-"
+    return numbers.printed(value, cell.report) if isinstance(value, float) else value

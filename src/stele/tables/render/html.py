@@ -1,7 +1,7 @@
 """A grid, a command and nested facts as HTML. All text is escaped.
 
-A number with an address is a button that unfolds its cell. Numbers are set to the right in figures of one width; after
-them every cell of a column keeps room for the column's widest raised mark, so that the decimals stay in line.
+A number with an address is a button that unfolds its cell. Numbers are right-aligned in digits of one width, and every
+cell of a column reserves the width of the column's widest raised mark, so that the decimals stay in line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def escape(text: str) -> str:
 
 
 def isolated(text: str) -> str:
-    """Plain text as HTML whose direction is its own: what stands beside a label is not drawn into one of Arabic."""
+    """Plain text as HTML with its own direction, so that text beside an Arabic label keeps its order."""
     return f"<bdi>{escape(text)}</bdi>" if runs_leftwards(text) else escape(text)
 
 
@@ -36,7 +36,7 @@ def code(text: str) -> str:
 
 
 def facts(value: Any, known: Collection[str] = ()) -> str:
-    """A nested value (of JSON) as lists of names and values; a digest of `known` is a button that shows what it is."""
+    """A nested JSON value as lists of names and values; a digest in `known` is a button that opens its box."""
     if isinstance(value, Mapping):
         entries = "".join(f"<dt>{escape(key)}</dt><dd>{_fact(key, entry, known)}</dd>" for key, entry in value.items())
         return f"<dl>{entries}</dl>"
@@ -51,7 +51,7 @@ def facts(value: Any, known: Collection[str] = ()) -> str:
 
 
 def ancestor_id(digest: str) -> str:
-    """The id of the box that says what a digest is of."""
+    """The id of an ancestor's box."""
     return f"a-{digest}"
 
 
@@ -60,7 +60,7 @@ def _fact(key: str, value: Any, known: Collection[str]) -> str:
 
 
 def table(grid: Grid, cell_id: Callable[[str], str]) -> str:
-    """The grid as a table; `cell_id` turns a cell's address into the id of what it unfolds to."""
+    """The grid as a table; `cell_id` turns a cell's address into the id of its box."""
     lines = [line for section in grid.sections for line in section.lines]
     count = len(grid.columns)
     room = [max((len(line.boxes[i].raised) for line in lines), default=0) for i in range(count)]
@@ -112,7 +112,7 @@ def _lines(section: Section, numeric: list[bool], room: list[int], cell_id: Call
 
 
 def _cell(box: Box, number: bool, room: int, cell_id: Callable[[str], str]) -> str:
-    """One cell; in a column of numbers with marks, every cell has room for the widest of them."""
+    """One cell; in a column of numbers it reserves room for the widest mark."""
     content = _content(box, button=cell_id(box.address) if box.address else "", room=room if number else 0)
     return f"<td{_class('n' if number else '')}>{content}</td>"
 
@@ -133,5 +133,5 @@ def _content(box: Box, button: str = "", room: int = 0) -> str:
 
 
 def _class(*names: str) -> str:
-    given = " ".join(filter(None, names))
-    return f' class="{given}"' if given else ""
+    classes = " ".join(filter(None, names))
+    return f' class="{classes}"' if classes else ""

@@ -6,10 +6,25 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from stele.tables.render.words import ON_PRINT, SEEN
-
 if TYPE_CHECKING:
     import jinja2
+
+
+# a verdict's state on our runs and on print, as pages call it; JSON and CSV keep the word of `stele claims judge`
+SEEN = {
+    "supported": "seen here",
+    "no effect": "no effect here",
+    "reversed": "reversed here",
+    "undecided": "undecided here",
+    "floor": "at the floor here",
+    "no data": "no data here",
+}
+ON_PRINT = {
+    "holds": "holds on print",
+    "fails": "fails on print",
+    "undecided": "undecided on print",
+    "not checkable": "not checkable",
+}
 
 
 class Ready(str):

@@ -1,4 +1,4 @@
-"""Cells -> a grid of texts and marks, the same for every format: which lines are shown, in which column, marked how.
+"""Lay out cells as a grid of texts and marks, the same for every format.
 
 Four views: `side` (ours, the paper's and, where the two can be compared, the difference, one under the other),
 `difference` (the same with every difference), `ours` and `paper`. Numbers stand in the column that they belong to.
@@ -13,15 +13,13 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Literal, TypeVar
 
-from stele.papers.table import Table
+from stele.papers.table import Table, matches
 from stele.papers.table_parts import Column
-from stele.tables.cells import numbers
-from stele.tables.cells.best import Rank, rank
-from stele.tables.cells.cell import Cell
-from stele.tables.cells.significance import BETTER, Comparisons
-from stele.tables.cells.states import STATES
 from stele.tables.render import published
-from stele.tables.render.footnotes import notes_of, raised_text
+from stele.tables.values import numbers
+from stele.tables.values.cell import Cell
+from stele.tables.values.lookup import STATES
+from stele.tables.values.significance import BETTER, Comparisons, Rank, rank
 
 T = TypeVar("T")
 View = Literal["side", "difference", "ours", "paper"]
@@ -34,11 +32,10 @@ MISSING = "—"
 
 @dataclass(frozen=True)
 class Box:
-    """What one place of the grid shows. `text` is plain; formats escape it. `raised` follows it, above the line.
+    """One place of the grid. `text` is plain and escaped by each format; `raised` follows it as a superscript.
 
-    `number` is whether it is a number (or a dash in the place of one), in which a hyphen is a minus.
-    `address` is that of the cell where a reader who wants to know more of it would look: side by side it stands on the
-    first line of each cell only.
+    `number`: the text is a number (or a dash in its place), in which a hyphen is a minus. `address`: the cell that the
+    box unfolds to; side by side only the first line of each cell has it.
     """
 
     text: str = ""
@@ -52,7 +49,7 @@ class Box:
 
 @dataclass(frozen=True)
 class GridLine:
-    """One line of the grid: its stubs (row's label, line's label, whose numbers; empty when they go on) and boxes."""
+    """One line of the grid: its stubs (labels of row and line, whose numbers; empty if repeated) and its boxes."""
 
     stubs: list[Box]
     boxes: list[Box]
@@ -84,21 +81,21 @@ class Grid:
     sections: list[Section]
 
     def is_number(self, index: int) -> bool:
-        """Whether a column holds numbers, and so is set to the right: a word among them (`fail`) is no matter."""
+        """Whether a column holds more numbers than words, so that it is set to the right."""
         boxes = [line.boxes[index] for section in self.sections for line in section.lines]
         words = sum(bool(box.text) and not box.number for box in boxes)
         return not words or words < sum(box.number and any(map(str.isdigit, box.text)) for box in boxes)
 
 
 def shown(grids: Iterable[Grid], whose: str) -> list[Box]:
-    """The boxes of some views that hold such numbers."""
+    """The boxes of all views in lines of `whose` numbers."""
     lines = (line for grid in grids for section in grid.sections for line in section.lines)
     return [box for line in lines if line.whose == whose for box in line.boxes]
 
 
 @dataclass(frozen=True)
 class Marks:
-    """What is said of our numbers: best and second-best by address, what was tested, and column -> printed unit."""
+    """The marks of our numbers: ranks by address, tests, and the printed unit of each column."""
 
     ranks: dict[str, Rank]
     tests: Comparisons
@@ -120,7 +117,7 @@ def build(table: Table, cells: Sequence[Cell], view: View, tests: Comparisons) -
 
 
 def own_views(table: Table, cells: Sequence[Cell]) -> list[View]:
-    """The views that show something of their own: ours needs something measured, and a stated table has one view."""
+    """The views that differ from the others; `ours` needs a measured cell, and a stated table has one view."""
     useful = {
         "side": True,
         "difference": any(delta_of(cell) is not None and not cell.comparable for cell in cells),
@@ -131,7 +128,7 @@ def own_views(table: Table, cells: Sequence[Cell]) -> list[View]:
 
 
 def _stubs(table: Table, view: View, label: T, line: T, whose: T) -> list[T]:
-    """The stub columns that a table has: line labels only where it has some, whose numbers only side by side."""
+    """The stub columns of a table: line labels if it has any, `whose` only in views with several lines."""
     with_lines = any(line.label for line in table.lines)
     return [label, *([line] if with_lines else []), *([whose] if view in SEVERAL and table.kind == "result" else [])]
 
@@ -141,7 +138,7 @@ def _rows(cells: Iterable[Cell]) -> list[list[Cell]]:
 
 
 def _row_lines(table: Table, row: list[Cell], view: View, marks: Marks, noted: dict[str, list[int]]) -> list[GridLine]:
-    """The lines that one row of the table takes in a view; none in the paper view for a row no paper has."""
+    """The lines of one row in a view; none in the paper's view for a row that no paper prints."""
     added = row[0].extra
     if view == "paper" and (added or (table.of_today and not any(cell.published for cell in row))):
         return []
@@ -162,9 +159,9 @@ def _row_lines(table: Table, row: list[Cell], view: View, marks: Marks, noted: d
 
 
 def _whose(row: list[Cell], view: View) -> list[str]:
-    """Whose numbers a row shows: all three side by side, the paper's alone where nothing of ours can stand beside.
+    """Whose numbers a row shows: side by side all three, or the paper's alone in a row that we do not measure.
 
-    Columns of mere counts (parameters) do not make a borrowed row one of ours; theirs stand in the view `ours`.
+    Columns of counts (parameters) are ignored here: a borrowed row with our count shows it in the view `ours`.
     """
     if view not in SEVERAL:
         return [view]
@@ -201,7 +198,7 @@ def _boxes(
 
 
 def _ours(cell: Cell, marks: Marks) -> Box:
-    """Our number, marked, with the languages an incomplete average covers and the deviation over seeds; or why none."""
+    """Our number with its marks, an incomplete average's languages and the deviation over seeds; or the state."""
     if not cell.measured:
         return Box(MISSING, raised=STATES[cell.outcome.state].letter)
     if not cell.shows_number:
@@ -236,7 +233,7 @@ def _paper(cell: Cell, noted: dict[str, list[int]]) -> Box:
 
 
 def unit_and_marks(marks: str) -> tuple[str, str]:
-    """Printed marks apart: letters right behind a number are its unit and stand on the line, the rest is raised.
+    """(unit, raised marks): letters that directly follow a number are its unit and stay on the line.
 
     >>> unit_and_marks("K"), unit_and_marks("k (EN)"), unit_and_marks("*")
     (('K', ''), ('k', '(EN)'), ('', '*'))
@@ -247,7 +244,7 @@ def unit_and_marks(marks: str) -> tuple[str, str]:
 
 
 def _units(cells: Sequence[Cell]) -> dict[str, str]:
-    """Column -> the unit in which the paper prints all its numbers, for ours beside them."""
+    """Column -> the unit of all its printed numbers, which our numbers get, too."""
     by_column: dict[str, set[str]] = {}
     for cell in cells:
         if cell.printed and isinstance(cell.printed.value, float):
@@ -256,14 +253,14 @@ def _units(cells: Sequence[Cell]) -> dict[str, str]:
 
 
 def printed_difference(cell: Cell) -> str:
-    """The difference from another row that a paper prints behind its number, in brackets; "" where it prints none."""
+    """The difference from another row as the paper prints it after its number, in brackets; "" without one."""
     if cell.printed is None or cell.printed.difference is None:
         return ""
     return f"({numbers.signed(Decimal(repr(cell.printed.difference)), cell.report)})".replace("-", "−")
 
 
 def _difference(cell: Cell, marks: Marks) -> Box:
-    """Ours minus the paper's; empty where either is missing or our average is incomplete."""
+    """Ours minus the paper's; empty if either is missing or our average is incomplete."""
     delta = delta_of(cell)
     if delta is None:
         return Box()
@@ -279,7 +276,7 @@ def _difference(cell: Cell, marks: Marks) -> Box:
 def delta_of(cell: Cell) -> Decimal | None:
     """Ours minus the paper's in the paper's units, None where they cannot be compared.
 
-    That of generated data and stand-ins is a number, which the view `difference` alone shows.
+    Only the view `difference` shows that of generated data and stand-ins.
     """
     if cell.comparable and published.incomparable(cell):
         return None
@@ -287,3 +284,34 @@ def delta_of(cell: Cell) -> Decimal | None:
         return None
     assert cell.outcome.value is not None
     return numbers.difference(cell.outcome.value, cell.printed.value, cell.report)
+
+
+class Notes(dict):
+    """Place -> the numbers of its footnotes; a place is a column (`*/*/*/column`), a row or a cell's address."""
+
+    def __missing__(self, place: str) -> list[int]:
+        return []
+
+
+def notes_of(table: Table) -> dict[str, list[int]]:
+    """Place -> footnote numbers: a note about a whole column or row goes to its header or label, else to cells."""
+    places = Notes()
+    for number, note in enumerate(table.footnotes, start=1):
+        for pattern in note.at:
+            for place in _places(table, pattern):
+                places[place] = sorted({*places[place], number})
+    return places
+
+
+def _places(table: Table, pattern: str) -> list[str]:
+    group, row, line, column = pattern.split("/")
+    if (group, row, line) == ("*", "*", "*"):
+        return [f"*/*/*/{c.key}" for c in table.columns if matches(f"x/x/x/{c.key}", [f"*/*/*/{column}"])]
+    if (line, column) == ("*", "*"):
+        return [f"{g.key}/{r.key}/*/*" for g, r in table.rows() if matches(f"{g.key}/{r.key}/x/x", [pattern])]
+    return [address for address in table.addresses() if matches(address, [pattern])]
+
+
+def raised_text(notes: Sequence[int], marks: str = "") -> str:
+    """Marks and footnote numbers as one raised text."""
+    return ",".join([*([marks] if marks else []), *map(str, notes)])

@@ -1,8 +1,8 @@
-"""How a grid is set on A4: upright or turned, on how many pages. Estimates in points; LaTeX corrects what they miss.
+"""Fit a grid on A4 pages, by estimates in points that LaTeX corrects.
 
-A table is set in 8 pt and made smaller where it is too wide. Where its text would fall below 6 pt it is turned by a
-quarter; where that is not enough its columns go on on further pages, and where it is too long its rows. The page meant
-is that of `all_tables.tex`; a document with a smaller one gets smaller letters.
+A table is set in 8 pt and scaled down if it is too wide. If its text would fall below 6 pt, the table is turned by 90
+degrees; if that is not enough, its columns continue on further pages, and so do its rows if it is too long. The page is
+that of `all_tables.tex`; a document with a smaller page gets smaller letters.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _em(char: str) -> float:
 
 
 def stub_lines(label: Box) -> int:
-    """How many lines a row's label takes."""
+    """The number of lines of a row's label."""
     return math.ceil(max(1.0, _widest([label]) / STUB))
 
 

@@ -1,7 +1,7 @@
-"""Tables as HTML pages that need nothing beside them: one table, all tables of a paper, and the list of all.
+"""Tables as self-contained HTML pages: one table, all tables of a paper, and the list of all.
 
-A page allows itself its own style and script by their hashes and nothing else, so it loads nothing and runs nothing
-foreign whatever a label holds. A cell unfolds to a box of its own, and from there to the records of its result.
+A page's policy allows only its own style and script, by their hashes, so it loads and runs nothing foreign whatever a
+label holds. A cell unfolds to its own box, and from there to the records of its result.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from functools import cache
 
 from stele.artifacts.records import Record
 from stele.papers.table import Table
-from stele.tables.cells.cell import Cell, Results
-from stele.tables.cells.context import Context
-from stele.tables.cells.significance import Comparisons
-from stele.tables.cells.states import STATES
 from stele.tables.render import bibliography, html
 from stele.tables.render.cell_details import Provenance, Unfolded, provenance, unfold
-from stele.tables.render.claim_parts import PaperClaims
+from stele.tables.render.claims import PaperClaims
 from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import Grid, View, build, own_views
 from stele.tables.render.pictures import Picture
-from stele.tables.render.summary import Summary, summarise
-from stele.tables.render.words import OF_PAPER, Words, words_of
+from stele.tables.render.summary import OF_PAPER, Summary, Words, summarise, words_of
+from stele.tables.values.cell import Cell
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import STATES, Results
+from stele.tables.values.significance import Comparisons
 
 CHOICES: dict[View, str] = {"side": "side", "difference": "difference", "ours": "ours", "paper": "printed"}
 
@@ -41,7 +40,7 @@ class Inline:
 
 @dataclass(frozen=True)
 class Link:
-    """A text and where it leads."""
+    """A text and its target."""
 
     text: str
     href: str
@@ -49,7 +48,7 @@ class Link:
 
 @dataclass(frozen=True)
 class DrawnView:
-    """A drawn grid, and the choices (`CHOICES`) under which it is shown."""
+    """A drawn grid and the choices (`CHOICES`) that show it."""
 
     classes: str
     grid: Ready
@@ -57,7 +56,7 @@ class DrawnView:
 
 @dataclass(frozen=True)
 class DrawnCell:
-    """What one cell unfolds to: ids of its own box and of its result's records ("" for none), a link to its result."""
+    """One cell's box: its id, content, the id of its result's records ("" for none), and a link to its result."""
 
     id: str
     unfolded: Unfolded
@@ -90,7 +89,7 @@ class Drawn:
 def draw(
     table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons, root: str
 ) -> Drawn:
-    """A table for a page from which the folder of results is at the relative path `root`."""
+    """Draws a table for a page; `root` is the relative path from the page to the folder of results."""
     unfolded = [unfold(cell, results, tests) for cell in cells]
     records = provenance(unfolded, results)
     known = {record.result for record in records}
@@ -115,7 +114,7 @@ def draw(
 
 
 def _views(grids: Mapping[View, Grid], names: Mapping[str, str]) -> list[DrawnView]:
-    """The views that a table has; side by side stands in for those that would show nothing of their own."""
+    """The views of a table; side by side also serves the choices whose view would show the same."""
     views: dict[View, str] = {view: CHOICES[view] for view in grids}
     views["side"] = " ".join([views["side"], *(choice for view, choice in CHOICES.items() if view not in views)])
     return [DrawnView(classes, Ready(html.table(grids[view], names.__getitem__))) for view, classes in views.items()]
@@ -193,7 +192,7 @@ def index_page(
     name: str = "all_tables",
     words: Words = OF_PAPER,
 ) -> str:
-    """The list of all tables and figures, by paper, with the states of their cells, and the figures of no one paper."""
+    """The list of all tables and figures by paper, with the states of their cells."""
     papers = []
     for paper in dict.fromkeys(drawn.table.paper for drawn in tables):
         of_paper = [drawn for drawn in tables if drawn.table.paper == paper]
@@ -220,7 +219,7 @@ def index_page(
 
 
 def states(summaries: Sequence[Summary]) -> str:
-    """How many cells of some tables are in which state, as text."""
+    """The number of cells in each state, as text."""
     counts = Counter({name: 0 for name in STATES})
     for summary in summaries:
         counts.update({state.name: state.count for state in summary.states})
@@ -228,12 +227,12 @@ def states(summaries: Sequence[Summary]) -> str:
 
 
 def shared_labels(summaries: Sequence[Summary]) -> list[str]:
-    """The labels that stand at the head of a list of tables: those of any table, without their counts."""
+    """The labels of all tables together, without the counts in brackets."""
     return list(dict.fromkeys(label.partition(" (")[0] for summary in summaries for label in summary.labels))
 
 
 def page(template: str, site: Sequence[Link] = (), **values: object) -> str:
-    """A page of a template; `site` are the links at the head of every page of a site."""
+    """A filled template; `site` are the links at the head of every page of a site."""
     environment = templates(html.escape)
     environment.filters["code"] = lambda text: Ready(html.code(text))
     environment.filters["isolated"] = lambda text: Ready(html.isolated(text))

@@ -1,22 +1,28 @@
-"""Drawn figures for pages: read back from their SVG files, title and description included, as addresses of their own.
+"""Pictures in pages: drawn figures, differences with intervals, loss curves.
 
-A picture stands in a page as a data address, so that the page needs nothing beside it; as an image an SVG runs no
-script and loads nothing, whatever is in it.
+A figure is read back from its SVG file, with its title and description, and stands in a page as a data address, so that
+the page needs no other file. As an image an SVG runs no script and loads nothing, whatever it holds. The small pictures
+are SVG with attributes alone, since a page allows no style but its own, and say in words what they show.
 """
 
 from __future__ import annotations
 
 import base64
+import math
 import os
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from stele.errors import SteleError
 from stele.files.reading import reading
+from stele.tables.render.html import escape
+from stele.tables.render.jinja import Ready
 
 _NAME = re.compile(r"figure_(\d\d)")
+WHISKER_WIDTH, WHISKER_HEIGHT, MARGIN = 220, 22, 8
+CURVE_WIDTH, CURVE_HEIGHT, LEFT, BOTTOM, TOP = 360, 140, 34, 18, 8
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 
 
@@ -48,12 +54,12 @@ class Picture:
 
 
 def drawn(folder: Path) -> list[Path]:
-    """The figures that stand in a folder of tables, by paper, and the map of all cells."""
+    """The figures in a folder of tables, by paper, and the map of all cells."""
     return [*sorted(folder.glob("*/figure_*.svg")), *sorted(folder.glob("cell_map.svg"))]
 
 
 def pictures(paths: Iterable[Path], folder: Path) -> Iterator[Picture]:
-    """The figures of some SVG files, for pages in `folder`; a damaged one says so in its place."""
+    """The figures of SVG files, for pages in `folder`; a damaged one has its error as `problem`."""
     for path in paths:
         name = Path(os.path.relpath(path, folder)).as_posix()
         try:
@@ -71,3 +77,144 @@ def _read(path: Path, name: str) -> Picture:
     title, description = (tree.findtext(f".//{_DUBLIN_CORE}{key}") or "" for key in ("title", "description"))
     data = base64.b64encode(content).decode("ascii")
     return Picture(name, title or name, description, f"data:image/svg+xml;base64,{data}")
+
+
+# --- differences ------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Difference:
+    """A difference and its interval, in a table's unit; `bar` is the smallest difference of interest."""
+
+    mean: float
+    low: float
+    high: float
+    bar: float | None = None
+    printed: float | None = None
+
+    @property
+    def said(self) -> str:
+        """The same in words."""
+        texts = [f"{self.mean:+.3g}, interval {self.low:+.3g} to {self.high:+.3g}"]
+        texts += [f"smallest difference of interest {self.bar:g}"] if self.bar is not None else []
+        texts += [f"printed {self.printed:+.3g}"] if self.printed is not None else []
+        return "; ".join(texts)
+
+
+def reach(differences: list[Difference]) -> float:
+    """The difference at the edges of a page's whiskers, one scale for all: nine of ten whiskers lie within it."""
+    ends = sorted(
+        max(abs(difference.low), abs(difference.high), abs(difference.printed or 0)) for difference in differences
+    )
+    return ends[max(0, round(0.9 * len(ends)) - 1)] if ends and ends[-1] else 1.0
+
+
+def whisker(difference: Difference, scale: float) -> Ready:
+    """Dot and whisker, zero, the bar around it and the printed value; `scale` is the difference at the edges.
+
+    A whisker that goes beyond the edges ends in an arrow.
+    """
+
+    def at(value: float) -> float:
+        inside = max(-1.0, min(1.0, value / scale))
+        return round(WHISKER_WIDTH / 2 + inside * (WHISKER_WIDTH / 2 - MARGIN), 1)
+
+    middle = WHISKER_HEIGHT / 2
+    low, high, mean = at(difference.low), at(difference.high), at(difference.mean)
+    parts = [f'<line class="zero" x1="{at(0)}" x2="{at(0)}" y1="1" y2="{WHISKER_HEIGHT - 1}"/>']
+    if difference.bar is not None:
+        left = at(-difference.bar)
+        width = round(at(difference.bar) - left, 1)
+        parts.insert(0, f'<rect class="bar" x="{left}" y="3" width="{width}" height="{WHISKER_HEIGHT - 6}"/>')
+    parts.append(f'<line class="interval" x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
+    if difference.low < -scale:
+        parts.append(f'<path class="dot" d="M2 {middle}l6 -4v8z"/>')
+    if difference.high > scale:
+        parts.append(f'<path class="dot" d="M{WHISKER_WIDTH - 2} {middle}l-6 -4v8z"/>')
+    if difference.printed is not None:
+        place = at(difference.printed)
+        parts.append(f'<path class="printed" d="M{place} {middle - 6}l5 6l-5 6l-5 -6z"/>')
+    if abs(difference.mean) <= scale:
+        parts.append(f'<circle class="dot" cx="{mean}" cy="{middle}" r="4"/>')
+    label = escape(difference.said)
+    return Ready(
+        f'<svg class="whisker" role="img" aria-label="{label}" viewBox="0 0 {WHISKER_WIDTH} {WHISKER_HEIGHT}"'
+        f' width="{WHISKER_WIDTH}" height="{WHISKER_HEIGHT}"><title>{label}</title>{"".join(parts)}</svg>'
+    )
+
+
+# --- losses -----------------------------------------------------------------------------------------------------------
+@dataclass
+class Curve:
+    """The losses of one task: by seed, (step, loss) in nats. `chance` is the loss of a guess."""
+
+    task: str
+    seeds: dict[int, list[tuple[int, float]]]
+    chance: float | None = None
+    last: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def said(self) -> str:
+        """The same in words."""
+        seeds = f"{len(self.seeds)} seed{'' if len(self.seeds) == 1 else 's'}"
+        ends = ", ".join(f"{loss:.2f}" for _, loss in sorted(self.last.items()))
+        chance = f"; by chance {self.chance:.2f}" if self.chance is not None else ""
+        return f"Loss of {self.task} in nats over the steps, {seeds}; at the end {ends}{chance}"
+
+
+def curves(trainings: Sequence[dict]) -> list[Curve]:
+    """The curves of a model's tasks, from its kept pretrainings (evidence/trainings.py)."""
+    tasks: dict[str, Curve] = {}
+    for training in trainings:
+        steps = training.get("curve", {}).get("step", [])
+        for task, losses in training.get("curve", {}).items():
+            points = [(step, loss) for step, loss in zip(steps, losses, strict=True) if loss is not None]
+            if task != "step" and points:
+                tasks.setdefault(task, Curve(task, {})).seeds[training["seed"]] = points
+    for task, curve in tasks.items():
+        for training in reversed(trainings):
+            curve.chance = training.get("chance", {}).get(task, curve.chance)
+        for training in trainings:
+            if task in training.get("losses", {}):
+                curve.last[training["seed"]] = training["losses"][task]
+    return list(tasks.values())
+
+
+def draw_curve(curve: Curve) -> Ready:
+    """A line for each seed and a dashed one for chance, from zero to the highest loss."""
+    points = [point for seed in curve.seeds.values() for point in seed]
+    steps = max(step for step, _ in points)
+    top = _round_up(max([loss for _, loss in points] + ([curve.chance] if curve.chance else [])))
+
+    def x(step: float) -> float:
+        return round(LEFT + (CURVE_WIDTH - LEFT - 4) * step / steps, 1)
+
+    def y(loss: float) -> float:
+        return round(TOP + (CURVE_HEIGHT - TOP - BOTTOM) * (1 - loss / top), 1)
+
+    parts = [
+        f'<line class="axis" x1="{LEFT}" x2="{CURVE_WIDTH - 4}" y1="{y(level)}" y2="{y(level)}"/>'
+        f'<text class="tick" x="{LEFT - 4}" y="{y(level) + 4}" text-anchor="end">{level:g}</text>'
+        for level in (0, top / 2, top)
+    ]
+    parts += [f'<text class="tick" x="{CURVE_WIDTH - 4}" y="{CURVE_HEIGHT - 4}" text-anchor="end">{steps} steps</text>']
+    if curve.chance is not None:
+        parts.append(
+            f'<line class="chance" x1="{LEFT}" x2="{CURVE_WIDTH - 4}" y1="{y(curve.chance)}" y2="{y(curve.chance)}"/>'
+        )
+    for _, seed in sorted(curve.seeds.items()):
+        path = " ".join(f"{x(step)},{y(loss)}" for step, loss in seed)
+        parts.append(f'<polyline class="loss" points="{path}"/>')
+    label = escape(curve.said)
+    return Ready(
+        f'<svg class="curve" role="img" aria-label="{label}" viewBox="0 0 {CURVE_WIDTH} {CURVE_HEIGHT}"'
+        f' width="{CURVE_WIDTH}" height="{CURVE_HEIGHT}"><title>{label}</title>{"".join(parts)}</svg>'
+    )
+
+
+def _round_up(value: float) -> float:
+    """The next higher of 1, 2, 5, 10 and so on.
+
+    >>> _round_up(3.3), _round_up(0.7)
+    (5.0, 1.0)
+    """
+    power = 10.0 ** math.floor(math.log10(max(value, 1e-9)))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if value <= step * power + 1e-12)

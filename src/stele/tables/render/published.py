@@ -1,4 +1,4 @@
-"""What stands beside the numbers of a cell of today's encoders: the verdict, how often published, what was seen."""
+"""Marks, facts and legend of published numbers in tables of today's encoders."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from stele.papers.table_parts import Report
-from stele.tables.cells import numbers
-from stele.tables.cells.cell import Cell
-from stele.tables.published.verdicts import NEAR, SETTING, Verdict
+from stele.published.verdicts import NEAR, SETTING, Verdict
+from stele.tables.values import numbers
+from stele.tables.values.cell import Cell
 
 SEEN = "†"
 INCOMPARABLE = "≠"
@@ -18,28 +18,29 @@ JUDGED = ("OK", "near", "FAIL")
 
 
 def verdict(cell: Cell) -> str:
-    """OK, near or FAIL, by the published number that is shown; "" where it judges nothing."""
+    """OK, near or FAIL against the shown published number; "" where there is no such verdict."""
     state = cell.published[0].state if cell.published else ""
     return state if state in JUDGED else ""
 
 
 def verdict_mark(cell: Cell) -> str:
-    """What is raised at a difference: the verdict, and whether something is said that may move the number."""
-    return f"{state}{NOTED if cell.published[0].notes else ''}" if (state := verdict(cell)) else ""
+    """The raised mark of a difference: the verdict, and a star if a note names something that may move the number."""
+    state = verdict(cell)
+    return f"{state}{NOTED}" if state and cell.published[0].notes else state
 
 
 def incomparable(cell: Cell) -> bool:
-    """Whether our number and the published one that is shown are not of the same thing."""
+    """Whether our number and the shown published one measure different things."""
     return bool(cell.published) and cell.published[0].state == "not comparable"
 
 
 def judges_nothing(cell: Cell) -> bool:
-    """Whether the published number that is shown was not read at its source, and so is grey."""
+    """Whether the shown published number was not read at its source; it is set in grey."""
     return bool(cell.published) and not cell.published[0].published.judges
 
 
 def marks(cell: Cell) -> Iterator[str]:
-    """What is raised at the published number of a cell."""
+    """The raised marks of a cell's published number."""
     if incomparable(cell):
         yield INCOMPARABLE
     if len(cell.published) > 1:
@@ -49,48 +50,49 @@ def marks(cell: Cell) -> Iterator[str]:
 
 
 def facts(cell: Cell) -> dict[str, str]:
-    """The published numbers of a cell, each with its verdict, as a cell unfolds to them; what the model saw."""
-    found = {f"published {place}": _fact(one, cell.report) for place, one in enumerate(cell.published, start=1)}
-    if len(found) == 1:
-        found = {"published": next(iter(found.values()))}
-    return found | {"saw training questions of": ", ".join(cell.seen)}
+    """Name -> text: the published numbers of an unfolded cell with their verdicts, and what the model saw."""
+    facts = {}
+    for place, verdict in enumerate(cell.published, start=1):
+        name = "published" if len(cell.published) == 1 else f"published {place}"
+        facts[name] = _fact(verdict, cell.report)
+    return facts | {"saw training questions of": ", ".join(cell.seen)}
 
 
-def difference_in(one: Verdict, report: Report) -> Decimal:
-    """Ours minus the published number in a table's units, unrounded, where there is one of ours."""
-    assert one.ours is not None
-    return numbers.scaled(one.ours, report) - numbers.scaled(one.published.value, report)
+def difference_in(verdict: Verdict, report: Report) -> Decimal:
+    """Our number minus the published one in a table's units, unrounded; there must be one of ours."""
+    assert verdict.ours is not None
+    return numbers.scaled(verdict.ours, report) - numbers.scaled(verdict.published.value, report)
 
 
-def _fact(one: Verdict, report: Report) -> str:
-    score = one.published
+def _fact(verdict: Verdict, report: Report) -> str:
+    score = verdict.published
     text = f"{numbers.ours(score.value, report)} (unrounded {score.value!r}, tolerance {score.tolerance!r})"
-    if one.ours is not None:
-        difference = numbers.signed(difference_in(one, report), report)
-        text += f": {one.state}" + (f", {one.why}" if one.why else f", {difference}")
+    if verdict.ours is not None:
+        difference = numbers.signed(difference_in(verdict, report), report)
+        text += f": {verdict.state}" + (f", {verdict.why}" if verdict.why else f", {difference}")
     revision = score.model_revision and f"revision {score.model_revision[:12]}"
-    status = "" if score.judges else f"{score.status}, which judges nothing"
-    return "; ".join(filter(None, [text, *one.notes, score.source, score.locator, revision, status, score.note]))
+    status = "" if score.judges else f"{score.status}, so no verdict"
+    return "; ".join(filter(None, [text, *verdict.notes, score.source, score.locator, revision, status, score.note]))
 
 
 # --- below the table --------------------------------------------------------------------------------------------------
 def legend(cells: Sequence[Cell]) -> Iterator[str]:
-    """How to read the published numbers of a table; only what occurs."""
+    """How to read the published numbers of a table: only marks that it shows are explained."""
     if any(map(verdict, cells)):
         yield (
             f"Difference: OK within the tolerance of the published number, near within {NEAR} times that, else FAIL"
             f" (bold). {_counts(cells)}"
         )
     if notes := _by_note(cells):
-        yield f"{NOTED}: what may move the number and changes no verdict: {_listed(notes)}."
+        yield f"{NOTED}: differences that may move the number and change no verdict: {_listed(notes)}."
     if any(len(cell.published) > 1 for cell in cells):
         yield (
-            "×n: published n times. Shown is a number that was read at its source, of the revision that we have, with"
-            " the smallest tolerance, whichever is nearer to ours; a cell of the HTML page and the CSV have all, each"
-            " with its verdict."
+            "×n: published n times. The table shows a number that was read at its source, of our revision and with the"
+            " smallest tolerance, however near to ours the others are; the HTML page's cells and the CSV have them all"
+            " with their verdicts."
         )
     if any(map(judges_nothing, cells)):
-        yield "Grey (slanted): the source was not read itself, or is not verified; it judges nothing."
+        yield "Grey (slanted): the source itself was not read or is not verified, so there is no verdict."
     reasons = _by_reason(cells)
     if reasons:
         yield f"{INCOMPARABLE}: not comparable: {_listed(reasons)}."

@@ -1,4 +1,4 @@
-"""What stands below a table: labels, states with their reasons, a legend, footnotes, how to build it and each row."""
+"""The text below a table: labels, states with their reasons, a legend, footnotes, the commands that build it."""
 
 from __future__ import annotations
 
@@ -12,25 +12,62 @@ from pathlib import Path
 from stele.files.paths import STUDY, read_stamp
 from stele.papers.table import Table
 from stele.papers.table_parts import Footnote
-from stele.tables.cells import numbers
-from stele.tables.cells.best import at_guess
-from stele.tables.cells.cell import Cell, Results, count_text, counted
-from stele.tables.cells.context import Context
-from stele.tables.cells.significance import BETTER, Comparisons
-from stele.tables.cells.states import STATES
 from stele.tables.render import published
 from stele.tables.render.layout import FAIL, MISSING, Box, Grid, delta_of, shown
-from stele.tables.render.words import Words, words_of
+from stele.tables.values import numbers
+from stele.tables.values.cell import Cell, count_text, counted
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import STATES, Results
+from stele.tables.values.significance import BETTER, Comparisons, at_guess
 
 EXPECTED = ("not run", "not built")  # states whose reasons are many and alike
 SHOWN = 5  # of such reasons
 
 
 @dataclass(frozen=True)
-class StateNote:
-    """One state of the table's cells: how many are in it, its meaning, and reason -> labels of the rows.
+class Words:
+    """The wording for one kind of table: papers' tables, or tables of today's encoders.
 
-    `mark` is the letter beside a missing number, "" where none stands in the table; a measured cell has no `meaning`.
+    `title` of the list of all, `both` and `alone` for choosing a view, `printed` above the paper's view, `each` at the
+    head of the list, and `not_theirs`, the label of numbers that are not comparable.
+    """
+
+    title: str
+    both: str
+    alone: str
+    printed: str
+    each: str
+    not_theirs: str
+
+
+OF_PAPER = Words(
+    title="All tables",
+    both="ours and the paper's",
+    alone="as the paper prints it",
+    printed="As the paper prints it",
+    each="Each number beside the paper's, with the difference.",
+    not_theirs="not a reproduction of the paper's numbers",
+)
+PUBLISHED = Words(
+    title="Today's tables",
+    both="ours and the published",
+    alone="the published alone",
+    printed="As published",
+    each="Each number beside the published one, with the difference and a verdict.",
+    not_theirs="not comparable with published numbers",
+)
+
+
+def words_of(table: Table) -> Words:
+    """The wording for a table."""
+    return PUBLISHED if table.of_today else OF_PAPER
+
+
+@dataclass(frozen=True)
+class StateNote:
+    """One state of the table's cells: their number, the state's meaning, and reason -> labels of rows.
+
+    `mark` is the letter beside a missing number, "" if the table shows none; the state `measured` has no `meaning`.
     """
 
     name: str
@@ -51,10 +88,7 @@ class RowTargets:
 
 @dataclass(frozen=True)
 class Summary:
-    """All that stands below a table, as plain texts.
-
-    `count`, in words `cells`, and those of the states are of the cells that count (`cell.counted`).
-    """
+    """All text below a table, not yet escaped. `count`, `cells` (in words) and the states count `counted` cells."""
 
     title: str
     caption: str
@@ -71,7 +105,7 @@ class Summary:
 
     @property
     def counts(self) -> str:
-        """How many cells are in which state."""
+        """The number of cells in each state."""
         return ", ".join(f"{state.count} {state.name}" for state in self.states if state.count)
 
 
@@ -83,7 +117,7 @@ def summarise(
     tests: Comparisons,
     grids: Collection[Grid],
 ) -> Summary:
-    """The summary of one rendered table, whose views are `grids`: it explains the marks that stand in them."""
+    """The summary of one table; it explains the marks that its views, `grids`, show."""
     return Summary(
         title=f"{table.about.name}, Table {table.number}",
         caption=table.caption,
@@ -101,16 +135,16 @@ def summarise(
 
 
 def _labels(table: Table, cells: Sequence[Cell], context: Context) -> list[str]:
-    """What the reader must know of our numbers; generated data or stand-ins are never the paper's numbers."""
+    """The labels of our numbers, and that numbers of generated data or stand-ins reproduce no paper's."""
     measured = [cell for cell in cells if cell.measured]
     texts = [_label(label, measured) for label in sorted({name for cell in measured for name in cell.outcome.labels})]
     if not all(cell.comparable for cell in measured):
-        texts.append(f"{words_of(table).not_theirs}: {context.scale or 'a generated world'}")
+        texts.append(f"{words_of(table).not_theirs}: scale {context.scale or 'not given'}")
     return texts
 
 
 def _label(label: str, measured: Sequence[Cell]) -> str:
-    """A label, and where not all measured cells bear it, how many do."""
+    """A label, with the number of measured cells that bear it unless all do."""
     parts = []
     for added, where in ((False, "measured cells"), (True, "in added rows")):
         of_kind = [cell for cell in measured if cell.extra == added]
@@ -142,7 +176,7 @@ def _states(cells: Sequence[Cell], grids: Collection[Grid]) -> list[StateNote]:
             if state.name in EXPECTED and len(reasons) > SHOWN + 1:
                 rest = list(reasons)[SHOWN:]
                 reasons = {reason: reasons[reason] for reason in reasons if reason not in rest}
-                reasons["each cell of the HTML page unfolds to its own"] = [f"{len(rest)} more"]
+                reasons["each cell of the HTML page has its own reason"] = [f"{len(rest)} more"]
             mark = state.letter if state.letter in missing else ""
             meaning = "" if state.name == "measured" else state.meaning
             notes.append(StateNote(state.name, len(counted(of_state)), mark, meaning, reasons))
@@ -150,7 +184,7 @@ def _states(cells: Sequence[Cell], grids: Collection[Grid]) -> list[StateNote]:
 
 
 def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: Collection[Grid]) -> list[str]:
-    """How to read our numbers; a mark only where it stands in the table."""
+    """How to read our numbers: only marks that the table shows are explained."""
     if not any(cell.measured for cell in cells):
         return list(published.legend(cells))
     ours, stubs = shown(grids, "ours"), [line.stubs[0] for grid in grids for s in grid.sections for line in s.lines]
@@ -160,12 +194,11 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
         texts.append(f"k/n: our average covers k of {whose} n languages, so no difference is shown.")
     if context.view == "side" and any(delta_of(cell) is not None and not cell.comparable for cell in cells):
         texts.append(
-            f"No difference{'' if cells[0].table.of_today else ' from the paper'} is shown for generated data and"
-            " stand-ins, where it means nothing;"
-            " --difference and the HTML page's view show it."
+            f"Differences{'' if cells[0].table.of_today else ' from the paper'} are not shown for generated data and"
+            " stand-ins, where they mean nothing; --difference and the HTML page's view show them."
         )
     if failed := _failed(cells):
-        texts.append(f"{FAIL}: no result; in brackets our number. {failed}.")
+        texts.append(f"{FAIL}: no result; our number is in brackets. {failed}.")
     if any("±" in box.raised for box in ours):
         texts.append("±: standard deviation over seeds.")
     if tests.method:
@@ -176,40 +209,44 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
         texts.append(f"Not tested for significance: {'; '.join(tests.untested[:2])}{more}.")
     if any(label.raised.startswith("+") for label in stubs):
         texts.append(
-            "+: a row of a model of your own." if cells[0].table.of_today else "+: a row that the paper does not have."
+            "+: a row of your own model." if cells[0].table.of_today else "+: a row that the paper does not have."
         )
     printed = [cell.printed for cell in cells if cell.printed and not cell.table.of_today]
-    if signs := [name for name in ("marks", "bold") if any(getattr(one, name) for one in printed)]:
+    if signs := [name for name in ("marks", "bold") if any(getattr(value, name) for value in printed)]:
         texts.append(f"Paper: {' and '.join(signs)} as printed.")
     return [*texts, *published.legend(cells)]
 
 
 def _ranks(cells: Sequence[Cell], ours: Sequence[Box]) -> Iterator[str]:
-    """What bold and underlined say of our numbers."""
-    signs = [("bold is best", any(b.bold for b in ours)), ("underlined second-best", any(b.underlined for b in ours))]
-    if not (marked := " and ".join(text for text, there in signs if there)):
+    """The meaning of bold and underlined."""
+    signs = []
+    if any(box.bold for box in ours):
+        signs.append("bold is best")
+    if any(box.underlined for box in ours):
+        signs.append("underlined second-best")
+    if not signs:
         return
     lower = dict.fromkeys(cell.column.header for cell in cells if cell.direction == "lower")
     which = ": " + ", ".join(lower) if any(cell.direction == "higher" for cell in cells) else ""
     where = f" (lower is better{which})" if lower else ""
-    yield f"Ours: {marked} of a column among comparable rows, on unrounded values, ties all marked{where}."
+    yield f"Ours: {' and '.join(signs)} of a column among comparable rows, on unrounded values, ties all marked{where}."
 
 
 def _unmarked(cells: Sequence[Cell]) -> Iterator[str]:
-    """The columns in which no row is above a guess, with the guess."""
+    """The columns in which no row scores above a random ranking."""
     sets = {}
     for comparable in at_guess(cells):
         cell = comparable[0]
         group = cell.group.label if cell.table.compare == "group" else ""
         place = " ".join(filter(None, (group, cell.line.label, cell.column.group, cell.column.header)))
-        sets[place] = numbers.ours(statistics.fmean(one.outcome.guess[0] for one in comparable), cell.report)
+        sets[place] = numbers.ours(statistics.fmean(cell.outcome.guess[0] for cell in comparable), cell.report)
     if sets:
         listed = ", ".join(f"{place} ({guess})" for place, guess in sets.items())
-        yield f"No row is above what a guess scores (in brackets), and so nothing is marked, in {listed}."
+        yield f"No row scores above a random ranking (its score is in brackets), so none is marked, in {listed}."
 
 
 def _failed(cells: Sequence[Cell]) -> str:
-    """The cells of ours that read `fail`, with our numbers, and why: row by row."""
+    """The cells that read `fail`, with our numbers and reasons, row by row."""
     numbers_by_row: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         if cell.measured and not cell.shows_number:
@@ -220,7 +257,7 @@ def _failed(cells: Sequence[Cell]) -> str:
 
 
 def _row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
-    """Row by row, the command for the result files that its cells need; rows that need none are left out."""
+    """The command that builds the result files of each row; rows without result files are left out."""
     targets: list[RowTargets] = []
     headings = [""]
     for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key)):
@@ -240,7 +277,7 @@ def _row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
 
 
 def command(results: Results, paths: Sequence[Path]) -> str:
-    """The command that builds some files of a folder; what is kept is built anew in another one."""
+    """The command that builds files of a folder; kept results are built anew in another folder."""
     if not (results.folder / STUDY).is_file():
         return shlex.join(["snakemake", *(path.as_posix() for path in paths)])
     scale = read_stamp(results.folder)
@@ -250,5 +287,5 @@ def command(results: Results, paths: Sequence[Path]) -> str:
 
 
 def target(cell: Cell, results: Results) -> str:
-    """The result file that one cell needs, "" when none of ours belongs there."""
+    """The result file of one cell, "" for a cell that has none."""
     return results.path(*cell.reference.result).as_posix() if cell.reference else ""

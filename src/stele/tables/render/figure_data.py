@@ -1,10 +1,10 @@
-"""Figure + context + results -> what is drawn: the values or the file behind each series, each in its state, and why.
+"""The values or the file behind each series of a figure, each with its state, looked up like the cells of tables.
 
-The states are those of the tables' cells and derived in the same way whenever a figure is drawn. A file stands beside
-a result, in the folder of its seeds, as `{metric}_{language}.csv`, with its record as `.json`:
+A file lies beside a result, in the folder of its seeds, as `{metric}_{language}.csv`, with its record as `.json`:
 
-- projection: a row a sentence, `line` (from 0), `language`, `x`, `y`; in the record `explained`, two shares of variance
-- lengths: a row a length that occurs, `tokens` and `documents`, from the shortest on
+- projection: a line for each sentence: `line` (from 0), `language`, `x`, `y`; the record has `explained`, the two
+  coordinates' shares of variance
+- lengths: a line for each length that occurs: `tokens` and `documents`, from the shortest on
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from stele.files.reading import reading
 from stele.papers.figure import Figure, Panel, Series, file_key, file_name
 from stele.papers.paper import TODAY
 from stele.papers.table_parts import CellSource, resolve
-from stele.tables.cells.cell import Outcome, Results, absent, find
-from stele.tables.cells.context import Context
-from stele.tables.published.beside import beside
+from stele.published.lookup import published_for
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Outcome, Results, lookup_absence, lookup_value
 
-DRAWN = ("file of a figure", "remove it and run again")  # what is read here, and what to do with a damaged one
+DRAWN = ("file of a figure", "remove it and run again")  # what a file is, and what to do with a damaged one
 T = TypeVar("T")
 
 
@@ -40,7 +40,7 @@ class Projection:
 
 @dataclass(frozen=True)
 class Lengths:
-    """(length, how many documents are so long), from the shortest on."""
+    """(length in tokens, number of documents of that length), from the shortest on."""
 
     counts: list[tuple[int, int]]
 
@@ -54,8 +54,8 @@ class Lengths:
 
 
 @dataclass(frozen=True)
-class Part:
-    """One series in one panel (None: the panel whole), with the outcome of each of its points, or of its file."""
+class PanelSeries:
+    """One series in one panel (None: the whole panel), with the outcomes of its points or of its file."""
 
     panel: Panel
     series: Series | None
@@ -65,13 +65,13 @@ class Part:
 
     @property
     def measured(self) -> int:
-        """How many of its points are measured; 1 for a file that is there."""
-        return sum(one.state == "measured" for one in self.outcomes)
+        """The number of measured points; 1 for a file that exists."""
+        return sum(outcome.state == "measured" for outcome in self.outcomes)
 
 
-def parts(figure: Figure, context: Context, results: Results) -> list[Part]:
+def panel_series(figure: Figure, context: Context, results: Results) -> list[PanelSeries]:
     """All parts of a figure, panel by panel."""
-    kinds: dict[str, Callable[[Figure, Panel, Context, Results], Iterator[Part]]] = {
+    kinds: dict[str, Callable[[Figure, Panel, Context, Results], Iterator[PanelSeries]]] = {
         "curves": _curves,
         "distribution": _distributions,
         "projection": _projections,
@@ -79,36 +79,38 @@ def parts(figure: Figure, context: Context, results: Results) -> list[Part]:
     return [part for panel in figure.panels for part in kinds[figure.kind](figure, panel, context, results)]
 
 
-def _curves(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
+def _curves(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[PanelSeries]:
     panel = _with_published(figure, panel) if figure.paper == TODAY else panel
     for series in figure.series:
         references = tuple(_reference(figure, panel, series, point) for point in series.points)
-        yield Part(panel, series, references, tuple(find(context, results, reference) for reference in references))
+        yield PanelSeries(
+            panel, series, references, tuple(lookup_value(context, results, reference) for reference in references)
+        )
 
 
 def _with_published(figure: Figure, panel: Panel) -> Panel:
-    """A panel of today's encoders: what was published, and read at its source, in place of printed values."""
+    """A panel of today's encoders, with published values that were read at their source as its printed values."""
     printed: dict[str, dict[float, float]] = {}
     for series in figure.series:
         for point in series.points:
-            found = beside(_reference(figure, panel, series, point), None, (), None, {})
-            if found and found[0].published.judges:
-                printed.setdefault(series.key, {})[point.place] = found[0].published.value
+            verdicts = published_for(_reference(figure, panel, series, point), None, (), None, {})
+            if verdicts and verdicts[0].published.judges:
+                printed.setdefault(series.key, {})[point.place] = verdicts[0].published.value
     return panel.model_copy(update={"printed": printed})
 
 
-def _distributions(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
+def _distributions(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[PanelSeries]:
     for series in figure.series:
         reference = _reference(figure, panel, series)
         outcome, data = find_file(context, results, reference, read_lengths)
-        yield Part(panel, series, (reference,), (outcome,), data)
+        yield PanelSeries(panel, series, (reference,), (outcome,), data)
 
 
-def _projections(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
+def _projections(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[PanelSeries]:
     reference = _reference(figure, panel)
     sides = [series.key for series in figure.series]
     outcome, data = find_file(context, results, reference, lambda path: read_projection(path, sides))
-    yield Part(panel, None, (reference,), (outcome,), data)
+    yield PanelSeries(panel, None, (reference,), (outcome,), data)
 
 
 def _reference(figure: Figure, *place: Any) -> CellSource:
@@ -121,13 +123,13 @@ def _reference(figure: Figure, *place: Any) -> CellSource:
 def find_file(
     context: Context, results: Results, reference: CellSource, read: Callable[[Path], T]
 ) -> tuple[Outcome, T | None]:
-    """The state of a file and, where it is there and whole, what it holds."""
+    """The outcome of a file and, if it exists undamaged, its content as `read` returns it."""
     name = file_key(reference)
     if name in context.failed:
         return Outcome("failed", f"log: {context.failed[name]}"), None
     path = _path(context, results, reference)
     if path is None or name in context.outdated:
-        return absent(context, reference), None
+        return lookup_absence(context, reference), None
     try:
         record = read_record(path.with_suffix(".json"))
         if record.get("content") != sha256(path):
@@ -139,14 +141,14 @@ def find_file(
 
 
 def _path(context: Context, results: Results, reference: CellSource) -> Path | None:
-    """The file of the seeds that the context names, else of the first that are there; of a count, which has none."""
+    """The file of the context's seeds, else of the first seeds that exist; a count's file has no seeds."""
     folder, name = results.path(*reference.result).with_suffix(""), f"{file_name(reference)}.csv"
     seeds = context.seeds.get(reference.model, "pt*-ft*")
     return next(iter([*folder.glob(name), *sorted(folder.glob(f"{seeds}/{name}"))]), None)
 
 
 def read_projection(path: Path, languages: list[str]) -> Projection:
-    """A file of projected sentences; each line has one point in each language."""
+    """Reads projected sentences, one point for each line and language. Raises SteleError where the file is damaged."""
     points: dict[str, dict[int, tuple[float, float]]] = {language: {} for language in languages}
     with reading(path, *DRAWN):
         for row in _rows(path, ("line", "language", "x", "y")):
@@ -163,7 +165,7 @@ def read_projection(path: Path, languages: list[str]) -> Projection:
 
 
 def read_lengths(path: Path) -> Lengths:
-    """A file of counted lengths."""
+    """Reads counted lengths. Raises SteleError where the file is damaged."""
     with reading(path, *DRAWN):
         counts = [(int(row["tokens"]), int(row["documents"])) for row in _rows(path, ("tokens", "documents"))]
     if not counts:
@@ -172,7 +174,7 @@ def read_lengths(path: Path) -> Lengths:
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    """The rows of a CSV file; other columns, or a value that is no number, are an error that names the file."""
+    """The rows of a CSV file. Raises SteleError where its columns are others."""
     with open(path, encoding="utf-8", newline="") as handle:
         rows = csv.DictReader(handle)
         if tuple(rows.fieldnames or ()) != columns:

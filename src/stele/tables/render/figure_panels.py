@@ -1,4 +1,4 @@
-"""One panel of a figure: curves, densities, or projected pairs; what has no data shows its state instead."""
+"""One panel of a figure: curves, densities, or projected pairs; a panel without data shows its state instead."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stele.papers.figure import Axis, Figure
-from stele.tables.cell_map import COLOURS as OF_STATE
-from stele.tables.figures.data import Lengths, Part, Projection
+from stele.tables.render.figure_data import Lengths, PanelSeries, Projection
+from stele.tables.values.lookup import STATES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+WIDTH = 7.0  # inches: a page of text
+ON_PAPER = {"bbox_inches": "tight", "dpi": 200}  # how figures of a page's width are saved
 # Okabe and Ito's colours, as in the map of cells; marks and dashes tell the series apart without them
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000")
 MARKS = ("o", "s", "^", "D", "v")
@@ -28,7 +30,7 @@ BELOW = 0.38  # inches from the panel down to the legend of its curves: nowhere 
 MARGIN = 0.04  # of a range, so that no mark is cut
 
 
-def states_in_words(part: Part) -> str:
+def states_in_words(part: PanelSeries) -> str:
     """The states of a part in words, "" when all of it is measured: `not built`, or `2 measured, 3 not run`."""
     states = Counter(outcome.state for outcome in part.outcomes)
     if len(states) > 1:
@@ -37,16 +39,16 @@ def states_in_words(part: Part) -> str:
     return "" if state == "measured" else state
 
 
-def curves(axes: Axes, figure: Figure, parts: Sequence[Part]) -> None:
-    """A line a series; it breaks where a point is not measured. Printed values are hollow marks."""
+def curves(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
+    """A line for each series, broken where a point is not measured. Printed values are hollow marks."""
     from matplotlib.lines import Line2D
 
     axis, shown, handles = figure.axis(parts[0].panel), [], []
     for number, part in enumerate(parts):
         assert part.series is not None
         style = {"color": COLOURS[number % 5], "marker": _mark(number), "linestyle": DASHES[number % 5]}
-        values = [math.nan if one.value is None else one.value * axis.factor for one in part.outcomes]
-        errors = [(one.deviation or 0) * axis.factor for one in part.outcomes]
+        values = [math.nan if outcome.value is None else outcome.value * axis.factor for outcome in part.outcomes]
+        errors = [(outcome.deviation or 0) * axis.factor for outcome in part.outcomes]
         shown += [value + sign * error for value, error in zip(values, errors, strict=True) for sign in (-1, 1)]
         places = [point.place for point in part.series.points]
         axes.plot(places, values, markersize=4, linewidth=1, **style)
@@ -66,12 +68,12 @@ def curves(axes: Axes, figure: Figure, parts: Sequence[Part]) -> None:
 
 
 def _mark(number: int) -> str:
-    """The mark of a series: with its colour, another one in each of 25."""
+    """The mark of a series; with its colour it is unique among 25 series."""
     return MARKS[(number + number // 5) % 5]
 
 
-def _printed(axes: Axes, parts: Sequence[Part], axis: Axis) -> list[float]:
-    """Draws the values that the paper prints and returns them; one that several series share is drawn once, black."""
+def _printed(axes: Axes, parts: Sequence[PanelSeries], axis: Axis) -> list[float]:
+    """Draws the paper's values and returns them; a value that several series share is drawn once, in black."""
     printed = parts[0].panel.printed
     places: dict[tuple[float, float], list[int]] = {}
     for number, part in enumerate(parts):
@@ -84,8 +86,8 @@ def _printed(axes: Axes, parts: Sequence[Part], axis: Axis) -> list[float]:
     return [value for _, value in places]
 
 
-def distribution(axes: Axes, figure: Figure, parts: Sequence[Part]) -> None:
-    """A histogram a series, as a density; in the legend the share up to the reference, ours and the paper's."""
+def distribution(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
+    """A density for each series; in the legend the share up to the reference, ours and the paper's."""
     from matplotlib.lines import Line2D
 
     axis, shown, handles = figure.axis(parts[0].panel), [], []
@@ -113,12 +115,12 @@ def distribution(axes: Axes, figure: Figure, parts: Sequence[Part]) -> None:
         _empty(axes, parts)
 
 
-def _lengths(part: Part) -> Lengths | None:
+def _lengths(part: PanelSeries) -> Lengths | None:
     return part.data if isinstance(part.data, Lengths) else None
 
 
 def densities(lengths: Lengths, low: float, high: float) -> list[float]:
-    """The share of documents in each bin from low to high, by the width of a bin; longer documents count in the whole.
+    """`BINS` densities from low to high: a bin's share of all documents, longer ones included, over its width.
 
     >>> densities(Lengths([(0, 1), (59, 1), (60, 2)]), 0, 60)[-1]
     0.25
@@ -131,8 +133,8 @@ def densities(lengths: Lengths, low: float, high: float) -> list[float]:
     return [count / lengths.documents / width for count in counts]
 
 
-def projection(axes: Axes, figure: Figure, parts: Sequence[Part]) -> None:
-    """All sentences as small marks, the highlighted pairs as large ones, joined; the shares of variance on the axes."""
+def projection(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
+    """Sentences as small marks, highlighted pairs as large joined marks, the shares of variance at the axes."""
     (part,) = parts
     axes.set_xticks([]), axes.set_yticks([])
     _labels(axes, figure.x, figure.axis(part.panel))
@@ -158,7 +160,7 @@ def projection(axes: Axes, figure: Figure, parts: Sequence[Part]) -> None:
 
 
 def spread(lines: Sequence[int], count: int) -> list[int]:
-    """So many of the lines, evenly spread; all of them where there are no more.
+    """`count` of the lines, evenly spread; all lines where there are no more than that.
 
     >>> spread(range(1000), 5)
     [100, 300, 500, 700, 900]
@@ -169,7 +171,7 @@ def spread(lines: Sequence[int], count: int) -> list[int]:
 
 
 def _scale(axes: Axes, figure: Figure, axis: Axis, shown: Iterable[float]) -> None:
-    """The printed ranges and ticks; where our values leave a vertical range it is widened, with ticks of its own."""
+    """Sets the printed ranges and ticks; a vertical range that our values leave is widened, with its own ticks."""
     values = [value for value in shown if not math.isnan(value)]
     for name, printed_axis, inside in (("x", figure.x, []), ("y", axis, values)):
         low, high = printed_axis.range or (min(inside, default=0), max(inside, default=1))
@@ -196,26 +198,26 @@ def _legend(axes: Axes, handles: Sequence[Any], place: str, **more: Any) -> None
         text.set_parse_math(False)
 
 
-def _empty(axes: Axes, parts: Sequence[Part], height: float = 0.6) -> None:
-    """A pale panel that says its state, in its colour in the map of cells, and why."""
-    outcomes = [one for part in parts for one in part.outcomes]
-    states = list(dict.fromkeys(one.state for one in outcomes))
+def _empty(axes: Axes, parts: Sequence[PanelSeries], height: float = 0.6) -> None:
+    """A pale panel with its state, in the state's colour in the map of cells, and the reason."""
+    outcomes = [outcome for part in parts for outcome in part.outcomes]
+    states = list(dict.fromkeys(outcome.state for outcome in outcomes))
     axes.set_facecolor(EMPTY)
     words: dict[str, Any] = {"ha": "center", "va": "center", "transform": axes.transAxes, "parse_math": False}
     if len(states) > 1:
         axes.text(0.5, height, "nothing measured yet", fontsize=SMALL + 1, weight="bold", **words)
         return
     (state,) = states
-    frame = {"boxstyle": "square,pad=0.4", "facecolor": OF_STATE[state], "edgecolor": "#888888", "linewidth": 0.5}
+    frame = {"boxstyle": "square,pad=0.4", "facecolor": STATES[state].colour, "edgecolor": "#888888", "linewidth": 0.5}
     ink = "white" if state in DARK else "black"
     axes.text(0.5, height, state, fontsize=SMALL + 1, weight="bold", color=ink, bbox=frame, **words)
-    reasons = list(dict.fromkeys(one.reason for one in outcomes if one.reason))
+    reasons = list(dict.fromkeys(outcome.reason for outcome in outcomes if outcome.reason))
     if len(reasons) == 1:
         text = "\n".join(textwrap.wrap(reasons[0], 48))
         axes.text(0.5, height - 0.08, text, fontsize=SMALL, **{**words, "va": "top"})
 
 
-PANELS: dict[str, Callable[[Any, Figure, Sequence[Part]], None]] = {
+PANELS: dict[str, Callable[[Any, Figure, Sequence[PanelSeries]], None]] = {
     "curves": curves,
     "distribution": distribution,
     "projection": projection,

@@ -1,8 +1,8 @@
-"""The published numbers beside one value of a table of today's encoders, the one that is shown first, with verdicts.
+"""The published numbers of one value in a table of today's encoders, each with its verdict, the shown one first.
 
-Which is shown never depends on our number: one that was read at its source, with the instruction of our benchmark, of
-the revision that we have, and with the smallest tolerance. A mean that a source prints by language only is taken over
-what it prints, and says so.
+The order never depends on our number. First come numbers that were read at their source, then those with the
+instruction of our benchmark, of the revision that we have, and with the smallest tolerance. Where a source prints
+numbers by language but not their mean, the mean is computed here, and its note says so.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.catalogue.schema.published import PublishedBenchmark, PublishedScore
 from stele.papers.table_parts import CellSource
-from stele.tables.published.verdicts import SETTING, Verdict, other_revision, repositories, verdict
+from stele.published.verdicts import SETTING, Verdict, other_revision, repositories, verdict
 
 
-def beside(
+def published_for(
     value: CellSource, ours: float | None, present: Sequence[str], result: Result | None, record: Mapping[str, Any]
 ) -> tuple[Verdict, ...]:
-    """The published numbers of a value, the best source first; `present` are the languages that ours is over.
+    """The published numbers of a value, the best source first; `present` are the languages that our number covers.
 
-    `result` and its `record` are None and empty where there is none of ours; then sources are found by the catalogue.
+    Without a result of ours `result` is None and `record` empty, and the catalogue says which checkpoint is meant.
     """
     if value.setting != SETTING:
         return ()
@@ -45,30 +45,35 @@ def beside(
 
 
 def _preference(score: PublishedScore, benchmark: str, checkpoint: Mapping[str, Any]) -> tuple[bool, int, bool, float]:
-    """What is shown first is lowest."""
+    """The sort key: the number with the lowest one is shown."""
     rank = catalogue.entry(PublishedBenchmark, benchmark).rank(score.benchmark)
     return not score.judges, rank, bool(other_revision(checkpoint, score)), score.tolerance
 
 
 def _of_catalogue(model: str) -> dict[str, str | None]:
-    """The checkpoint that a model of the catalogue is."""
-    known = catalogue.entries(Model).get(model)
-    return {"repository": known.checkpoint, "revision": known.revision} if known else {}
+    """A model's checkpoint as the catalogue has it; {} for a model that it does not have."""
+    entry = catalogue.entries(Model).get(model)
+    return {"repository": entry.checkpoint, "revision": entry.revision} if entry else {}
 
 
 def _scores(value: CellSource, models: frozenset[str]) -> list[PublishedScore]:
-    """What is published of exactly the languages of a value; where a source has each of them, their mean."""
-    wanted, by_source = frozenset(value.languages), defaultdict(dict)
-    exact = []
-    known = _index()
-    for score in (one for model in sorted(models) for one in known.get((value.benchmark, model, value.metric), ())):
-        covered, source = _covered(value.benchmark, score.subset), _source(score)
-        if covered == wanted:
-            exact.append(score)
-        if value.average and len(covered) == 1:
-            by_source[source].setdefault(*covered, score)
-    given = {_source(score) for score in exact}
-    return [*exact, *(_mean(of, value) for key, of in by_source.items() if of.keys() >= wanted and key not in given)]
+    """The published numbers of exactly the languages of a value; of a source that has only the parts, their mean."""
+    wanted = frozenset(value.languages)
+    exact: list[PublishedScore] = []
+    by_language: dict[tuple[str, ...], dict[str, PublishedScore]] = defaultdict(dict)  # source -> language -> number
+    for model in sorted(models):
+        for score in _index().get((value.benchmark, model, value.metric), ()):
+            covered = _covered(value.benchmark, score.subset)
+            if covered == wanted:
+                exact.append(score)
+            if value.average and len(covered) == 1:
+                by_language[_source(score)].setdefault(*covered, score)
+    with_mean = {_source(score) for score in exact}
+    means = []
+    for source, parts in by_language.items():
+        if source not in with_mean and parts.keys() >= wanted:
+            means.append(_mean(parts, value))
+    return exact + means
 
 
 def _source(score: PublishedScore) -> tuple[str, ...]:
@@ -76,7 +81,7 @@ def _source(score: PublishedScore) -> tuple[str, ...]:
 
 
 def _mean(scores: Mapping[str, PublishedScore], value: CellSource) -> PublishedScore:
-    """The mean of a source's numbers by language, as a number of its own."""
+    """The mean of a source's numbers by language, noted as computed here."""
     chosen = [scores[code] for code in value.languages]
     changes = {
         "value": math.fsum(score.value for score in chosen) / len(chosen),
@@ -88,7 +93,7 @@ def _mean(scores: Mapping[str, PublishedScore], value: CellSource) -> PublishedS
 
 @cache
 def _covered(benchmark: str, subset: str) -> frozenset[str]:
-    """Our codes that a source's subset is over; none where it is of none of ours, or of more than the tables know."""
+    """Our languages that a source's subset covers; none where it covers others, too, or none of ours."""
     language, entry = language_of(benchmark, subset), catalogue.entry(Benchmark, benchmark)
     if language == AVERAGE:
         return frozenset(() if entry.whole else entry.languages)
@@ -97,7 +102,7 @@ def _covered(benchmark: str, subset: str) -> frozenset[str]:
 
 @cache
 def _index() -> dict[tuple[str, str, str], list[PublishedScore]]:
-    """(benchmark, model, metric) -> what is published of it, in the order of references.tsv."""
+    """(benchmark, model, metric) -> its published numbers, in the order of references.tsv."""
     index = defaultdict(list)
     for benchmark, scores in published().items():
         for score in scores:

@@ -1,4 +1,4 @@
-"""What a run knows and its results folder does not say: the scale, rows that cannot be built, rows that were added."""
+"""The context of a run: what its results folder does not say (scale, rows that cannot be built, added rows)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class RowState(Strict):
-    """What is known of one result before looking for its file."""
+    """The state of one result that has no file, as the run knows it."""
 
     state: Literal["planned", "not built", "not in scale", "unavailable", "failed"]
     reason: str = ""
@@ -57,20 +57,20 @@ class Context(Strict):
     )
 
     def seeds_of(self, table: Table, result: tuple[str, str, str]) -> tuple[str, ...]:
-        """The seeds whose mean a table shows of a result; none: those of the configuration, as in other tables.
+        """The seeds whose mean a table shows of a result, from the context or else from the table's spec.
 
-        Where no run says so, a table's own seeds are those of its spec alone.
+        None: the table shows the mean over the seeds of the configuration.
         """
         rows = self.table_seeds.get(table.id)
         return tuple(table.seeds.names() if rows is None else rows.get(RunKey(*result).name, ()))
 
     def is_current(self, benchmark: str, model: str, setting: str) -> bool:
-        """Whether the file of a result, where there is one, is not left over from an earlier run."""
+        """Whether a result's file, if it exists, is up to date: its job neither failed nor was left undone."""
         key = RunKey(benchmark, model, setting).name
         return key not in self.failed and key not in self.outdated
 
     def known(self, benchmark: str, model: str, setting: str) -> RowState:
-        """What is known of a result that has no current file."""
+        """The state of a result that has no current file."""
         key = RunKey(benchmark, model, setting).name
         if key in self.failed:
             return RowState(state="failed", reason=f"log: {self.failed[key]}")
@@ -89,23 +89,23 @@ def add_context_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def given_context(args: Namespace) -> Context:
+def read_context(args: Namespace) -> Context:
     """The context that the arguments name."""
     context = load_context(args.context)
     return context.model_copy(update={"view": "difference"}) if args.difference else context
 
 
 def load_context(path: Path | str | None) -> Context:
-    """Reads a context; none given is an empty one."""
+    """Reads a context; without a path it is empty. Raises SteleError where the file is no context."""
     if path is None:
         return Context()
     return validate(Context, read_object(path, "context of tables"), str(path))
 
 
 def refuse(damaged: Iterable[str], context: Context) -> None:
-    """Says which results are damaged, once what shows them is written: an error, in an unfinished run a warning."""
+    """Raises SteleError that lists the damaged results behind written tables; in an unfinished run it only warns."""
     reasons = sorted(set(damaged))
     if reasons and not context.unfinished:
-        raise SteleError("\n".join(["what is shown rests on damaged results:", *reasons]))
+        raise SteleError("\n".join(["damaged results are shown as unreadable:", *reasons]))
     for problem in reasons:
         log.warning("%s", problem)

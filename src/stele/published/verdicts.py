@@ -1,9 +1,9 @@
-"""Whether a number of ours is the one that others published: OK, near or FAIL, where both are of the same thing.
+"""The verdict on a number of ours against one that others published: OK, near or FAIL, where both measure the same.
 
-A run is comparable where it is of real data and a public checkpoint, whole, with the model as it is, and of the split
-that the source evaluated; a model that takes an instruction must have been given the same one, which alone moves its
-numbers by up to .1. What else differs and may move a number (another revision, what a source does otherwise, a prompt
-or length of config.yaml, 16 bits, a length that is none of the model's) is said beside the verdict, which it leaves.
+A run is comparable if it used all of the real data, a public checkpoint as it is, and the split that the source
+evaluated. A model that takes an instruction must have been given the same one, which alone moves its numbers by up to
+.1. Other differences may move a number and change no verdict; a note beside the verdict names them: another revision,
+other practices of the source, a prompt or length from config.yaml, 16 bits, a length that is not the model's.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ NAMED = 20  # languages that a reason names
 NEAR = 2  # times the tolerance
 EXACT = {key: EncodingSpec.model_fields[key].default for key in ("weights", "precision")}  # 32 bits
 SCALE, LENGTHS = "scale", ("query_length", "passage_length")
-ROUNDING = 1e-12  # a difference at the edge of a tolerance lies within it, whatever binary fractions make of it
+ROUNDING = 1e-12  # added to a tolerance, so that binary fractions move no difference across its edge
 
 
 class Verdict(NamedTuple):
-    """One number of ours, a fraction, beside one that was published; None where there is none of ours."""
+    """One number of ours (a fraction; None where there is none) against a published one."""
 
     benchmark: str
     model: str
@@ -51,7 +51,7 @@ class Verdict(NamedTuple):
 
 
 def verdicts(result: Result, record: Mapping[str, Any]) -> Iterator[Verdict]:
-    """The verdicts on a result, whose file holds `record`, by metric, language (or the name of a mean) and source."""
+    """The verdicts on a result, one for each published number of its metrics; `record` is the result's own record."""
     about = catalogue.entries(PublishedBenchmark).get(result.benchmark)
     if about is None:
         return
@@ -67,17 +67,25 @@ def verdicts(result: Result, record: Mapping[str, Any]) -> Iterator[Verdict]:
 def verdict(
     result: Result, record: Mapping[str, Any], score: PublishedScore, language: str, ours: float, lacking: Sequence[str]
 ) -> Verdict:
-    """The verdict on one number of a result; `lacking` are languages that a mean of ours should be over and is not."""
+    """The verdict on one number of a result; `lacking` are the languages that our mean should cover and does not."""
     encoding, decided_by = _encoding(record)
-    other = _other(score, result.benchmark, lacking) or _told(score, result.benchmark, encoding)
-    state, why = judge(ours, score, _incomparable(result) or other)
-    weights = other_weights(result.model, own_checkpoint(record, result.model), score)
-    notes = (*weights, *_unlike(score, result.benchmark), *encoding_notes(record), *_changed(encoding, decided_by))
+    incomparable = (
+        _incomparable_result(result)
+        or _incomparable_score(score, result.benchmark, lacking)
+        or _other_instruction(score, result.benchmark, encoding)
+    )
+    state, why = judge(ours, score, incomparable)
+    notes = (
+        *other_weights(result.model, own_checkpoint(record, result.model), score),
+        *_other_practices(score, result.benchmark),
+        *encoding_notes(record),
+        *_other_encoding(encoding, decided_by),
+    )
     return Verdict(result.benchmark, result.model, language, score.metric, ours, score, state, why, notes)
 
 
 def _ours(benchmark: str, subset: str, metric: Metric) -> tuple[str, float | None, list[str]]:
-    """What our number of a subset goes by, the number, and the languages that it lacks."""
+    """The language or the name of the mean of a subset, our number of it, and the languages that our number lacks."""
     language, codes = language_of(benchmark, subset), languages_of(benchmark, subset)
     if language == AVERAGE:
         return AVERAGE, metric.average, [code for code in _all_of(benchmark) if code not in metric.languages]
@@ -89,13 +97,13 @@ def _ours(benchmark: str, subset: str, metric: Metric) -> tuple[str, float | Non
 
 
 def _all_of(benchmark: str) -> Sequence[str]:
-    """The languages that a benchmark's mean is over on real data."""
+    """The languages that a benchmark's mean covers on real data."""
     entry = catalogue.entry(Benchmark, benchmark)
     return languages_of_dataset(dataset(entry.judgments[0])) if entry.whole else entry.languages
 
 
 def judge(ours: float, score: PublishedScore, incomparable: str = "") -> tuple[State, str]:
-    """The verdict on one number, and why it is none."""
+    """The state of one number, and the reason where it is not comparable or only context."""
     if incomparable:
         return "not comparable", incomparable
     if not math.isfinite(ours):
@@ -108,8 +116,8 @@ def judge(ours: float, score: PublishedScore, incomparable: str = "") -> tuple[S
     return ("near" if distance <= NEAR * score.tolerance + ROUNDING else "FAIL"), ""
 
 
-def _incomparable(result: Result) -> str:
-    """Why nothing of a result can be held against a published number; "" where it can."""
+def _incomparable_result(result: Result) -> str:
+    """Why no number of a result can be compared with published ones; "" where it can."""
     for label, why in (
         (GENERATED, "the data are generated"),
         (STAND_IN, "the checkpoint is a stand-in"),
@@ -122,8 +130,8 @@ def _incomparable(result: Result) -> str:
     return ""
 
 
-def _other(score: PublishedScore, benchmark: str, lacking: Sequence[str]) -> str:
-    """Why one published number is of something else; "" where it is of the same."""
+def _incomparable_score(score: PublishedScore, benchmark: str, lacking: Sequence[str]) -> str:
+    """Why one published number measures something else than ours; "" where it measures the same."""
     about = catalogue.entry(PublishedBenchmark, benchmark)
     if score.split != about.split:
         return f"published of the split {score.split}, ours is {about.split}"
@@ -134,9 +142,10 @@ def _other(score: PublishedScore, benchmark: str, lacking: Sequence[str]) -> str
 
 
 def repositories(model: str, checkpoint: Mapping[str, Any]) -> set[str]:
-    """What sources may call a model: its repository, that of the same weights with code, and for others our own key.
+    """The names that sources may use for a model.
 
-    A folder that config.yaml gives a known model is taken for a copy of its checkpoint.
+    They are its repository, the repository with the same weights and code, and our key of a model without repository.
+    A folder that config.yaml sets for a model of the catalogue is taken for a copy of its checkpoint.
     """
     known = catalogue.entries(Model).get(model)
     ids = {checkpoint.get("repository"), model if known and known.kind else None}
@@ -150,7 +159,7 @@ def repositories(model: str, checkpoint: Mapping[str, Any]) -> set[str]:
 def other_weights(model: str, checkpoint: Mapping[str, Any], score: PublishedScore) -> tuple[str, ...]:
     """A note, where a number was published of other files than ours, as far as that is known."""
     if checkpoint and not checkpoint.get("repository") and catalogue.entries(Model).get(model):
-        return (f"ours is a folder of one's own, taken for {score.model}; its revision is not known",)
+        return (f"ours is a user's folder, taken for {score.model}; its revision is not known",)
     if checkpoint.get("repository") != score.model and score.model != model:
         return (f"published of {score.model}, the same weights",)
     return other_revision(checkpoint, score)
@@ -165,15 +174,15 @@ def other_revision(checkpoint: Mapping[str, Any], score: PublishedScore) -> tupl
 
 
 def _encoding(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Sequence[str]]]:
-    """How the texts of a result became vectors, and who decided which keys of that."""
+    """The encoding of a result's texts, and its keys by who decided them."""
     facts = ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
     return facts.get("encoding", {}), facts.get("encoding_decided_by", {})
 
 
-def _told(score: PublishedScore, benchmark: str, encoding: Mapping[str, Any]) -> str:
-    """Why a number is of another instruction than ours; "" where it is of the same, or the model takes none.
+def _other_instruction(score: PublishedScore, benchmark: str, encoding: Mapping[str, Any]) -> str:
+    """Why a number was published with another instruction than ours; "" where not, or where the model takes none.
 
-    Sources are taken to have told what the benchmark does, where published.yaml does not say what else.
+    Sources are taken to have used the benchmark's instruction unless published.yaml says otherwise.
     """
     protocol, ours = catalogue.entry(Benchmark, benchmark).encoding, encoding.get("instruction")
     of_benchmark = protocol.instruction if protocol else ""
@@ -183,14 +192,14 @@ def _told(score: PublishedScore, benchmark: str, encoding: Mapping[str, Any]) ->
     return f"published with another instruction: {theirs!r}, ours is {ours!r}"
 
 
-def _unlike(score: PublishedScore, benchmark: str) -> list[str]:
-    """What the sources of a number do otherwise than is done here."""
+def _other_practices(score: PublishedScore, benchmark: str) -> list[str]:
+    """What the sources of a number do differently."""
     unlike = catalogue.entry(PublishedBenchmark, benchmark).unlike
-    return [what for what, models in unlike.items() if score.model in models]
+    return [practice for practice, models in unlike.items() if score.model in models]
 
 
-def _changed(encoding: Mapping[str, Any], decided_by: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """What may be another encoding than the source's: config.yaml's keys, 16 bits, lengths that are not the model's."""
+def _other_encoding(encoding: Mapping[str, Any], decided_by: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Keys of the encoding that may differ from the source's: config.yaml's, 16 bits, lengths not the model's."""
     chosen = decided_by.get("config", ())
     for key in chosen:
         yield f"config.yaml sets {key}: {encoding.get(key)!r}"

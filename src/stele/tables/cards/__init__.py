@@ -1,1 +1,0 @@
-"""What stands on the result card of a model."""

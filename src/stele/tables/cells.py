@@ -1,0 +1,275 @@
+"""Count, list, draw or compare the cells of all tables, as a folder of results fills them now, also half-way.
+
+    stele tables cells                                # how many cells of each paper are in which state
+    stele tables cells --format csv > cells.csv       # every cell
+    stele tables cells --map cells.svg                # every cell as a square in the colour of its state
+    stele tables cells --against ../colleague/results # the cells that differ between two folders
+
+In the list `column` is the column that a number belongs to, as in all formats, and `printed_under` the one where the
+paper prints it if it exchanged two; numbers are unrounded. Where `measured` reads `fail` (a pretraining that diverged),
+`reason` has the number.
+
+A comparison lists the cells whose values differ, and those that only one folder has. Where both folders have values per
+query, the table's own test gives p. The exit code is 1 if any cell differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.evaluation import paired, scores
+from stele.evaluation.significance import load_test
+from stele.files.formats import save_figure, write_csv
+from stele.papers.table import load_specs
+from stele.tables.render.figure_panels import ON_PAPER, WIDTH
+from stele.tables.render.formats import COLUMNS, cell_row
+from stele.tables.values.cell import Cell, count_text, counted, table_cells
+from stele.tables.values.context import load_context
+from stele.tables.values.lookup import STATES, Outcome, Results
+from stele.tables.values.significance import p_value
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.patches import PathPatch
+
+Rows: TypeAlias = list[list[str | int]]  # the header first
+FORMATS = ("counts", "counts-csv", "csv", "json")
+DIFFERENCE = ("table", "cell", "value in A", "value in B", "B - A", "p", "state in A", "state in B")
+SQUARE = 0.055  # inches
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--specs", type=Path, nargs="+", default=[Path("paper_tables")], help="folders (default: paper_tables)"
+    )
+    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
+    parser.add_argument("--context", type=Path, help="default: tables/context.json of the results, if it exists")
+    parser.add_argument(
+        "--format", choices=FORMATS, default="counts", help="counts by state, or every cell (default: %(default)s)"
+    )
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--map", type=arguments.output(".svg", ".pdf", ".png"), nargs="+", metavar="FILE", help="draw the cells"
+    )
+    instead.add_argument("--against", type=Path, metavar="RESULTS", help="list the cells that differ from this folder")
+
+
+def run(args: argparse.Namespace) -> None:
+    if args.against:
+        compare(args)
+        return
+    cells = all_cells(args.specs, args.results_dir, args.context)
+    if args.map:
+        figure = draw_map(cells)
+        for path in args.map:
+            save_figure(figure, path, "All cells by state", map_in_words(cells), **ON_PAPER)
+    elif args.format.startswith("counts"):
+        write(count_states(cells), args.format.removeprefix("counts-"))
+    else:
+        results = Results(args.results_dir)
+        write([[*COLUMNS], *(cell_row(cell, results) for cell in cells if cell.table.counted)], args.format)
+
+
+def write(rows: Rows, format: str) -> None:
+    """Prints rows as CSV, as JSON (a list of objects), or as columns of text."""
+    if format == "csv":
+        write_csv(sys.stdout, rows)
+    elif format == "json":
+        json.dump([dict(zip(rows[0], row, strict=True)) for row in rows[1:]], sys.stdout, indent=1)
+        sys.stdout.write("\n")
+    else:
+        widths = [max(len(str(entry)) for entry in column) for column in zip(*rows, strict=True)]
+        for row in rows:
+            first, *others = (str(entry).rjust(width) for entry, width in zip(row, widths, strict=True))
+            print("  ".join([first.strip().ljust(widths[0]), *others]))
+
+
+def all_cells(specs: Sequence[Path], results_dir: Path, context: Path | None = None) -> list[Cell]:
+    """Every cell of every table in some folders of specs, papers in their usual order.
+
+    Without a `context` the one that a run wrote into the folder of results is used.
+    """
+    written = results_dir / "tables/context.json"
+    known = load_context(context or (written if written.is_file() else None))
+    results = Results(results_dir)
+    tables = [table for folder in specs for table in load_specs(folder)]
+    tables.sort(key=lambda table: (table.rank, table.number))
+    return [cell for table in tables for cell in table_cells(table, known, results)]
+
+
+def count_states(cells: Sequence[Cell]) -> Rows:
+    """A header, a row for each paper and a row for all: tables, cells, and the cells in each state that occurs.
+
+    Rows of added models and lists that explain words are not counted.
+    """
+    cells_counted = counted(cells)
+    states = [state for state in STATES if any(cell.outcome.state == state for cell in cells_counted)]
+    rows: Rows = [["paper", "tables", "cells", *states]]
+    papers = [paper for _, paper in sorted({cell.table.rank for cell in cells})]
+    for name in [*papers, "all"]:
+        tables = {cell.table.id for cell in cells if name in (cell.table.paper, "all")}
+        count = Counter(cell.outcome.state for cell in cells_counted if name in (cell.table.paper, "all"))
+        rows.append([name, len(tables), count.total(), *(count[state] for state in states)])
+    return rows
+
+
+# --- the map ----------------------------------------------------------------------------------------------------------
+def map_in_words(cells: Sequence[Cell]) -> str:
+    """The number of each paper's cells in each state."""
+    texts = ["Every cell of every table as a square, coloured by its state."]
+    names = {cell.table.paper: cell.table.about.name for cell in cells}
+    header, *rows = count_states(cells)
+    for name, _, count, *counts in rows:
+        states = ", ".join(f"{n} {state}" for state, n in zip(header[3:], counts, strict=True) if n)
+        texts.append(f"{names.get(str(name), 'In all')}: {count} cells: {states}.")
+    return " ".join(texts)
+
+
+def draw_map(cells: Sequence[Cell]) -> Figure:
+    """A row of blocks for each paper, a block for each table, a square for each cell, lines and columns as printed."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    texts, squares, height = _places(counted(cells))
+    figure = Figure(figsize=(WIDTH, height * SQUARE + 0.6))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, WIDTH / SQUARE), ylim=(height + 0.6 / SQUARE, 0), aspect="equal")
+    axes.set_axis_off()
+    for text, x, y, size in texts:
+        axes.text(x, y, text, fontsize=size, va="bottom", ha="left")
+    handles = []
+    for name, state in STATES.items():
+        corners = [(x, y) for cell_state, x, y in squares if cell_state == name]
+        if corners:
+            axes.add_patch(_squares(corners, state.colour))
+            label = f"{name} ({len(corners)})"
+            handles.append(Patch(facecolor=state.colour, edgecolor="#888888", linewidth=0.4, label=label))
+    axes.legend(handles=handles, loc="lower left", ncols=4, fontsize=7, frameon=False, handlelength=1, borderaxespad=0)
+    return figure
+
+
+def _squares(corners: list[tuple[float, float]], colour: str) -> PathPatch:
+    """Squares of one colour as one path: a tenth of the bytes of a path each."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path as Outline
+
+    side = 0.86
+    corner = [(0, 0), (side, 0), (side, side), (0, side), (0, 0)]
+    codes = [Outline.MOVETO, *[Outline.LINETO] * 3, Outline.CLOSEPOLY]
+    points = [(x + dx, y + dy) for x, y in corners for dx, dy in corner]
+    return PathPatch(Outline(points, codes * len(corners)), facecolor=colour, edgecolor="#888888", linewidth=0.25)
+
+
+def _places(cells: Sequence[Cell]) -> tuple[list, list, float]:
+    """Texts (text, x, y, size) and squares (state, x, y) in units of a square, and the height of the map."""
+    texts, squares, y = [], [], 0.0
+    for paper, of_paper in groupby(cells, key=lambda cell: cell.table.about.name):
+        y += 3
+        texts.append((paper, 0, y, 9))
+        x, deepest, y = 0.0, 0.0, y + 3
+        for table, of_table in groupby(of_paper, key=lambda cell: cell.table.id):
+            of_table = list(of_table)
+            columns = len(of_table[0].table.columns)
+            width, depth = max(columns, 5), -(-len(of_table) // columns)
+            if x + width > WIDTH / SQUARE:
+                x, y, deepest = 0.0, y + deepest + 4, 0.0
+            texts.append((table.partition("/")[2], x, y - 0.4, 6))
+            for place, cell in enumerate(of_table):
+                squares.append((cell.outcome.state, x + place % columns, y + place // columns))
+            x, deepest = x + width + 1.5, max(deepest, depth)
+        y += deepest + 1
+    return texts, squares, y
+
+
+# --- two folders ------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Difference:
+    """One cell in both folders, A and B; p is None where it could not be tested."""
+
+    a: Cell
+    b: Cell
+    p: float | None
+
+    def row(self) -> list[str | int]:
+        """The difference in the order of `DIFFERENCE`."""
+        values = [cell.outcome.value for cell in (self.a, self.b)]
+        shown = ["" if value is None else repr(value) for value in values]
+        change = "" if None in values else f"{values[1] - values[0]:+.6f}"
+        p = "" if self.p is None else f"{self.p:.6f}"
+        return [self.a.table.id, self.a.address, *shown, change, p, self.a.outcome.state, self.b.outcome.state]
+
+
+def compare(args: argparse.Namespace) -> None:
+    """Prints the cells that differ between --results-dir (A) and --against (B); exits with 1 if any does."""
+    folders = (args.results_dir, args.against)
+    for folder in folders:
+        if not folder.is_dir():
+            raise SteleError(f"{folder}: no such folder of results")
+    pairs = pair_cells(*(all_cells(args.specs, folder, args.context) for folder in folders))
+    rows = [difference.row() for difference in differences(pairs, *folders)]
+    if args.format in ("csv", "json"):
+        write([[*DIFFERENCE], *rows], args.format)
+    else:
+        for row in rows:
+            print("  ".join(str(entry) for entry in row if entry))
+        both = sum(a.measured and b.measured for a, b in pairs)
+        print(f"{count_text([a for a, _ in pairs])}, {both} measured in both, {len(rows)} differ")
+    if rows:
+        sys.exit(1)
+
+
+def pair_cells(a: Sequence[Cell], b: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
+    """The cells of two folders by address. A row that only one configuration added counts as not run in the other."""
+    in_a, in_b = ({(cell.table.id, cell.address): cell for cell in cells} for cells in (a, b))
+    missing = Outcome("not run", "no such row there")
+    pairs = []
+    for place in dict.fromkeys([*in_a, *in_b]):
+        either = in_a.get(place) or in_b[place]
+        absent = replace(either, outcome=missing)
+        pairs.append((in_a.get(place, absent), in_b.get(place, absent)))
+    return pairs
+
+
+def differences(pairs: Sequence[tuple[Cell, Cell]], folder_a: Path, folder_b: Path) -> Iterator[Difference]:
+    """The cells that are measured in one folder only, or in both with different values."""
+    read = cache(_scores)  # tables share results
+    for a, b in pairs:
+        if a.measured and b.measured:
+            if a.outcome.value != b.outcome.value or a.outcome.languages != b.outcome.languages:
+                values = read(folder_a, a.reference.result), read(folder_b, b.reference.result)
+                yield Difference(a, b, None if None in values else _p(a, b, *values))
+        elif a.measured or b.measured:
+            yield Difference(a, b, None)
+
+
+def _scores(folder: Path, result: tuple[str, str, str]) -> list[scores.Scores] | None:
+    """The values per query of a result by seed, None where they are not beside it."""
+    try:
+        return scores.read(Results(folder).path(*result))
+    except SteleError:
+        return None
+
+
+def _p(a: Cell, b: Cell, scores_a: list[scores.Scores], scores_b: list[scores.Scores]) -> float | None:
+    """p of B against A by the table's test, over the languages that both cover; None where their queries differ."""
+    metric, languages = a.reference.metric, set(a.outcome.languages) & set(b.outcome.languages)
+    if not languages:
+        return None
+    try:
+        baseline, system = (
+            paired.stack([seed.only(languages, metric) for seed in seeds]) for seeds in (scores_a, scores_b)
+        )
+        return p_value(load_test(a.table.significance.test), system, baseline, metric)
+    except SteleError:
+        return None

@@ -1,1 +1,0 @@
-"""Our numbers beside those that others published of the same model and data."""

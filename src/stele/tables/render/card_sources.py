@@ -1,0 +1,157 @@
+"""The results of an unmodified model, each with the records behind it, and the command that makes them again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stele import catalogue
+from stele.artifacts.records import own_checkpoint, read_record
+from stele.artifacts.results import Result, read_result
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.models import Model
+from stele.errors import SteleError
+
+SCORED = ("retrieval.json", "vectors.json")  # of a ranking, of vectors that are compared
+
+REAL, USUAL = "paper", "results_evaluate"  # the default scale and folder of `stele evaluate`
+
+
+class Evaluated(NamedTuple):
+    """A result of one seed, its record, and the record of the job that encoded the texts."""
+
+    result: Result
+    record: Mapping[str, Any]
+    job: Mapping[str, Any]
+
+
+class Amount(NamedTuple):
+    """How many texts were encoded, and how many were cut to the encoder's length (None: not counted)."""
+
+    texts: int
+    cut: int | None
+
+    @property
+    def share(self) -> str:
+        """The share of cut texts in percent."""
+        if self.cut is None or not self.texts:
+            return "not counted"
+        return f"{100 * self.cut / self.texts:.2f} %"
+
+
+def read(paths: Sequence[Path]) -> list[Evaluated]:
+    """Reads the results of one model. Raises SteleError where they are of several."""
+    evaluated = [_read(path) for path in paths]
+    models = {entry.result.model for entry in evaluated}
+    if len(models) != 1:
+        raise SteleError(f"a card is of one model; the results are of {', '.join(sorted(models))}")
+    return evaluated
+
+
+def _read(path: Path) -> Evaluated:
+    folder = path.with_suffix("")
+    for name in SCORED:
+        if (folder / name).is_file():
+            return Evaluated(read_result(path), read_record(path), read_record(folder / name))
+    raise SteleError(f"{folder}: want {' or '.join(SCORED)}, the record of how the texts were encoded")
+
+
+def passages(job: Mapping[str, Any]) -> Amount:
+    """The passages of all collections, or the windows that documents were encoded in."""
+    pools = {facts["pool"]: facts for facts in job.get("searches", {}).values()}
+    counted = []
+    for facts in pools.values():
+        kind = "windows" if "windows" in facts else "passages"
+        counted.append((facts[kind], facts.get(f"cut_{kind}")))
+    return _amount([*counted, *_paired(job, "cut_passages")])
+
+
+def queries(job: Mapping[str, Any]) -> Amount:
+    """The queries of all searches; a query of several searches counts in each."""
+    searched = [(entry["queries"], entry.get("cut_queries")) for entry in job.get("searches", {}).values()]
+    return _amount([*searched, *_paired(job, "cut_queries")])
+
+
+def _paired(job: Mapping[str, Any], cut: str) -> list[tuple[int, int | None]]:
+    """(texts, cut texts) of one side in each language, for vectors that are compared in pairs."""
+    return [(facts["pairs"], facts.get(cut)) for facts in job.get("vectors", {}).values()]
+
+
+def _amount(counted: Sequence[tuple[int, int | None]]) -> Amount:
+    cut = [number for _, number in counted]
+    return Amount(sum(texts for texts, _ in counted), None if None in cut else sum(number for number in cut if number))
+
+
+def seconds(job: Mapping[str, Any], clock: str) -> float:
+    """The time of a search with the encoding of its collections, by the clock "wall_seconds" or "cpu_seconds"."""
+    return job[clock] + sum(costs[clock] for costs in job.get("encoded_before", {}).values())
+
+
+def notes(evaluated: Sequence[Evaluated]) -> Iterator[str]:
+    """The notes on the encoding of all results, each once."""
+    yield from dict.fromkeys(note for entry in evaluated for note in entry.job.get("encoding_notes", ()))
+
+
+def reproduce_command(
+    evaluated: Sequence[Evaluated], scale: str, folder: str = "", user_data: Sequence[str] = ()
+) -> str:
+    """`stele evaluate` with its options; FOLDER is a user's checkpoint, FILE a configuration with `user_data`."""
+    words = [
+        "stele",
+        "evaluate",
+        *_model(evaluated[0]),
+        "--benchmarks",
+        *(entry.result.benchmark for entry in evaluated),
+    ]
+    if languages := _languages(evaluated):
+        words += ["--languages", *languages]
+    if scale and scale != REAL:
+        words += ["--scale", scale]
+    if encoding := _encoding(evaluated[0]):
+        words += ["--encoding", *encoding]
+    if user_data:
+        words += ["--configfile", "FILE"]
+    if folder not in ("", USUAL):
+        words += ["--results-dir", folder]
+    return shlex.join(words)
+
+
+def _model(entry: Evaluated) -> list[str]:
+    """The evaluated model, and the option for the name of its results."""
+    name = entry.result.model
+    repository = own_checkpoint(entry.record, name).get("repository")
+    entry = catalogue.entries(Model).get(name)
+    if entry and repository == entry.checkpoint:
+        return [name]
+    if repository and repository.rpartition("/")[2] == name:
+        return [repository]
+    return [repository or "FOLDER", "--name", name]
+
+
+def _languages(evaluated: Sequence[Evaluated]) -> list[str]:
+    """The chosen languages; none where every benchmark was evaluated in all of its own."""
+    chosen = [
+        {*entry.job["languages"]} >= {*catalogue.entry(Benchmark, entry.result.benchmark).languages}
+        for entry in evaluated
+    ]
+    if all(chosen):
+        return []
+    return sorted({code for entry in evaluated for pair in entry.job["languages"] for code in pair.split("-")})
+
+
+def _encoding(entry: Evaluated) -> list[str]:
+    values = entry.job["encoding"]
+    chosen = sorted(key for key, who in origins(entry.job).items() if who == "config")
+    return [f"{key}={_plain(values[key])}" for key in chosen]
+
+
+def _plain(value: object) -> str:
+    """A value as `stele evaluate --encoding` reads it: a line break as \\n."""
+    return str(value).lower() if isinstance(value, bool) else str(value).replace("\n", "\\n")
+
+
+def origins(job: Mapping[str, Any]) -> dict[str, str]:
+    """Key -> who decided it."""
+    return {key: who for who, keys in job.get("encoding_decided_by", {}).items() for key in keys}

@@ -1,0 +1,272 @@
+"""The pages of a site other than those of papers: index, claims, models, benchmarks, how numbers were made, search."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stele import catalogue
+from stele.artifacts.results import read_placed, result_files
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.models import Model
+from stele.tables.render.claims import PaperClaims
+from stele.tables.render.jinja import ON_PRINT, SEEN
+from stele.tables.render.pages import Drawn, Link, page, shared_labels
+from stele.tables.render.pictures import Picture, curves, draw_curve
+
+NAV = (
+    Link("Stele", "index.html"),
+    Link("Tables", "tables.html"),
+    Link("Claims", "claims.html"),
+    Link("Models", "models.html"),
+    Link("Benchmarks", "benchmarks.html"),
+    Link("How", "how.html"),
+    Link("Search", "search.html"),
+)
+OF_MODEL = (
+    "base",
+    "recipe",
+    "override",
+    "checkpoint",
+    "snapshot_of",
+    "encoding",
+    "licence",
+    "parameters",
+    "trained_on",
+)
+OF_BENCHMARK = {"languages", "metrics", "data"}
+OF_DATASETS = "statistics"  # the benchmark whose rows are of datasets, not of models
+SIZES = {"parameters"}
+DISTANCES = {"alignment", "uniformity_query", "uniformity_passage"}  # of vectors: no fractions
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The content of a site.
+
+    trainings, finetunings: kept facts of both (claims/judging/trainings.py); ancestry: digest -> facts of a job behind
+    a result; about: facts of all results together.
+    """
+
+    drawn: Sequence[Drawn]
+    claims: Mapping[str, PaperClaims]
+    figures: Sequence[Picture]
+    rows: Sequence[SiteRow]
+    trainings: Sequence[Mapping[str, Any]]
+    finetunings: Sequence[Mapping[str, Any]]
+    ancestry: Mapping[str, Mapping[str, Any]]
+    about: Mapping[str, Any]
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Paper -> its name, in the order of pages."""
+        return {drawn.table.paper: drawn.table.about.name for drawn in self.drawn}
+
+
+def texts(contents: Contents) -> Iterator[tuple[str, str]]:
+    """(file, page) of the site's own pages."""
+    papers = _papers(contents)
+    yield "index.html", _index(contents, papers)
+    yield "claims.html", page("site/claims", NAV, title="All claims", papers=papers)
+    models = by(contents.rows, "model")
+    listed = [
+        {"key": key, "label": model_label(key), "made": _made(key), "rows": len(of_model)}
+        for key, of_model in sorted(models.items())
+    ]
+    yield "models.html", page("site/models", NAV, title="Models", models=listed)
+    for key, rows in models.items():
+        yield f"model-{key}.html", _model(key, rows, contents)
+    yield "benchmarks.html", page("site/benchmarks", NAV, title="Benchmarks", benchmarks=_benchmarks(contents.rows))
+    yield "how.html", page("site/how", NAV, title="How each number was made", facts=contents.about)
+    yield "search.html", page("site/search", NAV, title="Search", entries=list(_entries(contents)))
+
+
+def _papers(contents: Contents) -> list[dict[str, Any]]:
+    tables = Counter(table.table.paper for table in contents.drawn)
+    none = PaperClaims([], [], {"print": {}, "runs": {}}, "", [], {})
+    return [
+        {"key": paper, "name": name, "tables": tables[paper], "claims": contents.claims.get(paper, none)}
+        for paper, name in contents.names.items()
+    ]
+
+
+def _index(contents: Contents, papers: Sequence[Mapping[str, Any]]) -> str:
+    return page(
+        "site/index",
+        NAV,
+        title="Stele: tables and claims on cross-lingual dense retrieval",
+        papers=papers,
+        tables=len(contents.drawn),
+        rows=len(contents.rows),
+        results=sum(row.seeds for row in contents.rows),
+        scale=contents.about["scale"],
+        labels=shared_labels([table.summary for table in contents.drawn]),
+    )
+
+
+def _made(key: str) -> str:
+    """The origin of a model in a few words: recipe and base, checkpoint or snapshot."""
+    models = catalogue.entries(Model)
+    if key not in models:
+        return ""
+    model = models[key]
+    if model.recipe:
+        return f"{model.recipe} from {model.base}"
+    return model.checkpoint or (f"a snapshot of {model.snapshot_of}" if model.snapshot_of else "no encoder")
+
+
+def _model(key: str, rows: Sequence[SiteRow], contents: Contents) -> str:
+    models = catalogue.entries(Model)
+    known = models[key].model_dump(mode="json", exclude_defaults=True, include=OF_MODEL) if key in models else {}
+    recipes = [
+        facts["recipe"]
+        for facts in contents.ancestry.values()
+        if facts.get("job") == "pretrain" and facts.get("model") == key and "recipe" in facts
+    ]
+    pretrainings = sorted(
+        (training for training in contents.trainings if training["model"] == key), key=lambda training: training["seed"]
+    )
+    finetunings = [training for training in contents.finetunings if training["model"] == key]
+    return page(
+        "site/model",
+        NAV,
+        title=model_title(key),
+        key=key,
+        facts=known,
+        rows=rows,
+        recipe=recipes[0] if recipes else {},
+        curves=[{"picture": draw_curve(curve), "said": curve.said} for curve in curves(pretrainings)],
+        cost=list(_cost(pretrainings, finetunings)),
+    )
+
+
+def _cost(pretrainings: Sequence[Mapping[str, Any]], finetunings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A sentence on the mean CPU time of pretrainings, and one on that of fine-tunings, if records have the times."""
+    for name, trainings in (("A seed of pretraining", pretrainings), ("A fine-tuning", finetunings)):
+        seconds = [training["cpu_seconds"] for training in trainings if "cpu_seconds" in training]
+        devices = ", ".join(sorted({training["device"] for training in trainings if "device" in training}))
+        if seconds:
+            yield f"{name} took {sum(seconds) / len(seconds):.0f} CPU-seconds on average of {len(seconds)} ({devices})."
+
+
+def _benchmarks(rows: Sequence[SiteRow]) -> list[dict[str, Any]]:
+    known = catalogue.entries(Benchmark)
+    listed = []
+    for key, of_benchmark in by(rows, "benchmark").items():
+        facts = known[key].model_dump(mode="json", include=OF_BENCHMARK) if key in known else {}
+        listed.append({"key": key, "title": benchmark_title(key), "facts": facts, "rows": of_benchmark})
+    return listed
+
+
+def _entries(contents: Contents) -> Iterator[dict[str, Any]]:
+    """The entries of the search: kind and link."""
+    for table in contents.drawn:
+        text = f"{table.summary.title}: {table.summary.caption}"
+        yield {"kind": "table", "link": Link(text, f"{table.table.paper}.html#{table.id}")}
+    for figure in contents.figures:
+        yield {"kind": "figure", "link": Link(figure.title, f"{figure.paper}.html#{figure.id}")}
+    for paper, claims in contents.claims.items():
+        for claim in (*claims.main, *claims.others):
+            verdicts = ", ".join([ON_PRINT.get(claim.print, claim.print), *([SEEN[claim.runs]] if claim.runs else [])])
+            text = f"{contents.names[paper]}: {claim.text} ({verdicts})"
+            yield {"kind": "claim", "link": Link(text, f"{paper}.html#{claim.id}")}
+    for key in sorted(by(contents.rows, "model")):
+        yield {"kind": "model", "link": Link(model_title(key), f"model-{key}.html")}
+    for key in by(contents.rows, "benchmark"):
+        yield {"kind": "benchmark", "link": Link(f"{key}: {benchmark_title(key)}", f"benchmarks.html#{key}")}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A metric's average over languages and its standard deviation over seeds, None for one seed."""
+
+    metric: str
+    average: float | None
+    std: float | None
+
+    @property
+    def said(self) -> str:
+        """As a table says it: a fraction in points of a hundred, a distance as it is, a size in whole numbers."""
+        if self.average is None:
+            return "—"
+        if self.metric in SIZES:
+            return f"{self.average:,.0f}"
+        scale, decimals = (1, 2) if self.metric in DISTANCES else (100, 1)
+        spread = "" if self.std is None else f" ± {scale * self.std:.{decimals}f}"
+        return f"{scale * self.average:.{decimals}f}{spread}"
+
+
+@dataclass(frozen=True)
+class SiteRow:
+    """One row: a model under a setting of a benchmark."""
+
+    benchmark: str
+    model: str
+    setting: str
+    seeds: int
+    values: list[Value]
+    labels: list[str]
+    diverged: bool
+    tables: list[Link]
+
+    @property
+    def href(self) -> str:
+        """Its result, below the site."""
+        return f"results/{self.benchmark}/{self.model}/{self.setting}.json"
+
+
+def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
+    """All rows of models in a folder of results, in the order of their files."""
+    tables = _tables_by_result(drawn)
+    aliases = catalogue.load("settings")["aliases"]  # pages are named by the keys in the result
+    site_rows = []
+    for path in result_files(results):
+        result = read_placed(path, aliases)
+        if result.benchmark == OF_DATASETS:
+            continue
+        key = (result.benchmark, result.model, result.setting)
+        values = [Value(name, metric.average, metric.std.average) for name, metric in result.metrics.items()]
+        links = tables.get(key, [])
+        row = SiteRow(*key, len(result.seed_names), values, result.labels, result.has_diverged, links)
+        site_rows.append(row)
+    return site_rows
+
+
+def _tables_by_result(drawn: Iterable[Drawn]) -> dict[tuple[str, str, str], list[Link]]:
+    """(benchmark, model, setting) -> the tables that show the result in a cell."""
+    links: dict[tuple[str, str, str], dict[str, Link]] = {}
+    for table in drawn:
+        link = Link(table.summary.title, f"{table.table.paper}.html#{table.id}")
+        for cell in table.cells:
+            if cell.unfolded.result:
+                links.setdefault(cell.unfolded.result, {})[link.href] = link
+    return {result: list(by_href.values()) for result, by_href in links.items()}
+
+
+def model_label(key: str) -> str:
+    """A model's label in tables; the key of a user's model."""
+    models = catalogue.entries(Model)
+    return models[key].label if key in models else key
+
+
+def model_title(key: str) -> str:
+    """A model's key and label; the label alone may be a bare number."""
+    label = model_label(key)
+    return key if label == key else f"{key}: {label}"
+
+
+def benchmark_title(key: str) -> str:
+    """A benchmark's title; the key of a user's benchmark."""
+    benchmarks = catalogue.entries(Benchmark)
+    return benchmarks[key].title if key in benchmarks else key
+
+
+def by(rows: Sequence[SiteRow], key: str) -> dict[str, list[SiteRow]]:
+    """Rows by `model` or `benchmark`, in the order of first occurrence."""
+    groups: dict[str, list[SiteRow]] = {}
+    for row in rows:
+        groups.setdefault(getattr(row, key), []).append(row)
+    return groups

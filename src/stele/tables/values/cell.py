@@ -1,0 +1,173 @@
+"""The cells of a table, from its spec, the context and a folder of results: printed number, ours, state and reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from stele.artifacts.records import GENERATED, STAND_IN
+from stele.catalogue.models import seen_questions
+from stele.errors import SteleError
+from stele.files.reading import read_object
+from stele.papers.table import Table, groups_for_extra_rows, printed_under, reference_of, source_of
+from stele.papers.table_parts import CellSource, Column, Group, Line, Printed, Report, TableRow, Target
+from stele.published.lookup import published_for
+from stele.published.verdicts import Verdict
+from stele.tables.values import numbers
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import Outcome, Results, lookup_value
+
+NOT_THE_PAPERS = {GENERATED, STAND_IN}  # labels of numbers that are never compared with a paper's
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table.
+
+    Its number belongs in `column` in every output; `printed_under` is the column in which the paper prints it, a
+    different one only where the paper exchanged two. In tables of today's encoders `published` are the published
+    numbers, the shown one first, and `seen` names the benchmarks whose training questions the model saw.
+    """
+
+    table: Table
+    group: Group
+    row: TableRow
+    line: Line
+    column: Column
+    printed_under: Column
+    printed: Printed | None
+    extra: bool
+    reference: CellSource | None
+    outcome: Outcome
+    seeds: tuple[str, ...] = ()  # the seeds averaged (`pt0-ft1`); none: those of the configuration
+    published: tuple[Verdict, ...] = ()
+    seen: tuple[str, ...] = ()
+
+    @property
+    def address(self) -> str:
+        return f"{self.group.key}/{self.row.key}/{self.line.key}/{self.column.key}"
+
+    @property
+    def report(self) -> Report:
+        return self.column.report or self.line.report or self.table.report
+
+    @property
+    def direction(self) -> str:
+        return self.column.direction or self.line.direction or self.table.direction
+
+    @property
+    def measured(self) -> bool:
+        return self.outcome.state == "measured"
+
+    @property
+    def shows_number(self) -> bool:
+        """Whether it shows a number of ours; a cell that reads `fail` is measured and shows none."""
+        return self.measured and not self.outcome.diverged
+
+    @property
+    def comparable(self) -> bool:
+        """Whether our number may be compared with the paper's: not if it is of generated data or a stand-in."""
+        return not NOT_THE_PAPERS & {*self.outcome.labels}
+
+    @property
+    def complete(self) -> bool:
+        """Whether our value covers all languages that the cell stands for."""
+        return (
+            self.measured
+            and self.reference is not None
+            and len(self.outcome.languages) == len(self.reference.languages)
+        )
+
+
+def counted(cells: Iterable[Cell]) -> list[Cell]:
+    """The cells that are counted: those of papers' rows, without added models and lists that explain words."""
+    return [cell for cell in cells if cell.table.counted and not cell.extra]
+
+
+def count_text(cells: Sequence[Cell]) -> str:
+    """The number of cells, and of those that are not counted: `168 cells (without 8 in added rows)`."""
+    added = sum(cell.extra for cell in cells)
+    return f"{len(counted(cells))} cells" + (f" (without {added} in added rows)" if added else "")
+
+
+def table_cells(table: Table, context: Context, results: Results) -> list[Cell]:
+    """All cells of a table, in printed order, rows added by the configuration at the end of their groups."""
+    return [
+        _cell(table, context, results, group, row, line, column, extra)
+        for group, row, extra in _rows(table, context)
+        for line in table.lines
+        for column in table.columns
+    ]
+
+
+def _rows(table: Table, context: Context) -> Iterator[tuple[Group, TableRow, bool]]:
+    added = groups_for_extra_rows(table)
+    for group in table.groups:
+        for row in group.rows:
+            yield group, row, False
+        if group not in added:
+            continue
+        existing = {row.target.model for other, row in table.rows() if other.target == group.target}
+        for model in context.rows_added(table.id):
+            if model.model not in existing:
+                # a key that no spec can have, so that an address never means two rows
+                key, label = f"+{model.model}", model.label or model.model
+                yield group, TableRow.model_construct(key=key, label=label, target=Target(model=model.model)), True
+
+
+def _cell(
+    table: Table,
+    context: Context,
+    results: Results,
+    group: Group,
+    row: TableRow,
+    line: Line,
+    column: Column,
+    extra: bool,
+) -> Cell:
+    under = printed_under(table, row, column)
+    printed = None
+    if not (extra or table.of_today):
+        value = (row.cells(line.key) or [None] * len(table.columns))[table.columns.index(under)]
+        printed = value if isinstance(value, Printed) else Printed(value=value)
+    reference = reference_of(table, group, row, line, column)
+    seeds = context.seeds_of(table, reference.result) if reference else ()
+    cell = Cell(table, group, row, line, column, under, printed, extra, reference, Outcome("stated"), seeds)
+    cell = replace(cell, outcome=_outcome(cell, context, results))
+    return _with_published(cell, results) if table.of_today and reference else cell
+
+
+def _outcome(cell: Cell, context: Context, results: Results) -> Outcome:
+    """The outcome of a cell: what its spec says of it, else the lookup in the results folder."""
+    table, reference = cell.table, cell.reference
+    if table.kind == "stated":
+        return Outcome("stated")
+    source = source_of(cell.row, cell.printed_under)
+    if source and (context.recompute == "own" or reference is None):
+        text = table.sources[source].text
+        if cell.printed is None or cell.printed.value is None:
+            return Outcome("unavailable", f"{text} gives no number")
+        return Outcome("borrowed", text)
+    reason = cell.row.unavailable.get(cell.column.key) or cell.group.unavailable.get(cell.column.key)
+    if reference is None:
+        return Outcome("unavailable", reason or "the paper leaves it blank and no setting of ours belongs there")
+    outcome = lookup_value(context, results, reference, cell.seeds)
+    if outcome.state in ("not run", "not built") and reason:
+        return Outcome("unavailable", reason)
+    return outcome
+
+
+def _with_published(cell: Cell, results: Results) -> Cell:
+    """A cell of today's encoders, with the published numbers in the place of the paper's."""
+    reference, outcome = cell.reference, cell.outcome
+    assert reference is not None
+    result, record = None, {}
+    if cell.shows_number:
+        result = results.read(*reference.result)
+        assert result is not None and not isinstance(result, SteleError)
+        record = read_object(results.path(*reference.result), "result")
+    verdicts = published_for(reference, outcome.value if result else None, outcome.languages, result, record)
+    printed = None
+    if verdicts:
+        printed = Printed(value=float(numbers.scaled(verdicts[0].published.value, cell.report)))
+    return replace(cell, printed=printed, published=verdicts, seen=seen_questions(*reference.result))

@@ -1,0 +1,197 @@
+"""Look up a value in a folder of results: what it holds now, and where it holds nothing current, the state and why.
+
+No state is stored. The first answer counts: a failed or outdated job, a damaged file, a value; then what the context
+says of the row, of the scale and of languages in which the row is not evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from stele.artifacts.records import WHOLE_ANCESTRY, Record, content_digest, read_ancestry
+from stele.artifacts.results import Metric, Result, mean_over_seeds, read_result
+from stele.errors import SteleError
+from stele.papers.table_parts import CellSource
+from stele.tables.values.context import Context
+
+Key = tuple[str, str, str]  # benchmark, model, setting
+
+
+@dataclass(frozen=True)
+class State:
+    """A state of a cell: the letter beside a missing number, what it means, and its colour in the map of cells."""
+
+    name: str
+    letter: str
+    meaning: str
+    colour: str  # Okabe and Ito's, told apart by the colour-blind and in grey; what is missing is pale
+
+
+STATES = {
+    state.name: state
+    for state in (
+        State("measured", "", "our number, from the results folder", "#0072B2"),
+        State("borrowed", "b", "the paper took this number from elsewhere (recompute: all runs it)", "#56B4E9"),
+        State("stated", "w", "words or facts that no run measures", "#999999"),
+        State("not run", "n", "can be built and has not been run yet", "#F0E442"),
+        State("not in scale", "s", "a language that this run leaves out", "#DDDDDD"),
+        State("not built", "x", "no rule builds it yet", "#FFFFFF"),
+        State("failed", "f", "its job failed", "#D55E00"),
+        State("unavailable", "u", "not available", "#E8C9DA"),
+        State("unreadable", "r", "its result file is damaged", "#000000"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The state of a cell, why, and if measured its value (a fraction) and the languages that the value covers.
+
+    `deviation` is the standard deviation over seeds, where the result averages several. `guess` is the score of a
+    random order and the standard error of the value's distance from it, where the result has them. `diverged`: every
+    pretraining behind the value diverged; where only some did, the reason alone says so.
+    """
+
+    state: str
+    reason: str = ""
+    value: float | None = None
+    languages: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    deviation: float | None = None
+    diverged: bool = False
+    guess: tuple[float, float] | None = None
+
+
+class Results:
+    """A folder of results. Each file is read once; a damaged file is told apart from a missing one."""
+
+    def __init__(self, folder: Path | str):
+        self.folder = Path(folder)
+        self.read = cache(self._read)
+        self.digest = cache(content_digest)
+
+    def path(self, benchmark: str, model: str, setting: str) -> Path:
+        return self.folder / benchmark / model / f"{setting}.json"
+
+    def paths(self, key: Key, seeds: Sequence[str] = ()) -> list[Path]:
+        """The files that a result is read from: one a seed where a table names its seeds, else the mean's file."""
+        path = self.path(*key)
+        return [path.with_suffix("") / f"{seed}.json" for seed in seeds] or [path]
+
+    def read_seeds(self, key: Key, seeds: Sequence[str]) -> Result | SteleError | None:
+        """The mean over the seeds that a table names; without seeds the file that averages the configuration's.
+
+        If a seed's file is damaged or missing, the mean is its error or None.
+        """
+        if not seeds:
+            return self.read(*key)
+        runs = [self.read(*key, path) for path in self.paths(key, seeds)]
+        for run in runs:
+            if not isinstance(run, Result):
+                return run
+        return mean_over_seeds(runs)
+
+    @cached_property
+    def ancestry(self) -> Record:
+        """The ancestry of all kept results, where one file holds it; {} where each result has its own."""
+        path = self.folder / WHOLE_ANCESTRY
+        return read_ancestry(path) if path.is_file() else {}
+
+    def _read(self, benchmark: str, model: str, setting: str, path: Path | None = None) -> Result | SteleError | None:
+        """The result, the error of a damaged file, or None when there is no such file."""
+        path = path or self.path(benchmark, model, setting)
+        try:
+            result = read_result(path)
+        except FileNotFoundError:
+            return None
+        except SteleError as error:
+            return error
+        except OSError as error:
+            return SteleError(f"{path}: {error.strerror}")
+        holds = (result.benchmark, result.model, result.setting)
+        if holds != (benchmark, model, setting):
+            return SteleError(f"{path}: holds {'/'.join(holds)}; remove it and run again")
+        return result
+
+
+def lookup_value(context: Context, results: Results, reference: CellSource, seeds: Sequence[str] = ()) -> Outcome:
+    """The outcome of a value: from the results folder if it is there, else from the context."""
+    result = results.read_seeds(reference.result, seeds) if context.is_current(*reference.result) else None
+    if isinstance(result, SteleError):
+        return Outcome("unreadable", str(result))
+    if result is None:
+        return lookup_absence(context, reference)
+    path = results.path(*reference.result)
+    metric = result.metrics.get(reference.metric)
+    if metric is None:
+        return Outcome("not run", f"{path} holds no {reference.metric}")
+    present = tuple(code for code in reference.languages if code in metric.languages)
+    if not present:
+        missing = Outcome("not run", f"{path} holds no {', '.join(reference.languages)}")
+        return _lookup_exclusion(context, reference) or missing
+    return Outcome(
+        state="measured",
+        reason=_divergence(result),
+        value=_mean(metric.languages, present),
+        languages=present,
+        labels=tuple(sorted(set(result.labels))),
+        deviation=_deviation(metric, present),
+        diverged=result.has_diverged,
+        guess=_guess(metric, present),
+    )
+
+
+def lookup_absence(context: Context, reference: CellSource) -> Outcome:
+    """Why there is no current file for a value."""
+    known = context.known(*reference.result)
+    state = "not run" if known.state == "planned" else known.state
+    if state in ("not run", "failed") and (exclusion := _lookup_exclusion(context, reference)):
+        return exclusion
+    return Outcome(state, known.reason)
+
+
+def _lookup_exclusion(context: Context, reference: CellSource) -> Outcome | None:
+    """Why no run would give a value: `not in scale` where this run leaves out all languages of the value,
+    `unavailable` where the row is evaluated in none of those that are left; None where a run would give one."""
+    in_scale = context.languages_in_scale.get(reference.benchmark, reference.languages)
+    wanted = [code for code in reference.languages if code in in_scale]
+    if not wanted:
+        return Outcome("not in scale", f"not among the languages of this run (scale {context.scale or 'not given'})")
+    reasons = context.left_out.get(reference.result.name, {})
+    return Outcome("unavailable", reasons[wanted[0]]) if set(wanted) <= reasons.keys() else None
+
+
+def _divergence(result: Result) -> str:
+    """Which of a result's pretrainings diverged, and why; "" where none did."""
+    runs = result.diverged
+    if result.has_diverged and len(runs) == 1:
+        return f"pretraining diverged: {next(iter(runs.values()))}"
+    by_seed = "; ".join(f"{seed}: {why}" for seed, why in sorted(runs.items()))
+    return by_seed and f"pretraining diverged in {len(runs)} of {len(result.seed_names)} seeds: {by_seed}"
+
+
+def _mean(values: dict[str, float], languages: Sequence[str]) -> float:
+    """The plain mean of some languages' values, unrounded; exact for one language."""
+    return math.fsum(values[code] for code in languages) / len(languages)
+
+
+def _guess(metric: Metric, languages: tuple[str, ...]) -> tuple[float, float] | None:
+    """The mean guess of some languages and the error of the mean; None where a language has none.
+
+    The languages may ask the same questions, so their errors may all lie on one side and are not taken in quadrature.
+    """
+    scores, errors = metric.guess.languages, metric.guess.errors
+    if any(code not in scores or code not in errors for code in languages):
+        return None
+    return _mean(scores, languages), _mean(errors, languages)
+
+
+def _deviation(metric: Metric, languages: tuple[str, ...]) -> float | None:
+    """The sample standard deviation over seeds of the mean over languages, None for one seed."""
+    by_seed = list(zip(*(metric.values.languages.get(code, []) for code in languages), strict=False))
+    return statistics.stdev(math.fsum(seed) / len(seed) for seed in by_seed) if len(by_seed) > 1 else None

@@ -1,0 +1,217 @@
+"""Best, second-best and significantly better numbers of ours in a table. Marks never rest on a paper's numbers.
+
+Ranks are by unrounded values, with all ties marked. Where no row is above a guess none is ranked: their order is noise.
+
+Significance is by the test that the paper states, on values per query, against the row that the paper names. Where the
+paper names none, the best row of each column is tested against the second-best one, by default with Fisher
+randomisation (Smucker et al. 2007). The values per query lie beside the results; a result without them is not tested.
+
+A table's record holds its tests, so that they are done once for a table and for the pages that show it again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from statistics import NormalDist
+from types import ModuleType
+from typing import Any, Literal
+
+from stele.artifacts import records
+from stele.errors import Damaged, SteleError
+from stele.evaluation import paired, scores
+from stele.evaluation.significance import PERMUTATIONS, correct, load_test
+from stele.files.digests import digest
+from stele.papers.table_parts import Significance
+from stele.tables.values.cell import Cell
+from stele.tables.values.lookup import Results
+
+BETTER = "◆"  # the mark of a cell that is significantly better; no paper prints it
+SEED = 0  # of the permutations: tables of the same results are the same bytes
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The test of one cell against another row: p, p corrected for all tests of the table, and the conclusion."""
+
+    against: str
+    p: float
+    corrected: float = 1.0
+    better: bool = False
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """All tests of a table by cell address, the method in words, and why some could not be done."""
+
+    cells: dict[str, Compared] = field(default_factory=dict)
+    method: str = ""
+    untested: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()  # reasons among `untested` that are damaged files
+
+
+def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
+    """The tests of one table's cells."""
+    if not cells:
+        return Comparisons()
+    plan = cells[0].table.significance
+    test, compared, untested, damaged = load_test(plan.test), {}, {}, {}
+    for cell, other in _comparisons(cells, plan):
+        try:
+            system, baseline = _of_queries(results, cell, cell), _of_queries(results, other, cell)
+            p = p_value(test, system, baseline, cell.reference.metric)
+        except SteleError as error:
+            untested.setdefault(str(error), []).append(f"{cell.row.label} and {other.row.label}")
+            damaged |= {str(error): None} if isinstance(error, Damaged) else {}
+            continue
+        higher = cell.outcome.value > other.outcome.value
+        compared[cell.address] = Compared(other.row.label, p, better=higher == (cell.direction == "higher"))
+    corrected = correct([tested.p for tested in compared.values()], plan.correction)
+    done = {
+        address: replace(tested, corrected=p, better=tested.better and p < plan.level)
+        for (address, tested), p in zip(compared.items(), corrected, strict=True)
+    }
+    method = _method(cells, plan, test.describe(PERMUTATIONS, SEED), len(done))
+    reasons = [f"{', '.join(dict.fromkeys(rows))}: {why}" for why, rows in untested.items()]
+    return Comparisons(done, method, tuple(reasons), tuple(damaged))
+
+
+def p_value(test: ModuleType, system: scores.Scores, baseline: scores.Scores, metric: str) -> float:
+    """p of the difference between two cells' values, macro-averaged over languages."""
+    pairs = paired.pair(system, baseline, metric)
+    return test.p_value(paired.strata(pairs.of(pairs.differences()), "macro"), PERMUTATIONS, SEED)
+
+
+def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Cell, Cell]]:
+    """(cell, the cell it is tested against), without pairs of equal values."""
+    for comparable in rivals(cells):
+        ordered = sorted(comparable, key=lambda cell: cell.outcome.value, reverse=comparable[0].direction == "higher")
+        if plan.against is None:
+            pairs = [(ordered[0], ordered[1])] if len(ordered) > 1 else []
+        else:
+            base = [cell for cell in comparable if cell.reference.model == plan.baseline(cell.reference.benchmark)]
+            pairs = [(cell, base[0]) for cell in comparable if base and cell is not base[0]]
+        yield from ((cell, other) for cell, other in pairs if cell.outcome.value != other.outcome.value)
+
+
+@lru_cache(maxsize=32)  # tables share results
+def _read(results: Results, paths: tuple[Path, ...]) -> list[scores.Scores]:
+    """The values per query of one result's files, by seed."""
+    return [entry for path in paths for entry in scores.read(path)]
+
+
+def _of_queries(results: Results, cell: Cell, tested: Cell) -> scores.Scores:
+    """A cell's values per query in the languages of the tested cell; its other languages are ignored."""
+    seeds = _read(results, tuple(results.paths(cell.reference.result, cell.seeds)))
+    return paired.stack([seed.only(tested.outcome.languages, tested.reference.metric) for seed in seeds])
+
+
+def _method(cells: Sequence[Cell], plan: Significance, how: str, count: int) -> str:
+    """The tests in a sentence; "" where none was done."""
+    if not count:
+        return ""
+    models = {*(plan.against.values() if isinstance(plan.against, dict) else [plan.against])}
+    rows = dict.fromkeys(cell.row.label for cell in cells if cell.reference and cell.reference.model in models)
+    whom = f"the row {' or '.join(rows)}" if plan.against else "the second-best row of its column"
+    family = "" if plan.correction == "none" else f", {plan.correction.capitalize()} correction over {count} tests"
+    return f"better than {whom} (p < {plan.level:g}{family}; {how})"
+
+
+Rank = Literal["best", "second"]
+CHANCE = 0.025  # that some row seems above the guess where none is; with one row the bound is two standard errors
+
+
+def rank(cells: Iterable[Cell]) -> dict[str, Rank]:
+    """Address -> rank, for the best and second-best cells of one table.
+
+    The rows of one line and column are compared, within a group or over the table as its spec says. Averages are
+    compared only where they cover the same languages, the set that most rows have. A single row has no rank, and of two
+    rows only the better one has.
+    """
+    ranks: dict[str, Rank] = {}
+    for comparable in rivals(cells):
+        ranks |= _rank(comparable)
+    return ranks
+
+
+def rivals(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """The sets of comparable cells in which some row is above a guess, in printed order."""
+    return [comparable for comparable in _comparable(cells) if not _at_guess(comparable)]
+
+
+def at_guess(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """The sets of comparable cells in which no row is above a guess."""
+    return [comparable for comparable in _comparable(cells) if _at_guess(comparable)]
+
+
+def _at_guess(cells: list[Cell]) -> bool:
+    """Whether no cell is above its guess, by a one-sided z test at level `CHANCE`, Bonferroni-corrected over the cells.
+
+    A cell whose guess is not known counts as above it.
+    """
+    bound = NormalDist().inv_cdf(1 - CHANCE / len(cells))
+    for cell in cells:
+        if cell.outcome.guess is None or cell.direction != "higher":
+            return False
+        guess, error = cell.outcome.guess
+        if cell.outcome.value - guess > bound * error:
+            return False
+    return True
+
+
+def _comparable(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """The cells with a number of ours, in sets whose numbers can be compared."""
+    comparable = defaultdict(list)
+    for cell in cells:
+        if cell.shows_number and cell.direction != "none":
+            group = cell.group.key if cell.table.compare == "group" else ""
+            comparable[group, cell.line.key, cell.column.key].append(cell)
+    return [_same_languages(cells_compared) for cells_compared in comparable.values()]
+
+
+def _same_languages(cells: list[Cell]) -> list[Cell]:
+    """The cells that cover the most common set of languages; of equally common sets, the larger."""
+    sets = Counter(frozenset(cell.outcome.languages) for cell in cells)
+    chosen = max(sets, key=lambda languages: (sets[languages], len(languages), sorted(languages)))
+    return [cell for cell in cells if frozenset(cell.outcome.languages) == chosen]
+
+
+def _rank(cells: list[Cell]) -> dict[str, Rank]:
+    if len(cells) < 2:
+        return {}
+    values = sorted({cell.outcome.value for cell in cells}, reverse=cells[0].direction == "higher")
+    ranks: dict[str, Rank] = {cell.address: "best" for cell in cells if cell.outcome.value == values[0]}
+    if len(cells) > 2 and len(values) > 1:
+        ranks |= {cell.address: "second" for cell in cells if cell.outcome.value == values[1]}
+    return ranks
+
+
+def results_in(cells: Sequence[Cell], results: Results) -> dict[str, str]:
+    """The result files that a table's values were read from -> content digest."""
+    paths = {path for cell in cells if cell.measured for path in results.paths(cell.reference.result, cell.seeds)}
+    return {path.as_posix(): results.digest(path) for path in sorted(paths) if path.is_file()}
+
+
+def tests_record(tests: Comparisons) -> dict[str, Any]:
+    """The tests as keys of a table's record, with the digest by which `read_tests` sees that they are unchanged."""
+    cells = {address: asdict(compared) for address, compared in tests.cells.items()}
+    held = {"method": tests.method, "untested": list(tests.untested), "cells": cells}
+    return {"significance": held, "significance_digest": digest(held)}
+
+
+def read_tests(record: Path, spec: Path, cells: Sequence[Cell], results: Results) -> Comparisons | None:
+    """The tests in a table's record; None where it is damaged, or was written for another spec or other results."""
+    try:
+        facts = records.read_record(record)
+        if facts["inputs"] != {"spec": records.content_digest(spec)} or facts["results"] != results_in(cells, results):
+            return None
+        held = facts["significance"]
+        if facts["significance_digest"] != digest(held):
+            return None
+        tests = {address: Compared(**values) for address, values in held["cells"].items()}
+        return Comparisons(tests, held["method"], tuple(held["untested"]))
+    except (SteleError, KeyError, TypeError, AttributeError):
+        return None
