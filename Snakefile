@@ -10,13 +10,19 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 from stele.artifacts.row import Row
 from stele.claims.needs.wanted import claim_results
 from stele.cluster.resources import job_resources, job_threads
-from stele.driver.fingerprint import code, package_modules
+from stele.snakemake_support.fingerprint import code, package_modules
 from stele.plan.params import as_json, assignments, flags, option
 from stele.plan.paths import finetuning_seed
 from stele.plan.protocols import benchmark_code
 from stele.plan.retrieval import direct, projected, row_of
-from stele.driver.table_context import context_digest, context_file
-from stele.driver.hooks import command_line, finish_rules, on_end, on_start, setup
+from stele.snakemake_support.run_tables import context_digest, context_file
+from stele.snakemake_support.hooks import (
+    command_line,
+    finish_rules,
+    on_end,
+    on_start,
+    setup,
+)
 
 
 configfile: "config.yaml"

@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from stele.driver import fingerprint
+from stele.snakemake_support import fingerprint
 
 NOT_CHOSEN = {"tables.render"}  # named for its templates; none of its modules is chosen by name
 

@@ -13,8 +13,8 @@ from fnmatch import fnmatchcase
 import pytest
 
 from stele import catalogue
-from stele.driver.facts_check import FILES, check_all
 from stele.errors import SteleError
+from stele.snakemake_support.validate_catalogue import FILES, validate_catalogue
 
 FEW = 2  # entries of a shape
 CONCEPTS = "world/content/concepts.yaml"
@@ -159,7 +159,7 @@ def none_of(faults: list[str]) -> None:
 
 
 def test_every_file_is_as_its_model_has_it(root):
-    check_all()
+    validate_catalogue()
     folder = root / "src/stele"
     shipped = {path.relative_to(folder).as_posix() for path in folder.rglob("*.yaml")}
     assert shipped == set(FILES)
@@ -266,20 +266,20 @@ def test_the_workflow_is_not_read_with_a_wrong_file(monkeypatch):
     """The driver says the sentence, before it reads anything else."""
     from snakemake.exceptions import WorkflowError
 
-    from stele.driver import hooks
+    from stele.snakemake_support import hooks
 
     broken = {"msm": {"label": "MSM", "tabels": ["msm/2"], "kind": "lexical"}}
     shipped = catalogue.shipped
     monkeypatch.setattr(catalogue, "shipped", lambda name: broken if name == "catalogue/models.yaml" else shipped(name))
-    check_all.cache_clear()
+    validate_catalogue.cache_clear()
 
     class Workflow:
         basedir, is_main_process, remote_exec = ".", True, False
 
     monkeypatch.setattr(hooks, "_environment", lambda root, main: None)
-    monkeypatch.setattr(hooks.software, "prepare", lambda workflow, root: "")
+    monkeypatch.setattr(hooks.job_environment, "prepare_software", lambda workflow, root: "")
     with pytest.raises(
         WorkflowError, match=r"^catalogue/models\.yaml: unknown key 'msm\.tabels'; did you mean 'tables'"
     ):
         hooks.setup({}, Workflow)
-    check_all.cache_clear()
+    validate_catalogue.cache_clear()

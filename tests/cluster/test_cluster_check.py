@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stele.cluster import check, settings, trial_run
-from stele.cluster.slurm import squeue
+from stele.cluster import check, settings, squeue, trial_run
 from tests.cluster.conftest import wait_for
 from tests.waiting import PATIENCE
 from tests.workflow.conftest import environment

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stele.cluster import settings, trial_run
-from stele.cluster.slurm import sinfo, squeue
+from stele.cluster import settings, sinfo, squeue, trial_run
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file, files_digest
