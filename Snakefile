@@ -10,25 +10,19 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 from stele.artifacts.row import Row
 from stele.claims.needs.wanted import claim_results
 from stele.cluster.resources import job_resources, job_threads
-from stele.snakemake_support.fingerprint import code, package_modules
 from stele.plan.params import as_json, assignments, flags, option
 from stele.plan.paths import finetuning_seed
 from stele.plan.protocols import benchmark_code
 from stele.plan.retrieval import direct, projected, row_of
+from stele.snakemake_support import hooks
+from stele.snakemake_support.fingerprint import code, package_modules
 from stele.snakemake_support.run_tables import context_digest, context_file
-from stele.snakemake_support.hooks import (
-    command_line,
-    finish_rules,
-    on_end,
-    on_start,
-    setup,
-)
 
 
 configfile: "config.yaml"
 
 
-plan = setup(config, workflow)
+plan = hooks.setup(config, workflow)
 workflow.default_target = "all_tables"  # an included file cannot say so
 
 
@@ -45,15 +39,15 @@ wildcard_constraints:
 
 
 onstart:
-    on_start(plan, workflow)
+    hooks.on_start(plan, workflow)
 
 
 onsuccess:
-    on_end(plan, workflow)
+    hooks.on_end(plan, workflow)
 
 
 onerror:
-    on_end(plan, workflow)
+    hooks.on_end(plan, workflow)
 
 
 include: "workflow/rules/world.smk"
@@ -72,4 +66,4 @@ include: "workflow/rules/claims.smk"
 include: "workflow/rules/cluster.smk"
 
 
-finish_rules(workflow)
+hooks.finish_rules(workflow)

@@ -9,7 +9,7 @@ rule cost:
         "../../envs/snakemake.yaml"
     resources:
         # how this run was started is no param
-        arguments=command_line(),
+        arguments=hooks.command_line(),
     message:
         "Estimate what is still to be built"
     shell:
