@@ -96,7 +96,7 @@ def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool, 
 
 
 def on_one_machine(jobs: Sequence[JobRequest], named: str, cores: int) -> str:
-    """What the jobs take on a machine without GPUs, one after the other, each on all cores."""
+    """A line for a machine without GPUs, where the jobs run one after the other, each on all cores."""
     works = [job.work for job in jobs if job.work]
     took = sum(cpu_seconds(work, cores) + work.waiting for work in works)
     figures = {
@@ -113,7 +113,7 @@ def on_one_machine(jobs: Sequence[JobRequest], named: str, cores: int) -> str:
 
 
 class Unit(NamedTuple):
-    """What times are given in."""
+    """The unit of a table's times."""
 
     name: str
     seconds: int
@@ -145,7 +145,8 @@ def size(number: float) -> str:
     ('', '1 MB', '1.1 GB', '2.5 TB')
     """
     for unit, name in ((1e12, "TB"), (1e9, "GB")):
-        if (value := number / unit) >= 1:
+        value = number / unit
+        if value >= 1:
             return f"{value:,.0f} {name}" if value >= 100 else f"{value:.1f} {name}"
     return f"{max(1, number / 1e6):,.0f} MB" if number > 0 else ""
 
@@ -237,7 +238,7 @@ def _guessed(plan: Plan, jobs: Sequence[JobRequest]) -> list[str]:
 
 
 def _assumed(on: str, gpus: bool) -> str:
-    """What the figures rest on."""
+    """The assumptions behind the figures."""
     costs, device = catalogue.whole(Costs), catalogue.entry(Device, on)
     start = "Assumed (src/stele/catalogue/costs.yaml has all, with sources): "
     if not gpus:

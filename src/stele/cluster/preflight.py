@@ -40,7 +40,8 @@ AT_ONCE = 16  # hosts
 def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
     """Prints warnings. Raises SteleError, with all that is missing, for a run that surely fails."""
     warnings, errors = [], []
-    if slurm and (submitted := [job for job in jobs if not job.local]):
+    submitted = [job for job in jobs if slurm and not job.local]
+    if submitted:
         cluster = sinfo.cluster()
         errors += of_cluster(submitted, cluster)
         warnings += growth(submitted, cluster)

@@ -1,4 +1,4 @@
-"""What the jobs of a run request of a cluster, and how long they are expected to take."""
+"""The jobs of a run before it starts: the resources that they request, and estimates of their work and time."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
 
 
 def estimate(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work | None:
-    """What one job of a rule does: by arithmetic at the papers' sizes, by the miniature's times at a generated scale.
+    """The work of one job of a rule: by arithmetic at the papers' sizes, by the miniature's times at a generated scale.
 
     None where costs.yaml has no figures for its benchmark or training set.
     """

@@ -1,6 +1,6 @@
-"""What the jobs of a rule request of a cluster: GPUs, nodes, memory and time, by scale, growing with each attempt.
+"""The requests of a rule's jobs: GPUs, nodes, memory and time, by scale, growing with each attempt.
 
-The numbers are those of rules.yaml. A generated scale is CPU work: its jobs request a GPU only where `cluster.yaml`
+The numbers come from rules.yaml. A generated scale is CPU work: its jobs request a GPU only where `cluster.yaml`
 says so.
 """
 

@@ -32,7 +32,7 @@ class Nodes:
     number: int
 
     def has_gpus(self, model: str | None, wanted: int) -> bool:
-        """Whether each of these nodes has so many GPUs, of a model where one is named."""
+        """Whether each of these nodes has `wanted` GPUs, of a model where one is named."""
         return (sum(self.gpus.values()) if model is None else self.gpus.get(model, 0)) >= wanted
 
 
@@ -97,7 +97,8 @@ def requested_gpus(resources: Resources) -> tuple[int, str | None]:
     >>> requested_gpus({"gres": "gpu:h100:4", "nodes": 2}), requested_gpus({"gpu": 8, "nodes": 2}), requested_gpus({})
     ((4, 'h100'), (4, None), (0, None))
     """
-    if generic := gpus(str(resources.get("gres") or "")):
+    generic = gpus(str(resources.get("gres") or ""))
+    if generic:
         ((model, number),) = list(generic.items())[:1]
         return number, model or resources.get("gpu_model")
     return -(-size(resources, "gpu") // (size(resources, "nodes") or 1)), resources.get("gpu_model")
@@ -123,13 +124,14 @@ def work_kind(resources: Resources) -> str:
 def problems(resources: Resources, threads: int, cluster: list[Nodes]) -> list[str]:
     """The requests of a job that none of its eligible nodes can meet."""
     known, work = sorted({node.partition for node in cluster}), work_kind(resources)
-    there = f"there are {', '.join(known)}"
+    partitions = f"there are {', '.join(known)}"
     for name in str(resources.get("slurm_partition") or "").split(","):
         if name and name not in known:
             close = nearest(name, known)
-            return [f"no partition {name!r}{f' (did you mean {close!r}?)' if close else ''}; {there}"]
-    if not (nodes := eligible(resources, cluster)):
-        return [f"no default partition: name one as partitions.{work}; {there}"]
+            return [f"no partition {name!r}{f' (did you mean {close!r}?)' if close else ''}; {partitions}"]
+    nodes = eligible(resources, cluster)
+    if not nodes:
+        return [f"no default partition: name one as partitions.{work}; {partitions}"]
     lacking, most = _of_nodes(resources, threads, nodes, cluster), limit(nodes)
     if size(resources, "runtime") > most:
         lacking.append(
@@ -143,7 +145,7 @@ def _name(nodes: list[Nodes]) -> str:
 
 
 def _of_nodes(resources: Resources, threads: int, nodes: list[Nodes], cluster: list[Nodes]) -> list[str]:
-    """What nodes lack: a single resource, all resources on one node, or enough such nodes."""
+    """Requests that the nodes cannot meet: a single resource, all resources on one node, or enough such nodes."""
     number, model = requested_gpus(resources)
     memory, many = size(resources, "mem_mb"), size(resources, "nodes") or 1
     wants: dict[str, Callable[[Nodes], bool]] = {
@@ -179,7 +181,7 @@ def _others(cluster: list[Nodes], model: str | None) -> str:
 def problems_of_retries(
     resources: Resources, attempts: int, caps: Mapping[str, float], cluster: list[Nodes]
 ) -> list[str]:
-    """What a job's last attempt would request and be refused: memory and time grow with attempts up to `caps`.
+    """Requests of a job's last attempt that would be refused: memory and time grow with attempts up to `caps`.
 
     `caps` are cluster.yaml's `gigabytes` and `hours` for this kind of work.
     """

@@ -136,7 +136,8 @@ class Known(NamedTuple):
 def shape_of(plan: Plan, model: str) -> Known:
     """The shape of a model's encoder: that of the checkpoint its pretrainings started from, but for its attention."""
     root, window = plan.models.root(model), plan.pretraining.attention_window(model)
-    if key := plan.world.standin(root):
+    key = plan.world.standin(root)
+    if key:
         return Known(standin_shape(plan, key)._replace(window=window), True)
     known = catalogue.entries(Checkpoint)
     sizes = known.get(root, known[UNKNOWN])
@@ -176,7 +177,8 @@ def standin_shape(plan: Plan, key: str) -> Shape:
         sizes = recipe.architecture
         return Shape(sizes.layers, sizes.width, sizes.inner, recipe.tokenizer.size)
     shape = standin_shape(plan, recipe.bases[0])
-    if isinstance(recipe, contrastive.Recipe) and (sizes := recipe.architecture):
+    if isinstance(recipe, contrastive.Recipe) and recipe.architecture:
+        sizes = recipe.architecture
         return Shape(sizes.layers, sizes.width, sizes.inner, shape.vocabulary)
     if isinstance(recipe, retokenised.Recipe):
         shape = shape._replace(vocabulary=recipe.tokenizer.size)

@@ -60,7 +60,7 @@ class Queued:
 
 
 def query(command: Sequence[str], timeout: float = float("inf")) -> str:
-    """What a SLURM command prints; a controller that does not answer is queried again for `timeout` seconds.
+    """The output of a SLURM command; a controller that does not answer is queried again for `timeout` seconds.
 
     >>> query(["echo", "n1"])
     'n1\\n'

@@ -1,4 +1,4 @@
-"""What one job does, how long that takes on some devices, and the registry of the cost formulas: numbers only."""
+"""The work of a job in numbers, its time on a kind of device, and the registry of the cost formulas."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ REFERENCE = "a100"  # the device that hours are of where the cluster's own is no
 
 @dataclass(frozen=True)
 class Work:
-    """What a job does.
+    """The work of a job.
 
-    flops              operations of matrix products by kind (costs.yaml: shares)
-    steps              optimiser steps; each has a fixed time besides its operations
-    cpu_seconds        of one core, beside the operations
-    waiting            seconds in which nothing is computed: for bytes of a download
-    download, kept, temporary   bytes that are fetched, that stay on the disk, that lie there while the job runs
-    memory             bytes of a process at its peak; 0: not estimated
+    flops         operations of matrix products by kind (costs.yaml: shares)
+    steps         optimiser steps; each has a fixed time besides its operations
+    cpu_seconds   seconds of one core, besides the operations
+    waiting       seconds without computation, for a download
+    download      bytes that are fetched
+    kept          bytes that stay on the disk
+    temporary     bytes on the disk while the job runs
+    memory        bytes of a process at its peak; 0: not estimated
     """
 
     flops: Mapping[str, float] = field(default_factory=dict)
@@ -52,7 +54,7 @@ def cost_formula(function: Formula) -> Formula:
 
 
 def device(name: str | None) -> str:
-    """The known device that a cluster's `gpu_model` means: "h100" for "nvidia_h100_80gb"; else the reference one.
+    """The known device in a cluster's `gpu_model`: "h100" for "nvidia_h100_80gb"; else the reference device.
 
     >>> device("h100"), device("NVIDIA_A100-SXM4"), device(None), device("mi250")
     ('h100', 'a100', 'a100', 'a100')

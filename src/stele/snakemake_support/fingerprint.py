@@ -52,21 +52,21 @@ def source_digest(source: str) -> str:
 def _read(path: Path) -> tuple[str, frozenset[str]]:
     """Digest and imported modules (of Stele only) of one file.
 
-    Syntax trees would take seconds at every start of Snakemake: what was found is kept beside Python's own compiled
-    files, and holds for the same bytes.
+    Syntax trees would take seconds at every start of Snakemake, so the answer is cached beside Python's own compiled
+    files, by the bytes of the source.
     """
-    source, kept = path.read_bytes(), path.parent / "__pycache__" / f"{path.stem}.fingerprint.json"
+    source, cached = path.read_bytes(), path.parent / "__pycache__" / f"{path.stem}.fingerprint.json"
     key = hashlib.sha256(source).hexdigest()
     with suppress(OSError, ValueError):
-        known, *facts = json.loads(kept.read_text())
-        if known == key:
-            return facts[0], frozenset(facts[1])
+        cached_key, code_digest, imported = json.loads(cached.read_text())
+        if cached_key == key:
+            return code_digest, frozenset(imported)
     text = source.decode()
-    facts = source_digest(text), _imported(text, path)
+    code_digest, imported = source_digest(text), _imported(text, path)
     with suppress(OSError):  # a package may be read-only; half a file is no JSON, and so no harm
-        kept.parent.mkdir(exist_ok=True)
-        kept.write_text(json.dumps([key, facts[0], sorted(facts[1])]))
-    return facts
+        cached.parent.mkdir(exist_ok=True)
+        cached.write_text(json.dumps([key, code_digest, sorted(imported)]))
+    return code_digest, imported
 
 
 def _imported(source: str, path: Path) -> frozenset[str]:

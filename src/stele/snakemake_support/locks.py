@@ -1,8 +1,8 @@
 """The Snakemake processes that work in this folder, and the locks that killed ones leave.
 
-A lock does not say whose it is, so each run notes its process in `.snakemake/stele-drivers`. Locks go only when a
-noted process is surely dead and no other one can be alive. Snakemake looks for locks before it writes its own, so that
-two runs that are started at once may both find none: what each is about to write is noted as well.
+A lock does not name its process, so each run notes its own in `.snakemake/stele-drivers`. Locks are removed only when a
+noted process is surely dead and no other one can be alive. Snakemake looks for locks before it writes its own, so two
+runs that are started at once may both find none: the outputs of each are noted as well.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ DRIVERS = Path(".snakemake/stele-drivers")
 LOCKS = Path(".snakemake/locks")
 
 
-def _own() -> Path:
+def _note_path() -> Path:
     return DRIVERS / f"{socket.gethostname()}.{os.getpid()}.json"
 
 
 def note(outputs: Collection[str] = ()) -> None:
-    """Notes this process as one that builds in this folder, and what; refuses what another living one builds.
+    """Notes this process and its outputs. Raises SteleError where another living run builds one of them.
 
-    Each run notes itself before it looks at the others, so that of two at least one sees the other.
+    Each run notes itself before it looks at the others, so that of two runs at least one sees the other.
     """
     DRIVERS.mkdir(parents=True, exist_ok=True)
-    with atomic_file(_own()) as handle:
+    with atomic_file(_note_path()) as handle:
         json.dump({"process": identity(os.getpid()), "outputs": sorted(outputs)}, handle)
     for path, process in _others().items():
         same = set(outputs).intersection(read_note(path, outputs=list).get("outputs", []))
@@ -49,14 +49,15 @@ def note(outputs: Collection[str] = ()) -> None:
 
 def forget() -> None:
     """This process builds no more."""
-    _own().unlink(missing_ok=True)
+    _note_path().unlink(missing_ok=True)
 
 
 def _others() -> dict[Path, str]:
     """Record -> process, of the other runs noted here; records that cannot be read are removed."""
     others = {}
     for path in DRIVERS.glob("*.json"):
-        if "process" in (note := read_note(path, process=str)):
+        note = read_note(path, process=str)
+        if "process" in note:
             others[path] = note["process"]
         else:
             path.unlink(missing_ok=True)
@@ -64,10 +65,10 @@ def _others() -> dict[Path, str]:
 
 
 def clear_stale_locks() -> None:
-    """Removes the locks of a run that was killed on this host; those of one that may live stay.
+    """Removes the locks of a run that was killed on this host; the locks of a run that may be alive stay.
 
-    Whether a process of another host lives cannot be seen: with locks there the user is told how to say so. Where there
-    are no locks nobody builds, and what such hosts noted goes.
+    A process of another host cannot be seen: where there are locks, the user is told how to remove them. Where there
+    are none no run builds, and the notes of other hosts are removed.
     """
     others = _others()
     locked = LOCKS.is_dir() and any(LOCKS.iterdir())

@@ -265,7 +265,7 @@ def states(tables: Iterable[str]) -> Counter[str]:
 
 
 def title(job: Any) -> str:
-    """What a job does, in a line."""
+    """A job's message in a line, else the name of its rule."""
     return job.message.partition("\n")[0] if job.message else job.rule.name
 
 

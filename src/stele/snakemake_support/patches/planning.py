@@ -46,7 +46,8 @@ def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple
 @contextmanager
 def planning_only(everything: bool) -> Iterator[list[Workflow]]:
     """While this lasts, a workflow that is to be executed is planned only, and added to the list."""
-    if misfit := PLAN_ONLY.misfit():
+    misfit = PLAN_ONLY.misfit()
+    if misfit:
         raise SteleError(f"jobs cannot be planned: {misfit}")
     from snakemake.workflow import Workflow
 

@@ -130,7 +130,8 @@ def refuse(workflow: Any) -> None:
                 "an array or group share one name in SLURM's queue, so a run could not tell which of them is there"
             )
     for path in (os.getcwd(), str(workflow.basedir), sys.executable):
-        if signs := EXPANDED.intersection(path):
+        signs = EXPANDED.intersection(path)
+        if signs:
             raise SteleError(
                 f"{path}: on SLURM no job finds a path with {' '.join(sorted(signs))} in it, since sbatch or a shell "
                 "replaces that: rename the folder"
@@ -213,7 +214,7 @@ def _careful(plugin: Any, run_job: Any, earlier: EarlierJobs) -> Any:
             refusal = submit(plugin, run_job, self, job, earlier)
             if refusal:
                 job.attempt = 1 + job.restart_times  # the same request, or a larger one, would be refused again
-        except Exception as error:  # in a thread of the plugin's, where nobody would hear of it
+        except Exception as error:  # in a thread of the plugin's, which would swallow it
             refusal = f"It could not be submitted: {error} "
         if refusal and not squeue.interrupted.is_set():
             self._report_job_error_threadsafe(plugin.SubmittedJobInfo(job), refusal)

@@ -98,7 +98,8 @@ def submit(plugin: Any, run_job: Any, executor: Any, job: Any, earlier: EarlierJ
         squeue.controller()
         listening = _Listening(executor)
         run_job(listening, job)
-        if (refusal := listening.refusal) is None:
+        refusal = listening.refusal
+        if refusal is None:
             return None
         again = True  # what seems to have failed may have made a job all the same
         queued = bool(squeue.living())
