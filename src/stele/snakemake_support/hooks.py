@@ -36,24 +36,25 @@ def setup(values: Values, workflow) -> Plan:
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     hear_interrupts()
     try:
+        # the cluster's settings, and the software of the jobs
         settings.read()  # an error in cluster.yaml comes before its names are used
         snakemake_patches.add_default_resources(workflow)
         deployed = job_environment.prepare_software(workflow, root)
+        contained = job_environment.CONTAINER in deployed
         if workflow.remote_exec:
-            job_environment.prepare_node(
-                job_environment.shell_lines(root, deployed), contained=job_environment.CONTAINER in deployed
-            )
+            job_environment.prepare_node(job_environment.shell_lines(root, deployed), contained)
             slurm_patches.patch_node()
+        # the plan
         if workflow.is_main_process:
             validate_catalogue()
         where = read_sources(workflow)
         plan = make_plan(parse_config(values, where))
         check(plan, where)
+        # what the plan says to the jobs and to the user
         os.environ[VERIFY_WHOLE] = "1" if plan.settings.config.verify_inputs else "0"  # how jobs check is no param
-        if job_environment.CONTAINER in deployed:
-            job_environment.bind(
-                [root, *job_environment.outside_folders(plan.settings.config, plan.models.all.values())]
-            )
+        if contained:
+            outside = job_environment.outside_folders(plan.settings.config, plan.models.all.values())
+            job_environment.bind([root, *outside])
         if workflow.is_main_process:
             scale = plan.settings
             print(f"Stele: scale {scale.scale} ({scale.why}): {scale.sizes.title}", file=sys.stderr)
