@@ -66,8 +66,12 @@ def imported(root, rule, environment):
 
 def snakefile(root):
     """The modules of Stele that the Snakefile imports."""
-    lines = [line for line in (root / "Snakefile").read_text().splitlines() if line.startswith("from stele")]
-    return [line.split()[1].removeprefix("stele.") for line in lines]
+    modules = []
+    for line in (root / "Snakefile").read_text().splitlines():
+        if line.startswith("from stele"):
+            package, _, names = line.removeprefix("from stele.").partition(" import ")
+            modules += [package, *(f"{package}.{name}" for name in names.split(", "))]
+    return modules
 
 
 RULES = [
