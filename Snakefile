@@ -9,20 +9,20 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
 from stele.artifacts.results import RunKey
 from stele.claims.plan import claim_results
-from stele.driver.fingerprint import code, package_modules
 from stele.evaluation.metrics import metric_modules, ranx_lines
 from stele.plan.params import as_json, assignments, flags, option
 from stele.plan.paths import finetuning_seed
 from stele.plan.protocols import benchmark_code
 from stele.plan.retrieval import projected, row_of
-from stele.driver.table_context import context_digest, context_file
-from stele.driver.hooks import command_line, finish_rules, on_end, on_start, setup
+from stele.snakemake_support import hooks
+from stele.snakemake_support.fingerprint import code, package_modules
+from stele.snakemake_support.run_tables import context_digest, context_file
 
 
 configfile: "config.yaml"
 
 
-plan = setup(config, workflow)
+plan = hooks.setup(config, workflow)
 workflow.default_target = "all_tables"  # an included file cannot say so
 
 
@@ -39,15 +39,15 @@ wildcard_constraints:
 
 
 onstart:
-    on_start(plan, workflow)
+    hooks.on_start(plan, workflow)
 
 
 onsuccess:
-    on_end(plan, workflow)
+    hooks.on_end(plan, workflow)
 
 
 onerror:
-    on_end(plan, workflow)
+    hooks.on_end(plan, workflow)
 
 
 for rule_file in sorted(Path(workflow.basedir).glob("workflow/rules/*.smk")):
@@ -55,4 +55,4 @@ for rule_file in sorted(Path(workflow.basedir).glob("workflow/rules/*.smk")):
     include: rule_file
 
 
-finish_rules(plan, workflow)
+hooks.finish_rules(plan, workflow)

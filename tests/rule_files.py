@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from stele.catalogue.schema.costs import rule_facts
-from stele.driver import fingerprint
+from stele.snakemake_support import fingerprint
 
 NOT_CHOSEN = {"tables.render"}  # named for its templates; none of its modules is chosen by name
 

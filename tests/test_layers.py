@@ -1,8 +1,8 @@
 """The layers of the package: which part may import which, in one direction, by the graph of its imports.
 
-From the bottom: the shared parts; the stages, and beside them the plan, what it costs, the claims and the cluster; the
-driver. A command's arguments are the stages' only way up. Methods that are chosen by name (`load_named`) are no
-imports.
+From the bottom: the shared parts; the stages, and beside them the plan, the cluster, Snakemake's support; the claims
+and evaluations. A command's arguments are the stages' only way up. Methods that are chosen by name (`load_named`) are
+no imports.
 """
 
 from collections import defaultdict
@@ -36,19 +36,19 @@ ALLOWED = {
     **dict.fromkeys(STAGES, SHARED | COMMAND),
     "tables": SHARED | COMMAND | {"claims"},  # the verdicts on claims stand on the papers' pages
     "plan": SHARED,
-    "cost": SHARED | {"plan"},
-    "claims": SHARED | COMMAND | {"plan", "cost", "cluster"},
-    "evaluate": SHARED | COMMAND | {"plan", "cost", "cluster"},  # what results would cost is the cluster's to say
-    "cluster": SHARED | COMMAND | {"plan", "cost"},
-    "driver": SHARED | COMMAND | STAGES | {"plan", "cost", "cluster"},
+    "cluster": SHARED | COMMAND | {"plan"},
+    "snakemake_support": SHARED | COMMAND | {"plan", "cluster"},
+    "claims": SHARED | COMMAND | {"plan", "cluster", "snakemake_support"},
+    "evaluate": SHARED | COMMAND | {"plan", "cluster", "snakemake_support"},  # it estimates what its results will cost
     "__main__": COMMAND,
     "__init__": set(),  # its names are imported when they are used
 }
 LOOSE = {"__init__", "__main__", "errors", "registry", "progress"}
-LONGEST = 11  # tables, claims, cluster, cost, plan, config, papers, catalogue, recipes, files, errors
+LONGEST = 11  # tables, claims, snakemake_support, cluster, plan, config, papers, catalogue, recipes, files, errors
 # (importer, imported): why
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("stele.encoders.show", "stele.plan.plan"): "a command, which shows what the plan says of a model's encoding",
+    ("stele.cluster.cost", "stele.snakemake_support.patches.planning"): "a command, whose jobs Snakemake plans",
 }
 
 

@@ -13,9 +13,9 @@ from fnmatch import fnmatchcase
 import pytest
 
 from stele import catalogue
-from stele.driver.facts_check import FILES as PRODUCT
-from stele.driver.facts_check import check_all
 from stele.errors import SteleError
+from stele.snakemake_support.validate_catalogue import FILES as PRODUCT
+from stele.snakemake_support.validate_catalogue import validate_catalogue
 from stele_world import schema as world
 
 FILES = {**PRODUCT, **world.FILES}
@@ -167,7 +167,7 @@ def none_of(faults: list[str]) -> None:
 
 
 def test_every_file_is_as_its_model_has_it(root):
-    check_all()
+    validate_catalogue()
     world.check_files()
     folder = root / "src/stele"
     shipped = {path.relative_to(folder).as_posix() for path in folder.rglob("*.yaml")}
@@ -276,20 +276,20 @@ def test_the_workflow_is_not_read_with_a_wrong_file(monkeypatch):
     """The driver says the sentence, before it reads anything else."""
     from snakemake.exceptions import WorkflowError
 
-    from stele.driver import hooks
+    from stele.snakemake_support import hooks
 
     broken = {"msm": {"label": "MSM", "tabels": ["msm/2"], "kind": "lexical"}}
     shipped = catalogue.shipped
     monkeypatch.setattr(catalogue, "shipped", lambda name: broken if name == "catalogue/models.yaml" else shipped(name))
-    check_all.cache_clear()
+    validate_catalogue.cache_clear()
 
     class Workflow:
         basedir, is_main_process, remote_exec = ".", True, False
 
     monkeypatch.setattr(hooks, "_environment", lambda root, main: None)
-    monkeypatch.setattr(hooks.software, "prepare", lambda workflow, root: "")
+    monkeypatch.setattr(hooks.job_environment, "prepare_software", lambda workflow, root: "")
     with pytest.raises(
         WorkflowError, match=r"^catalogue/models\.yaml: unknown key 'msm\.tabels'; did you mean 'tables'"
     ):
         hooks.setup({}, Workflow)
-    check_all.cache_clear()
+    validate_catalogue.cache_clear()

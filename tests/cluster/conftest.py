@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from stele.cluster import trial_run
+from stele.cluster import check
 from tests import waiting
 from tests.cluster.private import Cluster, install
 from tests.workflow.conftest import clone, copy_project, environment, short_chain
@@ -65,7 +65,7 @@ class Driver:
     def __init__(self, cluster: Cluster, project: Path, *arguments: str, **variables: str) -> None:
         self.log = project / f"driver-{time.monotonic_ns()}.log"
         settings = environment(**cluster.environment, **variables)
-        self.process = trial_run.start(project, self.log, [*ARGUMENTS, *arguments], settings)
+        self.process = check.start(project, self.log, [*ARGUMENTS, *arguments], settings)
 
     @property
     def output(self) -> str:

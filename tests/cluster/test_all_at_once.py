@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from stele.cluster.slurm.sinfo import minutes
+from stele.cluster.sinfo import minutes
 from tests.cluster.conftest import wait_for
 from tests.cluster.edits import at_speed, before, log, log_file, saved, slowly
 from tests.workflow.conftest import TABLE, outputs, planned

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stele.cluster import check, settings, trial_run
-from stele.cluster.slurm import squeue
+from stele.cluster import check, settings, squeue
 from tests.cluster.conftest import wait_for
 from tests.waiting import PATIENCE
 from tests.workflow.conftest import environment
@@ -117,7 +116,7 @@ def test_the_tensors_of_a_file_are_named_with_type_and_shape(tmp_path):
     from safetensors.torch import save_file
 
     save_file({"a": torch.zeros(2, 3), "b": torch.zeros(4, dtype=torch.int64)}, tmp_path / "x.safetensors")
-    assert trial_run.tensors(tmp_path / "x.safetensors") == {"a": ["F32", [2, 3]], "b": ["I64", [4]]}
+    assert check.tensors(tmp_path / "x.safetensors") == {"a": ["F32", [2, 3]], "b": ["I64", [4]]}
 
 
 def test_the_check_is_not_started_inside_a_job(monkeypatch, capsys):

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from stele.catalogue.schema.models import ModelKeys
-from stele.cluster import node, settings, software
+from stele.cluster import job_environment, settings
 from stele.errors import SteleError
 from tests.workflow.borrowed import apptainer, calls, conda, environment
 from tests.workflow.conftest import copy_project, shorten, snakemake
@@ -61,14 +61,14 @@ def test_the_profile_asks_for_what_the_file_says(root, tmp_path):
 
 
 def run_in_shell(lines):
-    prefix = node.as_prefix(lines).replace("{{", "{").replace("}}", "}")  # as Snakemake's format does
+    prefix = job_environment.as_prefix(lines).replace("{{", "{").replace("}}", "}")  # as Snakemake's format does
     command = ["bash", "-c", prefix + "echo $PYTHONPATH $PYTHONNOUSERSITE ${KIND:-}"]
     return subprocess.run(command, env={"PYTHONPATH": "/own"}, capture_output=True, text=True, check=True).stdout
 
 
 def test_in_an_environment_a_command_finds_stele_and_nothing_of_the_users_own(tmp_path):
-    assert run_in_shell(software.lines(tmp_path, {"conda"})) == f"{tmp_path}/src 1\n"
-    assert run_in_shell(software.lines(tmp_path, set())) == "/own\n"
+    assert run_in_shell(job_environment.shell_lines(tmp_path, {"conda"})) == f"{tmp_path}/src 1\n"
+    assert run_in_shell(job_environment.shell_lines(tmp_path, set())) == "/own\n"
 
 
 def test_lines_of_setup_may_have_braces():
@@ -77,11 +77,13 @@ def test_lines_of_setup_may_have_braces():
 
 def test_modules_are_loaded_outside_of_a_container(monkeypatch):
     monkeypatch.delenv("KIND", raising=False)
-    node.take_environment(["echo loading", "function module { export KIND=$2; }", "module load apptainer/1.4"])
+    job_environment.take_environment(
+        ["echo loading", "function module { export KIND=$2; }", "module load apptainer/1.4"]
+    )
     assert os.environ["KIND"] == "apptainer/1.4"
     monkeypatch.delenv("KIND")
     with pytest.raises(SteleError, match="setup: failed with exit code 3"):
-        node.take_environment(["exit 3"])
+        job_environment.take_environment(["exit 3"])
 
 
 def test_a_container_sees_the_users_folders_and_where_links_lead(tmp_path, monkeypatch):
@@ -97,15 +99,15 @@ def test_a_container_sees_the_users_folders_and_where_links_lead(tmp_path, monke
     monkeypatch.setenv("APPTAINER_BINDPATH", f"{given}:/given")
     configuration = SimpleNamespace(user_data={"nq": str(data), "lareqa": "/nowhere"}, results_dir="results")
     models = [ModelKeys(label="a", checkpoint=place) for place in (str(checkpoint), "train", None)]
-    wanted = software.folders(configuration, models)
+    wanted = job_environment.outside_folders(configuration, models)
     for _ in range(2):  # once where the workflow was started, once more on the node
-        software.bind([here, *wanted])
+        job_environment.bind([here, *wanted])
     bound = os.environ["APPTAINER_BINDPATH"].split(",")
     assert bound[0] == f"{given}:/given"
     assert sorted(bound[1:]) == sorted(map(str, (data, checkpoint, large, scratch)))
     (tmp_path / "a,b").mkdir()
     with pytest.raises(SteleError, match="a,b"):
-        software.bind([tmp_path / "a,b"])
+        job_environment.bind([tmp_path / "a,b"])
 
 
 MANIFEST = "resources/tiny/mirror/manifest.json"

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from stele.cluster.planned_jobs import planned
+from stele.snakemake_support.patches.planning import planned
 from tests.workflow.conftest import environment, snakemake
 
 TABLE = "results/tables/msm/table_10.md"

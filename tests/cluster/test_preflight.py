@@ -5,13 +5,12 @@ from math import inf
 
 import pytest
 
-from stele.cluster import settings
-from stele.cluster.preflight import run as preflight
+from stele.cluster import preflight as preflight
+from stele.cluster import settings, sinfo
 from stele.cluster.requests import JobRequest
-from stele.cluster.slurm import sinfo
-from stele.cluster.slurm.sinfo import gpus, granted_minutes, minutes, nodes, problems, problems_of_retries
+from stele.cluster.sinfo import gpus, granted_minutes, minutes, nodes, problems, problems_of_retries
+from stele.cluster.work import Work
 from stele.config.model import parse_config
-from stele.cost.work import Work
 from stele.errors import SteleError
 from stele.plan.plan import make_plan
 from tests.workflow.conftest import copy_project, snakemake
@@ -146,9 +145,9 @@ def test_a_training_longer_than_all_its_attempts_names_how_many_it_takes(cluster
 def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
     cluster_yaml("partitions: {gpu: gpus}\n")
     monkeypatch.setattr(sinfo.squeue, "query", lambda *_, **__: SINFO)
-    monkeypatch.setattr(preflight.disk.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10e9}))
-    monkeypatch.setattr(preflight.disk, "_left_of_quotas", dict)
-    monkeypatch.setattr(preflight.network, "unanswered", lambda urls: dict.fromkeys(urls, "ConnectTimeout"))
+    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10e9}))
+    monkeypatch.setattr(preflight, "_left_of_quotas", dict)
+    monkeypatch.setattr(preflight, "unanswered", lambda urls: dict.fromkeys(urls, "ConnectTimeout"))
     plan = make_plan(parse_config({"scale": "paper", "papers": ["msm"], "user_data": {"nq_dpr": "/no/such"}}))
     jobs = [
         job("dataset", stage="sources", wildcards={"dataset": "cc100", "part": "sw"}, log="d.log", local=True),

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from stele.cluster.preflight import disk, network
+from stele.cluster import preflight
 from stele.cluster.requests import JobRequest
+from stele.cluster.work import Work
 from stele.config.model import parse_config
-from stele.cost.work import Work
 from stele.plan.plan import make_plan
 
 GB = 10**9
@@ -28,8 +28,8 @@ def free(monkeypatch):
     """free(bytes): every disk has so many free; no quota."""
 
     def have(size, quota=None):
-        monkeypatch.setattr(disk.shutil, "disk_usage", lambda path: SimpleNamespace(free=size))
-        monkeypatch.setattr(disk, "_left_of_quotas", lambda: quota or {})
+        monkeypatch.setattr(preflight.shutil, "disk_usage", lambda path: SimpleNamespace(free=size))
+        monkeypatch.setattr(preflight, "_left_of_quotas", lambda: quota or {})
 
     return have
 
@@ -40,9 +40,9 @@ def test_what_is_kept_adds_up_and_the_largest_of_what_lies_beside(tmp_path, monk
         job(work=Work(kept=2 * GB, temporary=5 * GB)),
         job(output="results/x.json", work=Work(kept=GB, temporary=3 * GB)),
     ]
-    (size,) = disk.needed([*jobs, job()]).values()  # one file system
+    (size,) = preflight.needed([*jobs, job()]).values()  # one file system
     assert size == 8 * GB
-    (at,) = disk.needed(jobs)
+    (at,) = preflight.needed(jobs)
     assert tmp_path.is_relative_to(at) and at.is_mount()
 
 
@@ -51,13 +51,13 @@ def test_what_cannot_fit_is_told_from_what_may_not(free, tmp_path, monkeypatch):
     jobs = [job(work=Work(kept=20 * GB))]
     for size, expected in ((21 * GB, (0, 0)), (10 * GB, (0, 1)), (6 * GB, (1, 0))):
         free(size)
-        assert tuple(map(len, disk.problems(jobs))) == expected
-    (at,) = disk.needed(jobs)
+        assert tuple(map(len, preflight.disk_problems(jobs))) == expected
+    (at,) = preflight.needed(jobs)
     free(100 * GB, {at: 3 * GB})
-    ((line,), _) = disk.problems(jobs)
+    ((line,), _) = preflight.disk_problems(jobs)
     assert "keeps about 20 GB there, and 3 GB are left of your quota: free some space" in line
     free(100 * GB, {Path("/elsewhere"): 0})
-    assert disk.problems(jobs) == ([], [])
+    assert preflight.disk_problems(jobs) == ([], [])
 
 
 def test_quota_s_own_words_are_read(tmp_path, monkeypatch):
@@ -72,12 +72,12 @@ def test_quota_s_own_words_are_read(tmp_path, monkeypatch):
     )
     (tmp_path / "quota").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    assert disk._left_of_quotas() == {Path("/home"): 1024 * 1048576}
+    assert preflight._left_of_quotas() == {Path("/home"): 1024 * 1048576}
     (tmp_path / "quota").write_text("#!/bin/sh\necho 'quota: Mountpoint not found' >&2; exit 1\n")
-    assert disk._left_of_quotas() == {}
+    assert preflight._left_of_quotas() == {}
     (tmp_path / "quota").unlink()
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert disk._left_of_quotas() == {}
+    assert preflight._left_of_quotas() == {}
 
 
 # --- places -----------------------------------------------------------------------------------------------------------
@@ -105,7 +105,9 @@ def server():
 @pytest.fixture
 def lacking():
     """lacking(jobs, key=value...) -> what reach.lacks says at the papers' sizes."""
-    return lambda jobs, **values: network.problems(make_plan(parse_config({"scale": "paper", **values})), jobs)
+    return lambda jobs, **values: preflight.network_problems(
+        make_plan(parse_config({"scale": "paper", **values})), jobs
+    )
 
 
 CC100 = [job("dataset", dataset="cc100", part=part) for part in ("sw", "th")]
@@ -114,13 +116,13 @@ XLMR = job("checkpoint", model="xlmr")
 
 def test_an_answer_of_any_kind_is_one(server):
     there, gone = server
-    assert network.unanswered({"there": f"{there}/x", "gone": f"{gone}/x"}) == {"gone": "ConnectionError"}
+    assert preflight.unanswered({"there": f"{there}/x", "gone": f"{gone}/x"}) == {"gone": "ConnectionError"}
 
 
 def test_a_host_is_asked_once_and_named_with_what_needs_it(lacking, monkeypatch):
     requests = []
     monkeypatch.setattr(
-        network, "unanswered", lambda urls: requests.append(dict(urls)) or {"data.statmt.org": "Timeout"}
+        preflight, "unanswered", lambda urls: requests.append(dict(urls)) or {"data.statmt.org": "Timeout"}
     )
     actual = lacking([*CC100, XLMR, job("score", benchmark="nq")])
     assert [sorted(urls) for urls in requests] == [["data.statmt.org", "huggingface.co"]]
@@ -131,9 +133,9 @@ def test_a_host_is_asked_once_and_named_with_what_needs_it(lacking, monkeypatch)
 
 def test_one_of_several_equally_good_hosts_is_enough(lacking, monkeypatch):
     dumps = [job("dataset", dataset="wikipedia", part="sw")]
-    monkeypatch.setattr(network, "unanswered", lambda urls: {"dumps.wikimedia.org": "Timeout"})
+    monkeypatch.setattr(preflight, "unanswered", lambda urls: {"dumps.wikimedia.org": "Timeout"})
     assert lacking(dumps) == {}
-    monkeypatch.setattr(network, "unanswered", lambda urls: dict.fromkeys(urls, "Timeout"))
+    monkeypatch.setattr(preflight, "unanswered", lambda urls: dict.fromkeys(urls, "Timeout"))
     assert "dumps.wikimedia.org (Timeout), archive.org (Timeout): 1" in next(iter(lacking(dumps)))
 
 
@@ -148,7 +150,7 @@ def test_folders_are_looked_into(lacking, tmp_path, monkeypatch):
     path = tmp_path / "data.statmt.org/cc-100/sw.txt.xz"
     path.parent.mkdir(parents=True)
     path.touch()
-    monkeypatch.setattr(network, "unanswered", lambda urls: pytest.fail("nobody is asked") if urls else {})
+    monkeypatch.setattr(preflight, "unanswered", lambda urls: pytest.fail("nobody is asked") if urls else {})
     assert lacking(CC100[:1], mirrors=[str(tmp_path)]) == {}
     (line,) = actual = lacking(CC100, mirrors=[str(tmp_path)], offline=True)
     assert line == "in no mirror, and the network is off (offline: true): 1 (dataset cc100.th)"
@@ -158,7 +160,7 @@ def test_folders_are_looked_into(lacking, tmp_path, monkeypatch):
 
 
 def test_what_the_user_gives_or_the_world_makes_is_not_fetched(lacking, tmp_path, monkeypatch):
-    monkeypatch.setattr(network, "unanswered", lambda urls: pytest.fail("nobody is asked"))
+    monkeypatch.setattr(preflight, "unanswered", lambda urls: pytest.fail("nobody is asked"))
     assert lacking(CC100, user_data={"cc100": str(tmp_path)}) == {}
     assert lacking([*CC100, XLMR], scale="miniature") == {}
     assert lacking([XLMR], models={"xlmr": {"checkpoint": str(tmp_path)}}) == {}

@@ -17,16 +17,15 @@ import pytest
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Costs, Fill
-from stele.cluster import cost_table, resources
-from stele.cluster.planned_jobs import planned
-from stele.cost import chain, counts, finetuning, gpu_rules, pretraining, rules, shapes, work
-from stele.cost.finetuning import Texts
-from stele.cost.shapes import shape_of
-from stele.cost.work import Work
+from stele.cluster import cost, resources, search_costs, sizes, text_costs, training_costs, work
+from stele.cluster.requests import estimate
+from stele.cluster.sizes import Texts, shape_of
+from stele.cluster.work import Work
 from stele.recipes.calibration import RotationRecipe
 from stele.recipes.finetuning import parse_finetuning as parse_finetuning
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import parse_recipe as parse_pretraining
+from stele.snakemake_support.patches.planning import planned
 from stele.training.objectives.clir import QUERY
 from stele.training.objectives.mlm import MaskedLanguageModelling
 
@@ -34,7 +33,7 @@ FULL = Fill(tokens=1, sentences=1)
 SHAPE = Shape(layers=12, width=768, inner=3072, vocabulary=250002)
 
 
-@pytest.mark.parametrize("module", [chain, counts, work], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [cost, sizes, work], ids=lambda module: module.__name__)
 def test_the_examples_in_the_docstrings_hold(module):
     outcome = doctest.testmod(module)
     assert outcome.attempted and not outcome.failed
@@ -68,7 +67,7 @@ def test_full_groups_cost_what_their_objective_counts(jobs, model):
     if share:
         mlm = MaskedLanguageModelling(recipe).flops(batch_of("mlm", recipe), SHAPE)
     expected = recipe.groups * ((1 - share) * contrastive + share * mlm)
-    assert pretraining.per_step(recipe, SHAPE, FULL) == pytest.approx(expected, rel=1e-4)
+    assert training_costs.pretraining_step(recipe, SHAPE, FULL) == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("window", [None, 64])
@@ -103,8 +102,8 @@ def test_a_chain_that_began_with_a_conversion_has_its_windows(jobs):
 def test_equal_compute_costs_as_much_as_what_it_equals(jobs):
     plan, fill = jobs(scale="paper"), catalogue.whole(Costs).fill
     for equal, other in (("mlm_equal_compute", "msm"), ("crop_equal_compute", "kept")):
-        one, steps = pretraining.operations(plan.pretraining.recipe(equal), SHAPE, fill)
-        two, of_the_other = pretraining.operations(plan.pretraining.recipe(other), SHAPE, fill)
+        one, steps = training_costs.pretraining_operations(plan.pretraining.recipe(equal), SHAPE, fill)
+        two, of_the_other = training_costs.pretraining_operations(plan.pretraining.recipe(other), SHAPE, fill)
         assert one == pytest.approx(two, rel=1e-4) and steps != of_the_other
 
 
@@ -120,22 +119,22 @@ def test_a_fine_tuning_by_hand():
 
     step = 3 * (encoded(2, 5) + encoded(4, 9)) + 3 * 2 * 4 * 2 * 4
     # 7 examples are 3 whole groups an epoch
-    assert finetuning.operations(recipe, shape, query, passage, 7, 0) == (6 * step, 6)
+    assert training_costs.finetuning_operations(recipe, shape, query, passage, 7, 0) == (6 * step, 6)
     # a dev set of 5 questions, measured after each epoch: each with its positive and a hard negative
     dev = 2 * 5 * (encoded(1, 3) + 2 * encoded(1, 6))
-    assert finetuning.operations(by_loss, shape, query, passage, 7, 5)[0] == 6 * step + dev
+    assert training_costs.finetuning_operations(by_loss, shape, query, passage, 7, 5)[0] == 6 * step + dev
     # from the second epoch on in a pool of 1 + 60 passages a question
     by_rank = by_loss.model_copy(update={"selection": "average_rank_from_epoch_1"})
     dev = 2 * 5 * encoded(1, 3) + 5 * (2 + 61) * encoded(1, 6)
-    assert finetuning.operations(by_rank, shape, query, passage, 7, 5)[0] == 6 * step + dev
+    assert training_costs.finetuning_operations(by_rank, shape, query, passage, 7, 5)[0] == 6 * step + dev
 
 
 def test_a_search_by_hand():
-    actual = gpu_rules.encoded(gpu_rules.Search(2, 10, 3, 6), Shape(2, 4, 8, 100), first_only=False, half=False)
+    actual = search_costs.encoded(search_costs.Search(2, 10, 3, 6), Shape(2, 4, 8, 100), first_only=False, half=False)
     layer = 8 * 16 + 4 * 4 * 8
     assert actual.flops == {"encoding": 2 * (10 * 6 * (layer + 96) + 2 * 3 * (layer + 48)), "search": 2 * 2 * 10 * 4}
     assert actual.temporary == 10 * 4 * 4
-    short = gpu_rules.encoded(gpu_rules.Search(2, 10, 3, 6), Shape(2, 4, 8, 100), False, half=True, dimension=3)
+    short = search_costs.encoded(search_costs.Search(2, 10, 3, 6), Shape(2, 4, 8, 100), False, half=True, dimension=3)
     assert short.temporary == 10 * 3 * 2 and short.flops["search"] == 2 * 2 * 10 * 3
     assert short.flops["encoding_half"] == actual.flops["encoding"]
 
@@ -152,11 +151,11 @@ def test_a_search_needs_the_disk_of_its_largest_pool(jobs, model, encoding, numb
     """MIRACL's English passages, one pool of 18, by the numbers of a vector that are kept."""
     models, w = {model: {"encoding": encoding}}, {"benchmark": "miracl", "model": model, "setting": "direct"}
     english, all_pools = 32_893_221, 106_332_152
-    work = rules.work(jobs(scale="paper", models=models), "retrieve", {**w, "seeds": "pt0-ft0"})
+    work = estimate(jobs(scale="paper", models=models), "retrieve", {**w, "seeds": "pt0-ft0"})
     assert work.temporary == english * numbers * bytes_of_one
     small = jobs(scale="paper", models=models, languages=["sw", "th"])
-    assert rules.work(small, "retrieve", {**w, "seeds": "pt0-ft0"}).temporary == 542_166 * numbers * bytes_of_one
-    kept = rules.work(jobs(scale="paper", models=models, keep_index=True), "retrieve", {**w, "seeds": "pt0-ft0"})
+    assert estimate(small, "retrieve", {**w, "seeds": "pt0-ft0"}).temporary == 542_166 * numbers * bytes_of_one
+    kept = estimate(jobs(scale="paper", models=models, keep_index=True), "retrieve", {**w, "seeds": "pt0-ft0"})
     assert kept.kept - work.kept == pytest.approx(all_pools * numbers * bytes_of_one)
 
 
@@ -164,8 +163,8 @@ def test_an_encoded_collection_lies_there_with_the_others_that_are_searched_with
     """NeuCLIRBench's three, each encoded once for its three benchmarks; a search of them makes no vectors."""
     plan, w = jobs(scale="paper"), {"model": "bge_m3", "setting": "direct", "seeds": "pt0-ft0"}
     encoding = {"benchmark": "neuclir_mono", "collection": "fa", **w}
-    assert rules.work(plan, "encode_collection", encoding).temporary == 10_038_768 * 1024 * 4
-    assert rules.work(plan, "retrieve", {"benchmark": "neuclir_mlir", **w}).temporary == 0
+    assert estimate(plan, "encode_collection", encoding).temporary == 10_038_768 * 1024 * 4
+    assert estimate(plan, "retrieve", {"benchmark": "neuclir_mlir", **w}).temporary == 0
 
 
 def test_a_rotation_by_hand():
@@ -174,9 +173,9 @@ def test_a_rotation_by_hand():
     layers = {"discriminator_layers": 1, "discriminator_width": 3, "refinement_vectors": 6, "criterion_vectors": 5}
     recipe = RotationRecipe(**sizes, **layers)
     adversarial, compared = 12 * 8 * 6 * (2 * 3 + 3), (4 * 25 + 36) * 2 * (2 * 2)
-    assert gpu_rules.rotation(recipe, 2) == (adversarial + compared, 12)
+    assert search_costs.rotation(recipe, 2) == (adversarial + compared, 12)
     from_identity = recipe.model_copy(update={"start": "identity"})
-    assert gpu_rules.rotation(from_identity, 2) == ((2 * 25 + 36) * 2 * (2 * 2), 0)
+    assert search_costs.rotation(from_identity, 2) == ((2 * 25 + 36) * 2 * (2 * 2), 0)
 
 
 def test_a_calibration_costs_by_its_languages_and_pairs(jobs):
@@ -184,7 +183,7 @@ def test_a_calibration_costs_by_its_languages_and_pairs(jobs):
     w = {"model": "xlmr_large", "recipe": "ccp", "seeds": "pt0-ft0"}
     plan, two = jobs(scale="paper", languages=["de", "fr"]), jobs(scale="paper", languages=["fr"])
     assert plan.calibration.pairs("ccp") == ["de-en", "fr-en", "fr-de"] and two.calibration.pairs("ccp") == ["fr-en"]
-    more, less = (rules.work(one, "calibrate", w) for one in (plan, two))
+    more, less = (estimate(one, "calibrate", w) for one in (plan, two))
     assert more.flops["encoding"] / less.flops["encoding"] == pytest.approx(3 / 2)
     assert more.flops["search"] / less.flops["search"] == pytest.approx(3)
     vectors = 200_000 * 1024 * 4
@@ -206,7 +205,7 @@ def test_the_longest_chain_is_that_of_all_paths():
         after = [tuple(rng.choice(n, rng.integers(0, n + 1), replace=False).tolist()) if n else () for n in range(7)]
         subsets = (path for size in range(1, 8) for path in itertools.combinations(range(7), size))
         paths = [path for path in subsets if all(a in after[b] for a, b in itertools.pairwise(path))]
-        actual = chain.longest(seconds, after)
+        actual = cost.longest_chain(seconds, after)
         assert tuple(actual) in paths
         assert sum(seconds[n] for n in actual) == max(sum(seconds[n] for n in path) for path in paths)
 
@@ -215,9 +214,9 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
     """An estimate must never stop a plan: it is part of every GPU job's time."""
     plan = jobs(scale="paper")
     for model in filter(plan.models.is_trained, plan.models.all):
-        assert rules.work(plan, "pretrain", {"model": model, "pt": "0"}).operations > 1e16
+        assert estimate(plan, "pretrain", {"model": model, "pt": "0"}).operations > 1e16
     for recipe in catalogue.load("recipes")["finetuning"]:
-        assert rules.work(plan, "finetune", {"model": "xlmr", "recipe": recipe, "seeds": "pt0-ft0"}).operations > 1e16
+        assert estimate(plan, "finetune", {"model": "xlmr", "recipe": recipe, "seeds": "pt0-ft0"}).operations > 1e16
     settings = catalogue.load("settings")["settings"]
     for benchmark, setting, kind in ((b, s, entry["kind"]) for b, own in settings.items() for s, entry in own.items()):
         rule = {"dense": "retrieve", "calibrated": "retrieve", "vectors": "encode_pairs"}.get(kind)
@@ -226,11 +225,11 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
             lender = catalogue.entry(Benchmark, benchmark).collections_of
             collections = plan.data.read_languages(benchmark) if lender else ()
             encodings = [row | {"benchmark": lender, "collection": collection} for collection in collections]
-            works = [rules.work(plan, rule, row), *(rules.work(plan, "encode_collection", w) for w in encodings)]
+            works = [estimate(plan, rule, row), *(estimate(plan, "encode_collection", w) for w in encodings)]
             assert sum(work.operations for work in works) > 1e13
         if kind == "answered":
             row = {"benchmark": benchmark, "model": "xlmr", "setting": setting, "seeds": "pt0-ft0"}
-            assert rules.work(plan, "answer", row).operations > 1e16
+            assert estimate(plan, "answer", row).operations > 1e16
     encoders = {key: model for key, model in plan.models.all.items() if model.has_encoder and not model.unavailable}
     known = {key for key in encoders if not plan.models.pretraining_of(key)}
     assert known <= catalogue.load("checkpoint_sizes").keys()
@@ -239,29 +238,29 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
 def test_expansion_and_fusion_have_their_costs(jobs):
     plan = jobs(scale="paper")
     plain, expanded = (
-        rules.work(plan, "bm25", {"benchmark": "mrtydi", "model": model, "setting": "tuned"}).cpu_seconds
+        estimate(plan, "bm25", {"benchmark": "mrtydi", "model": model, "setting": "tuned"}).cpu_seconds
         for model in ("bm25", "bm25_rm3")
     )
     assert 1.5 * plain < expanded < 3 * plain
-    fusion = rules.work(plan, "fuse", {"benchmark": "lareqa", "model": "mbert", "setting": "x", "seeds": "pt0-ft0"})
+    fusion = estimate(plan, "fuse", {"benchmark": "lareqa", "model": "mbert", "setting": "x", "seeds": "pt0-ft0"})
     assert 100 < fusion.cpu_seconds < 200  # 13,090 questions
 
 
 def test_a_benchmark_of_one_s_own_has_no_estimate_and_a_day(jobs):
     plan = jobs(scale="paper")
     w = {"benchmark": "my_questions", "model": "msm", "setting": "zero_shot_nq", "seeds": "pt0-ft0"}
-    assert rules.work(plan, "retrieve", w) is None and rules.work(plan, "score", w) is not None
+    assert estimate(plan, "retrieve", w) is None and estimate(plan, "score", w) is not None
     assert (
         resources.runtime_minutes("retrieve", plan, 2)(w) == 24 * 60 and resources.disk_mb("retrieve", plan)(w) == 1000
     )
     own = SimpleNamespace(train_and_dev=lambda name: ("my_examples", "nq"), recipe=plan.finetuning.recipe)
     of_own = dataclasses.replace(plan, finetuning=own)
-    assert rules.work(of_own, "finetune", {"model": "msm", "recipe": "nq"}) is None
+    assert estimate(of_own, "finetune", {"model": "msm", "recipe": "nq"}) is None
 
 
 def test_a_model_that_nobody_knows_is_taken_for_a_known_one_and_that_is_said(jobs):
     plan = jobs(scale="paper", models={"mine": {"checkpoint": "someone/something"}})
-    assert shapes.shape_of(plan, "mine") == (shapes.shape_of(plan, "xlmr").shape, False)
+    assert sizes.shape_of(plan, "mine") == (sizes.shape_of(plan, "xlmr").shape, False)
 
 
 def test_an_unknown_checkpoint_is_fetched_as_large_as_assumed_and_a_folder_is_as_large_as_it_says(jobs, tmp_path):
@@ -270,22 +269,22 @@ def test_an_unknown_checkpoint_is_fetched_as_large_as_assumed_and_a_folder_is_as
     )
     plan = jobs(scale="paper", models={"mine": {"checkpoint": "a/b"}, "here": {"checkpoint": str(tmp_path)}})
     fetched, assumed, here = (
-        rules.cpu_rules.checkpoint(plan, SimpleNamespace(model=model)).download for model in ("mine", "xlmr", "here")
+        text_costs.checkpoint(plan, SimpleNamespace(model=model)).download for model in ("mine", "xlmr", "here")
     )
     assert fetched == assumed > 10**9 and here == 0
-    assert shapes.shape_of(plan, "here") == (Shape(layers=3, width=64, inner=128, vocabulary=500), True)
+    assert sizes.shape_of(plan, "here") == (Shape(layers=3, width=64, inner=128, vocabulary=500), True)
 
 
 def test_shapes_give_the_known_numbers_of_parameters(jobs):
     """Parameters of public checkpoints in millions (facts about them: 278 M for XLM-R base, 178 M for mBERT, ...)."""
     for model, millions in {"xlmr": 278.0, "xlmr_large": 559.9, "mbert": 177.9, "labse": 471.5, "bert": 109.5}.items():
-        shape = shapes.shape_of(jobs(scale="paper"), model).shape
-        assert shapes.saved_bytes(shape) / 4e6 == pytest.approx(millions, rel=0.015)
+        shape = sizes.shape_of(jobs(scale="paper"), model).shape
+        assert sizes.saved_bytes(shape) / 4e6 == pytest.approx(millions, rel=0.015)
 
 
 def test_a_stand_in_has_its_own_shape_and_its_large_one_more_layers(jobs):
     plan = jobs(scale="miniature")
-    small, large = (shapes.shape_of(plan, model).shape for model in ("msm", "msm_large"))
+    small, large = (sizes.shape_of(plan, model).shape for model in ("msm", "msm_large"))
     assert small == Shape(2, 64, 256, 3500) and large == small._replace(layers=4)
 
 
@@ -297,8 +296,8 @@ def test_the_time_of_a_job_needs_no_torch(root):
 
 def test_a_user_s_own_data_are_no_download(jobs, tmp_path):
     w = SimpleNamespace(dataset="squad", part="all")
-    assert rules.cpu_rules.dataset(jobs(scale="paper"), w).download == 30288272 + 4854279
-    assert rules.cpu_rules.dataset(jobs(scale="paper", user_data={"squad": str(tmp_path)}), w).download == 0
+    assert text_costs.dataset(jobs(scale="paper"), w).download == 30288272 + 4854279
+    assert text_costs.dataset(jobs(scale="paper", user_data={"squad": str(tmp_path)}), w).download == 0
 
 
 def test_the_words_of_small_agree_with_its_sizes(jobs):
@@ -307,7 +306,7 @@ def test_the_words_of_small_agree_with_its_sizes(jobs):
     steps, minutes = re.search(
         r"([\d,]+) steps of [\d.]+ CPU-seconds, (\d+) minutes", " ".join(head.split("\n# "))
     ).groups()
-    done = rules.work(jobs(scale="small"), "pretrain", {"model": "msm", "pt": "0"})
+    done = estimate(jobs(scale="small"), "pretrain", {"model": "msm", "pt": "0"})
     assert done.steps == int(steps.replace(",", ""))
     assert work.cpu_seconds(done) / 60 == pytest.approx(int(minutes), rel=0.1)
 
@@ -337,7 +336,7 @@ def _hours(*config):
     _, planned_jobs = planned(["all_tables", "--config", "scale=small", *config], everything=True, leave_out="cost")
     hours = Counter()
     for job in planned_jobs:
-        hours[job.stage] += cost_table.core_seconds(job) / 3600
+        hours[job.stage] += cost.core_seconds(job) / 3600
     return hours
 
 
@@ -345,8 +344,8 @@ def test_plain_numbers_of_a_benchmark_are_those_of_the_chosen_languages(jobs):
     """Belebele's 122 variants have 900 questions each; a folder of a known key is as large as the folder says."""
     row = SimpleNamespace(benchmark="belebele", model="me5_small", setting="direct", seeds="pt0-ft0")
     every, english = (jobs(scale="paper", **some) for some in ({}, {"languages": ["en"]}))
-    assert counts.of_languages([109800], "belebele", english.data.languages("belebele")) == 900
-    alone, whole = (gpu_rules.retrieve(plan, row) for plan in (english, every))
+    assert sizes.of_languages([109800], "belebele", english.data.languages("belebele")) == 900
+    alone, whole = (search_costs.retrieve(plan, row) for plan in (english, every))
     assert whole.flops["encoding"] == pytest.approx(122 * alone.flops["encoding"], rel=0.02)
     assert alone.memory < 3e9
 

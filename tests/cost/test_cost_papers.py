@@ -2,9 +2,9 @@
 
 from stele import catalogue
 from stele.catalogue.schema.costs import Costs
-from stele.cost import pretraining
-from stele.cost.rules import work
-from stele.cost.work import Work, seconds
+from stele.cluster import training_costs
+from stele.cluster.requests import estimate
+from stele.cluster.work import Work, seconds
 from stele.recipes.flops import Shape, encode
 
 BASE, LARGE = Shape(12, 768, 3072, 105_879), Shape(24, 1024, 4096, 250_002)
@@ -26,7 +26,7 @@ def test_kept_takes_the_hours_that_its_paper_states(jobs):
     shape = Shape(12, 768, 3072, 119_547)
     for chunk in (recipe.encode_chunk, None):
         chunked = recipe.model_copy(update={"encode_chunk": chunk})
-        number, steps = pretraining.operations(chunked, shape, catalogue.whole(Costs).fill)
+        number, steps = training_costs.pretraining_operations(chunked, shape, catalogue.whole(Costs).fill)
         assert within_two(seconds(Work({"training": number}, steps), "a100", 8), expected["hours"] * HOUR)
 
 
@@ -48,7 +48,7 @@ def test_the_recipes_of_clir_lm_take_the_hours_that_its_paper_states(jobs):
     for model, hours in {"mbert_qlm_rr": 24, "mbert_gsw_qlm_rr": 40}.items():
         expected = plan.pretraining.whole_recipe(model).expect
         assert (expected.hours, expected.gpus) == (hours, "16 x V100 16 GB")
-        assert within_two(seconds(work(plan, "pretrain", {"model": model, "pt": "0"}), "v100", 16), hours * HOUR)
+        assert within_two(seconds(estimate(plan, "pretrain", {"model": model, "pt": "0"}), "v100", 16), hours * HOUR)
 
 
 def test_ccp_takes_about_the_days_that_its_paper_states():

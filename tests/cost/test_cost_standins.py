@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from stele import catalogue
-from stele.cost.gpu_rules import standin
-from stele.cost.shapes import standin_shape
+from stele.cluster.sizes import standin_shape
+from stele.cluster.training_costs import standin
 from stele.recipes.flops import Shape
 
 SCALES = ("miniature", "study", "small")

@@ -1,6 +1,6 @@
 """What a change of code mines again."""
 
-from stele.driver.fingerprint import closure, package_modules
+from stele.snakemake_support.fingerprint import closure, package_modules
 
 
 def test_mining_does_not_depend_on_how_models_are_built():

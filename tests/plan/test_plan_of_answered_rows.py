@@ -5,8 +5,8 @@ import json
 import pytest
 
 from stele.artifacts.results import RunKey
+from stele.cluster.requests import estimate
 from stele.config.model import parse_config
-from stele.cost.rules import work
 from stele.plan.plan import make_plan
 
 ROW = RunKey("mlqa", "xlmr", "zero_shot")
@@ -60,7 +60,7 @@ def test_the_recipe_is_the_papers_and_where_the_code_differs_another():
 
 def test_the_cost_is_that_of_ten_epochs_and_of_what_is_answered():
     of = plan("paper")
-    job = work(of, "answer", {"benchmark": "mlqa", "model": "xlmr", "setting": "zero_shot", "seeds": SEEDS})
+    job = estimate(of, "answer", {"benchmark": "mlqa", "model": "xlmr", "setting": "zero_shot", "seeds": SEEDS})
     assert job.steps == 10 * -(-130_319 // 16)
     layers = 12 * 8 * 768**2 + 12 * 4 * 768 * 3072  # operations of all layers for one token, attention left out
     assert job.flops["training"] == pytest.approx(3 * 10 * 130_319 * 350 * layers, rel=0.15)

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from stele.driver import fingerprint
 from stele.errors import SteleError
+from stele.snakemake_support import fingerprint
 
 
 def own(jobs, **override):

@@ -8,8 +8,8 @@ import yaml
 
 from stele import catalogue
 from stele.catalogue.datasets import mirror_path
+from stele.cluster.requests import estimate
 from stele.config.model import Sources, parse_config
-from stele.cost.rules import work
 from stele.errors import SteleError
 from stele.plan.validation import check
 from stele.sources import dataset
@@ -106,7 +106,7 @@ def test_a_capped_corpus_is_read_as_far_as_the_scale_says_but_for_one_s_own(jobs
         "sw"
     )
     assert whole.corpora.dump_mb("en") > 20_000
-    web, dump = (work(plan, "dataset", {"dataset": name, "part": "en"}).download for name in ("cc100", "wikipedia"))
+    web, dump = (estimate(plan, "dataset", {"dataset": name, "part": "en"}).download for name in ("cc100", "wikipedia"))
     assert web < 5000 * 1000 and dump == plan.corpora.dump_mb("en") << 20
     own = jobs(scale=str(tmp_path / "capped.yaml"), user_data={"cc100": str(tmp_path)})
     assert own.corpora.first("cc100") is None and own.corpora.first("wikipedia") == 100_000

@@ -7,7 +7,7 @@ import pytest
 from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark
-from stele.cost import cpu_rules, gpu_rules
+from stele.cluster import search_costs, text_costs, training_costs
 from stele.errors import SteleError
 from stele.recipes.search import Windows
 from stele.retrieval.dense.windows import parse_windows
@@ -57,18 +57,18 @@ def test_a_collection_that_one_must_order_is_named(jobs):
 def test_what_is_reckoned_is_encoding_windows_not_documents(jobs):
     plan = jobs(scale="paper", user_data={"trec3_es": "."})
     w = SimpleNamespace(benchmark="trec3_es", model="mbert", setting="zero_shot_nq", seeds=SEEDS)
-    work = gpu_rules.retrieve(plan, w)
+    work = search_costs.retrieve(plan, w)
     assert work.temporary == 57_868 * 10 * 768 * 4, "a vector a window"
     assert work.flops["search"] == 2.0 * 25 * 57_868 * 10 * 768
 
 
 def test_the_cost_report_lists_windows_hours_and_disk_of_each_collection(jobs):
-    from stele.cluster.cost_table import markdown
+    from stele.cluster.cost import markdown
     from stele.cluster.requests import JobRequest
 
     plan = jobs(scale="paper", user_data={"trec3_es": "."})
     w = {"benchmark": "trec3_es", "model": "mbert", "setting": "zero_shot_nq", "seeds": SEEDS}
-    work = gpu_rules.retrieve(plan, SimpleNamespace(**w))
+    work = search_costs.retrieve(plan, SimpleNamespace(**w))
     resources = {"gpus": 2, "mem_mb": 1, "runtime": 600}
     job = JobRequest("retrieval", "retrieve", w, "log", (), 1, resources, work=work, seconds=3600)
     page = markdown(plan, [job, job], "a100", True)
@@ -124,7 +124,7 @@ def test_a_language_that_is_out_of_scale_leaves_a_row_out(jobs):
 
 def test_what_titles_and_their_training_cost_is_reckoned(jobs):
     plan = jobs(scale="paper")
-    work = cpu_rules.title_queries(plan, SimpleNamespace(recipe="wiki", part="fr"))
+    work = text_costs.title_queries(plan, SimpleNamespace(recipe="wiki", part="fr"))
     assert 600 < work.cpu_seconds < 36_000 and 1e9 < work.kept < 5e9
-    steps = gpu_rules.finetune(plan, SimpleNamespace(model="mbert", recipe="wiki-fr", seeds=SEEDS)).steps
+    steps = training_costs.finetune(plan, SimpleNamespace(model="mbert", recipe="wiki-fr", seeds=SEEDS)).steps
     assert steps == 3 * (50_000 // 64)

@@ -9,7 +9,7 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark, TrainingSet
 from stele.catalogue.schema.models import Model
-from stele.cost import gpu_rules
+from stele.cluster import search_costs, training_costs
 from stele.errors import SteleError
 
 SEEDS = "pt0-ft0"
@@ -116,9 +116,9 @@ def test_a_users_collection_is_not_asked_of_by_a_generator_of_another_world(jobs
 
 def test_what_generators_and_queries_cost_is_reckoned(jobs):
     plan = jobs(scale="paper")
-    training = gpu_rules.finetune_generator(plan, job("hi"))
+    training = training_costs.finetune_generator(plan, job("hi"))
     # 1,000 steps of 20 pairs: 6 operations a weight and token, of 354 million in the layers of both sides
     assert 6 * 354e6 * 1000 * 20 * 100 < training.operations < 6 * 620e6 * 1000 * 20 * 300
     assert training.steps == 1000
-    written = gpu_rules.generate_queries(plan, job("hi"))
+    written = search_costs.generate_queries(plan, job("hi"))
     assert 1e16 < written.operations < 1e17 and written.steps == 0

@@ -187,7 +187,7 @@ def test_every_mining_recipe_has_one_rule(jobs):
 
 
 def test_another_objective_s_code_is_no_param_of_kept(jobs):
-    from stele.driver.fingerprint import closure
+    from stele.snakemake_support.fingerprint import closure
 
     plan = jobs(**PAPER)
     reached = closure(["pretraining.pretrain", *plan.pretraining.modules("kept")])

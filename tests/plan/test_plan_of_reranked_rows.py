@@ -7,8 +7,8 @@ import pytest
 from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.models import Model
+from stele.cluster.requests import estimate
 from stele.config.model import parse_config
-from stele.cost.rules import work
 from stele.errors import SteleError
 from stele.plan.plan import make_plan
 
@@ -89,7 +89,9 @@ def test_without_clef_a_row_is_unavailable_and_says_how_to_get_it(tmp_path):
 def test_the_cost_of_a_job_is_that_of_its_pairs_and_of_what_is_scored(tmp_path):
     """20 epochs of 5 folds: 3/5 of 177 x 29 pairs each, 358 documents of each topic scored after each and once more."""
     of = plan("paper", user_data={"clef": str(tmp_path)})
-    job = work(of, "rerank", {"benchmark": "clef", "model": "xlmr", "setting": "cv5", "seeds": SEEDS, "part": "en-de"})
+    job = estimate(
+        of, "rerank", {"benchmark": "clef", "model": "xlmr", "setting": "cv5", "seeds": SEEDS, "part": "en-de"}
+    )
     assert job.steps == 20 * 5 * 177 * 29 * 3 // 5 // 10
     layers = 12 * 8 * 768**2 + 12 * 4 * 768 * 3072  # operations of all layers for one token, attention left out
     trained, scored = 2 * 20 * 3 * 177 * 29, 21 * 177 * 358
@@ -172,7 +174,7 @@ def test_facts_of_analysis_are_part_of_what_word_scorers_are_made_by():
 def test_the_cost_of_word_scorers_is_reading_and_small_steps(tmp_path):
     of, job = plan("paper", user_data={"clef": str(tmp_path)}), {"benchmark": "clef", "seeds": SEEDS, "part": "en-de"}
     trained, untrained = (
-        work(of, "rerank", {**job, "model": model, "setting": setting})
+        estimate(of, "rerank", {**job, "model": model, "setting": setting})
         for model, setting in (("drmm_fasttext", "cv5"), ("bwe_agg_idf", "direct"))
     )
     assert not trained.flops and not untrained.flops

@@ -88,11 +88,12 @@ def test_a_recipe_without_a_counter_is_not_built(jobs):
 
 def test_costs_are_of_the_texts_and_the_vectors(jobs):
     """Seconds of a day at most, for the largest part; the vectors' gigabytes alone are some of them."""
-    from stele.cost import cpu_rules
+    from stele.cluster import text_costs
+    from stele.cluster.sizes import costs
 
     plan = jobs(scale="paper")
-    work = cpu_rules.section_pairs(plan, part("de-en"))
+    work = text_costs.section_pairs(plan, part("de-en"))
     assert 8 < work.cpu_seconds < 24 * 3600 and 1e8 < work.kept < 1e11
-    assert cpu_rules.tokenise_sections(plan, part("de-en")).kept > 1e8
+    assert text_costs.tokenise_sections(plan, part("de-en")).kept > 1e8
     # table 2: 169,900 to 295,800
-    assert all(100_000 < cpu_rules._section_pairs(plan, part(name)) < 400_000 for name in SIX)
+    assert all(100_000 < text_costs._pairs(plan, part(name), costs().sections_a_megabyte) < 400_000 for name in SIX)

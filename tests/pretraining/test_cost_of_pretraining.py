@@ -8,8 +8,8 @@ from pretrain_runs import OWN, SMALL, arguments
 from stele import catalogue
 from stele.artifacts.records import read_record
 from stele.catalogue.schema.costs import Costs
+from stele.cluster import training_costs
 from stele.command.cli import main
-from stele.cost import pretraining
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import parse_recipe
 
@@ -27,6 +27,6 @@ def test_an_estimate_is_near_what_the_record_counts(tmp_path, base, pairs, objec
     sizes = ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")
     values = {"objective": objective, **SMALL, **OWN[objective], **values}
     shape = Shape(*(config[name] for name in sizes))
-    actual, steps = pretraining.operations(parse_recipe(values), shape, catalogue.whole(Costs).fill)
+    actual, steps = training_costs.pretraining_operations(parse_recipe(values), shape, catalogue.whole(Costs).fill)
     assert steps == record["steps"]
     assert 1 / FACTOR < actual / record["arithmetic"]["flops"] < FACTOR

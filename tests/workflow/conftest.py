@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stele.cluster import trial_run
-from stele.cluster.trial_run import SCALE
+from stele.cluster import check
+from stele.cluster.check import SCALE
 from tests.waiting import PATIENCE
 
 QUICK = "test_the_chain_is_built"  # the one whole build among the quick tests
@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items) -> None:
 
 def copy_project(root: Path, to: Path) -> Path:
     """What git holds of the project, with what is remembered of its code: compiled files, fingerprints."""
-    trial_run.copy_project(root, to)
+    check.copy_project(root, to)
     for folder in (root / "src").rglob("__pycache__"):
         with contextlib.suppress(shutil.Error, OSError):  # a file that another process has just replaced
             shutil.copytree(folder, to / folder.relative_to(root), dirs_exist_ok=True)

@@ -12,7 +12,7 @@ from tests.workflow.test_contributing import BLOCK, insert
 
 PAGES = {path.stem: path.read_text() for path in (ROOT / "docs/adding").glob("*.md")}
 FINGERPRINTS = """
-from stele.driver.fingerprint import code
+from stele.snakemake_support.fingerprint import code
 from stele.evaluation.metrics import metric_modules, ranx_lines
 for names in (["mrr@100", "recall@100"], ["map@20"], ["f1"], ["alignment", "uniformity_query"]):
     print(code("scoring.score", *metric_modules(names)), ranx_lines(names))

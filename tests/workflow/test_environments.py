@@ -11,14 +11,14 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from stele.driver.fingerprint import closure
+from stele.snakemake_support.fingerprint import closure
 from tests.conftest import ROOT
 from tests.rule_files import command, environments, foreign, local_rules, reach, rules
 
 LOCKS = {"cpu": "cpu", "data": "cpu", "snakemake": "cpu", "gpu": "gpu"}  # environment -> lock file
 # what these can import and never do: they count operations from recipes, or check names by the recipes' schema; they
 # mine nothing and load no model
-ESTIMATES = {"cost", "usage", "claims", "all_tables", "today_tables", "table", "figure", "cells", "card"}
+ESTIMATES = {"cost", "claims", "all_tables", "today_tables", "table", "figure", "cells", "card"}
 NOT_REACHED = {"torch", "transformers", "accelerate", "duckdb", "pyarrow"}
 # what an environment has beside what its commands import
 BESIDE = {
@@ -66,8 +66,12 @@ def imported(root, rule, environment):
 
 def snakefile(root):
     """The modules of Stele that the Snakefile imports."""
-    lines = [line for line in (root / "Snakefile").read_text().splitlines() if line.startswith("from stele")]
-    return [line.split()[1].removeprefix("stele.") for line in lines]
+    modules = []
+    for line in (root / "Snakefile").read_text().splitlines():
+        if line.startswith("from stele"):
+            package, _, names = line.removeprefix("from stele.").partition(" import ")
+            modules += [package, *(f"{package}.{name}" for name in names.split(", "))]
+    return modules
 
 
 RULES = [
@@ -103,7 +107,7 @@ def test_where_snakemake_runs_is_all_that_the_snakefile_can_import(root):
 
 
 def test_estimates_and_the_snakefile_are_imported_without_what_they_do_not_reach(root):
-    modules = ["stele.driver.hooks", *(f"stele.{command(rules(root)[rule])}" for rule in ESTIMATES)]
+    modules = ["stele.snakemake_support.hooks", *(f"stele.{command(rules(root)[rule])}" for rule in ESTIMATES)]
     absent = f"sys.modules |= dict.fromkeys({sorted(NOT_REACHED)})"
     subprocess.run([sys.executable, "-c", f"import sys; {absent}; import {', '.join(modules)}"], check=True)
 

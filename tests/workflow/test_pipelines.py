@@ -13,7 +13,7 @@ from tests.workflow.conftest import environment
 
 PLAN = """
 import json, sys
-from stele.cluster.planned_jobs import planned
+from stele.snakemake_support.patches.planning import planned
 jobs = planned(["--config", "scale=paper", f"papers=[{sys.argv[1]}]", "--", "all_tables"], True, "")[1]
 print(json.dumps([(job.rule, dict(job.wildcards)) for job in jobs]))
 """

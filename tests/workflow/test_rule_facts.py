@@ -7,7 +7,7 @@ import pytest
 from stele import catalogue
 from stele.catalogue.schema import costs as rule_facts
 from stele.catalogue.schema.costs import RuleFacts
-from stele.cost.rules import formula
+from stele.cluster.requests import FORMULAS
 from stele.errors import SteleError
 from tests.conftest import ROOT
 from tests.rule_files import command, rules
@@ -34,9 +34,18 @@ def test_the_examples_in_the_docstrings_hold():
 
 
 @pytest.mark.parametrize("rule", FACTS)
-def test_an_entry_names_a_rule_and_a_formula_that_exist(rule):
+def test_an_entry_names_a_rule_that_exists(rule):
     assert rule in RULES
-    assert callable(formula(FACTS[rule]))
+
+
+@pytest.mark.parametrize("rule", FORMULAS)
+def test_a_cost_formula_has_the_name_of_a_rule(rule):
+    assert rule in RULES
+
+
+@pytest.mark.parametrize("rule", [rule for rule, facts in FACTS.items() if facts.gpus or facts.trains])
+def test_a_rule_that_trains_or_encodes_has_a_cost_formula(rule):
+    assert rule in FORMULAS
 
 
 @pytest.mark.parametrize("rule", [rule for rule, body in RULES.items() if "{resources.gpus}" in body])
@@ -63,9 +72,3 @@ def test_a_wrong_entry_is_named(entry, values, message):
     with pytest.raises(SteleError) as error:
         catalogue.entries(RuleFacts)
     assert message in str(error.value)
-
-
-def test_a_formula_that_does_not_exist_is_named(entry):
-    entry("mine", cost="cpu_rules.mines")
-    with pytest.raises(SteleError, match=r"cpu_rules\.mines: there is no such function"):
-        formula(rule_facts.facts("mine"))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stele.driver.targets import unmade
 from stele.errors import nearest
+from stele.snakemake_support.patches.snakemake_patches import missing_target
 from tests.workflow.conftest import snakemake
 
 TABLES = [f"results/tables/{paper}/table_0{n}.md" for paper in ("msm", "kept") for n in (1, 5)] + [
@@ -21,7 +21,7 @@ TABLES = [f"results/tables/{paper}/table_0{n}.md" for paper in ("msm", "kept") f
     ],
 )
 def test_the_nearest_file_is_named_and_none_where_none_is_near(typed, message):
-    assert message in unmade(typed, TABLES)
+    assert message in missing_target(typed, TABLES)
 
 
 @pytest.mark.parametrize(

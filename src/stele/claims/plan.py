@@ -195,12 +195,13 @@ def summary(plan: Plan, claims: Sequence[ClaimSelection], needs: dict[RunKey, Ne
 
 def cost(targets: Sequence[str], config: Path, changes: dict[str, Any], plan: Plan) -> str:
     """What it costs to build the targets and all that they still need, by stage."""
-    from stele.cluster import cost_table, settings
-    from stele.cluster.planned_jobs import planned
-    from stele.cost.work import device
+    from stele.cluster import settings
+    from stele.cluster.cost import by_stage
+    from stele.cluster.work import device
+    from stele.snakemake_support.patches.planning import planned
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "changes.yaml"  # on a command line numbers in a list would be texts
         file.write_text(json.dumps(changes), encoding="utf-8")
         _, jobs = planned([*targets, "--configfile", str(config), str(file)], _other_scale(plan), leave_out="")
-    return "\n" + cost_table.by_stage(jobs, device(settings.read().gpu_model))
+    return "\n" + by_stage(jobs, device(settings.read().gpu_model))

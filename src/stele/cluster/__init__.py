@@ -1,1 +1,1 @@
-"""What a SLURM cluster needs to know of a run, what it says of itself, and how jobs survive on it."""
+"""A run on a SLURM cluster: its cost, the requests of its jobs, checks before it starts, the jobs' environment."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stele.cluster.slurm import squeue
+from stele.cluster import squeue
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,14 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stele.cluster import settings, trial_run
-from stele.cluster.slurm import sinfo, squeue
+from stele.cluster import settings, sinfo, squeue
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
@@ -38,6 +37,10 @@ STEPS = 600  # of the training: long enough on any device to be sent a signal
 HOURS = 0.5  # that a job requests at most: short ones start sooner
 FIRST_LOOK = 5  # seconds before the first look at the queue
 INTERVAL = 0.5  # seconds between two looks at the run
+PARTS = ("Snakefile", "config.yaml", "config.schema.json", "pyproject.toml")
+PARTS += ("src", "workflow", "profiles", "envs", "paper_tables", "slurm")
+SCALE = Path(__file__).with_name("tiny.yaml")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 
 @dataclass(frozen=True)
@@ -66,16 +69,16 @@ def run(args: argparse.Namespace) -> None:
     """Prints the table; raises SteleError where a check failed, and then keeps the folder."""
     if "SLURM_JOB_ID" in os.environ:
         raise SteleError("this is inside a SLURM job: start it where you type sbatch")
-    root = trial_run.project()
-    given = settings.read()
-    items = [Item("cluster.yaml", True, describe_settings(given)), Item("SLURM", True, describe_cluster())]
+    root = project()
+    cluster_settings = settings.read()
+    items = [Item("cluster.yaml", True, describe_settings(cluster_settings)), Item("SLURM", True, describe_cluster())]
     print(*items, sep="\n", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="stele-check-", dir=args.folder))
     here, there = folder / "here", folder / "there"
     print(f"building {RESULT} in {folder}: at most {args.minutes:g} minutes", flush=True)
     with removed_when_ended(folder):
         prepare(root, here)
-        prepare(root, there, given)
+        prepare(root, there, cluster_settings)
         items = [*build(here, there, 60 * args.minutes), *compared(here, there)]
     print(*items, sep="\n", flush=True)
     if any(item.well is False for item in items):
@@ -84,25 +87,26 @@ def run(args: argparse.Namespace) -> None:
     print("this cluster is ready")
 
 
-def describe_settings(given: settings.ClusterSettings) -> str:
+def describe_settings(cluster_settings: settings.ClusterSettings) -> str:
     """The settings in the user's file."""
-    values = given.model_dump(exclude_defaults=True, exclude_none=True)
+    values = cluster_settings.model_dump(exclude_defaults=True, exclude_none=True)
     where = str(settings.path()) if settings.path().exists() else f"no {settings.path()}: the cluster's defaults"
     return f"{where} {json.dumps(values) if values else ''}".rstrip()
 
 
 def describe_cluster() -> str:
-    """What SLURM says of itself, in a line."""
+    """The cluster's nodes in a line."""
     parts = []
-    for of in sinfo.cluster():
-        gpus = "".join(f", {number} {model or 'GPU'}" for model, number in of.gpus.items())
-        parts.append(f"{of.partition}{'*' * of.default}: {of.number} x ({of.cpus} CPUs, {of.memory} MB{gpus})")
+    for nodes in sinfo.cluster():
+        gpus = "".join(f", {number} {model or 'GPU'}" for model, number in nodes.gpus.items())
+        name = f"{nodes.partition}{'*' if nodes.default else ''}"
+        parts.append(f"{name}: {nodes.number} x ({nodes.cpus} CPUs, {nodes.memory} MB{gpus})")
     return "; ".join(parts)
 
 
 @contextmanager
 def removed_when_ended(folder: Path) -> Iterator[None]:
-    """Removes a folder after an error, which is what a signal to this process is made into."""
+    """Removes a folder after an error or a signal to this process."""
     ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     heard = [number for number in ends if signal.getsignal(number) != signal.SIG_IGN]  # nohup ignores SIGHUP
     before = {number: signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in heard}
@@ -116,20 +120,20 @@ def removed_when_ended(folder: Path) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def prepare(root: Path, folder: Path, given: settings.ClusterSettings | None = None) -> None:
+def prepare(root: Path, folder: Path, cluster_settings: settings.ClusterSettings | None = None) -> None:
     """A copy of the project with the settings of a check; with the cluster's names where it runs there."""
     import yaml
 
-    trial_run.copy_project(root, folder)
-    scale = yaml.safe_load(trial_run.SCALE.read_text())
+    copy_project(root, folder)
+    scale = yaml.safe_load(SCALE.read_text())
     scale["pretraining"]["msm"]["steps"] = STEPS
     files: dict[str, Any] = {"tiny.yaml": scale, "config.yaml": {"scale": "tiny.yaml", "papers": ["msm"]}}
-    if given is not None:
-        hours = {kind: min(HOURS, given.most("hours", kind)) for kind in ("cpu", "gpu")}
-        kept = given.model_dump(exclude={"gpus", "nodes"}, exclude_none=True)
-        if given.software == "container":
-            kept["container"] = str(given.image)
-        files["cluster.yaml"] = kept | {"gpus": ON_GPU, "hours": hours}
+    if cluster_settings is not None:
+        hours = {kind: min(HOURS, cluster_settings.most("hours", kind)) for kind in ("cpu", "gpu")}
+        names = cluster_settings.model_dump(exclude={"gpus", "nodes"}, exclude_none=True)
+        if cluster_settings.software == "container":
+            names["container"] = str(cluster_settings.image)
+        files["cluster.yaml"] = names | {"gpus": ON_GPU, "hours": hours}
     for name, values in files.items():
         with atomic_file(folder / name) as handle:
             yaml.safe_dump(values, handle)
@@ -137,33 +141,33 @@ def prepare(root: Path, folder: Path, given: settings.ClusterSettings | None = N
 
 def build(here: Path, there: Path, seconds: float) -> list[Item]:
     """Builds the result in both folders at once, and sends the cluster's training SIGTERM once."""
-    settings = {k: v for k, v in os.environ.items() if not k.startswith(("STELE_", "SNAKEMAKE_"))}
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("STELE_", "SNAKEMAKE_"))}
     device = {k: v for k, v in os.environ.items() if k == "STELE_DEVICE"}
     look = ["--slurm-init-seconds-before-status-checks", str(FIRST_LOOK)]
-    runs = [trial_run.Build(here, "--", RESULT, environment=settings | {"STELE_DEVICE": "cpu"})]
+    runs = [Build(here, "--", RESULT, environment=environment | {"STELE_DEVICE": "cpu"})]
     signalled, until = None, time.monotonic() + seconds
     try:
-        runs.append(trial_run.Build(there, "--profile", "slurm", *look, "--", RESULT, environment=settings | device))
-        while any(one.code is None for one in runs) and not failed(runs) and time.monotonic() < until:
+        runs.append(Build(there, "--profile", "slurm", *look, "--", RESULT, environment=environment | device))
+        while any(run.code is None for run in runs) and not failed(runs) and time.monotonic() < until:
             signalled = signalled or signal_training(there)
             time.sleep(INTERVAL)
         waiting = pending_reasons(there) if runs[1].code is None else ""
         why = "" if failed(runs) else f"not done in {duration(seconds)}{waiting}"
     finally:
-        for one in runs:
-            one.end()
+        for run in runs:
+            run.end()
         with suppress(SteleError):
             squeue.cancel([job.id for job in squeue.of_folder(there, timeout=10)])
     return [outcome("built here", runs[0], why), outcome("through SLURM", runs[1], why), resumed(signalled, there)]
 
 
-def failed(runs: Sequence[trial_run.Build]) -> bool:
-    """Whether one of some runs has failed, so that waiting for the others tells nothing."""
-    return any(one.code for one in runs)
+def failed(runs: Sequence[Build]) -> bool:
+    """Whether a run has failed, so that waiting for the other one is useless."""
+    return any(run.code for run in runs)
 
 
 def pending_reasons(folder: Path) -> str:
-    """Why jobs wait, if some do."""
+    """The reasons of pending jobs, if there are any."""
     jobs = squeue.of_folder(folder, timeout=10)
     lines = [f"{job.id} {job.comment}: {job.reason}" for job in jobs if job.state == "PENDING"]
     return f"; waiting in the queue: {'; '.join(lines)} (--minutes waits longer)" if lines else ""
@@ -181,7 +185,7 @@ def signal_training(folder: Path) -> str | None:
     return None
 
 
-def outcome(name: str, run: trial_run.Build, why: str) -> Item:
+def outcome(name: str, run: Build, why: str) -> Item:
     """How a run of the workflow ended; `why` it was ended, empty where the other one failed."""
     if run.code == 0:
         jobs = run.output.count("has been submitted with SLURM jobid")
@@ -203,7 +207,7 @@ def resumed(job: str | None, folder: Path) -> Item:
 
 
 def compared(here: Path, there: Path) -> list[Item]:
-    """What must be equal on any device: the files of CPU stages, an encoder's tensors, what was scored."""
+    """Items that must be equal on any device: files of CPU stages, an encoder's tensors, the scored queries."""
     if not all((folder / RESULT).exists() for folder in (here, there)):
         return []
     records = [json.loads((folder / ENCODER / "record.json").read_text()) for folder in (here, there)]
@@ -214,7 +218,7 @@ def compared(here: Path, there: Path) -> list[Item]:
     for name, what, read, path in (
         ("documents", "bytes", files_digest, "work/tiny/documents"),
         ("training pairs", "bytes", files_digest, "work/tiny/pairs"),
-        ("encoder", "names and shapes", trial_run.tensors, f"{ENCODER}/model.safetensors"),
+        ("encoder", "names and shapes", tensors, f"{ENCODER}/model.safetensors"),
         ("result", "metrics, languages, queries", query_counts, RESULT),
     ):
         equal = read(here / path) == read(there / path)
@@ -225,3 +229,77 @@ def compared(here: Path, there: Path) -> list[Item]:
 def query_counts(path: Path) -> dict[str, dict[str, int]]:
     """Metric -> language -> number of queries of a result."""
     return {name: values["n"] for name, values in json.loads(path.read_text())["metrics"].items()}
+
+
+# --- the short chain in a copy of the project, for tests too ----------------------------------------------------------
+def project() -> Path:
+    """The folder of the Snakefile that this package belongs to."""
+    folder = Path(__file__).parents[3]
+    if not (folder / "Snakefile").is_file():
+        raise SteleError(f"{folder} has no Snakefile: run this from a clone of Stele (make setup)")
+    return folder
+
+
+def copy_project(root: Path, to: Path) -> Path:
+    """Copies the workflow's files, without results or state."""
+    to.mkdir(parents=True)
+    for part in PARTS:
+        source = root / part
+        if source.is_symlink():
+            (to / part).symlink_to(os.readlink(source))
+        elif source.is_dir():
+            shutil.copytree(source, to / part, ignore=LEFT_OUT)
+        else:
+            shutil.copy2(source, to / part)
+    return to
+
+
+def start(folder: Path, log: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen:
+    """Starts the workflow in a folder, in a process group of its own; its output goes to `log`."""
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    with log.open("w") as output:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+class Build:
+    """A run of the workflow in a folder; its output goes to `check.log` there."""
+
+    def __init__(self, folder: Path, *arguments: str, environment: Mapping[str, str]) -> None:
+        self.log, self.ended = folder / "check.log", False
+        self.process = start(folder, self.log, arguments, environment)
+
+    @property
+    def output(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code, None while it runs."""
+        return self.process.poll()
+
+    def end(self) -> None:
+        """Ends it: a driver that is interrupted cancels its jobs; one that does not end by that is killed."""
+        for number, seconds in ((signal.SIGINT, 60), (signal.SIGKILL, 10)):
+            if self.code is not None:
+                return
+            self.ended = True
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, number)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=seconds)
+
+
+def tensors(path: Path) -> dict[str, Any]:
+    """Name -> type and shape of the tensors of a safetensors file, read from its header."""
+    with path.open("rb") as handle:
+        header = json.loads(handle.read(int.from_bytes(handle.read(8), "little")))
+    header.pop("__metadata__", None)
+    return {name: [tensor["dtype"], tensor["shape"]] for name, tensor in header.items()}

@@ -1,36 +1,32 @@
-"""What the jobs of a run request and are expected to take: for checks before they run, and noted for afterwards."""
+"""The jobs of a run before it starts: the resources that they request, and estimates of their work and time."""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from stele.cluster import settings
-from stele.cluster.slurm.sinfo import Resources, size
-from stele.cost import rules
-from stele.cost.work import Work, device, seconds
-from stele.files.atomic import atomic_file
-from stele.files.reading import JsonObject, read_note
+from stele.catalogue.schema.costs import rule_facts
+from stele.cluster import search_costs, settings, text_costs, training_costs  # noqa: F401 (register their formulas)
+from stele.cluster.sinfo import Resources, size
+from stele.cluster.sizes import NoFigures, costs
+from stele.cluster.work import FORMULAS, Work, device, seconds
 from stele.plan.plan import Plan
-
-NOTES = Path(".snakemake/stele-requests.json")
-NOTED = ("mem_mb", "runtime", "gpus", "nodes", "slurm_partition")
 
 
 @dataclass(frozen=True)
 class JobRequest:
     """A job before it runs.
 
+    resources   the requests of its first attempt, of `attempts`
+    resumes     whether an attempt resumes from the state of the one before
     local       whether it runs where the workflow was started
-    resources   as of its first attempt, of `attempts`
     after       the logs of the jobs that it waits for
-    resumes     whether an attempt goes on where the one before stopped
-    work        what it does by the recipes' arithmetic; None: unknown
-    seconds     how long that takes; None: unknown
+    work        its operations and bytes; None: unknown
+    seconds     its estimated duration; None: unknown
     """
 
     stage: str
@@ -49,8 +45,9 @@ class JobRequest:
 
     @property
     def name(self) -> str:
-        """The rule and what it is about, as its log is called."""
-        return f"{self.rule} {subject(self.log, self.rule)}".strip()
+        """The rule and its log's name ("score nq.msm.direct.pt0-ft0"), or the rule alone where both are the same."""
+        log = Path(self.log)
+        return self.rule if log.stem == self.rule else f"{self.rule} {log.name.removesuffix('.log')}"
 
     @property
     def devices(self) -> int:
@@ -58,24 +55,8 @@ class JobRequest:
         return size(self.resources, "gpus") * (size(self.resources, "nodes") or 1)
 
 
-def subject(log: str, rule: str) -> str:
-    """What a job is about: its log's name without the rule's.
-
-    >>> subject("logs/paper/score/nq.msm.direct.pt0-ft0.log", "score"), subject("logs/paper/context.log", "context")
-    ('nq.msm.direct.pt0-ft0', '')
-    """
-    path = Path(log)
-    return "" if path.stem == rule else path.name.removesuffix(".log")
-
-
-def requested(job: Any) -> Resources:
-    """What a job, of Snakemake or a JobRequest, requests in its present attempt, as plain values."""
-    values = {"threads": job.threads, **{name: job.resources.get(name) for name in NOTED}}
-    return {name: value for name, value in values.items() if isinstance(value, int | str)}
-
-
 def job_requests(plan: Plan, dag: Any) -> list[JobRequest]:
-    """The jobs of Snakemake's graph that have to run and make something, each after those that it waits for."""
+    """The jobs of Snakemake's graph that must run and make something, each after the jobs that it waits for."""
     on = device(settings.read().gpu_model)
     layers = dag.toposorted(set(dag.needrun_jobs()))
     jobs = [job for layer in layers for job in sorted(layer, key=lambda job: (job.rule.name, str(job.wildcards)))]
@@ -84,11 +65,11 @@ def job_requests(plan: Plan, dag: Any) -> list[JobRequest]:
 
 def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
     try:
-        work = rules.work(plan, job.rule.name, dict(job.wildcards_dict))
+        work = estimate(plan, job.rule.name, dict(job.wildcards_dict))
     except Exception as error:  # an estimate that fails is no reason not to run
         print(f"Stele: no estimate of {job.rule.name}: {type(error).__name__}: {error}", file=sys.stderr)
         work = None
-    known = JobRequest(
+    request = JobRequest(
         stage=Path(job.rule.snakefile).stem,
         rule=job.rule.name,
         wildcards=dict(job.wildcards_dict),
@@ -102,20 +83,38 @@ def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
         after=tuple(str(other.log[0]) for other in dag.dependencies[job] if other.log),
         work=work,
     )
-    return known if work is None else replace(known, seconds=seconds(work, on, known.devices, job.threads))
+    if work is None:
+        return request
+    return replace(request, seconds=seconds(work, on, request.devices, job.threads))
 
 
-def note(jobs: Iterable[JobRequest]) -> None:
-    """Notes what jobs request, by their logs, beside what earlier runs noted."""
-    new = {
-        job.log: {**requested(job), **({} if job.seconds is None else {"seconds": round(job.seconds, 1)})}
-        for job in jobs
-    }
-    if new:
-        with atomic_file(NOTES) as handle:
-            json.dump({**read(), **new}, handle)
+def estimate(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work | None:
+    """The work of one job of a rule: by arithmetic at the papers' sizes, by the miniature's times at a generated scale.
+
+    None where costs.yaml has no figures for its benchmark or training set.
+    """
+    try:
+        if plan.settings.generated:
+            return _generated(plan, rule, wildcards)
+        return _formula(plan, rule, wildcards)
+    except NoFigures:
+        return None
 
 
-def read() -> dict[str, JsonObject]:
-    """What was noted, by log; nothing where there is no note, or none that can be read."""
-    return {log: noted for log, noted in read_note(NOTES).items() if isinstance(noted, dict)}
+def _formula(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work:
+    """The rule's cost formula; a rule without one starts, reads little and ends."""
+    if rule not in FORMULAS:
+        return Work(cpu_seconds=costs().seconds.other)
+    return FORMULAS[rule](plan, SimpleNamespace(**wildcards))
+
+
+def _generated(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work:
+    """Operations of a rule that trains, and seconds that grow with the world."""
+    known, miniature = rule_facts(rule), costs().miniature
+    growth = plan.settings.sizes.world.entities / miniature.entities
+    base = miniature.other if known.miniature_seconds is None else known.miniature_seconds
+    seconds = miniature.command + base * growth
+    if not known.trains:
+        return Work(cpu_seconds=seconds)
+    work = _formula(plan, rule, wildcards)
+    return Work(work.flops, work.steps, seconds, kept=work.kept)

@@ -1,12 +1,11 @@
-"""What the jobs of a rule request of a cluster: GPUs, nodes, memory and time, by scale, growing with each attempt.
+"""The requests of a rule's jobs: GPUs, nodes, memory and time, by scale, growing with each attempt.
 
-The numbers are those of rules.yaml. A generated scale is CPU work: its jobs request a GPU only where `cluster.yaml`
+The numbers come from rules.yaml. A generated scale is CPU work: its jobs request a GPU only where `cluster.yaml`
 says so.
 """
 
 from __future__ import annotations
 
-import ast
 import math
 import os
 from collections.abc import Callable
@@ -14,10 +13,9 @@ from typing import Any
 
 from stele.catalogue.schema.costs import Growing, RuleFacts, Size, rule_facts
 from stele.cluster import settings
-from stele.cluster.slurm.sinfo import Resources
-from stele.cluster.snakemake_patches import fits
-from stele.cost.rules import work
-from stele.cost.work import Work, device, seconds
+from stele.cluster.requests import estimate
+from stele.cluster.sinfo import Resources
+from stele.cluster.work import Work, device, seconds
 from stele.plan.plan import Plan
 
 # of a rule that trains or encodes, at a generated scale
@@ -42,7 +40,7 @@ def growing(size: int | OfWildcards, most: float = math.inf) -> Callable[..., in
 
 
 def defaults() -> Resources:
-    """What a job on the cluster requests where its rule says nothing."""
+    """The resources of a job on the cluster whose rule names none."""
     names = settings.read()
     requested = {
         "slurm_partition": names.partitions.cpu,
@@ -56,51 +54,10 @@ def defaults() -> Resources:
     return {name: value for name, value in requested.items() if value is not None}
 
 
-def add_defaults(workflow: Any) -> None:
-    """On the cluster, what every rule requests, beside the user's --default-resources. Before the rules are read.
-
-    A profile's would not do: those of a command line replace them all.
-    """
-    if VARIABLE in os.environ and fits():
-        users = workflow.resource_settings._parsed_default_resources
-        for name, value in defaults().items():
-            if name not in users or users[name].raw is None:  # a function of Snakemake's own
-                users[name] = value
-
-
-def add_extra(workflow: Any) -> None:
-    """On the cluster, sends every job SLURM's signal and the user's default `slurm_extra`. Once the rules are read.
-
-    A rule's own options come last: of two that are the same sbatch takes that one.
-    """
-    if VARIABLE not in os.environ or not fits():
-        return
-    default = workflow.resource_settings._parsed_default_resources["slurm_extra"]
-    users = "" if default.raw == SIGNAL else _options(default.raw)
-    for rule in workflow.rules:
-        extra = rule.resources["slurm_extra"]
-        options = [users, "" if extra.raw == default.raw else _options(extra.raw)]
-        if None not in options:  # an expression stays as it is
-            signal = [] if any("--signal" in text for text in options) else [SIGNAL]
-            rule.resources["slurm_extra"] = " ".join(filter(None, [*signal, *options]))
-
-
-def _options(text: str) -> str | None:
-    """Options of sbatch as typed, in quotes of Python's or without; None for an expression.
-
-    >>> _options("'--nice=1'"), _options("--nice=1"), _options("f'--nice={attempt}'")
-    ('--nice=1', '--nice=1', None)
-    """
-    try:
-        return str(ast.literal_eval(text))
-    except (SyntaxError, ValueError):
-        return text if text.startswith("-") else None
-
-
 def _named(what: str, rule: str, generated: bool) -> int | None:
-    """What cluster.yaml says of a rule's `gpus` or `nodes`; where a miniature is built on this machine, nothing."""
-    here = generated and VARIABLE not in os.environ
-    return None if here else getattr(getattr(settings.read(), what), rule, None)
+    """A rule's `gpus` or `nodes` in cluster.yaml; None where a generated scale is built on this machine."""
+    on_this_machine = generated and VARIABLE not in os.environ
+    return None if on_this_machine else getattr(getattr(settings.read(), what), rule, None)
 
 
 def _facts(rule: str, plan: Plan) -> RuleFacts:
@@ -109,24 +66,24 @@ def _facts(rule: str, plan: Plan) -> RuleFacts:
 
 
 def gpus(rule: str, plan: Plan) -> int:
-    """GPUs of a job of a rule on each of its nodes: what cluster.yaml says, else what the scale allows."""
+    """GPUs of a rule's job on each of its nodes: from cluster.yaml, else as many as the scale allows."""
     named, usual = _named("gpus", rule, plan.settings.generated), _facts(rule, plan).gpus or 0
     return min(usual, plan.settings.sizes.gpus or usual) if named is None else named
 
 
 def job_threads(rule: str, plan: Plan) -> int:
-    """CPU threads of a job on each of its nodes: those of a process, for each process."""
+    """CPU threads of a job on each of its nodes: the threads of one process times its processes."""
     each = plan.settings.sizes.threads if rule_facts(rule).threads == "scale" else 1
     return each * max(gpus(rule, plan), 1)
 
 
 def runtime_minutes(rule: str, plan: Plan, devices: int = 0) -> OfWildcards:
-    """Minutes of a job's first attempt: twice what it is estimated at, and half an hour; a day without an estimate."""
+    """Minutes of a job's first attempt: twice its estimate and half an hour; a day without an estimate."""
     on, threads = device(settings.read().gpu_model), plan.settings.sizes.threads
 
     def minutes(wildcards: Any) -> int:
-        known = work(plan, rule, dict(wildcards.items()))
-        return DAY if known is None else 30 + round(2 * seconds(known, on, devices, threads) / 60)
+        work = estimate(plan, rule, dict(wildcards.items()))
+        return DAY if work is None else 30 + round(2 * seconds(work, on, devices, threads) / 60)
 
     return minutes
 
@@ -135,17 +92,16 @@ def disk_mb(rule: str, plan: Plan) -> OfWildcards:
     """MB on the disk that a job is estimated to fill, with what lies there while it runs; 1 GB at least."""
 
     def megabytes(wildcards: Any) -> int:
-        known = work(plan, rule, dict(wildcards.items())) or Work()
-        return 1000 + round((known.kept + known.temporary) / 1e6)
+        work = estimate(plan, rule, dict(wildcards.items())) or Work()
+        return 1000 + round((work.kept + work.temporary) / 1e6)
 
     return megabytes
 
 
 def job_resources(rule: str, plan: Plan) -> Resources:
-    """What the jobs of a rule request, for its `resources:`.
+    """The `resources:` of a rule.
 
-    Of a rule that trains or encodes, `gpus` is for the command line (GPUs on each node), the others are the SLURM
-    plugin's.
+    `gpus` (GPUs on each node) is for the command line; the SLURM plugin reads the others.
     """
     known, number = _facts(rule, plan), gpus(rule, plan)
     nodes, kind = _named("nodes", rule, plan.settings.generated) or 1, "gpu" if number else "cpu"
@@ -163,10 +119,10 @@ def job_resources(rule: str, plan: Plan) -> Resources:
     return requested
 
 
-def _size(size: Size | None, plan: Plan, more: int = 0) -> int | OfWildcards | None:
+def _size(size: Size | None, plan: Plan, extra: int = 0) -> int | OfWildcards | None:
     if isinstance(size, Growing):
-        return lambda wildcards: int(size.base + size.per_mb * plan.dump_mb(dict(wildcards.items()))) + more
-    return None if size is None else size + more
+        return lambda wildcards: int(size.base + size.per_mb * plan.dump_mb(dict(wildcards.items()))) + extra
+    return None if size is None else size + extra
 
 
 def _placed(number: int, nodes: int, kind: str) -> Resources:

@@ -57,7 +57,7 @@ NodesOfRules = _of_rules("NodesOfRules", **{rule: {"ge": 1} for rule in on_gpus(
 
 
 class ClusterSettings(Strict):
-    """What differs from cluster to cluster."""
+    """The settings of one cluster: its names and limits, and where jobs find their software."""
 
     partitions: Partitions = Partitions()
     account: Name | None = None
@@ -76,10 +76,11 @@ class ClusterSettings(Strict):
     def _software_can(self) -> ClusterSettings:
         if self.container and self.software != "container":
             raise ValueError("container: names an image that is not used without `software: container`")
-        if self.software == "container" and (many := [rule for rule, number in self.nodes if (number or 1) > 1]):
-            raise ValueError(
-                f"nodes: {many[0]}: several nodes need srun, which no container has: use `software: conda`"
-            )
+        for rule, number in self.nodes:
+            if self.software == "container" and (number or 1) > 1:
+                raise ValueError(
+                    f"nodes: {rule}: several nodes need srun, which no container has: use `software: conda`"
+                )
         return self
 
     def most(self, what: Literal["hours", "gigabytes"], kind: str) -> float:

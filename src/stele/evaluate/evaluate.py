@@ -30,9 +30,9 @@ from stele.catalogue import read_yaml
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
+from stele.cluster.sizes import folder_shape
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
-from stele.cost.shapes import folder_shape
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside
@@ -309,11 +309,12 @@ def _in_foreground() -> bool:
 
 def cost(targets: Sequence[str], config: Path, named: str, on_cluster: bool) -> str:
     """Downloads, disk, memory and hours of building the targets, `named` so, and all that they still need."""
-    from stele.cluster import cost_table, settings
-    from stele.cluster.planned_jobs import planned
-    from stele.cost.work import device
+    from stele.cluster import settings
+    from stele.cluster.cost import markdown, on_one_machine
+    from stele.cluster.work import device
+    from stele.snakemake_support.patches.planning import planned
 
     plan, jobs = planned([*targets, "--configfile", str(config)], False, leave_out="")
     if on_cluster:
-        return cost_table.markdown(plan, jobs, device(settings.read().gpu_model), False, named)
-    return cost_table.on_one_machine(jobs, named, len(os.sched_getaffinity(0)))
+        return markdown(plan, jobs, device(settings.read().gpu_model), False, named)
+    return on_one_machine(jobs, named, len(os.sched_getaffinity(0)))

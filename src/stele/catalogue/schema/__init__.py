@@ -1,7 +1,7 @@
 """Models of the files of facts, by topic. An unknown key or a wrong value is refused in one sentence.
 
 `catalogue.entries` gives what a file says, typed by its model. All files are checked when the workflow is read
-(driver/facts_check), before anything is built.
+(snakemake_support/validate_catalogue), before anything is built.
 """
 
 from __future__ import annotations

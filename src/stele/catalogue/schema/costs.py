@@ -195,7 +195,6 @@ class RuleFacts(Strict):
     minutes     the time limit; "estimated": from the cost formula
     disk_mb     disk space in MB; "estimated": from the cost formula
     threads     CPU threads of each process; "scale": as many as the scale says
-    cost        the formula of its cost, a function of stele/cost as MODULE.FUNCTION; None: a job that only starts
     trains      whether it trains: its formula also counts operations at a generated scale, and it starts with the GPUs
                 that it requested or not at all, where others take those that are there (command/launch.py)
     miniature_seconds   CPU seconds of a job in the miniature (measured); None: as other short jobs
@@ -211,7 +210,6 @@ class RuleFacts(Strict):
     minutes: Size | Literal["estimated"] | None = None
     disk_mb: Size | Literal["estimated"] | None = None
     threads: Literal[1, "scale"] = 1
-    cost: Annotated[str, Field(pattern=r"^\w+\.\w+$")] | None = None
     trains: bool = False
     miniature_seconds: Annotated[float, Field(ge=0)] | None = None
 

@@ -1,0 +1,280 @@
+"""Before the first job runs: whether everything that the plan needs is there; all problems are listed at once.
+
+Partitions, GPUs, memory and time limits (on a cluster), disk space, hosts to download from, data that only the user can
+give. A run that surely fails is an error; a doubtful one, or one that lacks some rows only, gets a warning.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import quote, urlsplit
+
+from stele.catalogue import datasets, hub
+from stele.cluster import settings, sinfo
+from stele.cluster.requests import JobRequest
+from stele.cluster.sinfo import Nodes
+from stele.cluster.work import Work
+from stele.errors import SteleError
+from stele.files.formats import duration
+from stele.plan.plan import Plan
+
+RENDERING = "tables"  # the stage whose jobs show the existing results, however few
+GB = 1e9
+ROUGHLY = 3  # estimates of sizes are right within this factor
+SMALL = GB  # below this no quota is looked up
+DISK_WAYS = "free some space, name fewer papers, or make work/ and resources/ links to a larger disk"
+NETWORK_WAYS = "come again later, or name a mirror (mirrors:) or your own folders (user_data:) in config.yaml"
+SECONDS = 5.0  # for an answer of `quota`, which queries file servers, or of a host
+QUOTA = ("quota", "--no-wrap", "--raw-grace", "--show-mntpoint", "--hide-device")
+AT_ONCE = 16  # hosts
+
+
+def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
+    """Prints warnings. Raises SteleError, with all that is missing, for a run that surely fails."""
+    warnings, errors = [], []
+    submitted = [job for job in jobs if slurm and not job.local]
+    if submitted:
+        cluster = sinfo.cluster()
+        errors += of_cluster(submitted, cluster)
+        warnings += growth(submitted, cluster)
+        warnings += _merged((text, job.rule) for job in submitted if on_cpus(job) for text in too_long(job, cluster))
+    for lines, into in zip(disk_problems(jobs), (errors, warnings), strict=True):
+        into += lines
+    missing = network_problems(plan, jobs)
+    if missing:
+        text = "\n  ".join([f"these files cannot be downloaded from here; {NETWORK_WAYS}:", *missing])
+        (errors if all_wait_for(set().union(*missing.values()), jobs) else warnings).append(text)
+    warnings += unavailable(plan, jobs)
+    if warnings:
+        print("\n- ".join(["Stele: before it starts:", *warnings]), file=sys.stderr, flush=True)
+    if errors:
+        raise SteleError("\n".join(["this cannot be built as things are:", *(f"- {line}" for line in errors)]))
+
+
+def _merged(problems: Iterable[tuple[str, str]]) -> list[str]:
+    """A line for each problem, with the rules that have it."""
+    rules: dict[str, dict[str, None]] = {}
+    for problem, rule in problems:
+        rules.setdefault(problem, {})[rule] = None
+    return [f"{problem} ({', '.join(names)})" for problem, names in rules.items()]
+
+
+# --- a cluster --------------------------------------------------------------------------------------------------------
+def of_cluster(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
+    """The error for jobs that no node of a cluster can run, or that take longer than their attempts last."""
+    problems = [(problem, job.rule) for job in jobs for problem in sinfo.problems(job.resources, job.threads, cluster)]
+    lines = _merged(problems) or _merged(
+        (text, job.rule) for job in jobs if not on_cpus(job) for text in too_long(job, cluster)
+    )
+    where = f"{settings.path()} names partitions, GPUs and limits; its keys: profiles/slurm/cluster.example.yaml"
+    return ["\n  ".join(["this cluster cannot run these jobs:", *lines, where])] if lines else []
+
+
+def on_cpus(job: JobRequest) -> bool:
+    """Whether a job requests no GPU: how long it takes is then a rougher estimate."""
+    return sinfo.work_kind(job.resources) == "cpu"
+
+
+def too_long(job: JobRequest, cluster: list[Nodes]) -> list[str]:
+    """Why a job that takes longer than all its attempts may last cannot end."""
+    runtime, work = sinfo.size(job.resources, "runtime"), sinfo.work_kind(job.resources)
+    if not runtime or job.seconds is None:
+        return []
+    most = min(sinfo.limit(sinfo.eligible(job.resources, cluster)), 60 * settings.read().most("hours", work))
+    needed = job.seconds / 60
+    if needed <= sinfo.granted_minutes(runtime, job.attempts, most, job.resumes):
+        return []
+    each = f"{job.attempts} attempts of at most {duration(60 * min(most, runtime * job.attempts))}"
+    if not job.resumes:
+        remedy = "a partition with a longer limit" if on_cpus(job) else "more GPUs"
+        return [f"{job.name} takes about {duration(job.seconds)}, and {each} do not resume from one another: {remedy}"]
+    attempts = job.attempts
+    while needed > sinfo.granted_minutes(runtime, attempts, most, True):
+        attempts += 1
+    return [f"{job.name} takes about {duration(job.seconds)}, more than {each}: --retries {attempts - 1}, or more GPUs"]
+
+
+def growth(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
+    """Where a further attempt would request more than there is and be refused."""
+    cluster_settings, lines = settings.read(), set()
+    for job in jobs:
+        work = sinfo.work_kind(job.resources)
+        caps = {what: cluster_settings.most(what, work) for what in ("gigabytes", "hours")}
+        lines |= set(sinfo.problems_of_retries(job.resources, job.attempts, caps, cluster))
+    head = f"a failed job requests more in each further attempt, and would be refused; set in {settings.path()}"
+    return [f"{head}: {'; '.join(sorted(lines))}"] if lines else []
+
+
+# --- the disk ---------------------------------------------------------------------------------------------------------
+def needed(jobs: Iterable[JobRequest]) -> dict[Path, float]:
+    """Mount point -> bytes that jobs will keep there, and the most that one of them needs there while it runs."""
+    mount = cache(_mount)
+    works: dict[Path, list[Work]] = {}
+    for job in jobs:
+        if job.work is not None:
+            path = Path(job.outputs[0])
+            works.setdefault(mount(path.parent if path.is_absolute() else Path(path.parts[0])), []).append(job.work)
+    return {at: sum(work.kept for work in on) + max(work.temporary for work in on) for at, on in works.items()}
+
+
+def _mount(path: Path) -> Path:
+    """Where the file system of a path, which need not be there yet, is mounted."""
+    path = path.resolve()
+    return next(folder for folder in (path, *path.parents) if os.path.ismount(folder))
+
+
+def quotas(text: str) -> dict[Path, float]:
+    """Mount point -> bytes left of a user's quota, as QUOTA prints them (in KiB); none where there is no limit.
+
+    >>> quotas("/home 1000* 500 1500 0 7 0 0 0\\n/data 10 0 0 0 1 0 0 0")
+    {PosixPath('/home'): 512000.0}
+    """
+    left = {}
+    for line in text.splitlines():
+        parts = line.split()
+        if len(parts) >= 4 and parts[0].startswith("/"):
+            used, soft, hard = (float(part.rstrip("*")) for part in parts[1:4])
+            if hard or soft:
+                left[Path(parts[0])] = 1024 * ((hard or soft) - used)
+    return left
+
+
+def _left_of_quotas() -> dict[Path, float]:
+    """Mount point -> bytes left of this user's quota; none where the system has no quotas."""
+    try:
+        done = subprocess.run(QUOTA, capture_output=True, text=True, check=False, timeout=SECONDS)
+        return quotas(done.stdout)  # the exit code says only whether one is exceeded
+    except (OSError, subprocess.TimeoutExpired, ValueError):
+        return {}
+
+
+def disk_problems(jobs: Iterable[JobRequest]) -> tuple[list[str], list[str]]:
+    """(problems of file systems that surely become full, of those that may)."""
+    wanted = needed(jobs)
+    quota = _left_of_quotas() if any(size > SMALL for size in wanted.values()) else {}
+    impossible, doubtful = [], []
+    for at, size in wanted.items():
+        free, what = shutil.disk_usage(at).free, "free"
+        if at in quota and quota[at] < free:
+            free, what = max(quota[at], 0), "left of your quota"
+        if size > free:
+            text = f"{at}: this run keeps about {size / GB:,.0f} GB there, and {free / GB:,.0f} GB are {what}"
+            (impossible if size > ROUGHLY * free else doubtful).append(f"{text}: {DISK_WAYS}")
+    return impossible, doubtful
+
+
+# --- the network ------------------------------------------------------------------------------------------------------
+def fetched_files(plan: Plan, job: JobRequest) -> list[list[str]]:
+    """The files that a job fetches, each as its equally good upstream addresses; none for other jobs."""
+    wildcards = SimpleNamespace(**job.wildcards)
+    if job.rule == "dataset" and not plan.sources.dataset_inputs(wildcards) and not plan.data.folder(wildcards.dataset):
+        languages = plan.sources.part_languages(wildcards.dataset, wildcards.part)
+        date = plan.sources.dump_date(wildcards.dataset)
+        source = plan.data.resolve(wildcards.dataset, wildcards.part, languages, date)
+        return [file.addresses for file in source.files if not file.optional]
+    if job.rule == "checkpoint" and not plan.world.standin(wildcards.model):
+        source = plan.models.checkpoint_source(wildcards.model)
+        repository = hub.repository(source)
+        if "path" not in source and repository:
+            return [[hub.address(*repository, name) for name in (hub.CONFIG, hub.MODULES)]]
+    return []
+
+
+def locations(addresses: Sequence[str], mirrors: Sequence[str], offline: bool) -> list[str] | None:
+    """The addresses where a file is looked for; None where a folder has it."""
+    below = [datasets.mirror_path(url) for url in addresses]
+    if any(Path(mirror, path).is_file() for mirror in mirrors if not _is_address(mirror) for path in below):
+        return None
+    of_mirrors = [f"{m.rstrip('/')}/{quote(path)}" for m in mirrors if _is_address(m) for path in below]
+    return [*of_mirrors, *([] if offline else addresses)]
+
+
+def _is_address(place: str) -> bool:
+    return place.startswith(("http://", "https://"))
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc
+
+
+def unanswered(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
+    """Host -> why, of hosts (each with an address there) that do not answer; an answer of any kind is one.
+
+    All are queried at once.
+    """
+    import requests
+
+    def why_silent(url: str) -> str | None:
+        try:
+            requests.head(url, timeout=seconds, allow_redirects=False)
+        except requests.RequestException as error:
+            return type(error).__name__
+        return None
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = dict(zip(urls, pool.map(why_silent, urls.values()), strict=True))
+    return {host: why for host, why in answers.items() if why}
+
+
+def network_problems(plan: Plan, jobs: Iterable[JobRequest]) -> dict[str, list[str]]:
+    """A line for each host or folder that cannot be fetched from -> the logs of the jobs that need it."""
+    mirrors, offline = plan.settings.config.mirrors, plan.settings.config.offline
+    waiting: dict[tuple[str, ...], list[JobRequest]] = {}  # by hosts that are equally good
+    address_of: dict[str, str] = {}
+    for job in jobs:
+        for addresses in fetched_files(plan, job):
+            urls = locations(addresses, mirrors, offline)
+            if urls is not None:
+                address_of |= {_host(url): url for url in urls}
+                group = waiting.setdefault(tuple(dict.fromkeys(map(_host, urls))), [])
+                if job not in group[-1:]:
+                    group.append(job)
+    silent_hosts = unanswered(address_of) if address_of else {}
+    lines = {
+        _line(hosts, silent_hosts, group): [job.log for job in group]
+        for hosts, group in waiting.items()
+        if all(host in silent_hosts for host in hosts)
+    }
+    missing_folders = [mirror for mirror in mirrors if not _is_address(mirror) and not Path(mirror).is_dir()]
+    everything = [log for logs in lines.values() for log in logs]
+    return lines | {f"mirrors: {mirror} is no folder": everything for mirror in missing_folders if waiting}
+
+
+def _line(hosts: Sequence[str], silent_hosts: Mapping[str, str], jobs: Sequence[JobRequest]) -> str:
+    names = [job.name for job in jobs]
+    what = f"{len(names)} ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''})"
+    if not hosts:
+        return f"in no mirror, and the network is off (offline: true): {what}"
+    return f"no answer from {', '.join(f'{host} ({silent_hosts[host]})' for host in hosts)}: {what}"
+
+
+# --- rows and jobs that cannot be built -------------------------------------------------------------------------------
+def all_wait_for(missing: set[str], jobs: list[JobRequest]) -> bool:
+    """Whether every job but those that render comes after one of the missing ones (by log), directly or not."""
+    blocked, newly_blocked = set(), set(missing)
+    while newly_blocked:
+        blocked |= newly_blocked
+        newly_blocked = {job.log for job in jobs if job.log not in blocked and not blocked.isdisjoint(job.after)}
+    return bool(missing) and all(job.log in blocked or job.stage == RENDERING for job in jobs)
+
+
+def unavailable(plan: Plan, jobs: list[JobRequest]) -> list[str]:
+    """The rows of the tables that a run renders which wait for something that only the user can give."""
+    tables = {f"{job.wildcards['paper']}/{job.wildcards['number']}" for job in jobs if job.rule == "table"}
+    reasons: dict[str, set[str]] = {}
+    for table in sorted(tables):
+        for row, (state, reason) in plan.requested.tables_with(table).problems(table).items():
+            if state == "unavailable":
+                reasons.setdefault(reason, set()).add("/".join(row))
+    return [
+        f"{len(rows)} rows ({', '.join(sorted(rows)[:2])}{', ...' if len(rows) > 2 else ''}): {reason}"
+        for reason, rows in reasons.items()
+    ]

@@ -1,0 +1,209 @@
+"""Cost formulas of the rules that encode and search: each of a plan and a job's wildcards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from stele.catalogue.schema.costs import BenchmarkSize, TrainingSetSize
+from stele.cluster.sizes import (
+    CHARACTERS,
+    benchmark_size,
+    costs,
+    of_languages,
+    saved_bytes,
+    shape_of,
+    text_lengths,
+    total,
+    training_set_size,
+    windows,
+)
+from stele.cluster.training_costs import written
+from stele.cluster.work import Work, cost_formula
+from stele.plan.plan import Plan
+from stele.plan.retrieval import row_of
+from stele.recipes.calibration import RotationRecipe
+from stele.recipes.encoding import EncodingSpec
+from stele.recipes.flops import Shape, encode
+
+Sizes = BenchmarkSize | TrainingSetSize
+FLOAT, HALF = 4, 2  # bytes of a number of a vector, as it is kept
+SEARCHED_ROWS = 32_768  # passages of a block of a search (retrieval/dense/exact_search.py)
+PAIRS = 1000  # of sentences of a language of Tatoeba, at most
+
+
+class Search(NamedTuple):
+    """Queries and passages that are encoded and compared, and their lengths in tokens."""
+
+    queries: int
+    passages: int
+    query_length: float
+    passage_length: float
+
+
+def encoded(search: Search, shape: Shape, first_only: bool, half: bool, dimension: int | None = None) -> Work:
+    """Encoding texts by length and comparing all queries with all passages, by all numbers of a vector or the first."""
+    numbers = dimension or shape.width
+    passages = search.passages * encode(1, search.passage_length, shape, first_only)
+    queries = search.queries * encode(1, search.query_length, shape, first_only)
+    compared = 2.0 * search.queries * search.passages * numbers
+    characters = (search.passages + search.queries) * costs().passage_characters
+    return Work(
+        {"encoding_half" if half else "encoding": passages + queries, "search": compared},
+        cpu_seconds=characters / costs().rates.mined_bytes,
+        temporary=float(search.passages) * numbers * (HALF if half else FLOAT),
+        memory=encoding_memory(shape, search, numbers),
+    )
+
+
+def encoding_memory(shape: Shape, search: Search, numbers: int) -> float:
+    """Bytes of a process that encodes and searches on a CPU: weights as they are read, queries, a block of passages.
+
+    Queries lie there in float32 and float64, a block's vectors while they are made, searched and scored again.
+    """
+    queries = search.queries * numbers * (FLOAT + 2 * FLOAT)
+    block = 4 * min(search.passages, SEARCHED_ROWS) * numbers * FLOAT
+    return costs().process_bytes + 2 * saved_bytes(shape) + queries + block
+
+
+def _searched(sizes: Sizes, queries: int, passages: int, encoding: EncodingSpec, shape: Shape) -> Work:
+    """Encoding and comparing texts of costs.yaml's kinds, cut as an encoding says."""
+    query = text_lengths(sizes.query).within(encoding.query_length)
+    passage = text_lengths(sizes.passage).within(encoding.passage_length)
+    search = Search(queries, passages, query.mean, passage.mean)
+    return encoded(search, shape, encoding.pooling in ("cls", "pooler"), encoding.half, encoding.dimension)
+
+
+@cost_formula
+def retrieve(plan: Plan, wildcards: Any) -> Work:
+    """Texts are read as the row's fine-tuning says, else as its protocol does; passages may be encoded before.
+
+    One pool's vectors lie there at a time.
+    """
+    sizes = benchmark_size(wildcards.benchmark)
+    languages = plan.data.languages(wildcards.benchmark)
+    queries = of_languages(sizes.queries, wildcards.benchmark, languages)
+    work = _row_search(plan, wildcards, queries, languages)
+    kept = queries * plan.data.benchmark(wildcards.benchmark).depth * costs().run_bytes
+    if plan.retrieval.vectors(wildcards):
+        queries_only = _row_search(plan, wildcards, queries, None)
+        flops = {**queries_only.flops, "search": work.flops["search"]}
+        return replace(queries_only, flops=flops, kept=kept)
+    pools = [_row_search(plan, wildcards, 0, [language]).temporary for language in languages]
+    kept += work.temporary if plan.settings.config.keep_index else 0
+    return replace(work, kept=kept, temporary=max(pools, default=0))
+
+
+@cost_formula
+def encode_collection(plan: Plan, wildcards: Any) -> Work:
+    """The passages of one collection; those of the others lie there too, until all are searched."""
+    whole = _row_search(plan, wildcards, 0, plan.data.languages(wildcards.benchmark))
+    collection = _row_search(plan, wildcards, 0, [wildcards.collection])
+    if plan.settings.config.keep_index:
+        return replace(collection, kept=collection.temporary, temporary=0)
+    return replace(collection, temporary=whole.temporary)
+
+
+def _row_search(plan: Plan, wildcards: Any, queries: int, languages: list[str] | None) -> Work:
+    """A row's queries in the passages (or windows) of some languages; None: no passages."""
+    sizes, recipe = benchmark_size(wildcards.benchmark), plan.protocols.recipe(wildcards.benchmark, wildcards.setting)
+    if recipe:
+        encoding = plan.finetuning.recipe(recipe).spec()
+    else:
+        encoding = plan.retrieval.encoding(wildcards.benchmark, wildcards.model)
+    passages = 0 if languages is None else windows(wildcards.benchmark, languages)
+    if plan.protocols.windows(row_of(wildcards)):
+        passages = round(sizes.token_windows * passages)
+    return _searched(sizes, queries, passages, encoding, shape_of(plan, wildcards.model).shape)
+
+
+@cost_formula
+def hard_negatives(plan: Plan, wildcards: Any) -> Work:
+    sizes = training_set_size(wildcards.training_set)
+    languages = plan.data.training_languages(wildcards.training_set) or None
+    queries, passages = total(sizes.examples, languages), total(sizes.collection, languages)
+    encoding = plan.finetuning.recipe(wildcards.recipe).spec()
+    work = _searched(sizes, queries, passages, encoding, shape_of(plan, wildcards.model).shape)
+    depth = plan.data.training_set(wildcards.training_set).mined.depth
+    return replace(work, kept=queries * depth * costs().negative_bytes)
+
+
+@cost_formula
+def encode_pairs(plan: Plan, wildcards: Any) -> Work:
+    """Questions with their gold passages; as many of these. Or parallel texts: each pair is compared twice."""
+    shape = shape_of(plan, wildcards.model).shape
+    entry, languages = benchmark_size(wildcards.benchmark), plan.data.languages(wildcards.benchmark)
+    number = total(entry.queries, None if entry.parallel else languages)
+    if entry.parallel:
+        texts = number * len({code for pair in languages for code in pair.split("-")})
+        length, compared = text_lengths(entry.query).mean, 2 * len(languages) * 2.0 * number**2 * shape.width
+        return Work(
+            {"encoding": encode(texts, length, shape, first_only=True), "search": compared},
+            cpu_seconds=texts * length * CHARACTERS / costs().rates.mined_bytes,
+            kept=2.0 * len(languages) * number * costs().run_bytes,
+        )
+    search = Search(number, number, text_lengths(entry.query).mean, text_lengths(entry.passage).mean)
+    work = encoded(search, shape, first_only=False, half=False)
+    return replace(work, kept=2.0 * number * shape.width * FLOAT, temporary=0)
+
+
+@cost_formula
+def project(plan: Plan, wildcards: Any) -> Work:
+    """The sentence pairs of one language."""
+    length = text_lengths("short").mean
+    search = Search(PAIRS, PAIRS, length, length)
+    return encoded(search, shape_of(plan, wildcards.model).shape, first_only=False, half=False)
+
+
+@cost_formula
+def calibrate(plan: Plan, wildcards: Any) -> Work:
+    """Sentences of each language that are encoded, and the rotation of each pair."""
+    shape, recipe = shape_of(plan, wildcards.model).shape, plan.calibration.recipe(wildcards.recipe)
+    pairs = plan.calibration.pairs(wildcards.recipe)
+    used = Counter(language for pair in pairs for language in pair.split("-"))
+    sentences = recipe.sentences * len(used)
+    encoding = plan.retrieval.encoding(plan.retrieval.calibrated_benchmark(wildcards.recipe), wildcards.model)
+    length = text_lengths("web_sentence").within(encoding.query_length).mean
+    below = shape._replace(layers=encoding.layer or shape.layers)
+    number, steps = rotation(recipe.rotation, shape.width)
+    held = 1 + sum(count > 1 for count in used.values())  # languages whose vectors lie there together
+    return Work(
+        {"encoding": encode(sentences, length, below, first_only=False), "search": len(pairs) * number},
+        cpu_seconds=len(pairs) * steps * costs().small_step_seconds
+        + sentences * costs().passage_characters / costs().rates.mined_bytes,
+        kept=float(len(pairs)) * shape.width**2 * FLOAT,
+        temporary=float(held) * recipe.sentences * shape.width * FLOAT,
+    )
+
+
+def rotation(recipe: RotationRecipe, width: int) -> tuple[float, int]:
+    """Operations of learning a rotation of `width` dimensions, and the SGD steps of its adversarial start.
+
+    Vectors are compared all with all, and that twice: for the means of CSLS, then for the nearest. A discriminator's
+    pass forward is 2 operations a weight and vector, its pass backward twice that.
+    """
+    epochs = recipe.epochs if recipe.start == "adversarial" else 0
+    compared = (1 + epochs + recipe.refinements) * recipe.criterion_vectors**2
+    compared += recipe.refinements * recipe.refinement_vectors**2
+    widths = [width, *[recipe.discriminator_width] * recipe.discriminator_layers, 1]
+    weights = sum(inputs * outputs for inputs, outputs in pairwise(widths))
+    steps = epochs * -(-recipe.epoch_vectors // recipe.batch) * (recipe.discriminator_steps + 1)
+    return 2 * 2.0 * width * compared + 3 * 2.0 * 2 * recipe.batch * weights * steps, steps
+
+
+@cost_formula
+def generate_queries(plan: Plan, wildcards: Any) -> Work:
+    """A query for each window that is drawn, by as many beams; the collection is read twice."""
+    recipe = plan.transfer.generated(wildcards.recipe)
+    benchmark = plan.transfer.benchmark(wildcards.recipe, wildcards.part)
+    shape = shape_of(plan, plan.transfer.model(plan.transfer.generator_of(wildcards.recipe), wildcards.part)).shape
+    source = text_lengths(benchmark_size(benchmark).passage).within(recipe.source_length).mean
+    number = min(recipe.windows, windows(benchmark, [wildcards.part]))
+    characters = 2 * windows(benchmark, [wildcards.part]) * costs().passage_characters
+    return Work(
+        {"encoding": number * written(recipe.beams, source, recipe.query_length, shape)},
+        cpu_seconds=characters / costs().rates.read_bytes,
+        kept=2.0 * number * costs().passage_characters,
+    )

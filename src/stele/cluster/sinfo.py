@@ -1,0 +1,206 @@
+"""The nodes of a cluster by `sinfo`, and requests of jobs that no partition can meet."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from stele.cluster import squeue
+from stele.errors import nearest
+
+FORMAT = "%P|%l|%c|%m|%G|%D"
+# a line for each kind of node, and hidden partitions too
+SINFO = ["sinfo", "--noheader", "--exact", "--all", f"--format={FORMAT}"]
+WAYS = {
+    "CPUs": "another partition, or --set-threads RULE=NUMBER",
+    "MB of memory": "another partition, or --set-resources RULE:mem_mb=NUMBER",
+}
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Equal nodes of a partition: time limit in minutes (or infinite), CPUs, memory in MB, GPUs by model, how many."""
+
+    partition: str
+    default: bool
+    limit: float
+    cpus: int
+    memory: int
+    gpus: Mapping[str, int]
+    number: int
+
+    def has_gpus(self, model: str | None, wanted: int) -> bool:
+        """Whether each of these nodes has `wanted` GPUs, of a model where one is named."""
+        return (sum(self.gpus.values()) if model is None else self.gpus.get(model, 0)) >= wanted
+
+
+def minutes(text: str) -> float:
+    """A time limit of SLURM, [DD-[HH:]]MM:SS, in minutes; infinite where there is none.
+
+    >>> minutes("2-00:00:00"), minutes("1:30:00"), minutes("10:00"), minutes("infinite")
+    (2880.0, 90.0, 10.0, inf)
+    """
+    if not re.fullmatch(r"[\d:-]+", text):
+        return math.inf
+    days, _, clock = text.rpartition("-")
+    seconds = 0.0
+    for part in clock.split(":"):
+        seconds = 60 * seconds + float(part)
+    return (seconds + 86_400 * int(days or 0)) / 60
+
+
+def gpus(text: str) -> dict[str, int]:
+    """GPUs by model in generic resources, as sinfo writes them and as a job requests them.
+
+    >>> gpus("gpu:h100:4(S:0-1),gpu:a100:2,nvme:1"), gpus("(null)"), gpus("gpu:2")
+    ({'h100': 4, 'a100': 2}, {}, {'': 2})
+    """
+    models: dict[str, int] = {}
+    for item in re.sub(r"\([^)]*\)", "", text).split(","):
+        kind, *rest = item.split(":")
+        if kind == "gpu":
+            model = rest[0] if len(rest) > 1 else ""
+            models[model] = models.get(model, 0) + int(rest[-1] if rest else 1)
+    return models
+
+
+def cluster() -> list[Nodes]:
+    """The nodes of the cluster; a controller that does not answer is asked again for a minute."""
+    return nodes(squeue.query(SINFO, timeout=60))
+
+
+def nodes(text: str) -> list[Nodes]:
+    """The nodes in the output of SINFO."""
+    kinds = []
+    for line in text.splitlines():
+        partition, limit, cpus, memory, generic, number = line.split("|")
+        sizes = [int(re.sub(r"\D", "", size)) for size in (cpus, memory, number)]
+        name = partition.rstrip("*")
+        kinds.append(Nodes(name, name != partition, minutes(limit), *sizes[:2], gpus(generic), sizes[2]))
+    return kinds
+
+
+Resources = Mapping[str, "int | str | None"]  # what a job requests, by Snakemake's names
+
+
+def size(resources: Resources, name: str) -> int:
+    """A number that a job requests; 0 where it requests none, or where it is unknown before the job starts."""
+    value = resources.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def requested_gpus(resources: Resources) -> tuple[int, str | None]:
+    """GPUs that a job wants on each of its nodes, and their model: `gres` are of each node, `gpu` of all together.
+
+    >>> requested_gpus({"gres": "gpu:h100:4", "nodes": 2}), requested_gpus({"gpu": 8, "nodes": 2}), requested_gpus({})
+    ((4, 'h100'), (4, None), (0, None))
+    """
+    generic = gpus(str(resources.get("gres") or ""))
+    if generic:
+        ((model, number),) = list(generic.items())[:1]
+        return number, model or resources.get("gpu_model")
+    return -(-size(resources, "gpu") // (size(resources, "nodes") or 1)), resources.get("gpu_model")
+
+
+def eligible(resources: Resources, cluster: list[Nodes]) -> list[Nodes]:
+    """The nodes on which a job may run: of the partitions that it names, or of the default one."""
+    named = resources.get("slurm_partition")
+    names = str(named).split(",") if named else [node.partition for node in cluster if node.default]
+    return [node for node in cluster if node.partition in names]
+
+
+def limit(nodes: list[Nodes]) -> float:
+    """The longest that a job may run on some nodes, in minutes; infinite where no limit is known."""
+    return max((node.limit for node in nodes), default=math.inf)
+
+
+def work_kind(resources: Resources) -> str:
+    """The kind of work, as cluster.yaml calls it."""
+    return "gpu" if requested_gpus(resources)[0] else "cpu"
+
+
+def problems(resources: Resources, threads: int, cluster: list[Nodes]) -> list[str]:
+    """The requests of a job that none of its eligible nodes can meet."""
+    known, work = sorted({node.partition for node in cluster}), work_kind(resources)
+    partitions = f"there are {', '.join(known)}"
+    for name in str(resources.get("slurm_partition") or "").split(","):
+        if name and name not in known:
+            close = nearest(name, known)
+            return [f"no partition {name!r}{f' (did you mean {close!r}?)' if close else ''}; {partitions}"]
+    nodes = eligible(resources, cluster)
+    if not nodes:
+        return [f"no default partition: name one as partitions.{work}; {partitions}"]
+    lacking, most = _of_nodes(resources, threads, nodes, cluster), limit(nodes)
+    if size(resources, "runtime") > most:
+        lacking.append(
+            f"partition {_name(nodes)} ends jobs after {most / 60:g} hours: give hours.{work}: {most / 60:g}"
+        )
+    return lacking
+
+
+def _name(nodes: list[Nodes]) -> str:
+    return ",".join(dict.fromkeys(node.partition for node in nodes))
+
+
+def _of_nodes(resources: Resources, threads: int, nodes: list[Nodes], cluster: list[Nodes]) -> list[str]:
+    """Requests that the nodes cannot meet: a single resource, all resources on one node, or enough such nodes."""
+    number, model = requested_gpus(resources)
+    memory, many = size(resources, "mem_mb"), size(resources, "nodes") or 1
+    wants: dict[str, Callable[[Nodes], bool]] = {
+        f"{threads} CPUs": lambda node: node.cpus >= threads,
+        f"{memory} MB of memory": lambda node: node.memory >= memory,
+    }
+    if number:
+        what = f"{number} GPUs{f' of model {model}' if model else ''}"
+        wants = {what: lambda node: node.has_gpus(model, number)} | wants
+    lacking = []
+    for what, has in wants.items():
+        if not any(map(has, nodes)):
+            way = _others(cluster, model) if "GPUs" in what else WAYS[what.partition(" ")[2]]
+            lacking.append(f"partition {_name(nodes)} has no node with {what}; {way}")
+    if lacking:
+        return lacking
+    good = [node for node in nodes if all(has(node) for has in wants.values())]
+    if not good:
+        return [f"partition {_name(nodes)} has no node with all of {', '.join(wants)}"]
+    numbers: dict[str, int] = {}  # of good nodes, by partition
+    for node in good:
+        numbers[node.partition] = numbers.get(node.partition, 0) + node.number
+    largest = max(numbers.values())
+    lacks = f"has {largest} nodes with {', '.join(wants)}, of the {many} that a job takes"
+    return [f"partition {_name(nodes)} {lacks}"] if largest < many else []
+
+
+def _others(cluster: list[Nodes], model: str | None) -> str:
+    others = sorted({node.partition for node in cluster if node.has_gpus(model, 1)})
+    return f"partitions with such GPUs: {', '.join(others)}" if others else "no partition has such GPUs"
+
+
+def problems_of_retries(
+    resources: Resources, attempts: int, caps: Mapping[str, float], cluster: list[Nodes]
+) -> list[str]:
+    """Requests of a job's last attempt that would be refused: memory and time grow with attempts up to `caps`.
+
+    `caps` are cluster.yaml's `gigabytes` and `hours` for this kind of work.
+    """
+    nodes, work = eligible(resources, cluster), work_kind(resources)
+    lacking = []
+    memory = max((node.memory for node in nodes), default=0)
+    if math.isinf(caps["gigabytes"]) and size(resources, "mem_mb") <= memory < size(resources, "mem_mb") * attempts:
+        lacking.append(f"nodes of {_name(nodes)} have {memory} MB: gigabytes.{work}: {memory // 1000}")
+    most = limit(nodes)
+    if math.isinf(caps["hours"]) and size(resources, "runtime") <= most < size(resources, "runtime") * attempts:
+        lacking.append(f"partition {_name(nodes)} ends jobs after {most / 60:g} hours: hours.{work}: {most / 60:g}")
+    return lacking
+
+
+def granted_minutes(runtime: int, attempts: int, most: float, resumes: bool) -> float:
+    """Minutes that a job gets: of all its attempts where each goes on after the one before, else of the longest.
+
+    >>> granted_minutes(1440, 4, 1440, resumes=True), granted_minutes(240, 3, math.inf, resumes=False)
+    (5760, 720)
+    """
+    each = [min(runtime * attempt, most) for attempt in range(1, attempts + 1)]
+    return sum(each) if resumes else max(each)

@@ -1,0 +1,190 @@
+"""Sizes that costs are counted from: of collections and training sets (costs.yaml, datasets.yaml), and of models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from stele import catalogue
+from stele.catalogue import datasets, whole
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.costs import AnsweredSize, BenchmarkSize, Checkpoint, Costs, JudgedSize, TrainingSetSize
+from stele.files.reading import read_object
+from stele.plan.plan import Plan
+from stele.recipes import standins
+from stele.recipes.flops import Shape
+
+CHARACTERS = 4.5  # of a token
+Size = TypeVar("Size", AnsweredSize, BenchmarkSize, JudgedSize, TrainingSetSize)
+
+
+class NoFigures(LookupError):
+    """costs.yaml has no figures for a benchmark or a training set: the cost of its jobs is unknown."""
+
+
+def costs() -> Costs:
+    """The catalogue's figures and rates."""
+    return whole(Costs)
+
+
+def benchmark_size(name: str) -> BenchmarkSize:
+    """A benchmark's queries and passages. Raises NoFigures where costs.yaml has none."""
+    return _figures("benchmarks", costs().benchmarks, name)
+
+
+def judged_size(name: str) -> JudgedSize:
+    """A collection whose documents are judged and re-ranked. Raises NoFigures where costs.yaml has none."""
+    return _figures("judged", costs().judged, name)
+
+
+def judged_collection(name: str) -> float:
+    """Characters of all documents of a judged collection."""
+    size = judged_size(name)
+    return size.documents * costs().texts[size.pair].mean * CHARACTERS
+
+
+def answered_size(name: str) -> AnsweredSize:
+    """A benchmark's questions that are answered from windows of text. Raises NoFigures where costs.yaml has none."""
+    return _figures("answered", costs().answered, name)
+
+
+def training_set_size(name: str) -> TrainingSetSize:
+    """A training set's examples, dev questions and collection. Raises NoFigures where costs.yaml has none."""
+    return _figures("training_sets", costs().training_sets, name)
+
+
+def windows(benchmark: str, languages: Sequence[str]) -> int:
+    """Encoded texts of a benchmark's collections: the windows of its documents, or its passages."""
+    entry = benchmark_size(benchmark)
+    return round(entry.windows * of_languages(entry.passages, benchmark, languages))
+
+
+def of_languages(items: Iterable[int | str], benchmark: str, languages: Sequence[str]) -> int:
+    """`total` of a benchmark's items in some of its languages: of a plain number, their share of its languages."""
+    chosen, every = _codes(languages), _codes(catalogue.entry(Benchmark, benchmark).languages)
+    share = min(1.0, len(chosen) / len(every)) if every else 1.0
+    return sum(round(share * item) if isinstance(item, int) else total([item], languages) for item in items)
+
+
+def _codes(pairs: Iterable[str]) -> set[str]:
+    return {code for pair in pairs for code in pair.split("-")}
+
+
+def _figures(kind: str, known: Mapping[str, Size], name: str) -> Size:
+    if name not in known:
+        raise NoFigures(f"{kind}: {name}")
+    return known[name]
+
+
+def total(items: Iterable[int | str], languages: Sequence[str] | None) -> int:
+    """The sum of numbers and of `dataset.count`, of some languages (None: all) where a dataset is divided by them.
+
+    >>> total([3, "squad.dev"], None)
+    10573
+    """
+    codes = None if languages is None else tuple(languages)
+    return sum(item if isinstance(item, int) else pinned(*item.split("."), codes) for item in items)
+
+
+@cache
+def pinned(dataset: str, count: str, languages: tuple[str, ...] | None) -> int:
+    """The pinned number of a dataset's `count`, over its parts."""
+    entry = datasets.dataset(dataset)
+    sources = [datasets.resolve(dataset, part, languages) for part in datasets.parts(entry, languages)]
+    number = 0
+    for source in sources:
+        for counted in source.counts[count]:
+            expected = counted.expect
+            number += sum(expected.values()) if isinstance(expected, dict) else expected
+    return number
+
+
+# --- lengths of texts -------------------------------------------------------------------------------------------------
+class Texts(NamedTuple):
+    """Tokens of texts: their mean, and the longest of a training group."""
+
+    mean: float
+    longest: float
+
+    def within(self, limit: int) -> Texts:
+        return Texts(min(self.mean, limit), min(self.longest, limit))
+
+    def padded(self, number: float, chunk: int | None) -> float:
+        """Mean length of `number` texts that are padded together, or by length in chunks."""
+        chunks = max(1, -(-number // chunk)) if chunk else 1
+        return self.mean + (self.longest - self.mean) / chunks
+
+
+def text_lengths(name: str) -> Texts:
+    """The lengths of a kind of text of costs.yaml ("web_sentence")."""
+    return Texts(costs().texts[name].mean, costs().texts[name].longest)
+
+
+# --- models -----------------------------------------------------------------------------------------------------------
+UNKNOWN = "xlmr"  # assumed for a user's checkpoint
+NUMBER = 4  # bytes of a saved weight, float32
+
+
+class Known(NamedTuple):
+    shape: Shape
+    known: bool  # False: a guess
+
+
+def shape_of(plan: Plan, model: str) -> Known:
+    """The shape of a model's encoder: that of the checkpoint its pretrainings started from, but for its attention."""
+    root, window = plan.models.root(model), plan.pretraining.attention_window(model)
+    key = plan.world.standin(root)
+    if key:
+        return Known(standin_shape(plan, key)._replace(window=window), True)
+    known = catalogue.entries(Checkpoint)
+    sizes = known.get(root, known[UNKNOWN])
+    users_folder = plan.models.checkpoint_source(root).get("path")
+    if users_folder or root not in known:
+        stated = _stated_shape(plan, root, users_folder)
+        if stated:
+            return Known(stated._replace(window=window), True)
+    return Known(Shape(sizes.layers, sizes.width, sizes.inner, sizes.vocabulary, window), root in known)
+
+
+def _stated_shape(plan: Plan, model: str, users_folder: str | None) -> Shape | None:
+    """The shape that a checkpoint's settings state, in the user's folder or in the fetched one."""
+    folders = [Path(users_folder).expanduser()] if users_folder else []
+    folders += [Path(plan.paths.state(f"checkpoint/{model}")), Path(plan.paths.checkpoint(model)).parent]
+    for folder in folders:
+        shape = folder_shape(folder)
+        if shape:
+            return shape
+    return None
+
+
+def folder_shape(folder: Path) -> Shape | None:
+    """The shape that the first config.json of a folder with all four sizes states; None where there is none."""
+    for file in sorted(folder.rglob("config.json")):
+        config = read_object(file)
+        sizes = [config.get(key) for key in ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")]
+        if all(isinstance(size, int) for size in sizes):
+            return Shape(*sizes)
+    return None
+
+
+def standin_shape(plan: Plan, key: str) -> Shape:
+    """A stand-in's shape: its own keys, the rest from the one that it continues from."""
+    recipe = plan.world.recipe(key)
+    if isinstance(recipe, standins.Trained | standins.Causal):
+        sizes = recipe.architecture
+        return Shape(sizes.layers, sizes.width, sizes.inner, recipe.tokenizer.size)
+    shape = standin_shape(plan, recipe.bases[0])
+    if isinstance(recipe, standins.Contrastive) and recipe.architecture:
+        sizes = recipe.architecture
+        return Shape(sizes.layers, sizes.width, sizes.inner, shape.vocabulary)
+    if isinstance(recipe, standins.Retokenised):
+        shape = shape._replace(vocabulary=recipe.tokenizer.size)
+    return shape._replace(layers=recipe.own_layers or shape.layers)
+
+
+def saved_bytes(shape: Shape) -> float:
+    """Bytes of an encoder's weights: words, layers; positions, biases and norms are a hundredth of that."""
+    layer = 4 * shape.width**2 + 2 * shape.width * shape.inner
+    return NUMBER * (shape.vocabulary * shape.width + shape.layers * layer)

@@ -1,0 +1,178 @@
+"""Cost formulas of the rules that fetch, read and mine texts, or score: each of a plan and a job's wildcards."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from stele import catalogue
+from stele.catalogue.schema.costs import Checkpoint
+from stele.cluster.sizes import UNKNOWN, benchmark_size, costs, judged_collection, of_languages, pinned
+from stele.cluster.work import Work, cost_formula
+from stele.plan.plan import Plan
+
+TITLE_TERMS = 2  # of a title that is searched
+
+
+# --- sources ---------------------------------------------------------------------------------------------------------
+def dataset_bytes(plan: Plan, name: str, part: str) -> float:
+    """About how many bytes are fetched of a part of a dataset; 0 where unknown (an evaluation's small files)."""
+    if name == "wikipedia":
+        return _dump(plan, part)
+    if name == "cc100":
+        return plan.text_sizes.web_bytes(part)
+    if name == "mrtydi_corpus":
+        return costs().passage_bytes * pinned(name, "passages", (part,))
+    files = plan.data.resolve(name, part, plan.sources.part_languages(name, part)).files
+    sizes = [file.bytes for file in files]
+    return sum(sizes) if sizes and None not in sizes else costs().datasets.get(name, 0)
+
+
+@cost_formula
+def dataset(plan: Plan, wildcards: Any) -> Work:
+    """The user's own copy is read where it lies, so it costs nothing."""
+    if plan.data.users_folder(wildcards.dataset):
+        return Work()
+    size = dataset_bytes(plan, wildcards.dataset, wildcards.part)
+    return Work(download=size, kept=size, waiting=size / costs().rates.network)
+
+
+@cost_formula
+def checkpoint(plan: Plan, wildcards: Any) -> Work:
+    """A checkpoint unknown to the catalogue is taken to be as large as UNKNOWN, as in `sizes.shape_of`."""
+    known = catalogue.entries(Checkpoint)
+    sizes = known.get(wildcards.model) or (None if plan.world.standin(wildcards.model) else known[UNKNOWN])
+    size = sizes.bytes if sizes else 0
+    fetched = 0 if "path" in plan.models.checkpoint_source(wildcards.model) else size
+    return Work(
+        cpu_seconds=costs().seconds.checkpoint, download=fetched, kept=size, waiting=fetched / costs().rates.network
+    )
+
+
+# --- corpora ---------------------------------------------------------------------------------------------------------
+def _dump(plan: Plan, *languages: str) -> float:
+    return float(plan.corpora.dump_mb(*languages) << 20)
+
+
+@cost_formula
+def wikipedia(plan: Plan, wildcards: Any) -> Work:
+    dump = _dump(plan, wildcards.part) / plan.corpora.shards(wildcards.part)
+    kept = dump * costs().wikipedia_text * costs().documents_kept
+    return Work(cpu_seconds=dump * costs().wikipedia_xml / costs().rates.xml_bytes, kept=kept)
+
+
+@cost_formula
+def cc100(plan: Plan, wildcards: Any) -> Work:
+    text = plan.text_sizes.web_bytes(wildcards.part) * costs().cc100_text
+    return Work(cpu_seconds=text / costs().rates.web_bytes, kept=text * costs().documents_kept)
+
+
+@cost_formula
+def page_entities(plan: Plan, wildcards: Any) -> Work:
+    return Work(cpu_seconds=costs().seconds.page_entities, kept=costs().page_entities_kept)
+
+
+@cost_formula
+def knowledge_base(plan: Plan, wildcards: Any) -> Work:
+    dump = _dump(plan, wildcards.part)
+    return Work(cpu_seconds=dump / costs().rates.links_of_dump, kept=dump * costs().knowledge_base_kept)
+
+
+# --- pairs -----------------------------------------------------------------------------------------------------------
+@cost_formula
+def mine(plan: Plan, wildcards: Any) -> Work:
+    """All documents are read; those of a sample are tokenised, once more for each time that their number doubles."""
+    text = plan.text_sizes.text_bytes(wildcards.method, wildcards.part)
+    most = plan.text_sizes.most_examples(wildcards.method, wildcards.model, wildcards.part) or math.inf
+    times = max(1.0, text / plan.text_sizes.example_bytes(wildcards.method) / most)  # as many examples as are kept
+    tokenised = text * min(1.0, (1 + math.log2(times)) / times)
+    seconds = tokenised / costs().rates.mined_bytes + (text - tokenised) / costs().rates.read_bytes
+    return Work(cpu_seconds=seconds, kept=text / times * costs().store_kept)
+
+
+def _pairs(plan: Plan, wildcards: Any, per_megabyte: float) -> float:
+    """Pairs of a part: as many as the smaller of its wikis has, at most those that its recipe keeps."""
+    smallest = min(plan.corpora.dump_mb(code) for code in plan.mining.part_codes(wildcards.method, wildcards.part))
+    return min(plan.mining.recipe(wildcards.method).max_pairs or math.inf, smallest * per_megabyte)
+
+
+@cost_formula
+def knowledge_pairs(plan: Plan, wildcards: Any) -> Work:
+    number = _pairs(plan, wildcards, costs().pairs_a_megabyte)
+    text = _dump(plan, *plan.mining.part_codes(wildcards.method, wildcards.part)) * costs().wikipedia_text
+    seconds = number / costs().rates.text_pairs + text / costs().rates.read_bytes
+    return Work(cpu_seconds=seconds, kept=number * costs().text_pair.bytes)
+
+
+@cost_formula
+def tokenise(plan: Plan, wildcards: Any) -> Work:
+    number, pair = _pairs(plan, wildcards, costs().pairs_a_megabyte), costs().text_pair
+    return Work(cpu_seconds=number * pair.characters / costs().rates.mined_bytes, kept=number * pair.tokens_bytes)
+
+
+@cost_formula
+def section_pairs(plan: Plan, wildcards: Any) -> Work:
+    """Headings of all documents are read, then words' vectors, then the texts of the pages that have a pair."""
+    codes = plan.mining.part_codes(wildcards.method, wildcards.part)
+    text = _dump(plan, *codes) * costs().wikipedia_text
+    vectors = sum(dataset_bytes(plan, plan.mining.reads(wildcards.method).vectors, code) for code in codes)
+    number = _pairs(plan, wildcards, costs().sections_a_megabyte)
+    seconds = (
+        2 * text / costs().rates.read_bytes
+        + vectors / costs().rates.vector_bytes
+        + number / costs().rates.section_pairs
+    )
+    return Work(cpu_seconds=seconds, kept=number * costs().section_pair.bytes)
+
+
+@cost_formula
+def tokenise_sections(plan: Plan, wildcards: Any) -> Work:
+    number, pair = _pairs(plan, wildcards, costs().sections_a_megabyte), costs().section_pair
+    return Work(cpu_seconds=number * pair.characters / costs().rates.mined_bytes, kept=number * pair.tokens_bytes)
+
+
+# --- retrieval, scoring ----------------------------------------------------------------------------------------------
+@cost_formula
+def bm25(plan: Plan, wildcards: Any) -> Work:
+    """A model that expands queries reads the collection three times; the second index has most of its terms."""
+    languages = plan.data.languages(wildcards.benchmark)
+    passages = of_languages(benchmark_size(wildcards.benchmark).passages, wildcards.benchmark, languages)
+    times = costs().expansion if plan.models[wildcards.model].rm3 else 1
+    return Work(cpu_seconds=times * passages / costs().rates.bm25_passages)
+
+
+@cost_formula
+def fuse(plan: Plan, wildcards: Any) -> Work:
+    """Topics are scored with every weight; the judgments are read, and no document."""
+    languages = plan.data.languages(wildcards.benchmark)
+    topics = of_languages(benchmark_size(wildcards.benchmark).queries, wildcards.benchmark, languages)
+    return Work(cpu_seconds=costs().seconds.other + topics / costs().rates.fused_topics)
+
+
+@cost_formula
+def title_queries(plan: Plan, wildcards: Any) -> Work:
+    """All articles are read three times and indexed, and all of a scale's titles searched in them."""
+    text = _dump(plan, wildcards.part) * costs().wikipedia_text
+    recipe, articles = plan.transfer.titles(wildcards.recipe), text / costs().article
+    compared = recipe.queries * articles * TITLE_TERMS
+    kept = min(recipe.queries * (1 + recipe.negatives), articles) * min(recipe.characters, costs().article)
+    seconds = (
+        2 * text / costs().rates.read_bytes
+        + articles / costs().rates.bm25_passages
+        + compared / costs().rates.bm25_scores
+    )
+    return Work(cpu_seconds=seconds, kept=kept, temporary=text / 20)  # bm25_index.py: a twentieth of a full index
+
+
+@cost_formula
+def score(plan: Plan, wildcards: Any) -> Work:
+    """Some benchmarks look for answers in the passages themselves."""
+    size = costs().benchmarks.get(wildcards.benchmark)
+    read = size.reads * 1e9 if size else 0.0
+    return Work(cpu_seconds=costs().seconds.score + read / costs().rates.read_bytes)
+
+
+@cost_formula
+def count_lengths(plan: Plan, wildcards: Any) -> Work:
+    """All documents of a language are tokenised."""
+    return Work(cpu_seconds=judged_collection(wildcards.dataset) / costs().rates.mined_bytes)

@@ -1,0 +1,216 @@
+"""Cost formulas of the rules that train: each of a plan and a job's wildcards, with the arithmetic of its recipe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stele.artifacts.results import RunKey
+from stele.catalogue.schema.costs import Fill, JudgedSize
+from stele.cluster.sizes import (
+    Texts,
+    answered_size,
+    costs,
+    judged_collection,
+    judged_size,
+    saved_bytes,
+    shape_of,
+    standin_shape,
+    text_lengths,
+    total,
+    training_set_size,
+)
+from stele.cluster.text_costs import dataset_bytes
+from stele.cluster.work import Work, cost_formula
+from stele.evaluation.folds import FOLDS
+from stele.plan.plan import Plan
+from stele.plan.rows.answered import Answered
+from stele.plan.rows.reranked import Reranked
+from stele.recipes.finetuning import FinetuningRecipe
+from stele.recipes.flops import Shape, encode, passes
+from stele.recipes.pretraining import PretrainingRecipe
+from stele.recipes.reranking import CrossEncoder, RerankingRecipe, Trained
+
+
+# --- pretraining ------------------------------------------------------------------------------------------------------
+@cost_formula
+def pretrain(plan: Plan, wildcards: Any) -> Work:
+    shape = shape_of(plan, wildcards.model).shape
+    recipe = plan.pretraining.recipe(wildcards.model)
+    number, steps = pretraining_operations(recipe, shape, costs().fill)
+    kept = saved_bytes(shape) * (1 + len(recipe.snapshots))
+    waited = round(steps * (costs().window_steps if shape.window else 1))
+    # weights, gradients' averages and the optimiser's two moments lie in the state folder
+    return Work({"training": number}, steps=waited, kept=kept, temporary=3 * saved_bytes(shape))
+
+
+def pretraining_operations(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> tuple[float, int]:
+    """(operations, steps) of a whole pretraining; the steps are the recipe's, or cost as much as another's."""
+    number, other, steps = pretraining_step(recipe, shape, fill), recipe.to_equal(), recipe.steps
+    if other is not None:
+        steps = max(1, round(pretraining_step(other, shape, fill) * other.steps / number))
+    return number * steps, steps
+
+
+def pretraining_step(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> float:
+    """Operations of an average optimiser step."""
+    group = recipe.flops(shape, *recipe.group_sizes(fill.tokens, fill.sentences))
+    mlm_group = recipe.mlm_flops(shape, *recipe.mlm_sizes(fill.tokens)) if recipe.mlm_share else 0.0
+    return recipe.groups * ((1 - recipe.mlm_share) * group + recipe.mlm_share * mlm_group)
+
+
+@cost_formula
+def standin(plan: Plan, wildcards: Any) -> Work:
+    """A stand-in's training, as if all were masked language modelling."""
+    shape, recipe = standin_shape(plan, wildcards.key), plan.world.recipe(wildcards.key)
+    masked = recipe.mask_probability * recipe.batch * recipe.length
+    head = masked * 2 * shape.width * (shape.width + shape.vocabulary)
+    operations = 3 * recipe.steps * (encode(recipe.batch, recipe.length, shape, first_only=False) + head)
+    return Work({"training": operations}, kept=saved_bytes(shape))
+
+
+# --- fine-tuning ------------------------------------------------------------------------------------------------------
+@cost_formula
+def finetune(plan: Plan, wildcards: Any) -> Work:
+    recipe, (name, dev) = plan.finetuning.recipe(wildcards.recipe), plan.finetuning.train_and_dev(wildcards.recipe)
+    entry = training_set_size(name)
+    shape, languages = shape_of(plan, wildcards.model).shape, plan.finetuning.languages(wildcards.recipe, name) or None
+    examples = total(entry.examples, languages)
+    questions = total(training_set_size(dev).dev, plan.finetuning.languages(wildcards.recipe, dev) or None)
+    texts = (text_lengths(entry.query), text_lengths(entry.passage))
+    number, steps = finetuning_operations(recipe, shape, *texts, examples, questions)
+    kept = saved_bytes(shape) * (1 if recipe.towers == "shared" else 2)
+    read = examples * (1 + recipe.hard_negatives) * costs().passage_characters
+    return Work({"training": number}, steps, read / costs().rates.mined_bytes, kept=kept, temporary=3 * kept)
+
+
+def finetuning_operations(
+    recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, examples: int, questions: int
+) -> tuple[float, int]:
+    """(operations, steps) of a whole fine-tuning, of one step at least."""
+    examples = max(examples, recipe.batch * recipe.accumulation)
+    steps = recipe.total_steps(examples)
+    training = steps * finetuning_step(recipe, shape, query, passage)
+    return training + finetuning_dev(recipe, shape, query, passage, examples, questions), steps
+
+
+def finetuning_step(recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts) -> float:
+    """Operations of an optimiser step: both towers forward and backward, and the scores."""
+    chunk, first = recipe.encode_chunk, recipe.pooling != "mean"
+    queries = recipe.batch
+    passages = queries * (1 + recipe.hard_negatives * recipe.hard_negative_ratio)
+    sides = ((queries, query.within(recipe.query_length)), (passages, passage.within(recipe.passage_length)))
+    encoder = sum(
+        passes(number, chunk) * encode(number, texts.padded(number, chunk), shape, first) for number, texts in sides
+    )
+    return recipe.accumulation * (encoder + 3 * 2 * shape.width * queries * passages)
+
+
+def finetuning_dev(
+    recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, examples: int, questions: int
+) -> float:
+    """Operations of choosing a checkpoint: the texts encoded at each evaluation."""
+    if not recipe.needs_dev:
+        return 0.0
+    an_epoch = recipe.steps_per_epoch(examples)
+    every = recipe.evaluate_every or an_epoch
+    number, ranked = recipe.total_steps(examples) // every, 0
+    if recipe.rank_from_epoch is not None:
+        ranked = max(0, number - recipe.rank_from_epoch * an_epoch // every)
+    questions = questions if recipe.dev_limit is None else min(questions, recipe.dev_limit)
+    by_rank, by_nll = 1 + recipe.dev_negatives, 1 + min(1, recipe.hard_negatives)  # passages of a question
+    first = recipe.pooling != "mean"
+    queries = number * questions * encode(1, query.within(recipe.query_length).mean, shape, first)
+    passage_work = encode(1, passage.within(recipe.passage_length).mean, shape, first)
+    return queries + (ranked * by_rank + (number - ranked) * by_nll) * questions * passage_work
+
+
+@cost_formula
+def finetune_generator(plan: Plan, wildcards: Any) -> Work:
+    """Pairs through an encoder and a decoder; every judged passage of the translations is read."""
+    recipe = plan.transfer.generator(wildcards.recipe, wildcards.part)
+    shape = shape_of(plan, plan.transfer.model(wildcards.recipe, wildcards.part)).shape
+    entry = training_set_size(plan.transfer.translated(wildcards.recipe, wildcards.part))
+    source = text_lengths(entry.passage).within(recipe.source_length).longest
+    target = text_lengths(entry.query).within(recipe.query_length).longest
+    number = 3 * recipe.steps * recipe.batch * written(1, source, target, shape)
+    translations = plan.transfer.translations(wildcards.recipe, wildcards.part)
+    read = sum(dataset_bytes(plan, *name.split(":")) for name in translations)
+    both = 2 * saved_bytes(shape)  # the decoder is about as large
+    return Work({"training": number}, recipe.steps, read / costs().rates.read_bytes, kept=both, temporary=3 * both)
+
+
+def written(beams: int, source: float, target: float, shape: Shape) -> float:
+    """Operations of reading a text and writing one with some beams: layers, attention to the source, words."""
+    layer = encode(1, target, shape, first_only=False) + shape.layers * 4 * (target + source) * shape.width**2
+    words = 2 * target * shape.width * shape.vocabulary
+    return encode(1, source, shape, first_only=False) + beams * (layer + words)
+
+
+# --- re-ranking, answering --------------------------------------------------------------------------------------------
+@cost_formula
+def rerank(plan: Plan, wildcards: Any) -> Work:
+    """By what scores the documents: a cross-encoder, or words and their vectors."""
+    row, size = RunKey(wildcards.benchmark, wildcards.model, wildcards.setting), judged_size(wildcards.benchmark)
+    kind: Reranked = plan.rows.kind(row)
+    recipe = kind.recipe(row)
+    if isinstance(recipe, CrossEncoder):
+        return _cross_encoder_work(plan, wildcards.model, recipe, size)
+    read = sum(dataset_bytes(plan, *key.split(":")) for key in kind.vectors(row, wildcards.part))
+    return _word_matching_work(recipe, size, read, 2 * judged_collection(wildcards.benchmark))
+
+
+def _cross_encoder_work(plan: Plan, model: str, recipe: CrossEncoder, size: JudgedSize) -> Work:
+    """Five folds: three of them train the last layers, one is scored after each epoch that counts, one in the end."""
+    shape = shape_of(plan, model).shape
+    mean, longest = text_lengths(size.pair).within(recipe.length)
+    pairs, judged = _pairs(recipe, size), size.topics * (size.relevant + size.negative)
+    backward = 2 * (recipe.tuned_layers or shape.layers) / shape.layers  # in passes forward: what is frozen has none
+    training = 2 * pairs * (1 + backward) * encode(1, longest, shape, first_only=False)
+    scored = (1 + recipe.epochs - recipe.dev_from_epoch + 1) * judged  # all folds together: each is a fifth
+    characters = judged * costs().passage_characters
+    return Work(
+        {"training": training, "encoding": scored * encode(1, mean, shape, first_only=False)},
+        steps=round(pairs / recipe.batch),
+        cpu_seconds=characters / costs().rates.mined_bytes,
+        kept=judged * costs().run_bytes,
+        temporary=2 * saved_bytes(shape),
+    )
+
+
+def _word_matching_work(recipe: RerankingRecipe, size: JudgedSize, vector_bytes: float, characters: float) -> Work:
+    """The collection is read, and vectors; words are compared, and a small network takes its steps."""
+    rates, judged = costs().rates, size.topics * (size.relevant + size.negative)
+    seconds = characters / rates.read_bytes + vector_bytes / rates.vector_bytes + judged / rates.matched_documents
+    if isinstance(recipe, Trained):
+        seconds += costs().small_step_seconds * _pairs(recipe, size) / recipe.batch
+    return Work(cpu_seconds=seconds, kept=judged * costs().run_bytes)
+
+
+def _pairs(recipe: Trained, size: JudgedSize) -> float:
+    """Pairs of documents in training, all folds and epochs together."""
+    return recipe.epochs * FOLDS * 3 / 5 * size.topics * size.relevant
+
+
+@cost_formula
+def answer(plan: Plan, wildcards: Any) -> Work:
+    """A fine-tuning on all questions, dev questions after each epoch that counts, test questions once."""
+    shape, size = shape_of(plan, wildcards.model).shape, answered_size(wildcards.benchmark)
+    row = RunKey(wildcards.benchmark, wildcards.model, wildcards.setting)
+    kind: Answered = plan.rows.kind(row)
+    recipe, entry = kind.recipe(row), training_set_size(kind.training_set(row))
+    pairs, examples = len(plan.data.languages(wildcards.benchmark)), total(entry.examples, None)
+    text = text_lengths(size.pair).within(recipe.length)
+    dev = (1 + recipe.epochs - recipe.dev_from_epoch) * size.dev
+    read = (examples + pairs * (size.dev + size.test)) * costs().passage_characters
+    query = round(costs().texts[entry.query].mean)  # global where there are windows
+    forward = encode(1, text.mean, shape, first_only=False, global_tokens=query)
+    return Work(
+        {
+            "training": 3 * recipe.epochs * examples * encode(1, text.longest, shape, False, global_tokens=query),
+            "encoding": pairs * (dev + size.test) * forward,
+        },
+        steps=recipe.epochs * -(-examples // recipe.batch),
+        cpu_seconds=read / costs().rates.mined_bytes,
+        kept=pairs * size.test * costs().run_bytes,
+        temporary=(3 + recipe.epochs) * saved_bytes(shape),
+    )

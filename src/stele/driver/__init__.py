@@ -1,1 +1,0 @@
-"""What runs around the rules, in the process that started the workflow."""

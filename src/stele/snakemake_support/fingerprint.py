@@ -1,0 +1,162 @@
+"""The fingerprint of a command: a hash of all code it can reach, so that a change reruns exactly what it touches.
+
+Snakemake does not see imported packages. The fingerprint of a command is therefore a param of its rule: syntax trees
+(no comments, no formatting, no docstrings) of the command's module and of everything of Stele that it imports, directly
+or not, inside functions too. What is chosen by name at run time (an objective, a benchmark) is named by the rule.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from stele.files.digests import digest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT.name
+SIBLING = "stele_world"  # the package beside it; its modules are named in full ("stele_world.mirror")
+
+
+def _root(name: str) -> Path:
+    """The folder below which a module or a file lies, by its name: ROOT, or for the sibling's the folder above."""
+    return ROOT.parent if re.match(rf"{SIBLING}\b", name) else ROOT
+
+
+def _name(module: str) -> str:
+    """What a module is called here: "stele.training.loop" is "training.loop"; "" for one of another project."""
+    package, _, rest = module.partition(".")
+    if package == PACKAGE:
+        return rest
+    return module if package == SIBLING else ""
+
+
+def _path(module: str) -> Path | None:
+    """The file of a module given without the package's name ("training.loop"), None when there is none."""
+    base = _root(module) / module.replace(".", "/")
+    for candidate in (base / "__init__.py", base.with_suffix(".py")):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def _strip_docstrings(tree: ast.AST) -> ast.AST:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                node.body = node.body[1:]
+    return tree
+
+
+def source_digest(source: str) -> str:
+    """A digest of code that comments, formatting and docstrings do not change."""
+    return hashlib.sha256(ast.dump(_strip_docstrings(ast.parse(source))).encode()).hexdigest()
+
+
+@cache
+def _read(path: Path) -> tuple[str, frozenset[str]]:
+    """Digest and imported modules (of Stele only) of one file.
+
+    Syntax trees would take seconds at every start of Snakemake, so the answer is cached beside Python's own compiled
+    files, by the bytes of the source.
+    """
+    source, cached = path.read_bytes(), path.parent / "__pycache__" / f"{path.stem}.fingerprint.json"
+    key = hashlib.sha256(source).hexdigest()
+    with suppress(OSError, ValueError):
+        cached_key, code_digest, imported = json.loads(cached.read_text())
+        if cached_key == key:
+            return code_digest, frozenset(imported)
+    text = source.decode()
+    code_digest, imported = source_digest(text), _imported(text, path)
+    with suppress(OSError):  # a package may be read-only; half a file is no JSON, and so no harm
+        cached.parent.mkdir(exist_ok=True)
+        cached.write_text(json.dumps([key, code_digest, sorted(imported)]))
+    return code_digest, imported
+
+
+def _imported(source: str, path: Path) -> frozenset[str]:
+    """The modules of Stele that a file imports."""
+    root = ROOT if path.is_relative_to(ROOT) else ROOT.parent
+    inside = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+    package = inside if path.name == "__init__.py" else inside.rpartition(".")[0]
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            modules.update(_name(alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                parts = package.split(".") if package else []
+                base = ".".join([*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])])
+            elif (node.module or "").partition(".")[0] in (PACKAGE, SIBLING):
+                base = _name(node.module or "")
+            else:
+                continue
+            modules.add(base)
+            modules.update(f"{base}.{a.name}".lstrip(".") for a in node.names)
+    return frozenset(modules)
+
+
+def closure(modules: Iterable[str]) -> dict[str, str]:
+    """Module -> digest, for the given modules and everything of Stele that they import.
+
+    Stele's own __init__ is left out: it offers users what no command reads.
+    """
+    seen: dict[str, str] = {}
+    todo = list(modules)
+    while todo:
+        module = todo.pop()
+        path = _path(module)
+        if not module or path is None or module in seen:
+            continue  # the package itself, or an attribute of a module
+        seen[module], imported = _read(path)
+        todo.extend(imported)
+        todo.extend(p for p in _parents(module))
+    return seen
+
+
+def _parents(module: str) -> Iterable[str]:
+    """The packages of a module: their __init__ runs before it."""
+    parts = module.split(".")
+    return (".".join(parts[:n]) for n in range(1, len(parts)))
+
+
+def package_modules(package: str) -> list[str]:
+    """All modules of a package, for a command that may choose any of them: `package_modules("stele_world.writers")`."""
+    folder = _root(package).joinpath(*package.split("."))
+    return [f"{package}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"]
+
+
+@cache
+def _data_digest(path: Path) -> str:
+    """A digest of a data file: of its values where it is YAML, so that comments rerun nothing; else of its bytes."""
+    if path.suffix == ".yaml":
+        from stele.catalogue import read_yaml
+
+        return digest(read_yaml(path))
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@cache
+def code(command: str, *chosen: str, data: tuple[str, ...] = ()) -> str:
+    """The fingerprint of a command ("pretraining.pretrain"), of modules it chooses by name and of data files it reads.
+
+    `data` are files or folders below the package ("catalogue/languages.yaml", "tables/render/templates").
+    """
+    modules = closure([command, *chosen])
+    for name in data:
+        root = _root(name)
+        path = root / name
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                modules[file.relative_to(root).as_posix()] = _data_digest(file)
+    return digest(modules)

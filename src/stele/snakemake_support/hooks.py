@@ -1,0 +1,185 @@
+"""The Snakefile's steps around the rules: the plan, the jobs' environment, the local worker, unfinished tables."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from stele.artifacts.integrity import VERIFY_WHOLE
+from stele.cluster import job_environment, preflight, requests, settings
+from stele.command.parent_watch import hear_interrupts, identity
+from stele.config.model import parse_config, read_sources
+from stele.config.scale import check_stamp
+from stele.errors import SteleError
+from stele.files.strict import Values
+from stele.plan.plan import Plan, make_plan
+from stele.plan.validation import check
+from stele.snakemake_support import locks, progress, rule_directives, run_tables
+from stele.snakemake_support.patches import slurm_patches, snakemake_patches
+from stele.snakemake_support.validate_catalogue import validate_catalogue
+
+
+def setup(values: Values, workflow) -> Plan:
+    """Validates the configuration, prepares the environment of the jobs and returns the plan.
+
+    Runs whenever the Snakefile is read: by the driver, for a dry run, and by each job on a cluster's node.
+    """
+    root = Path(workflow.basedir)
+    if os.pathsep in str(root):  # between the folders of PATH and PYTHONPATH, and no way to quote it
+        raise _workflow_error(
+            SteleError(f"{root}: no job runs below a folder with {os.pathsep!r} in its name: rename it")
+        )
+    # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
+    _environment(root, main=workflow.is_main_process or workflow.remote_exec)
+    hear_interrupts()
+    try:
+        # the cluster's settings, and the software of the jobs
+        settings.read()  # an error in cluster.yaml comes before its names are used
+        snakemake_patches.add_default_resources(workflow)
+        deployed = job_environment.prepare_software(workflow, root)
+        contained = job_environment.CONTAINER in deployed
+        if workflow.remote_exec:
+            job_environment.prepare_node(job_environment.shell_lines(root, deployed), contained)
+            slurm_patches.patch_node()
+        # the plan
+        if workflow.is_main_process:
+            validate_catalogue()
+        where = read_sources(workflow)
+        plan = make_plan(parse_config(values, where))
+        check(plan, where)
+        # what the plan says to the jobs and to the user
+        os.environ[VERIFY_WHOLE] = "1" if plan.settings.config.verify_inputs else "0"  # how jobs check is no param
+        if contained:
+            outside = job_environment.outside_folders(plan.settings.config, plan.models.all.values())
+            job_environment.bind([root, *outside])
+        if workflow.is_main_process:
+            scale = plan.settings
+            print(f"Stele: scale {scale.scale} ({scale.why}): {scale.sizes.title}", file=sys.stderr)
+            locks.clear_stale_locks()
+            snakemake_patches.name_nearest_targets(plan)
+            if not workflow.output_settings.dryrun:
+                progress.install(workflow)
+        return plan
+    except SteleError as error:
+        raise _workflow_error(error) from None
+
+
+def _workflow_error(error: SteleError) -> Exception:
+    from snakemake.exceptions import WorkflowError
+
+    return WorkflowError(str(error))
+
+
+def _environment(root: Path, main: bool) -> None:
+    """The jobs' environment: this interpreter first, this source tree, one thread unless a recipe says more."""
+    environment = os.environ
+    folders = environment.get("PATH", "").split(os.pathsep)
+    folder = str(Path(sys.executable).parent)
+    if folders[0] != folder:
+        environment["PATH"] = os.pathsep.join([folder, *folders])
+    source = str(root / "src")
+    paths = [p for p in environment.get("PYTHONPATH", "").split(os.pathsep) if p and p != source]
+    environment["PYTHONPATH"] = os.pathsep.join([source, *paths])
+    environment.setdefault("OMP_NUM_THREADS", "1")
+    environment.setdefault("TOKENIZERS_PARALLELISM", "false")
+    environment.setdefault("HF_HUB_OFFLINE", "1")  # downloads are the rules' business, never a library's
+    # numba compiles for half a minute; a folder that stays makes that a matter of once
+    environment.setdefault("NUMBA_CACHE_DIR", str(Path.cwd() / ".snakemake" / "numba"))
+    if main:
+        environment["STELE_DRIVER"] = identity(os.getpid())
+
+
+def command_line() -> str:
+    """The arguments that this Snakemake was started with, for a shell."""
+    return shlex.join(sys.argv[1:])
+
+
+def finish_rules(plan: Plan, workflow) -> None:
+    """Completes all rules once they are read: directives by name, container, sbatch options, the log in a message.
+
+    The profile of a cluster has no messages: they would hide what a job requests, reads and writes, and the one core of
+    a dry run its threads.
+    """
+    try:
+        rule_directives.complete_rules(workflow, plan)
+        job_environment.finish_rules(workflow)
+        snakemake_patches.add_sbatch_options(workflow)
+    except SteleError as error:
+        raise _workflow_error(error) from None
+    if os.environ.get("STELE_SHOW_JOBS") == "1":
+        for rule in workflow.rules:
+            rule.message = None
+        if workflow.is_main_process and workflow.output_settings.dryrun:
+            workflow.global_resources["_cores"] = None
+    elif not workflow.output_settings.dryrun:
+        for rule in workflow.rules:
+            if rule.message and rule.log:
+                rule.message += "\n    log: {log}"
+
+
+def on_start(plan: Plan, workflow) -> None:
+    """`onstart`: jobs are about to run.
+
+    Refuses a second scale, a second driver and a run that cannot succeed; notes the driver; starts the worker.
+    """
+    jobs, slurm = list(workflow.dag.needrun_jobs()), workflow.executor_plugin.name == "slurm"
+    try:
+        if slurm:
+            slurm_patches.patch_driver(workflow)
+        requested = [] if workflow.touch else requests.job_requests(plan, workflow.dag)
+        preflight.check(plan, requested, slurm)  # a refused run leaves no stamp
+        if any(job.output for job in jobs):  # an estimate of the cost writes no results
+            another = f"give another folder (--config results_dir=results_{plan.settings.scale_folder})"
+            check_stamp(Path(plan.settings.config.results_dir), plan.settings.scale, another)
+            check_stamp(Path(plan.paths.work("")), plan.settings.scale, "give the scale's file another name")
+        locks.note([str(path) for job in jobs for path in job.output])
+        if any(job.rule.name == run_tables.RULE for job in jobs):
+            run_tables.write_context(plan)
+    except SteleError as error:
+        locks.forget()
+        raise _workflow_error(error) from None
+    snakemake_patches.drop_rate_limit(workflow, local=workflow.local_exec)
+    wanted = os.environ.get("STELE_USE_WORKER") == "1" and not job_environment.methods(workflow)
+    if wanted and "STELE_WORKER" not in os.environ:
+        _start_worker()
+    progress.begin(plan, workflow)
+
+
+def _start_worker() -> None:
+    """Starts the local worker; where it cannot be (no sockets, a full disk) jobs take longer, and do the same."""
+    from stele.command import worker
+
+    try:
+        os.environ["STELE_WORKER"] = worker.start()
+    except OSError as error:
+        print(f"Stele: no local worker, so each job loads its libraries anew: {error}", file=sys.stderr)
+
+
+def _write_manifest(plan: Plan, workflow) -> None:
+    """After a run that wrote results: a manifest of all of them. A result that cannot be read is named by its table."""
+    from stele.artifacts import results
+
+    folder = f"{plan.settings.config.results_dir}/"
+    written = any(
+        job.name == "claims" or any(path.startswith(folder) for path in job.output)  # that rule has no output
+        for job in workflow.dag.jobs
+        if workflow.dag.finished(job)
+    )
+    if written:
+        try:
+            results.write_manifest(Path(folder))
+        except SteleError as error:
+            print(f"Stele: no manifest: {error}", file=sys.stderr)
+
+
+def on_end(plan: Plan, workflow) -> None:
+    """`onsuccess` and `onerror`: renders unfinished tables, writes the manifest, prints the summary."""
+    progress.end()
+    run_tables.finish_tables(plan, workflow)
+    _write_manifest(plan, workflow)
+    locks.forget()
+    os.environ.pop("STELE_WORKER", None)
+    if progress.wanted():
+        progress.show_summary(workflow)

@@ -1,0 +1,53 @@
+"""Every change to private code of Snakemake and of its SLURM plugins, each with the versions that it fits.
+
+A change (`Patch`) says which upstream issue it works around, or has the text of one that is ready to file, and what
+makes it unnecessary. With a version outside its series it is not applied, one sentence says so, and the run goes on.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from dataclasses import dataclass
+from functools import cache
+
+SNAKEMAKE = "snakemake"
+SLURM = "snakemake-executor-plugin-slurm"
+JOBSTEP = "snakemake-executor-plugin-slurm-jobstep"
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A change to another package.
+
+    package     the package, by its name on PyPI
+    series      the series of its versions that the patch fits ("9.27": every 9.27.*)
+    upstream    the address of the issue, or the text of one that is ready to file: a title, an empty line, the body
+    until       what makes the patch unnecessary
+    """
+
+    package: str
+    series: tuple[str, ...]
+    upstream: str
+    until: str
+
+    def applies(self) -> bool:
+        """Whether the installed version is one that the patch fits; otherwise a sentence says once that it is not."""
+        misfit = self.misfit()
+        if misfit:
+            _warn(f"Stele: {misfit}; Stele's patches of it are not applied")
+        return not misfit
+
+    def misfit(self) -> str:
+        """The installed and the fitting versions where they differ, else ""."""
+        installed = importlib.metadata.version(self.package)
+        if ".".join(installed.split(".")[:2]) in self.series:
+            return ""
+        fitting = " or ".join(f"{series}.*" for series in self.series)
+        return f"{self.package} {installed} is installed, and Stele is made for {fitting} (`make setup` installs that)"
+
+
+@cache
+def _warn(sentence: str) -> None:
+    """Prints a sentence once."""
+    print(sentence, file=sys.stderr)

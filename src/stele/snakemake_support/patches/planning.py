@@ -1,0 +1,65 @@
+"""The jobs that a Snakemake command would run: its own plan, made in this process as `snakemake --dry-run` does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+from stele.cluster.requests import JobRequest, job_requests
+from stele.errors import SteleError
+from stele.plan.plan import Plan
+from stele.snakemake_support.patches import SNAKEMAKE, Patch
+
+if TYPE_CHECKING:
+    from snakemake.workflow import Workflow
+
+PLAN_ONLY = Patch(
+    SNAKEMAKE,
+    ("9.27",),
+    upstream="https://github.com/snakemake/snakemake/issues/13",  # the planned jobs from the Python API
+    until="DAGApi has a call that returns the planned jobs, such as execute_workflow(executor='dryrun') with a result",
+)
+
+
+def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple[Plan, list[JobRequest]]:
+    """The plan and the jobs of `snakemake` with these arguments; nothing is run, locked or written.
+
+    `everything`: finished jobs too. The target `leave_out` is not planned; without another target it is the workflow's
+    default one. Raises SteleError where Snakemake cannot plan, or is a version that PLAN_ONLY does not fit.
+    """
+    from snakemake import cli
+
+    argv = patch.object(sys, "argv", ["snakemake", *arguments])  # profiles/default looks at it
+    with argv, planning_only(everything) as workflows, redirect_stdout(sys.stderr):
+        parser, args = cli.parse_args(list(arguments))
+        args.dryrun, args.forceall = True, everything
+        args.targets = [target for target in args.targets or () if target != leave_out]
+        if not cli.args_to_api(args, parser) or not workflows:
+            raise SteleError("Snakemake cannot plan this; see its message above")
+    plan = workflows[0].globals["plan"]
+    return plan, job_requests(plan, workflows[0].dag)
+
+
+@contextmanager
+def planning_only(everything: bool) -> Iterator[list[Workflow]]:
+    """While this lasts, a workflow that is to be executed is planned only, and added to the list."""
+    misfit = PLAN_ONLY.misfit()
+    if misfit:
+        raise SteleError(f"jobs cannot be planned: {misfit}")
+    from snakemake.workflow import Workflow
+
+    workflows: list[Workflow] = []
+
+    def plan_only(workflow: Workflow, executor_plugin: Any, executor_settings: Any, **_: Any) -> None:
+        """In place of Workflow.execute, whose first lines these are."""
+        workflow._executor_plugin = executor_plugin
+        workflow._prepare_dag(everything, ignore_incomplete=True, lock_warn_only=True, nolock=True)
+        workflow._build_dag()
+        workflow.async_run(workflow.dag.postprocess(update_needrun=False, check_initial=True))
+        workflows.append(workflow)
+
+    with patch.object(Workflow, "execute", plan_only):
+        yield workflows

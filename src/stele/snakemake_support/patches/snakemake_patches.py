@@ -1,0 +1,170 @@
+"""The patches of Snakemake itself: rate limit, default resources, the error for a missing target, records on nodes."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+import re
+from collections import defaultdict
+from typing import Any
+
+from stele.cluster import resources
+from stele.errors import nearest
+from stele.plan.plan import Plan
+from stele.snakemake_support.patches import SNAKEMAKE, Patch
+
+FITS = ("9.27",)
+DEFAULT_RATE = (100, 1)  # jobs in seconds: Snakemake's own --max-jobs-per-timespan
+FORMATS = ("md", "tex", "csv", "html")  # of a table
+
+RATE_LIMIT = Patch(
+    SNAKEMAKE,
+    FITS,
+    # about the passes that the limiter starts; its timers are the other half:
+    upstream="https://github.com/snakemake/snakemake/pull/3744",
+    until="the scheduler starts a timer only where the limit has held jobs back, or --max-jobs-per-timespan can be off",
+)
+DEFAULT_RESOURCES = Patch(
+    SNAKEMAKE,
+    FITS,
+    upstream="https://github.com/snakemake/snakemake/issues/3429",
+    until="--default-resources on the command line adds to a profile's, so that a profile can hold ours",
+)
+MISSING_TARGET = Patch(
+    SNAKEMAKE,
+    FITS,
+    upstream="""Name the nearest targets in MissingRuleException
+
+`snakemake results/tabel_1.md` ends in "No rule to produce results/tabel_1.md". A workflow with some hundred targets has
+one whose name differs by a letter. Please let a workflow add a hint, for instance by a function
+`workflow.missing_target_hint(file) -> str` that MissingRuleException calls when it is printed (it is also raised, and
+caught, for files that exist, so a hint should not be computed before).""",
+    until="Snakemake names the nearest targets, or lets a workflow do so",
+)
+RECORD_ON_NODES = Patch(
+    SNAKEMAKE,
+    FITS,
+    upstream="""A job that outlives the main process leaves no metadata
+
+PersistenceBase.finished returns at once unless the mode is DEFAULT, so the record of a remote job is written by the
+main process only. Where that is killed (a login node reboots) its SLURM jobs run on and finish, but the next run finds
+outputs without metadata and runs them again. Please let the job itself write its record where the persistence
+directory is shared (`--shared-fs-usage persistence`).""",
+    until="PersistenceBase.finished writes in every mode",
+)
+
+
+def drop_rate_limit(workflow: Any, local: bool) -> None:
+    """Takes Snakemake's default rate limit away, and any for jobs that run here, where the cores are the limit.
+
+    With a limit the scheduler starts a timer after every pass over the ready jobs, and each timer starts another pass:
+    hundreds of threads in a long run. A limit that the user gives for a cluster stays. Called when a run starts.
+    """
+    scheduler, limit = workflow.scheduler, workflow.scheduling_settings.max_jobs_per_timespan
+    if scheduler.job_rate_limiter is None or not RATE_LIMIT.applies():
+        return
+    if local or (limit.max_jobs, limit.timespan) == DEFAULT_RATE:
+        scheduler.job_rate_limiter = None
+
+
+def add_default_resources(workflow: Any) -> None:
+    """On the cluster, adds our default resources to the user's --default-resources. Before the rules are read."""
+    if resources.VARIABLE in os.environ and DEFAULT_RESOURCES.applies():
+        users = workflow.resource_settings._parsed_default_resources
+        for name, value in resources.defaults().items():
+            if name not in users or users[name].raw is None:  # a function of Snakemake's own
+                users[name] = value
+
+
+def add_sbatch_options(workflow: Any) -> None:
+    """On the cluster, sends every job SLURM's signal and the user's default `slurm_extra`. Once the rules are read.
+
+    A rule's own options come last: of two that are the same sbatch takes that one.
+    """
+    if resources.VARIABLE not in os.environ or not DEFAULT_RESOURCES.applies():
+        return
+    default = workflow.resource_settings._parsed_default_resources["slurm_extra"]
+    users = "" if default.raw == resources.SIGNAL else _options(default.raw)
+    for rule in workflow.rules:
+        extra = rule.resources["slurm_extra"]
+        options = [users, "" if extra.raw == default.raw else _options(extra.raw)]
+        if None not in options:  # an expression stays as it is
+            signal = [] if any("--signal" in text for text in options) else [resources.SIGNAL]
+            rule.resources["slurm_extra"] = " ".join(filter(None, [*signal, *options]))
+
+
+def _options(text: str) -> str | None:
+    """Options of sbatch as typed, in quotes of Python's or without; None for an expression.
+
+    >>> _options("'--nice=1'"), _options("--nice=1"), _options("f'--nice={attempt}'")
+    ('--nice=1', '--nice=1', None)
+    """
+    try:
+        return str(ast.literal_eval(text))
+    except (SyntaxError, ValueError):
+        return text if text.startswith("-") else None
+
+
+def name_nearest_targets(plan: Plan) -> None:
+    """Makes the error for a file that no rule makes name the nearest targets, when it is printed."""
+    if not MISSING_TARGET.applies():
+        return
+    from snakemake import dag
+    from snakemake.exceptions import MissingRuleException
+
+    class NoRule(MissingRuleException):
+        def __init__(self, file, **details) -> None:
+            super().__init__(file, **details)
+            self.file = str(file)
+
+        def __str__(self) -> str:
+            return missing_target(self.file, targets(plan))
+
+    dag.MissingRuleException = NoRule
+
+
+def targets(plan: Plan) -> list[str]:
+    """The files that a user may name: tables, figures, and the results in them."""
+    tables = [path for group in (plan.tables, plan.today.tables) for name in FORMATS for path in group.files(name)]
+    rows = [*plan.requested.all_rows, *plan.requested.rows_of_today]
+    return [*tables, *plan.figures.files(), *plan.today.figures.drawn(), *map(plan.paths.result, rows)]
+
+
+def missing_target(target: str, valid: list[str]) -> str:
+    """The error for a target that no rule makes: it names the nearest path, else the paths of the nearest file name.
+
+    Tables are numbered with two digits: of `table_5.md`, `table_05.md` is nearer than `table_15.md`.
+    """
+    numbered = re.sub(r"_(\d)(?=\.\w+$)", r"_0\1", target)
+    by_name = defaultdict(list)
+    for path in valid:
+        by_name[os.path.basename(path)].append(path)
+    closest = nearest(numbered, valid)
+    close = [closest] if closest else by_name.get(nearest(os.path.basename(numbered), by_name), [])
+    hint = f"; did you mean {' or '.join(close[:5])}?" if close else "."
+    return (
+        f"no rule makes {target!r}{hint} A table is results/tables/PAPER/table_NN.md, a result "
+        "results/BENCHMARK/MODEL/SETTING.json; `snakemake --list` shows the rules"
+    )
+
+
+def record_on_nodes() -> None:
+    """Makes a job on a node write Snakemake's own record of it too: only the mode of the run forbids it there."""
+    if not RECORD_ON_NODES.applies():
+        return
+    from snakemake.persistence import PersistenceBase
+
+    finished = PersistenceBase.finished
+
+    @functools.wraps(finished)
+    async def record(self: Any, job: Any) -> None:
+        settings = self.dag.workflow.remote_execution_settings
+        before = settings.immediate_submit
+        settings.immediate_submit = True
+        try:
+            await finished(self, job)
+        finally:
+            settings.immediate_submit = before
+
+    PersistenceBase.finished = record

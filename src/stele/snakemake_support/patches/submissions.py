@@ -1,0 +1,150 @@
+"""Jobs on their way to SLURM: each is submitted once, however often it is tried, with a note of its content."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from stele.cluster import squeue
+from stele.files.atomic import atomic_file
+from stele.files.digests import digest
+from stele.files.reading import read_note
+
+SUBMITTED = Path(".snakemake/stele-submitted")
+LONGEST_PAUSE = 300.0  # seconds between two submissions of a job that SLURM refuses for now
+PATIENCE = 3600.0  # seconds of refusals while the user has no job in the queue: then the end of none makes room
+
+
+def content(job: Any) -> str:
+    """A digest of a job: its rule's command, inputs, outputs, params; of nothing that grows with attempts."""
+    return digest(
+        [job.rule.name, job.rule.shellcmd, *(list(map(str, part)) for part in (job.input, job.output, job.params))]
+    )
+
+
+def _path(job: Any) -> Path:
+    return SUBMITTED / f"{digest([job.rule.name, list(map(str, job.output))])}.json"
+
+
+def submitted(job: Any) -> str | None:
+    """The content of a job when it was submitted last, None without a note."""
+    return read_note(_path(job)).get("content")
+
+
+def note(job: Any) -> None:
+    """Notes what a job is when it is submitted."""
+    with atomic_file(_path(job)) as handle:
+        json.dump({"content": content(job)}, handle)
+
+
+class EarlierJobs:
+    """Living jobs of earlier drivers in this folder, by comment; and the names under which they are queried."""
+
+    def __init__(self) -> None:
+        self.jobs: dict[str, squeue.Queued] | None = None
+        self.names: list[str] = []
+        self.lock = threading.Lock()
+
+    def take(self, comment: str, run: str, again: bool) -> squeue.Queued | None:
+        """The earlier job of a comment, once.
+
+        `again`: the job is tried again. A submission that seems to have failed may have made a job all the same.
+        """
+        with self.lock:
+            jobs = squeue.of_folder(Path.cwd()) if again or self.jobs is None else []
+            if again:
+                return next((job for job in jobs if job.comment == comment and job.state != "COMPLETING"), None)
+            if self.jobs is None:
+                self.jobs = {job.comment: job for job in jobs if job.name != run}
+            return self.jobs.pop(comment, None)
+
+    def follow(self, job: squeue.Queued) -> None:
+        with self.lock:
+            if job.name not in self.names:
+                self.names.append(job.name)
+
+
+def wildcards_of(job: Any) -> str:
+    """A job's wildcards and a digest of its outputs, for its comment and the folder of its log.
+
+    The digest tells jobs of two scales or results folders apart, which may run at once.
+    """
+    return ",".join([*job.wildcards, _path(job).stem[:8]]).replace("/", "_")
+
+
+def comment_of(job: Any) -> str:
+    """The comment that the plugin gives a job."""
+    return f"rule_{job.name}_wildcards_{wildcards_of(job)}"
+
+
+def submit(plugin: Any, run_job: Any, executor: Any, job: Any, earlier: EarlierJobs) -> str | None:
+    """Submits a job, however long SLURM takes no more for now; what SLURM says where it never will, else None."""
+    comment, again, seconds, alone = comment_of(job), job.attempt > 1, squeue.EVERY, 0.0
+    refusal, passes = None, True
+    while True:
+        earlier_job = earlier.take(comment, executor.run_uuid, again)
+        if earlier_job and submitted(job) == content(job):
+            follow(plugin, executor, job, earlier_job, earlier)
+            return None
+        if earlier_job:
+            executor.logger.info(f"SLURM job {earlier_job.id} is out of date; it is cancelled.")
+            squeue.cancel([earlier_job.id])
+        if not passes:
+            return refusal
+        note(job)
+        squeue.controller()
+        listening = _Listening(executor)
+        run_job(listening, job)
+        refusal = listening.refusal
+        if refusal is None:
+            return None
+        again = True  # what seems to have failed may have made a job all the same
+        queued = bool(squeue.living())
+        alone = 0.0 if queued else alone + seconds
+        passes = squeue.may_pass(refusal, queued) and alone <= PATIENCE
+        if passes:
+            _say_that_it_waits(refusal.partition("\n    sbatch call:")[0])
+            squeue.pause(seconds)
+            seconds = min(2 * seconds, LONGEST_PAUSE)
+
+
+class _Listening:
+    """The plugin's executor, whose report of a refused submission is `refusal` instead."""
+
+    def __init__(self, executor: Any) -> None:
+        self.__dict__.update(executor=executor, refusal=None)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.executor, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.executor, name, value)
+
+    def _report_job_error_threadsafe(self, job_info: Any, msg: str) -> None:
+        self.__dict__["refusal"] = msg
+
+
+@functools.cache
+def _say_that_it_waits(reason: str) -> None:
+    """Once for each reason."""
+    print(
+        f"Stele: SLURM takes no further job for now. Submitting waits until it does, which costs no attempt. {reason}",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def follow(plugin: Any, executor: Any, job: Any, queued: squeue.Queued, earlier: EarlierJobs) -> None:
+    """Adopts an earlier driver's job."""
+    log = executor.slurm_logdir / f"rule_{job.name}" / wildcards_of(job) / f"{queued.id}.log"
+    earlier.follow(queued)
+    executor.logger.info(
+        f"Job {job.jobid} is SLURM job {queued.id} of an earlier run, {queued.state.lower()} (log: {log}): "
+        "it is waited for. To cancel such jobs instead: stele cluster cancel"
+    )
+    info = plugin.SubmittedJobInfo(job, external_jobid=queued.id, aux={"slurm_logfile": log})
+    executor._report_job_submission_threadsafe(info)

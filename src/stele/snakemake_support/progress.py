@@ -1,0 +1,306 @@
+"""A run on a terminal: a line a stage, an estimate of the end, failures as they happen; a summary when it has ended.
+
+`make tables` turns it on (`STELE_PROGRESS=1`). The lines take the place of Snakemake's own on the terminal; its log
+file has them all. Where standard error is no terminal, Snakemake's lines stay.
+"""
+
+from __future__ import annotations
+
+import atexit
+import csv
+import logging
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, ConsoleOptions
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+from snakemake.common import NOTHING_TO_BE_DONE_MSG
+from snakemake.logging import LogEvent, logger
+
+from stele.cluster.requests import estimate
+from stele.cluster.work import Work, cpu_seconds
+from stele.files.formats import duration
+from stele.plan.plan import Plan
+
+SHOWN = 4  # running jobs of which the log's last line is shown
+TAIL = 4_096  # bytes of a log in which its last line is looked for
+LISTED = 8  # failed jobs of a summary
+WIDE = 72  # columns of a terminal wide enough for bars
+PRIOR = 60.0  # estimated seconds of jobs after which the pace of this machine counts as much as the estimate
+STREAM = "DefaultStreamHandler"  # Snakemake's name of its handler for the terminal
+TOLD_BY_THE_JOB = ("RuleException", "SpawnedJobError")  # repeats the command of a job whose failure is shown anyway
+
+
+def wanted() -> bool:
+    """Whether an overview of this run is wanted."""
+    return os.environ.get("STELE_PROGRESS") == "1"
+
+
+def seconds_left(left: float, done: float, elapsed: float, cores: int) -> float:
+    """Seconds until the end: the estimate of the open jobs, corrected by the time that finished jobs really took.
+
+    `left`, `done`: estimated seconds of jobs on one core; `elapsed`: seconds since the first job started.
+
+    >>> seconds_left(600, 0, 0, cores=2), round(seconds_left(600, 600, 600, cores=2))
+    (300.0, 573)
+    """
+    return left * (elapsed + PRIOR / cores) / (done + PRIOR)
+
+
+@dataclass
+class Stage:
+    """The jobs of one stage of the chain."""
+
+    jobs: set[int] = field(default_factory=set)
+    running: set[int] = field(default_factory=set)
+    done: set[int] = field(default_factory=set)
+    failed: set[int] = field(default_factory=set)
+
+
+class Overview:
+    """The display of a run: its stages and jobs by number, with the estimated seconds of each job."""
+
+    def __init__(
+        self,
+        stages: dict[str, Iterable[int]],
+        seconds: dict[int, float],
+        cores: int,
+        clock=time.monotonic,
+        logs: Mapping[int, str] | None = None,
+    ):
+        self.logs = logs or {}
+        self.stages = {name: Stage(set(jobs)) for name, jobs in stages.items()}
+        self.stage_of = {job: stage for stage in self.stages.values() for job in stage.jobs}
+        self.seconds, self.cores, self.clock = seconds, cores, clock
+        self.started = clock()
+        self.over = False
+        self._look()
+
+    def _look(self) -> None:
+        """Estimates the end anew. Between two jobs that end, the time that is left only runs down."""
+        done = {job for stage in self.stages.values() for job in stage.done}
+        over = done.union(*(stage.failed for stage in self.stages.values()))
+        left = sum(seconds for job, seconds in self.seconds.items() if job not in over)
+        now = self.clock()
+        worth = sum(self.seconds[job] for job in done)
+        self.end = now + seconds_left(left, worth, now - self.started, self.cores)
+
+    def start(self, job: int) -> None:
+        stage = self.stage_of.get(job)
+        if stage:
+            stage.running.add(job)
+            stage.failed.discard(job)  # it is tried again
+
+    def finish(self, job: int) -> None:
+        stage = self.stage_of.get(job)
+        if stage:
+            stage.running.discard(job)
+            stage.done.add(job)
+            self._look()
+
+    def fail(self, job: int) -> None:
+        stage = self.stage_of.get(job)
+        if stage:
+            stage.running.discard(job)
+            stage.failed.add(job)
+            self._look()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        """One line for all, which stays when the window is too low, and one a stage; no bars in a narrow window."""
+        lines = Table.grid(padding=(0, 1))
+        for justify in ("left", *(["left"] if options.max_width >= WIDE else []), "right", "left"):
+            lines.add_column(justify=justify, no_wrap=True, overflow="ellipsis")
+
+        def add(name: str, done: int, total: int, note: str | Text) -> None:
+            bar = ProgressBar(total=total, completed=done, width=20, complete_style="blue", finished_style="green")
+            lines.add_row(name, *([bar] if options.max_width >= WIDE else []), f"{done}/{total}", note)
+
+        now = self.clock()
+        until = time.strftime("%H:%M", time.localtime(time.time() + self.end - now))
+        done = sum(len(stage.done) for stage in self.stages.values())
+        left = f"about {duration(60 * max(1, round((self.end - now) / 60)))} left, until {until}"
+        add("all", done, len(self.stage_of), "" if self.over else left)
+        for name, stage in self.stages.items():
+            note = Text(f"{len(stage.running)} running " if stage.running else "")
+            if stage.failed:
+                note.append(f"{len(stage.failed)} failed", "red")
+            add(name, len(stage.done), len(stage.jobs), note)
+        yield lines
+        running = [job for stage in self.stages.values() for job in sorted(stage.running) if self.logs.get(job)]
+        for log in (self.logs[job] for job in running[:SHOWN]):
+            yield Text(f"{log}: {_last_line(log) or 'nothing yet'}", style="dim", no_wrap=True, overflow="ellipsis")
+
+
+class Terminal(logging.Handler):
+    """Takes the place of Snakemake's handler for the terminal."""
+
+    def __init__(self, console: Console, workflow: Any) -> None:
+        super().__init__()
+        self.console, self.workflow, self.live, self.overview = console, workflow, None, None
+
+    def show(self, overview: Overview) -> None:
+        """Begins to draw the overview, below any messages."""
+        self.overview = overview
+        self.live = Live(overview, console=self.console, refresh_per_second=1, vertical_overflow="crop")
+        self.live.start(refresh=True)
+        self.console.show_cursor(True)  # a run that is killed must not leave a terminal without
+        atexit.register(self.stop)
+
+    def stop(self) -> None:
+        if self.live is not None:
+            self.overview.over = True
+            self.live.stop()
+            self.live = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._take(record)
+        except Exception:
+            self.handleError(record)
+
+    def _take(self, record: logging.LogRecord) -> None:
+        event = getattr(record, "event", None)
+        if event == LogEvent.JOB_ERROR:
+            self._failed(record)
+        elif event == LogEvent.JOB_STARTED and self.overview:
+            for job in record.jobs:
+                self.overview.start(job)
+        elif event == LogEvent.JOB_FINISHED and self.overview:
+            self.overview.finish(record.job_id)
+        elif event == LogEvent.ERROR and record.exception in TOLD_BY_THE_JOB:
+            pass
+        elif record.levelno >= logging.WARNING:
+            self.console.print(Text(record.getMessage()))
+        elif record.msg == NOTHING_TO_BE_DONE_MSG:  # no hook runs then
+            self.console.print(Text(record.msg), Text(f"open {page(self.workflow.dag)}"), sep="\n")
+
+    def _failed(self, record: logging.LogRecord) -> None:
+        """One line of what failed, its reason, and where to read on."""
+        if self.overview:
+            self.overview.fail(record.jobid)
+        log = next(iter(record.log or ()), "")
+        job = next((job for job in self.workflow.dag.jobs if job.jobid == record.jobid), None)
+        rest = "".join(f"\n  {text}" for text in (_last_line(log), log) if text)
+        self.console.print(Text.assemble(("failed: ", "bold red"), title(job) if job else record.rule_name, rest))
+
+
+def _last_line(log: str) -> str:
+    """The last line of a job's log: what it says went wrong."""
+    try:
+        with open(log, "rb") as handle:
+            handle.seek(max(0, os.fstat(handle.fileno()).st_size - TAIL))
+            lines = handle.read().decode("utf-8", errors="replace").split("\n")
+    except OSError:
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def install(workflow: Any) -> None:
+    """Puts the overview in the place of Snakemake's lines, where it is wanted and somebody can see it."""
+    console = Console(stderr=True, highlight=False)
+    if wanted() and console.is_terminal and not console.is_dumb_terminal:
+        for handler in [handler for handler in logger.handlers if handler.name == STREAM]:
+            logger.removeHandler(handler)
+            logger.addHandler(Terminal(console, workflow))
+            console.print("Planning the jobs ...")
+
+
+def terminal() -> Terminal | None:
+    """The overview's handler, where it is installed."""
+    return next((handler for handler in logger.handlers if isinstance(handler, Terminal)), None)
+
+
+def begin(plan: Plan, workflow: Any) -> None:
+    """Shows the overview; called when the jobs are known and about to run."""
+    shown = terminal()
+    if not shown:
+        return
+    stages: dict[str, list[int]] = {}
+    for rule in workflow.rules:
+        stages.setdefault(Path(rule.snakefile).stem, [])
+    seconds, logs = {}, {}
+    for job in workflow.dag.needrun_jobs():
+        logs[job.jobid] = str(next(iter(job.log or ()), ""))
+        stages[Path(job.rule.snakefile).stem].append(job.jobid)
+        seconds[job.jobid] = cpu_seconds(estimate(plan, job.rule.name, dict(job.wildcards_dict)) or Work())
+    wanted_stages = {name: jobs for name, jobs in stages.items() if jobs}
+    shown.show(Overview(wanted_stages, seconds, workflow.cores or 1, logs=logs))
+
+
+def end() -> None:
+    """Stops the overview; later messages stand below its last state."""
+    shown = terminal()
+    if shown:
+        shown.stop()
+
+
+# --- after the run ----------------------------------------------------------------------------------------------------
+def states(tables: Iterable[str]) -> Counter[str]:
+    """The number of cells by state in some tables' CSV files; files that do not exist are left out.
+
+    A cell of today's encoders has a line for each source, one after the other, and counts once.
+    """
+    counts: Counter[str] = Counter()
+    for path in tables:
+        if not Path(path).exists():
+            continue
+        with open(path, encoding="utf-8", newline="") as handle:
+            previous = None
+            for line in csv.DictReader(handle):
+                cell = (line["row"], line["column"]) if "source" in line else None
+                if cell is None or cell != previous:
+                    counts[line["state"]] += 1
+                previous = cell
+    return counts
+
+
+def title(job: Any) -> str:
+    """A job's message in a line, else the name of its rule."""
+    return job.message.partition("\n")[0] if job.message else job.rule.name
+
+
+def page(dag: Any) -> str:
+    """The first existing page that a run was to build, the page of all tables before single ones; else ""."""
+    for rule in ("all_tables", "today_tables", "table"):
+        for path in sorted(str(job.output.html) for job in dag.jobs if job.rule.name == rule):
+            if Path(path).exists():
+                return path
+    return ""
+
+
+def summary_lines(workflow: Any, seconds: float) -> list[str]:
+    """The summary of a run of `seconds`: jobs, cells by state, failures with their logs, the page to open."""
+    dag, failed = workflow.dag, workflow.scheduler.failed
+    jobs = [job for job in dag.jobs if dag.needrun(job)]
+    done = sum(dag.finished(job) for job in jobs)
+    counts = {"done": done, "failed": len(failed), "not run": len(jobs) - done - len(failed)}
+    jobs_by_state = ", ".join(f"{number} {state}" for state, number in counts.items() if number)
+    summary = [f"{duration(seconds)}; jobs: {jobs_by_state}"]
+    for job in sorted(failed, key=lambda job: job.jobid)[:LISTED]:
+        summary += [f"failed: {title(job)}", *(f"  {log}" for log in job.log)]
+    if len(failed) > LISTED:
+        summary.append(f"... and {len(failed) - LISTED} more that failed")
+    cells = states(job.output.csv for job in dag.jobs if job.rule.name == "table")
+    if cells:
+        summary.append(f"cells: {', '.join(f'{number} {state}' for state, number in cells.most_common())}")
+    first_page = page(dag)
+    if first_page:
+        summary.append(f"open {first_page}")
+    return summary
+
+
+def show_summary(workflow: Any) -> None:
+    """Prints the summary of a run that has ended, with its planning."""
+    logs = [f"whole log: {os.path.relpath(log)}" for log in workflow.logger_manager.get_logfile()]
+    seconds = (datetime.now() - workflow.start_time).total_seconds()
+    print("", *summary_lines(workflow, seconds), *logs, sep="\n", file=sys.stderr)

@@ -1,0 +1,128 @@
+"""The tables of a run: the context that rule `context` reads, and tables whose rows were not all built.
+
+The context goes from the plan to the rule as a file: at the papers' sizes it has tens of kilobytes, too many for a
+command line. The rule is local, so the process that plans it runs it; its param is a digest, so it reruns with that.
+
+After a run, tables that miss rows are rendered from the existing results and left to the next run. The run's own graph
+of jobs tells which rows failed: a row fails with the job that failed, however far upstream that one is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from snakemake.iocontainers import InputFiles
+
+from stele.files.atomic import atomic_file
+from stele.files.digests import digest
+from stele.plan.params import as_json
+from stele.plan.plan import Plan
+
+RULE = "context"
+# rules whose commands show any state of the results; in the order of their need
+RENDERING = ("table", "figure", "cells", "all_tables", "today_tables")
+
+
+def context_file(plan: Plan) -> str:
+    """The file that rule `context` copies."""
+    return plan.paths.state("context.json")
+
+
+def context_digest(plan: Plan) -> str:
+    """A digest of the plan's table context."""
+    return digest(_context(plan))
+
+
+def write_context(plan: Plan) -> None:
+    """Writes the plan's table context; called before the first job, where rule `context` is to run."""
+    with atomic_file(context_file(plan)) as handle:
+        handle.write(_context(plan))
+
+
+def _context(plan: Plan) -> str:
+    return as_json(plan.requested.context()) + "\n"
+
+
+def finish_tables(plan: Plan, workflow) -> None:
+    """Renders the tables of this run that miss rows, and makes the next run build them again.
+
+    `--touch` counts every job as done: its tables are rendered from the results that exist.
+    """
+    dag = workflow.dag
+    jobs = sorted((job for job in dag.jobs if job.rule.name in RENDERING), key=lambda j: RENDERING.index(j.rule.name))
+    tables = {job: _is_old(dag, job) or _misses(job) for job in jobs}
+    if workflow.touch:
+        tables = {job: misses for job, misses in tables.items() if dag.needrun(job) and Path(job.output[0]).exists()}
+    else:
+        tables = {job: True for job, misses in tables.items() if misses}
+    if not tables:
+        return
+    context = Path(plan.paths.state("unfinished-context.json"))
+    context.parent.mkdir(parents=True, exist_ok=True)
+    context.write_text(json.dumps({**plan.requested.context(), **_rows(plan, workflow), "unfinished": True}))
+    rendered = [job for job in tables if _render(job, context)]
+    for job in rendered:
+        if tables[job]:
+            for output in job.output:
+                os.utime(output, (1, 1))  # older than any input,
+            workflow.persistence.cleanup(job)  # and without the inputs' checksums: they count as changed
+    unfinished = [job for job in rendered if tables[job] and job.rule.name in ("table", "figure")]
+    if unfinished:
+        text = f"{len(unfinished)} unfinished tables and figures rendered from existing results"
+        print(f"Stele: {text}; the next run builds them again", file=sys.stderr)
+    logs = [str(job.log[0]) for job in tables if job not in rendered]
+    if logs:
+        print(f"Stele: {len(logs)} tables or figures could not be rendered: {', '.join(logs)}", file=sys.stderr)
+
+
+def _is_old(dag, job) -> bool:
+    """Whether a job had to run and did not come to its end."""
+    return dag.needrun(job) and not dag.finished(job)
+
+
+def _misses(job) -> bool:
+    return any(not Path(path).exists() for path in job.input)
+
+
+def _render(job, context: Path) -> bool:
+    """Runs the command of a job's rule with another context as its input."""
+    inputs = InputFiles(toclone=job.input, custom_map=lambda path: str(context) if path == job.input.context else path)
+    command = job.format_wildcards(job.rule.shellcmd, input=inputs)
+    return subprocess.run(command, shell=True, check=False).returncode == 0
+
+
+def _rows(plan: Plan, workflow) -> dict[str, Any]:
+    """The rows that this run did not build, for a table's context: failed rows with their log, and outdated ones.
+
+    Either may have a result of an earlier run; it is out of date and not shown.
+    """
+    rows = plan.requested.results()
+    failed, outdated = {}, []
+    for job in workflow.dag.jobs:
+        names = [rows[path] for path in job.output if path in rows]
+        if not names or not _is_old(workflow.dag, job):
+            continue
+        log = _failed_log(workflow, job)
+        if log is None:
+            outdated += names
+        else:
+            failed |= dict.fromkeys(names, log)
+    return {"failed": failed, "outdated": sorted(outdated)}
+
+
+def _failed_log(workflow, job) -> str | None:
+    """The log of the failed job that a job waits for (or is), None where none of them failed."""
+    todo, seen = [job], set()
+    while todo:
+        upstream = todo.pop()
+        if upstream in workflow.scheduler.failed:
+            return str(upstream.log[0]) if upstream.log else upstream.rule.name
+        if upstream not in seen and _is_old(workflow.dag, upstream):
+            seen.add(upstream)
+            todo += workflow.dag.dependencies[upstream]
+    return None

@@ -1,0 +1,51 @@
+"""All files of the catalogue, checked at once when the workflow is read, so that no job has to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+from stele import catalogue
+from stele.catalogue import models as named_models
+from stele.catalogue import recipes, scales
+from stele.catalogue.schema import Facts, benchmarks, costs, datasets, languages, models, published
+from stele.files.strict import validate
+from stele.plan.rows import check_settings
+
+Check = Callable[[Facts, str], Any]  # (a file's values, its name for errors)
+
+
+def _typed(kind: Any) -> Check:
+    return partial(validate, kind)
+
+
+FILES: dict[str, Check] = {  # by path below stele/
+    "catalogue/languages.yaml": _typed(dict[str, languages.Language]),
+    "catalogue/datasets.yaml": _typed(dict[str, datasets.Dataset]),
+    "catalogue/recipes.yaml": recipes.check_recipes,
+    "catalogue/models.yaml": named_models.check_models,
+    "catalogue/standins.yaml": models.check_standins,
+    "catalogue/benchmarks.yaml": _typed(dict[str, benchmarks.Benchmark]),
+    "catalogue/training_sets.yaml": _typed(dict[str, benchmarks.TrainingSet]),
+    "catalogue/settings.yaml": check_settings,
+    "catalogue/rules.yaml": _typed(dict[str, costs.RuleFacts]),
+    "catalogue/analyzers.yaml": _typed(dict[str, benchmarks.Analyzer]),
+    "catalogue/costs.yaml": _typed(costs.Costs),
+    "catalogue/published.yaml": _typed(dict[str, published.PublishedBenchmark]),
+    "catalogue/reference_sources.yaml": _typed(published.ReferenceSources),
+    "catalogue/devices.yaml": _typed(dict[str, costs.Device]),
+    "catalogue/checkpoint_sizes.yaml": _typed(dict[str, costs.Checkpoint]),
+    "catalogue/cc100_sizes.yaml": _typed(dict[str, costs.Bytes]),
+    "catalogue/dump_sizes.yaml": _typed(dict[str, costs.Bytes]),
+    **{f"catalogue/scales/{name}.yaml": scales.check_scale for name in catalogue.scale_names()},
+    "cluster/tiny.yaml": scales.check_scale,
+    "tables/render/bibliography.yaml": published.check_bibliography,
+}
+
+
+@cache
+def validate_catalogue() -> None:
+    """Raises SteleError for the first wrong file: the file, the key, the nearest valid key."""
+    for name, check in FILES.items():
+        check(catalogue.shipped(name), name)

@@ -1,0 +1,116 @@
+"""Which code a command can reach, and which changes of it count."""
+
+import os
+import shutil
+
+import pytest
+
+from stele.snakemake_support import fingerprint
+
+
+def test_comments_docstrings_and_formatting_do_not_count():
+    plain = "def f(a):\n    return a + 1\n"
+    dressed = '"""Module."""\n# why\ndef f( a ):\n    """Doc."""\n\n    return (a + 1)  # here\n'
+    assert fingerprint.source_digest(plain) == fingerprint.source_digest(dressed)
+    assert fingerprint.source_digest(plain) != fingerprint.source_digest(plain.replace("1", "2"))
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A small package: command -> shared -> deep (inside a function), and two objectives chosen by name."""
+    root = tmp_path / "pack"
+    files = {
+        "__init__.py": "",
+        "stage/__init__.py": "",
+        "stage/command.py": "from pack.shared import tool\n",
+        "shared/__init__.py": "",
+        "shared/tool.py": "def f():\n    from ..deep import g\n    return g\n",
+        "deep.py": "def g():\n    return 1\n",
+        "objectives/__init__.py": "",
+        "objectives/one.py": "import pack.deep\n",
+        "objectives/two.py": "x = 1\n",
+        "lonely.py": "x = 1\n",
+        "data/a.yaml": "a: 1\n",
+    }
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.setattr(fingerprint, "ROOT", root)
+    monkeypatch.setattr(fingerprint, "PACKAGE", "pack")
+    return root
+
+
+def fresh(*args, **options):
+    for function in (fingerprint.code, fingerprint._read, fingerprint._data_digest):
+        function.cache_clear()
+    return fingerprint.code(*args, **options)
+
+
+def test_the_closure_follows_imports_inside_functions_and_relative_ones(package):
+    assert set(fingerprint.closure(["stage.command"])) >= {"stage.command", "shared.tool", "deep"}
+    assert "lonely" not in fingerprint.closure(["stage.command"])
+
+
+def test_a_change_counts_exactly_where_it_is_reached(package):
+    one, two = fresh("stage.command", "objectives.one"), fresh("stage.command", "objectives.two")
+    (package / "objectives/two.py").write_text("x = 2\n")
+    assert fresh("stage.command", "objectives.one") == one
+    assert fresh("stage.command", "objectives.two") != two
+    (package / "deep.py").write_text("def g():\n    return 2\n")
+    assert fresh("stage.command", "objectives.one") != one
+
+
+def test_what_the_package_offers_its_users_is_reached_by_no_command(package):
+    (package / "__init__.py").write_text("def load():\n    from pack.lonely import x\n    return x\n")
+    (package / "stage/command.py").write_text("from pack import deep\n")
+    before = fresh("stage.command")
+    assert set(fingerprint.closure(["stage.command"])) == {"stage", "stage.command", "deep"}
+    (package / "lonely.py").write_text("x = 2\n")
+    assert fresh("stage.command") == before
+
+
+def test_the_package_beside_it_is_named_in_full_and_followed_into_the_product(package):
+    world = package.parent / "stele_world"
+    (world / "writers").mkdir(parents=True)
+    (world / "__init__.py").write_text("")
+    (world / "writers/__init__.py").write_text("")
+    (world / "writers/a.py").write_text("from stele_world.data import x\n")
+    (world / "data.py").write_text("from pack.shared import tool\n")
+    (world / "a.yaml").write_text("a: 1\n")
+    modules = fingerprint.package_modules("stele_world.writers")
+    reached = {"stele_world", "stele_world.writers", "stele_world.writers.a", "stele_world.data"}
+    assert set(fingerprint.closure(modules)) == {*reached, "shared", "shared.tool", "deep"}
+    before = fresh(*modules, data=("stele_world/a.yaml",))
+    (package / "deep.py").write_text("def g():\n    return 2\n")
+    changed = fresh(*modules, data=("stele_world/a.yaml",))
+    (world / "a.yaml").write_text("a: 2\n")
+    assert len({before, changed, fresh(*modules, data=("stele_world/a.yaml",))}) == 3
+
+
+def test_data_counts_by_value(package):
+    before = fresh("lonely", data=("data",))
+    (package / "data/a.yaml").write_text("# a comment\na:   1\n")
+    assert fresh("lonely", data=("data",)) == before
+    (package / "data/a.yaml").write_text("a: 2\n")
+    assert fresh("lonely", data=("data",)) != before
+
+
+def test_what_was_found_is_kept_for_the_same_bytes_and_where_nothing_can_be_kept_it_is_found_anew(package, monkeypatch):
+    before = fresh("stage.command")
+    kept = package / "stage/__pycache__/command.fingerprint.json"
+    assert kept.exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(fingerprint.ast, "parse", None)  # read, not found again
+        assert fresh("stage.command") == before
+    kept.write_text('["damaged')
+    assert fresh("stage.command") == before
+    source = package / "stage/command.py"
+    times = source.stat()
+    source.write_text(source.read_text().replace("tool", "took"))
+    os.utime(source, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert fresh("stage.command") != before, "as many bytes of the same time are other code all the same"
+    changed = fresh("stage.command")
+    shutil.rmtree(kept.parent)
+    kept.parent.touch()  # no folder can be there
+    assert fresh("stage.command") == changed

@@ -1,0 +1,50 @@
+"""What the Snakefile does around the rules, on its own."""
+
+import os
+import types
+
+import pytest
+from snakemake_interface_common.exceptions import WorkflowError
+
+from stele.cluster import job_environment
+from stele.snakemake_support import hooks
+
+
+def test_without_a_worker_a_run_goes_on_and_says_so(monkeypatch, capsys):
+    def refuse():
+        raise OSError("AF_UNIX path too long")
+
+    monkeypatch.setattr("stele.command.worker.start", refuse)
+    monkeypatch.delenv("STELE_WORKER", raising=False)
+    hooks._start_worker()
+    assert "STELE_WORKER" not in os.environ and "no local worker" in capsys.readouterr().err
+
+
+def test_a_checkout_whose_path_no_search_path_can_hold_is_refused():
+    with pytest.raises(WorkflowError, match=r"/data/a:b.*rename"):
+        hooks.setup({}, types.SimpleNamespace(basedir="/data/a:b"))
+
+
+def rules(**more):
+    settings = types.SimpleNamespace(deployment_method=more.pop("methods", ()))
+    known = [types.SimpleNamespace(name=name) for name in ("score", "dataset")]
+    return types.SimpleNamespace(deployment_settings=settings, rules=known, _localrules={"dataset"})
+
+
+def test_only_a_run_in_containers_gives_its_rules_an_image(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number, folder in enumerate(("plain", "{x}", "a b")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "stele.sif").touch()
+        monkeypatch.setenv("STELE_CLUSTER", f"names-{number}.yaml")
+        (tmp_path / f"names-{number}.yaml").write_text(f"software: container\ncontainer: '{folder}/stele.sif'\n")
+        without, within = rules(), rules(methods=[job_environment.CONTAINER])
+        job_environment.finish_rules(without)
+        assert not any(hasattr(rule, "container_img") for rule in without.rules)
+        if folder == "a b":
+            with pytest.raises(job_environment.SteleError, match="blank"):
+                job_environment.finish_rules(within)
+            continue
+        job_environment.finish_rules(within)
+        assert within.rules[0].container_img(None) == str(tmp_path / folder / "stele.sif")
+        assert not hasattr(within.rules[1], "container_img"), "it runs where the workflow was started"

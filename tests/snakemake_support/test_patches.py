@@ -1,0 +1,120 @@
+"""Each patch of private code: its upstream issue, the versions that it fits, and a run with another version."""
+
+import importlib
+import importlib.metadata
+import shutil
+import types
+from pathlib import Path
+
+import pytest
+
+from stele.errors import SteleError
+from stele.snakemake_support import patches
+from stele.snakemake_support.patches import Patch, planning, slurm_patches, snakemake_patches
+from tests.workflow.conftest import copy_project, shorten, snakemake
+
+MODULES = (planning, snakemake_patches, slurm_patches)
+ALL = {name: patch for module in MODULES for name, patch in vars(module).items() if isinstance(patch, Patch)}
+PACKAGES = (patches.SNAKEMAKE, patches.SLURM, patches.JOBSTEP)
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """installed(package=version) -> as if that were installed; sentences are said anew."""
+    version = importlib.metadata.version
+
+    def pretend(package, number):
+        monkeypatch.setattr(importlib.metadata, "version", lambda name: number if name == package else version(name))
+        patches._warn.cache_clear()
+
+    yield pretend
+    patches._warn.cache_clear()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_patch_has_an_issue_or_the_text_of_one_and_its_end(name):
+    patch = ALL[name]
+    title, _, body = patch.upstream.partition("\n\n")
+    assert title.startswith("https://github.com/snakemake/") or (len(title) < 100 and len(body) > 150)
+    assert patch.until and patch.package in PACKAGES
+
+
+def test_the_patches_fit_the_locked_versions_and_each_name_that_they_replace_is_there(root):
+    import snakemake_executor_plugin_slurm as slurm
+    import snakemake_executor_plugin_slurm_jobstep as jobstep
+    from snakemake.persistence import PersistenceBase
+
+    for lock in (root / "envs").glob("?pu.lock.txt"):
+        for patch in ALL.values():
+            assert any(f"\n{patch.package}=={series}." in lock.read_text() for series in patch.series), lock.name
+    names = ("get_min_job_age", "query_job_status_squeue", "query_job_status_sacct", "query_job_status")
+    assert all(callable(getattr(slurm, name)) for name in (*names, "get_job_wildcards", "SubmittedJobInfo"))
+    assert callable(slurm.Executor.run_job) and callable(slurm.Executor.cancel) and callable(jobstep.Executor.run_job)
+    assert callable(slurm.Executor._report_job_submission_threadsafe) and callable(PersistenceBase.finished)
+    assert callable(slurm.Executor._report_job_error_threadsafe)
+
+
+@pytest.mark.parametrize("number", ["9.26.4", "9.30.0", "10.0.1"])
+def test_another_snakemake_is_left_as_it_is_and_one_sentence_says_so(installed, capsys, number):
+    importlib.import_module("snakemake.cli")  # its modules import each other: this one first
+    from snakemake import dag
+    from snakemake.persistence import PersistenceBase
+
+    installed("snakemake", number)
+    before = dag.MissingRuleException, PersistenceBase.finished
+    scheduler = types.SimpleNamespace(job_rate_limiter="its own")
+    settings = types.SimpleNamespace(max_jobs_per_timespan=None)
+    snakemake_patches.drop_rate_limit(types.SimpleNamespace(scheduler=scheduler, scheduling_settings=settings), True)
+    snakemake_patches.name_nearest_targets(None)
+    snakemake_patches.record_on_nodes()
+    assert (dag.MissingRuleException, PersistenceBase.finished) == before and scheduler.job_rate_limiter == "its own"
+    told = capsys.readouterr().err
+    assert told.count("Stele:") == 1 and f"snakemake {number}" in told and "9.27" in told
+    with pytest.raises(SteleError, match=rf"{number}.*9\.27"), planning.planning_only(False):
+        pass
+
+
+def test_another_slurm_plugin_is_left_as_it_is_and_one_sentence_says_so(installed, capsys, monkeypatch):
+    import snakemake_executor_plugin_slurm as slurm
+    import snakemake_executor_plugin_slurm_jobstep as jobstep
+
+    installed(patches.SLURM, "2.9.1")
+    before = dict(vars(slurm))
+    slurm_patches.patch_driver(types.SimpleNamespace())  # whose settings may be others too
+    told = capsys.readouterr().err
+    assert vars(slurm) == before and told.count("Stele:") == 1 and "2.9.1" in told and "2.8.*" in told
+    installed(patches.JOBSTEP, "0.7.0")
+    monkeypatch.setattr("sys.argv", ["snakemake", "--executor", "slurm-jobstep"])
+    monkeypatch.setattr(slurm_patches, "record_on_nodes", lambda: None)
+    before = dict(vars(jobstep)), jobstep.Executor.run_job
+    slurm_patches.patch_node()
+    told = capsys.readouterr().err
+    assert (dict(vars(jobstep)), jobstep.Executor.run_job) == before and told.count("Stele:") == 1 and "0.7.0" in told
+
+
+def installed_beside(folder, package, number) -> Path:
+    """A folder for PYTHONPATH with the metadata of another version of a package."""
+    facts = folder / f"{package.replace('-', '_')}-{number}.dist-info/METADATA"
+    facts.parent.mkdir(parents=True)
+    facts.write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {number}\n")
+    return folder
+
+
+@pytest.mark.slow
+def test_a_run_with_another_snakemake_goes_on(root, tmp_path):
+    project, site = copy_project(root, tmp_path / "stele"), installed_beside(tmp_path / "site", "snakemake", "9.99.1")
+    run = snakemake(shorten(project), "context", PYTHONPATH=str(site))
+    assert run.returncode == 0 and run.stdout.count("Stele's patches of it are not applied") == 1, run.stdout[-3000:]
+
+
+def test_a_run_without_slurm_does_not_notice_another_version_of_its_plugin(root, tmp_path):
+    """Snakemake loads all plugins that are installed, whichever of them it uses."""
+    import snakemake_executor_plugin_slurm as slurm
+
+    project, site = copy_project(root, tmp_path / "stele"), installed_beside(tmp_path / "site", patches.SLURM, "2.1.0")
+    old = site / "snakemake_executor_plugin_slurm"
+    shutil.copytree(Path(slurm.__file__).parent, old, ignore=shutil.ignore_patterns("__pycache__"))
+    for module in old.glob("*.py"):
+        module.write_text(module.read_text().replace("get_min_job_age", "other_name"))
+    run = snakemake(project, "-n", "results/mrtydi/msm/zero_shot_nq.json", PYTHONPATH=str(site))
+    assert run.returncode == 0 and "2.1.0" not in run.stdout, run.stdout[-3000:]

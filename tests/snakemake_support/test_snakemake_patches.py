@@ -1,0 +1,73 @@
+"""The scheduler's rate limit, which starts a chain of timers, is gone unless the user gives one for a cluster."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.waiting import PATIENCE
+
+JOBS = 24
+# each job notes how many threads Snakemake, the parent of its shell, has then
+SNAKEFILE = f"""
+import threading
+from stele.snakemake_support.patches.snakemake_patches import drop_rate_limit
+
+timers = []
+
+class Timer(threading.Timer):
+    def __init__(self, *arguments):
+        timers.append(arguments)
+        super().__init__(*arguments)
+
+threading.Timer = Timer
+
+onstart:
+    if config["local"] != "untouched":
+        drop_rate_limit(workflow, local=config["local"])
+
+onsuccess:
+    with open("timers", "w") as handle:
+        handle.write(str(len(timers)))
+
+rule all:
+    input: expand("{{n}}.txt", n=range({JOBS}))
+
+rule one:
+    output: "{{n}}.txt"
+    shell: "grep Threads /proc/$PPID/status | cut -f 2 > {{output}}; date +%s.%N >> {{output}}; sleep 0.1"
+"""
+
+
+def build(folder, local, *arguments):
+    """A run of the toy workflow: its timers, its most threads, and the seconds from its first job to its last."""
+    (folder / "Snakefile").write_text(SNAKEFILE)
+    command = [sys.executable, "-m", "snakemake", "--cores", "4", "--config", f"local={local}", *arguments]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+    assert run.returncode == 0, run.stderr
+    made = [(folder / f"{n}.txt").read_text().split() for n in range(JOBS)]
+    started = [float(time) for _, time in made]
+    threads = max(int(threads) for threads, _ in made)
+    return int((folder / "timers").read_text()), threads, max(started) - min(started)
+
+
+@pytest.mark.slow
+def test_a_run_here_has_no_timers(tmp_path):
+    timers, threads, _ = build(tmp_path, True)
+    assert timers == 0 and threads <= 12, "Snakemake itself, and a thread for each core and for five more"
+
+
+@pytest.mark.slow
+def test_on_a_cluster_only_a_limit_that_the_user_gives_holds(tmp_path):
+    assert build(tmp_path, False)[0] == 0
+    for made in tmp_path.glob("*.txt"):
+        made.unlink()
+    _, _, seconds = build(tmp_path, False, "--max-jobs-per-timespan", "4/1s")
+    assert seconds >= 5 - 0.5, "24 jobs at 4 a second: the last ones wait for five seconds"
+
+
+@pytest.mark.slow
+def test_the_locked_snakemake_still_starts_timers_of_its_own(tmp_path):
+    """Should this fail with a new Snakemake, RATE_LIMIT may go."""
+    timers, _, _ = build(tmp_path, "untouched")
+    assert timers >= JOBS / 4 - 1, "one for each pass over ready jobs, of which four run at a time"
