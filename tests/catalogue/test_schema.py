@@ -49,6 +49,7 @@ NAMES = {
     "catalogue/dump_sizes.yaml": [""],
     "stele_world/content/concepts.yaml": ["types", "types.*.relations", "classes"],
     "stele_world/language/scripts.yaml": ["", "*.letters", "*.signs", "*.vowels", "*.initial", "*.final", "*.stops"],
+    "evaluation/metrics/ranx.yaml": [""],
     "tables/render/bibliography.yaml": ["benchmarks", "entries"],
 }
 NAMES["stele_world/writers/namespaces.yaml"] = [""]
@@ -79,6 +80,7 @@ REQUIRED = {
     "catalogue/checkpoint_sizes.yaml": ["*.*"],
     "stele_world/content/concepts.yaml": ["*", "types.*.words", "types.*.relations.*.ask", "types.*.definition.noun"],
     "stele_world/language/scripts.yaml": ["*.kind"],
+    "evaluation/metrics/ranx.yaml": ["*.ranx"],
     "tables/render/bibliography.yaml": ["benchmarks", "entries", "entries.*.title", "entries.*.year"],
 }
 

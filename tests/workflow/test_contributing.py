@@ -13,7 +13,8 @@ from tests.conftest import ROOT
 from tests.workflow.conftest import copy_project, environment, planned, snakemake
 
 PAGES = {path.stem: path.read_text() for path in sorted((ROOT / "docs/adding").glob("*.md"))}
-BLOCK = re.compile(r"^```(yaml|python|sh)\n(.*?)^```$", flags=re.M | re.S)
+RUN = [page for page in PAGES if page != "paper"]  # which test_adding_a_paper.py puts outside
+BLOCK = re.compile(r"^```(yaml|python|diff|sh)\n(.*?)^```$", flags=re.M | re.S)
 
 
 def merge(old, new):
@@ -48,23 +49,55 @@ def insert(project, first, body):
             handle.write("\n" + body)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_example_works(page, request, root, tmp_path):
-    """In a clone of the built chain where the page runs something at its scale."""
-    of_chain = "tiny.yaml" in PAGES[page]
-    project = request.getfixturevalue("built") if of_chain else copy_project(root, tmp_path / "stele")
-    env = environment()
+def python_files(project):
+    return {path: path.read_bytes() for path in (project / "src").rglob("*.py")}
+
+
+def run(command, project, **more):
+    env = environment(**more)
     env["PATH"] = f"{os.path.dirname(sys.executable)}:{env['PATH']}"
-    ran = 0
-    for language, body in BLOCK.findall(PAGES[page]):
+    done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_the_example_works_and_changes_no_python_but_by_its_diff(page, request, root, tmp_path):
+    """In a clone of the built chain where the page builds something there."""
+    of_chain = "work/tiny" in PAGES[page]
+    project = request.getfixturevalue("built") if of_chain else copy_project(root, tmp_path / "stele")
+    before, blocks = python_files(project), BLOCK.findall(PAGES[page])
+    for language, body in blocks:
         if language == "sh":
-            done = subprocess.run(["bash", "-euc", body], cwd=project, env=env, capture_output=True, text=True)
-            assert done.returncode == 0, done.stdout + done.stderr
-            ran += 1
+            run(["bash", "-euc", body], project)
+        elif language == "diff":
+            (tmp_path / "page.diff").write_text(body)
+            run(["git", "apply", "--unsafe-paths", str(tmp_path / "page.diff")], project)
         else:
             first, _, rest = body.partition("\n")
             insert(project, first, rest)
-    assert ran
+    assert "sh" in dict(blocks)
+    if "diff" not in dict(blocks):
+        assert before.items() <= python_files(project).items()
+
+
+FINGERPRINTS = """
+from stele.evaluation.metrics import metric_modules, ranx_lines
+from stele.snakemake_support.fingerprint import code
+for names in (["mrr@100", "recall@100"], ["map@20"], ["f1"], ["alignment", "uniformity_query"]):
+    print(code("scoring.score", *metric_modules(names)), ranx_lines(names))
+"""
+
+
+def test_a_new_metric_leaves_the_results_of_others_alone(root, tmp_path):
+    project = copy_project(root, tmp_path / "stele")
+    command, source = [sys.executable, "-c", FINGERPRINTS], str(project / "src")
+    before = run(command, project, PYTHONPATH=source)
+    for language, body in BLOCK.findall(PAGES["metric"]):
+        first, _, rest = body.partition("\n")
+        if language != "sh":
+            insert(project, first, rest)
+    assert run(command, project, PYTHONPATH=source) == before
 
 
 def test_the_objective_of_the_page_learns_at_scale_tiny(built):
@@ -79,8 +112,8 @@ def test_the_objective_of_the_page_learns_at_scale_tiny(built):
     insert(built, "# config.yaml", yaml.safe_dump({"models": {"simcse": model}}))
     record = "work/tiny/encoders/simcse/pt0/record.json"
     assert planned(built, record) == {"pretrain": 1}
-    run = snakemake(built, record)
-    assert run.returncode == 0, run.stdout
+    done = snakemake(built, record)
+    assert done.returncode == 0, done.stdout
     facts = json.loads((built / record).read_text())
     assert facts["losses"]["simcse"] < facts["chance"]["simcse"] - 0.3
 

@@ -19,7 +19,7 @@ LOCKS = {"cpu": "cpu", "data": "cpu", "snakemake": "cpu", "gpu": "gpu"}  # envir
 # what these can import and never do: they count operations from recipes, or check names by the recipes' schema; they
 # mine nothing and load no model
 ESTIMATES = {"cost", "claims", "all_tables", "today_tables", "table", "figure", "cells", "card"}
-NOT_REACHED = {"torch", "transformers", "accelerate", "duckdb", "pyarrow"}
+NOT_REACHED = {"torch", "transformers", "accelerate", "duckdb", "pyarrow", "ranx", "numba"}
 # what an environment has beside what its commands import
 BESIDE = {
     "tokenizers": "under transformers, and in every record",
@@ -107,9 +107,14 @@ def test_where_snakemake_runs_is_all_that_the_snakefile_can_import(root):
 
 
 def test_estimates_and_the_snakefile_are_imported_without_what_they_do_not_reach(root):
-    modules = ["stele.snakemake_support.hooks", *(f"stele.{command(rules(root)[rule])}" for rule in ESTIMATES)]
+    modules = [
+        "stele.snakemake_support.hooks",
+        "stele.evaluation.metrics",
+        *(f"stele.{command(rules(root)[rule])}" for rule in ESTIMATES),
+    ]
     absent = f"sys.modules |= dict.fromkeys({sorted(NOT_REACHED)})"
-    subprocess.run([sys.executable, "-c", f"import sys; {absent}; import {', '.join(modules)}"], check=True)
+    named = "stele.evaluation.metrics.metric_modules(['mrr@100', 'f1', 'alignment'])"
+    subprocess.run([sys.executable, "-c", f"import sys; {absent}; import {', '.join(modules)}; {named}"], check=True)
 
 
 @pytest.mark.parametrize("environment", LOCKS)

@@ -32,7 +32,7 @@ def start(root, tmp_path):
     program = tmp_path / "python"
     program.write_text(PYTHON.format(folder=tmp_path))
     program.chmod(0o755)
-    command = [str(root / "tests/run.sh"), str(program)]
+    command = [str(root / "tests/run.sh"), str(program), "all"]
     # as a shell starts it in the background, with SIGINT ignored
     background = ["bash", "-c", 'trap "" INT; exec "$@"', "bash", *command]
     return lambda: subprocess.Popen(

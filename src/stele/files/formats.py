@@ -1,4 +1,4 @@
-"""How outputs look: texts without hidden characters, CSV, Markdown tables, durations, figures.
+"""How outputs look: texts without hidden characters, CSV, Markdown tables, durations.
 
 A spreadsheet shows our CSV and does not run it: a text that would begin a formula there has an apostrophe in front,
 while a number keeps its sign. A cell that begins with apostrophes and then such a sign gets one more, so that taking
@@ -9,18 +9,10 @@ from __future__ import annotations
 
 import csv
 import io
-import logging
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
-
-from stele.files.atomic import atomic_file
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+from typing import IO, Any
 
 # controls but for blanks, lone surrogates, separators of lines and paragraphs, embeddings and overrides of direction
 _HIDDEN = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff"
@@ -131,22 +123,3 @@ def duration(seconds: float) -> str:
     units = ("min", "s") if round(seconds) < 3600 else ("h", "min")
     large, small = divmod(round(seconds if units[1] == "s" else seconds / 60), 60)
     return f"{large} {units[0]} {small} {units[1]}" if small else f"{large} {units[0]}"
-
-
-def save_figure(figure: Figure, path: Path, title: str, description: str = "", **options: Any) -> None:
-    """Writes a figure as SVG, PDF or PNG, by the ending of `path`; `options` are those of `Figure.savefig`.
-
-    Title and description go into the file, for readers who cannot see it and for the pages that hold it.
-    """
-    import matplotlib
-
-    logging.getLogger("fontTools").setLevel(logging.WARNING)  # else it tells of every glyph
-    kind, words = path.suffix[1:], {"Description": description} if description else {}
-    metadata: dict[str, dict[str, str | None]] = {
-        "svg": {"Date": None, "Title": title, **words},
-        "pdf": {"CreationDate": None, "Title": title, **({"Subject": description} if description else {})},
-        "png": {"Title": title, **words},
-    }
-    settings = {"svg.hashsalt": "stele", "svg.fonttype": "none", "pdf.fonttype": 42}
-    with matplotlib.rc_context(settings), atomic_file(path, "wb") as handle:
-        figure.savefig(handle, format=kind, metadata=metadata[kind], **options)

@@ -1,17 +1,15 @@
-"""The arguments that mining commands share: the recipe's method, the records of a part's languages, the tokenizer."""
+"""The arguments of commands that mine knowledge pairs: the recipe's method, the records of a part's languages."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stele.artifacts import knowledge_base, records
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.digests import digest
-from stele.pairs.methods import load_method
 
 
 class PartInputs(NamedTuple):
@@ -107,31 +105,3 @@ def _check_documents(code: str, base: Path, documents: Sequence[Path]) -> None:
             else f"of {pages} documents but of {built}"
         )
         raise SteleError(f"{base}: not made {what}; build the knowledge base again")
-
-
-class Tokenisation(NamedTuple):
-    """The pairs' recipe and record, the tokenizer, and the digest of its tokens of a probe."""
-
-    recipe: Any
-    made: records.Record
-    tokenizer: Any
-    probe: str
-
-
-def add_tokenisation_arguments(parser: argparse.ArgumentParser, job: str) -> None:
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="of the pairs")
-    parser.add_argument("--pairs", required=True, type=Path, metavar="RECORD", help="record.json of the pairs of texts")
-    parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
-    arguments.add_record(parser, job)
-
-
-def open_tokenisation(args: argparse.Namespace, kind: type) -> Tokenisation:
-    """Opens what the arguments name. Raises SteleError for pairs of another method, or of another `kind` of methods."""
-    _, recipe = load_method(args.recipe, kind)
-    made = records.read_record(args.pairs)
-    if made.get("method") != recipe.method:
-        raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want those of {recipe.method}")
-    from stele.encoders.tokenizer import load_tokenizer, tokenizer_probe
-
-    tokenizer = load_tokenizer(args.tokenizer.parent)
-    return Tokenisation(recipe, made, tokenizer, digest(tokenizer_probe(tokenizer)))

@@ -19,7 +19,8 @@ import numpy as np
 from stele.artifacts import records
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
-from stele.files.formats import save_figure, table, write_csv
+from stele.files.figures import save_figure
+from stele.files.formats import table, write_csv
 from stele.pairs.knowledge import read_sketch, shared
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from stele.artifacts import records
 from stele.artifacts.knowledge_base import TextSection, read_pairs, read_sections
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
-from stele.pairs.inputs import add_tokenisation_arguments, open_tokenisation
 from stele.pairs.methods import SectionMethod
 from stele.pairs.segments import Encode, encoder, tokenised
+from stele.pairs.tokenisation import add_tokenisation_arguments, open_tokenisation
 from stele.training.section_store import EMPTY, TokenSection, write_section_store
 
 log = logging.getLogger(__name__)

@@ -54,7 +54,7 @@ class Finetuning:
 
     @cached_method
     def training_sets(self, recipe: str) -> list[str]:
-        """Both, each cached_method."""
+        """Both, each once."""
         return sorted({*self.train_and_dev(recipe)})
 
     @cached_method

@@ -10,6 +10,7 @@ from stele import catalogue
 from stele.catalogue import models as named_models
 from stele.catalogue import recipes, scales
 from stele.catalogue.schema import Facts, benchmarks, costs, datasets, languages, models, published
+from stele.evaluation import ranx_metrics
 from stele.files.strict import validate
 from stele.plan.rows import check_settings
 
@@ -40,6 +41,7 @@ FILES: dict[str, Check] = {  # by path below stele/
     "catalogue/dump_sizes.yaml": _typed(dict[str, costs.Bytes]),
     **{f"catalogue/scales/{name}.yaml": scales.check_scale for name in catalogue.scale_names()},
     "cluster/tiny.yaml": scales.check_scale,
+    "evaluation/metrics/ranx.yaml": _typed(dict[str, ranx_metrics.Line]),
     "tables/render/bibliography.yaml": published.check_bibliography,
 }
 

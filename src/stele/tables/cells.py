@@ -30,7 +30,8 @@ from stele.command import arguments
 from stele.errors import SteleError
 from stele.evaluation import paired, scores
 from stele.evaluation.significance import load_test
-from stele.files.formats import save_figure, write_csv
+from stele.files.figures import save_figure
+from stele.files.formats import write_csv
 from stele.papers.table import load_specs
 from stele.tables.render.figure_panels import ON_PAPER, WIDTH
 from stele.tables.render.formats import COLUMNS, cell_row

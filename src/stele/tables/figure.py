@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stele.command import arguments
-from stele.files.formats import save_figure
+from stele.files.figures import save_figure
 from stele.papers.figure import load_figure
 from stele.tables.render.figure import described, draw, title
 from stele.tables.render.figure_data import panel_series

@@ -16,7 +16,7 @@ from stele.files.digests import digest
 from stele.recipes.search import Rm3
 from stele.retrieval.lexical import lucene_bm25, rm3
 from stele.retrieval.lexical.lucene_bm25 import Hits, Parameters
-from stele.text import terms
+from stele.text.terms import TermNumbers, analyzer, described
 
 EXPANDED_BLOCK = 1 << 15  # passages of a block of an index of many terms: it takes a tenth of a GB to make
 
@@ -53,7 +53,7 @@ class TermIndex:
     def __init__(self, folder: Path, texts: Texts, terms: Iterable[str], rows: int) -> None:
         self.folder = folder
         self.numbers = {term: number for number, term in enumerate(sorted(terms))}
-        counter = terms.TermNumbers(texts.language, self.numbers)
+        counter = TermNumbers(texts.language, self.numbers)
         self.passages = lucene_bm25.write_index(folder, texts.read(), counter, len(self.numbers), rows)
         self.collection, self.ids = lucene_bm25.statistics(folder), lucene_bm25.read_ids(folder)
 
@@ -68,7 +68,7 @@ class Bm25sEngine(Engine):
         self, texts: Texts, folder: Path, splits: Mapping[str, Sequence[Query]], threads: int, rounded: bool = False
     ) -> None:
         self.texts, self.folder, self.threads, self.rounded = texts, folder, threads, rounded
-        analyze = terms.analyzer(texts.language)
+        analyze = analyzer(texts.language)
         self.terms = {split: [analyze(query.text) for query in queries] for split, queries in splits.items()}
         query_terms: set[str] = set()
         for terms_of_queries in self.terms.values():
@@ -76,7 +76,7 @@ class Bm25sEngine(Engine):
         self.index = TermIndex(folder / "index", texts, query_terms, lucene_bm25.BLOCK)
         self.passages = self.index.passages
         self.facts = {
-            "analyzer": terms.described(texts.language),
+            "analyzer": described(texts.language),
             "passages_with_terms": self.index.collection.passages,
             "mean_length": self.index.collection.length,
         }
@@ -91,7 +91,7 @@ class Bm25sEngine(Engine):
 
         # the terms of these passages that may be added to a query, and an index of them
         names = {name for hits in first for name, _ in hits}
-        analyze = terms.analyzer(self.texts.language)
+        analyze = analyzer(self.texts.language)
         counts = {name: Counter(analyze(text)) for name, text in self.texts.read() if name in names}
         added = rm3.candidates(counts.values(), recipe)
         indexed = added | self.index.numbers.keys()

@@ -1,0 +1,31 @@
+"""Writing figures: matplotlib's, with the same bytes from the same data."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stele.files.atomic import atomic_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def save_figure(figure: Figure, path: Path, title: str, description: str = "", **options: Any) -> None:
+    """Writes a figure as SVG, PDF or PNG, by the ending of `path`; `options` are those of `Figure.savefig`.
+
+    Title and description go into the file, for readers who cannot see it and for the pages that hold it.
+    """
+    import matplotlib
+
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # else it tells of every glyph
+    kind, words = path.suffix[1:], {"Description": description} if description else {}
+    metadata: dict[str, dict[str, str | None]] = {
+        "svg": {"Date": None, "Title": title, **words},
+        "pdf": {"CreationDate": None, "Title": title, **({"Subject": description} if description else {})},
+        "png": {"Title": title, **words},
+    }
+    settings = {"svg.hashsalt": "stele", "svg.fonttype": "none", "pdf.fonttype": 42}
+    with matplotlib.rc_context(settings), atomic_file(path, "wb") as handle:
+        figure.savefig(handle, format=kind, metadata=metadata[kind], **options)
