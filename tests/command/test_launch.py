@@ -95,7 +95,7 @@ def test_what_follows_the_stage_is_the_command_s():
 def test_the_local_worker_is_for_one_process(monkeypatch, capsys):
     handed = []
     monkeypatch.setenv("STELE_WORKER", "/nowhere")
-    monkeypatch.setattr("stele.command.hand_over.hand_over", lambda path, argv: handed.append(argv) or 7)
+    monkeypatch.setattr("stele.command.hand_over.hand_over", lambda path, argv, package: handed.append(argv) or 7)
     for gpus, code in (("1", 7), ("2", 2)):
         monkeypatch.setattr(sys, "argv", ["stele", "--gpus", gpus, "tables", "nonsense"])
         assert __main__.main() == code

@@ -25,7 +25,7 @@ AT_START = {
     "paragraphs._GALLERY_LINE",
     "paragraphs._HEADING",
     "sql_dump._BLANK",
-    "variants._FLAGS",
+    "extensions._FLAGS",
     "sql_dump._CREATE",
     "sql_dump._INSERT",
     "sql_dump._NO_COLUMN",

@@ -265,11 +265,11 @@ def test_a_folder_of_files_under_way_is_claimed_only_if_it_is_free(tmp_path):
 REMOVES = {
     "artifacts/state.py": "folders stele-DIGEST of --state",
     "cluster/check.py": "its own temporary folder",
-    "driver/locks.py": "Snakemake's locks of a dead driver",
+    "snakemake_support/locks.py": "Snakemake's locks of a dead driver",
     "files/atomic.py": "what `check_replaceable` and `claim` allow, and temporary names",
     "pairs/knowledge_pairs.py": "inside the unfinished output",
     "pairs/mine.py": "inside the unfinished output",
-    "reranking/folds/cross_validation.py": "inside the state of a run",
+    "reranking/cross_validation.py": "inside the state of a run",
     "retrieval/bm25.py": "inside the state of a run",
     "retrieval/calibrate.py": "inside the state of a run",
     "retrieval/dense/collection.py": "inside the state of a run",

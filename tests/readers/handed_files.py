@@ -111,7 +111,7 @@ def packed_into(folder: Path) -> None:
 
 def pages(folder: Path) -> None:
     shutil.rmtree(folder / "pages", ignore_errors=True)
-    site.write(folder, folder / "specs", folder / "pages")
+    site.write_site(folder, folder / "specs", folder / "pages")
 
 
 def curves_of(folder: Path) -> None:

@@ -54,7 +54,7 @@ OTHERS = {
 }
 # the package's own files, and what its driver, its cluster and its build notes of themselves
 OURS = re.compile(
-    "(catalogue|cluster|command|driver)/.*|tables/all_tables_pdf.py|stele_world/standins/(models|__init__).py"
+    "(catalogue|cluster|command|snakemake_support)/.*|tables/all_tables_pdf.py|stele_world/standins/(models|__init__).py"
 )
 
 
