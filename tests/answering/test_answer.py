@@ -92,7 +92,7 @@ def test_killed_and_run_again_it_ends_in_the_same_bytes(answer, tmp_path, step, 
 
 
 def test_killed_while_it_answers_it_trains_nothing_twice_that_was_saved(answer, tmp_path, monkeypatch):
-    from stele.answering import reader
+    from stele.answering.reading import reader
 
     calm = answer("calm")
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 from made_questions import lives, question
 
-from stele.answering.reader import best_span, loss_of, new_reader, predictions
-from stele.answering.windows import labels, make_windows
+from stele.answering.reading.reader import best_span, loss_of, new_reader, predictions
+from stele.answering.reading.windows import labels, make_windows
 from stele.benchmarks.types import Span, SpanQuestion
 from stele.errors import SteleError
 from stele.recipes.finetuning import parse_answering

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_questions import question
 
-from stele.answering.windows import NO_ANSWER, answer_tokens, cuts, labels, make_windows, marks
+from stele.answering.reading.windows import NO_ANSWER, answer_tokens, cuts, labels, make_windows, marks
 from stele.benchmarks.types import Span, SpanQuestion
 from stele.errors import SteleError
 from stele.recipes.finetuning import parse_answering

@@ -5,7 +5,7 @@ import lzma
 import pytest
 
 from stele.artifacts.documents import read_documents
-from stele.corpora import dump_files
+from stele.corpora.dumps import dump_files
 from stele.files.digests import files_digest
 from tests.sealed import write_sealed
 

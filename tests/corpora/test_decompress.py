@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from stele.corpora.dump_files import read_blocks
+from stele.corpora.dumps.dump_files import read_blocks
 from stele.errors import SteleError
 
 DATA = random.Random(0).randbytes(50_000) + b"text " * 400_000

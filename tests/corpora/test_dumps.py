@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from stele.corpora import xml_dump as dumps
-from stele.corpora.dump_files import find_dump
+from stele.corpora.dumps import xml_dump as dumps
+from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.dumps.xml_dump import block_offsets, read_dump, shard_part
 from stele.corpora.wikitext.titles import Site
-from stele.corpora.xml_dump import block_offsets, read_dump, shard_part
 from stele.errors import SteleError
 
 

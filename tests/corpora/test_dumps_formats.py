@@ -6,9 +6,9 @@ import json
 import pytest
 
 from stele.artifacts.documents import read_documents
-from stele.corpora.dump_files import find_dump
+from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.dumps.xml_dump import LARGEST, read_dump
 from stele.corpora.wikitext.paragraphs import extract
-from stele.corpora.xml_dump import LARGEST, read_dump
 from stele.errors import SteleError
 
 MARKED, NAMED, NUMBERED, MODELLED = "0.4", "0.6", "0.6", "0.8"  # <redirect/>, its title, <ns>, <model> since

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pyarrow.parquet as pq
 import pytest
 
-from stele.corpora.dump_files import find_dump
+from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.dumps.xml_dump import read_dump
 from stele.corpora.wikipedia import Aside
 from stele.corpora.wikipedia import documents as wikipedia_documents
 from stele.corpora.wikitext.titles import Site
-from stele.corpora.xml_dump import read_dump
 from stele.text.sentences import tidy
 
 LANGUAGES = ["en", "ar", "bn", "el", "hi", "ja", "ko", "ru", "te", "th", "zh"]

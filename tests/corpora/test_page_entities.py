@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from stele.command import cli
-from stele.corpora import page_entities, sql_dump
+from stele.corpora import page_entities
+from stele.corpora.dumps import sql_dump
 from stele_world.writers.dump import SQL_HEAD, SQL_TAIL, items_per_site
 from tests.sealed import write_sealed
 

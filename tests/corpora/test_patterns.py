@@ -11,8 +11,8 @@ import time
 import pytest
 
 import stele.corpora
+from stele.corpora.dumps.xml_dump import Siteinfo, redirect_pattern
 from stele.corpora.wikitext.extensions import DROPPED, _closing, one_of
-from stele.corpora.xml_dump import Siteinfo, redirect_pattern
 
 SMALL, LARGE = 1500, 12_000  # characters; were a pattern quadratic, the large text would take 64 times the small one's
 SLOW = 0.1  # CPU seconds that no linear pattern comes near at LARGE

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stele.corpora.resolve_titles import LOOP, REDIRECTED, TO_NOTHING, follow
+from stele.corpora.dumps.resolve_titles import LOOP, REDIRECTED, TO_NOTHING, follow
 
 
 def one_by_one(pages, following):

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from stele.artifacts.documents import Link, Section, read_documents
-from stele.corpora.dump_files import find_dump, read_blocks
+from stele.corpora.dumps.dump_files import find_dump, read_blocks
 from stele.corpora.wikitext.paragraphs import extract
 from stele.files.digests import files_digest
 from tests.sealed import write_sealed

@@ -9,7 +9,7 @@ from contextlib import ExitStack, nullcontext
 
 import pytest
 
-from stele.corpora.dump_files import find_dump
+from stele.corpora.dumps.dump_files import find_dump
 from stele.corpora.wikipedia import Aside
 from stele.errors import SteleError
 from stele.files.digests import files_digest

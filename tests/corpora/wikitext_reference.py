@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from stele.corpora.dump_files import DumpFiles
+from stele.corpora.dumps.dump_files import DumpFiles
+from stele.corpora.dumps.xml_dump import read_dump
 from stele.corpora.wikitext.titles import MAIN, Site
-from stele.corpora.xml_dump import read_dump
 
 CATEGORIES = "Category|Kategorie|Catégorie|Kategoreja|Категория|تصنيف|বিষয়শ্রেণী|श्रेणी|分类|หมวดหมู่|분류|వర్గం|Κατηγορία"
 FILES = "File|Image|Attēls|Fails|Datei|Bild|Файл|Fichier|Vaizdas|ملف|চিত্র|चित्र|ファイル|ไฟล์|파일|దస్త్రం|Αρχείο"

@@ -7,7 +7,7 @@ import pytest
 from test_todays_families import FAMILIES, PASSAGES, QUERIES, distance, made
 
 from stele.encoders.load import load_encoder
-from stele.sources.checkpoint_checks import check_settings
+from stele.sources.weights.checkpoint_checks import check_settings
 
 MODES = {"cls": "cls", "mean": "mean", "last": "lasttoken"}  # ours, and how folders call it
 

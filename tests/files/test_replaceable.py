@@ -269,7 +269,7 @@ REMOVES = {
     "files/atomic.py": "what `check_replaceable` and `claim` allow, and temporary names",
     "pairs/knowledge_pairs.py": "inside the unfinished output",
     "pairs/mine.py": "inside the unfinished output",
-    "reranking/cross_validation.py": "inside the state of a run",
+    "reranking/folds/cross_validation.py": "inside the state of a run",
     "retrieval/bm25.py": "inside the state of a run",
     "retrieval/calibrate.py": "inside the state of a run",
     "retrieval/dense/collection.py": "inside the state of a run",

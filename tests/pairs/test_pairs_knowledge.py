@@ -7,7 +7,7 @@ import pytest
 from knowledge_texts import Article, documents, random_wiki, text
 
 from stele.errors import SteleError
-from stele.pairs.segments import join, passages
+from stele.pairs.mining.segments import join, passages
 
 EN, FR = random_wiki("en", 60, 1), random_wiki("fr", 50, 2, entities=70)
 WIKIS = {"ilk": {"en": EN}, "uhs_ilk": {"en": EN}, "clk": {"en": EN, "fr": FR}}

@@ -5,9 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from stele.pairs import knowledge, knowledge_pairs
-from stele.pairs.knowledge import Candidates, hashed, pack, sample, swapped, unpack
+from stele.pairs import knowledge_pairs
 from stele.pairs.knowledge_pairs import Spool, kept
+from stele.pairs.mining import knowledge
+from stele.pairs.mining.knowledge import Candidates, hashed, pack, sample, swapped, unpack
 from stele.recipes.mining import IlkRecipe
 
 

@@ -10,7 +10,7 @@ from stele.errors import SteleError
 from stele.files.digests import files_digest
 from stele.pairs.methods import DocumentMethod, load_method
 from stele.pairs.mine import mine
-from stele.pairs.segments import encoder
+from stele.pairs.mining.segments import encoder
 from stele.recipes.mining import parse_recipe
 from stele.registry import load_named
 

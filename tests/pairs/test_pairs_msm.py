@@ -5,7 +5,7 @@ from itertools import chain, pairwise
 import pytest
 from mining_texts import EMPTY, FIRST, THAI, WORDS, ids, random_documents, text_of
 
-from stele.pairs.segments import pack
+from stele.pairs.mining.segments import pack
 
 
 def flat(examples):

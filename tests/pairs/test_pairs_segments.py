@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from stele.pairs.segments import Page, join, passages, words
+from stele.pairs.mining.segments import Page, join, passages, words
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from knowledge_texts import random_wiki
 
 from stele.errors import SteleError
 from stele.pairs import pair_statistics
-from stele.pairs.knowledge import SIZE, shared, sketch
+from stele.pairs.mining.knowledge import SIZE, shared, sketch
 
 WIKIS = {code: random_wiki(code, 40, n, entities=60) for n, code in enumerate(("ar", "en", "sw"))}
 

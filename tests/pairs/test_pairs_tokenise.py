@@ -56,7 +56,7 @@ def test_batches_do_not_matter(tmp_path, pairs, checkpoint, monkeypatch):
 def test_sides_without_tokens_are_dropped(checkpoint):
     from collections import Counter
 
-    from stele.pairs.segments import encoder
+    from stele.pairs.mining.segments import encoder
     from stele.recipes.mining import ClkRecipe
 
     counts = Counter()

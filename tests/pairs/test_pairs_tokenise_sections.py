@@ -9,7 +9,8 @@ from section_texts import command, page
 
 from stele.errors import SteleError
 from stele.files.digests import files_digest
-from stele.pairs import pair_statistics, segments, tokenise_sections
+from stele.pairs import pair_statistics, tokenise_sections
+from stele.pairs.mining import segments
 from stele.training.section_store import SectionStore
 
 

@@ -9,8 +9,9 @@ import lzma
 from collections import Counter
 from pathlib import Path
 
-from stele.corpora import cc100, dump_files, sql_dump, xml_dump
-from stele.corpora import xml_dump as dumps
+from stele.corpora import cc100
+from stele.corpora.dumps import dump_files, sql_dump, xml_dump
+from stele.corpora.dumps import xml_dump as dumps
 from stele.encoders.word_vectors import read_word_vectors
 from stele_world.writers.dump import SQL_HEAD, SQL_TAIL
 from tests.readers.files import Reader, whole

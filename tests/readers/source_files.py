@@ -13,7 +13,8 @@ from stele.encoders import backbone, sentence_transformers_folder
 from stele.errors import SteleError
 from stele.recipes import encoding as encoding
 from stele.scoring import count_parameters
-from stele.sources import checkpoint_files, counts, fetch, http, unpack, verify
+from stele.sources.download import counts, fetch, http, unpack, verify
+from stele.sources.weights import checkpoint_files
 from stele_world import site
 from tests.readers.benchmark_files import MENTIONS, SQUAD, W100
 from tests.readers.files import Reader, safetensors, tarred, torch_file, zipped

@@ -18,8 +18,8 @@ from stele.corpora.wikitext import extensions, paragraphs
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
 from stele.evaluation.metrics import answers
-from stele.pairs import segments
 from stele.pairs.methods import section
+from stele.pairs.mining import segments
 from stele.text.sentences import split_sentences, tidy
 from stele.text.terms import analyzer
 

@@ -7,7 +7,7 @@ from made_clef import TOPICS, name_of, text_of, write_clef
 
 from stele.benchmarks import clef
 from stele.errors import SteleError
-from stele.reranking.candidates import read_candidates
+from stele.reranking.folds.candidates import read_candidates
 
 (PAIR,) = clef.query_sets(["en-de"])
 

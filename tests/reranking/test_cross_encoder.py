@@ -12,8 +12,8 @@ from stele.benchmarks import clef
 from stele.encoders.backbone import load_backbone
 from stele.errors import SteleError
 from stele.recipes.reranking import parse_recipe
-from stele.reranking.candidates import read_candidates
-from stele.reranking.cross_validation import loss_of, scored
+from stele.reranking.folds.candidates import read_candidates
+from stele.reranking.folds.cross_validation import loss_of, scored
 from stele.reranking.scorers import Sources, cross_encoder
 
 VALUES = {

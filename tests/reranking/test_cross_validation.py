@@ -9,9 +9,9 @@ from stele.benchmarks import clef
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash
 from stele.recipes.reranking import parse_recipe
-from stele.reranking import cross_validation
-from stele.reranking.candidates import read_candidates
-from stele.reranking.cross_validation import Fold, loss_of, parts, scored, training_pairs
+from stele.reranking.folds import cross_validation
+from stele.reranking.folds.candidates import read_candidates
+from stele.reranking.folds.cross_validation import Fold, loss_of, parts, scored, training_pairs
 from stele.reranking.scorers import Sources, knrm
 
 RECIPE = parse_recipe({"scorer": "knrm", "kernels": 3, "batch": 3, "epochs": 3, "learning_rate": 0.05})

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from stele.recipes.reranking import parse_recipe
-from stele.reranking.candidates import Candidates
+from stele.reranking.folds.candidates import Candidates
 from stele.reranking.scorers import Sources, bwe_agg, drmm, knrm, tbt_qt_ql
 
 QUERY = {"river": [1.0, 0.0, 0.0], "bridge": [0.0, 1.0, 0.0]}  # 2 x 3

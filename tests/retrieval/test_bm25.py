@@ -17,8 +17,9 @@ from recorded import record
 from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
 from stele.recipes.search import parse_lexical
-from stele.retrieval import bm25, search_job
+from stele.retrieval import bm25
 from stele.retrieval.lexical import lucene_bm25
+from stele.retrieval.searches import search_job
 
 WORDS = {"sw": "mto jiji nile kenya mkuu wa bahari", "ja": "東京 大阪 京都 川 海 山 駅"}
 RECIPE = {"split": "dev", "k1": [0.1, 0.9, 1.6], "b": [0.0, 0.4, 1.0]}

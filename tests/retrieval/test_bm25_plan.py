@@ -19,7 +19,7 @@ def test_a_row_of_bm25_can_be_built_and_needs_texts_alone(jobs):
 
 
 def test_a_row_of_bm25_is_borrowed_unless_all_are_to_be_computed(jobs):
-    assert BM25 not in jobs(scale="paper", papers=["kept"]).chosen.all_rows
+    assert BM25 not in jobs(scale="paper", papers=["kept"]).requested.all_rows
     again = jobs(scale="paper", papers=["kept"], recompute="all")
     assert BM25 in again.requested.all_rows and again.paths.result(BM25) in again.tables.results("kept/02")
     assert again.rows.problem(RunKey("nq", "bm25", "direct"))[0] == "not built"

@@ -14,9 +14,10 @@ import test_hard_negatives as mining
 import test_retrieve as retrieval
 
 from stele.errors import SteleError
-from stele.retrieval import hard_negatives, retrieve, search_job
+from stele.retrieval import hard_negatives, retrieve
 from stele.retrieval.dense import collection as searched
 from stele.retrieval.dense import vector_files
+from stele.retrieval.searches import search_job
 from tests.forked import forked
 
 data, small_windows = retrieval.data, retrieval.small_windows

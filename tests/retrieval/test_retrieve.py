@@ -16,8 +16,9 @@ from recorded import record
 from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
 from stele.files.atomic import MARK
-from stele.retrieval import retrieve, search_job
+from stele.retrieval import retrieve
 from stele.retrieval.dense import vector_files
+from stele.retrieval.searches import search_job
 
 SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}
 WORDS = ["river", "nile", "flows", "through", "uganda", "egypt", "who", "wrote", "first", "novel", "city", "capital"]

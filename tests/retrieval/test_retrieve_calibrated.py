@@ -17,7 +17,8 @@ from test_retrieve import SPEC, files, kill_at, killed
 from stele.encoders.calibration import FILE, read_tensors
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
-from stele.retrieval import retrieve, search_job
+from stele.retrieval import retrieve
+from stele.retrieval.searches import search_job
 from tests.forked import forked
 
 small_windows, data = retrieval.small_windows, pairs.data

@@ -10,8 +10,9 @@ import test_retrieve as retrieval
 from recorded import record
 from test_retrieve import SPEC, WORDS, files, kill_at, killed
 
-from stele.retrieval import retrieve, search_job
+from stele.retrieval import retrieve
 from stele.retrieval.dense import collection
+from stele.retrieval.searches import search_job
 from tests.forked import forked
 
 small_windows = retrieval.small_windows

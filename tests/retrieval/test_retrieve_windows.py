@@ -14,9 +14,10 @@ from recorded import record
 from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
 from stele.recipes.search import Windows
-from stele.retrieval import retrieve, search_job
+from stele.retrieval import retrieve
 from stele.retrieval.dense import vector_files
 from stele.retrieval.dense.windows import document_hits, parse_windows, sentence_windows
+from stele.retrieval.searches import search_job
 from tests.forked import forked
 
 SHI = Windows(sentences=5, stride=1, hits=100, best=3)

@@ -13,7 +13,7 @@ from stele.catalogue import datasets
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
-from stele.sources.counts import KINDS
+from stele.sources.download.counts import KINDS
 
 NAMES = sorted(catalogue.load("datasets"))
 NEEDED_BY_MSM = {

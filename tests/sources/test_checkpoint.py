@@ -12,7 +12,7 @@ from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN
 from stele.catalogue import hub
 from stele.errors import SteleError
 from stele.files.digests import sha256
-from stele.sources.unpack import place_file
+from stele.sources.download.unpack import place_file
 from tests.sealed import write_sealed
 
 

@@ -17,7 +17,7 @@ from ten_tokens import as_pickle, embed, make
 from stele.errors import SteleError
 from stele.files.atomic import MARK
 from stele.files.digests import files_digest
-from stele.sources import checkpoint_files
+from stele.sources.weights import checkpoint_files
 
 
 def peak() -> int:

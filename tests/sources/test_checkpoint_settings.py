@@ -139,7 +139,7 @@ def test_a_model_that_does_not_encode_texts_alone_is_told_in_one_sentence(local,
     from transformers import BertModel
 
     from stele.errors import SteleError
-    from stele.sources.checkpoint_checks import check_loads
+    from stele.sources.weights.checkpoint_checks import check_loads
 
     def forward(self, **batch):
         raise ValueError("You have to specify pixel_values\nand more")

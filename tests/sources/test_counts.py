@@ -12,7 +12,7 @@ import pytest
 from stele import catalogue
 from stele.catalogue.schema.datasets import Dataset
 from stele.errors import SteleError
-from stele.sources import counts
+from stele.sources.download import counts
 
 
 @pytest.mark.parametrize(("text", "lines"), [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\n\nb", 3), (b"\n\n", 2)])

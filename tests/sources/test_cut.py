@@ -12,11 +12,11 @@ import pytest
 
 from stele.artifacts.records import BEGINNING, GENERATED
 from stele.command import cli
-from stele.corpora.dump_files import find_dump
-from stele.corpora.xml_dump import read_dump
-from stele.sources import places
-from stele.sources.cut import split_documents
-from stele.sources.http import Failed, Policy
+from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.dumps.xml_dump import read_dump
+from stele.sources.download import places
+from stele.sources.download.cut import split_documents
+from stele.sources.download.http import Failed, Policy
 from stele_world import mirror as mirror_command
 
 CC100 = "data.statmt.org/cc-100/sw.txt.xz"

@@ -108,7 +108,7 @@ DUMP = "swwiki-20230101-pages-articles"
 )
 def test_a_dump_of_another_date_or_kind_keeps_its_names_its_index_and_no_version(run, names):
     from stele.catalogue import datasets
-    from stele.corpora.dump_files import find_dump
+    from stele.corpora.dumps.dump_files import find_dump
 
     (folder := run.folder / "own" / "deep").mkdir(parents=True)
     for name in names:

@@ -14,9 +14,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from stele.sources import http
-from stele.sources.fetch import fetch, finished
-from stele.sources.http import Failed, NotFound, Policy
+from stele.sources.download import http
+from stele.sources.download.fetch import fetch, finished
+from stele.sources.download.http import Failed, NotFound, Policy
 
 BODY = random.Random(1).randbytes(300_000)
 SHA = hashlib.sha256(BODY).hexdigest()

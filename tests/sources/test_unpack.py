@@ -14,7 +14,7 @@ import pytest
 
 from stele.catalogue.schema.datasets import Unpack
 from stele.errors import SteleError
-from stele.sources.unpack import unpack
+from stele.sources.download.unpack import unpack
 
 
 def zipped(path, members: dict[str, bytes], mode: int = 0o100644):
@@ -105,7 +105,7 @@ def test_a_file_in_the_way_is_not_called_a_damaged_archive(tmp_path, monkeypatch
     def full(*args):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("stele.sources.unpack.shutil.copyfileobj", full)
+    monkeypatch.setattr("stele.sources.download.unpack.shutil.copyfileobj", full)
     with pytest.raises(SteleError, match=r"a: cannot be unpacked \(No space left on device\)"):
         unpack(archive, tmp_path / "other")
 
@@ -151,7 +151,7 @@ def test_a_tar_that_was_cut_behind_a_member_is_noticed(tmp_path, packed):
 
 @pytest.mark.parametrize("kind", ["zip", "tar"])
 def test_more_members_than_allowed_are_refused_before_all_are_read(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("stele.sources.unpack.MAX_MEMBERS", 5)
+    monkeypatch.setattr("stele.sources.download.unpack.MAX_MEMBERS", 5)
     for number in (5, 6):
         members = {f"{n}": b"" for n in range(number)}
         if kind == "zip":
@@ -162,7 +162,7 @@ def test_more_members_than_allowed_are_refused_before_all_are_read(tmp_path, kin
             assert len(unpack(archive, tmp_path / "out")) == 5
     with pytest.raises(SteleError, match="a: more than 5 files and folders"):
         unpack(archive, tmp_path / "in")
-    monkeypatch.setattr("stele.sources.unpack.MAX_DIRECTORY", 200)
+    monkeypatch.setattr("stele.sources.download.unpack.MAX_DIRECTORY", 200)
     if kind == "zip":
         with pytest.raises(SteleError, match=r"a: damaged archive .*a list of members of"):
             unpack(archive, tmp_path / "in")

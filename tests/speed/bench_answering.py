@@ -23,7 +23,7 @@ def measure(paragraphs: int, words: int = 400, length: int = 256, shared: int = 
     """CPU seconds of both, their ratio, and the windows of each; `shared`: tokens that two windows have in common."""
     from tiny_models import TEXTS, _subword_tokenizer
 
-    from stele.answering.windows import make_windows
+    from stele.answering.reading.windows import make_windows
     from stele.benchmarks.types import SpanQuestion
     from stele.recipes.finetuning import parse_answering
 

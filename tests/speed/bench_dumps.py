@@ -89,9 +89,9 @@ def parse(xml: bytes) -> list[tuple[str, str]]:
 
 def extraction(articles: list[tuple[str, str]], site: Any) -> dict[str, int]:
     """Extraction alone, wikitext to sentences with their links and sections: counts of links and sentences."""
+    from stele.corpora.dumps.xml_dump import Page
     from stele.corpora.wikipedia import to_document
     from stele.corpora.wikitext.paragraphs import extract
-    from stele.corpora.xml_dump import Page
 
     links = sentences = 0
     for title, text in articles:
@@ -129,8 +129,8 @@ def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
 def measure(excerpt: bytes, times: int, repetitions: int, folder: Path) -> dict[str, Any]:
     """The figures of the module's docstring, and the counts that show that all did the same work."""
     from stele.corpora import wikipedia
-    from stele.corpora.dump_files import find_dump
-    from stele.corpora.xml_dump import read_dump
+    from stele.corpora.dumps.dump_files import find_dump
+    from stele.corpora.dumps.xml_dump import read_dump
 
     xml = replicate(excerpt, folder / "dump", times)
     site = next(read_dump(find_dump(folder / "dump")))

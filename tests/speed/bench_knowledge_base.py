@@ -10,7 +10,7 @@ symmetric   pairs of sentences that link to each other's pages: ours (artifacts/
             DuckDB's plain self-join without a limit, and numpy, which packs a link into 64 bits and sorts. Bar: 1.3
             times the faster. Links are random integers, as many as `links`, thirty a page; some are answered by a link
             back.
-titles      link targets as text to page numbers, sorted and distinct: ours (corpora/resolve_titles.py), the same with
+titles      link targets as text to page numbers, sorted and distinct: ours (dumps/resolve_titles.py), the same with
             pyarrow's `index_in` in memory, and with a Python dict. Targets follow Zipf's law over `titles` titles, a
             third of which are redirects; one target in twenty is no title.
 
@@ -105,7 +105,7 @@ def symmetric_numpy(folder: Path, memory: int, threads: int) -> Iterator[list[np
 
 def titles_ours(folder: Path, memory: int, threads: int) -> Iterator[list[np.ndarray]]:
     from stele.artifacts.knowledge_base import database
-    from stele.corpora import resolve_titles
+    from stele.corpora.dumps import resolve_titles
     from stele.corpora.knowledge_base import BATCH, distinct
 
     with database(memory, threads, folder / f"spill{os.getpid()}", "titles") as connection:
@@ -122,7 +122,7 @@ def _names(folder: Path):
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    from stele.corpora.resolve_titles import follow
+    from stele.corpora.dumps.resolve_titles import follow
 
     titles = pq.read_table(folder / "pages.parquet", columns=["title"])["title"].combine_chunks()
     redirects = pq.read_table(folder / "redirects.parquet")

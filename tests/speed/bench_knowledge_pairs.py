@@ -47,7 +47,7 @@ def peak() -> int:
 
 def candidates(count: int, seed: int = 0) -> Iterator:
     """Batches of sentences of two pages, as the join of links gives them."""
-    from stele.pairs.knowledge import Candidates, pack
+    from stele.pairs.mining.knowledge import Candidates, pack
 
     rng = np.random.default_rng(seed)
     for begin in range(0, count, BATCH):
@@ -56,7 +56,7 @@ def candidates(count: int, seed: int = 0) -> Iterator:
 
 
 def all_at_once(batches: list, key: int) -> pa.Table:
-    from stele.pairs.knowledge import hashed
+    from stele.pairs.mining.knowledge import hashed
 
     hashes = np.concatenate([hashed(batch, key) for batch in batches])
     query, passage = (np.concatenate(column) for column in zip(*batches, strict=True))
@@ -80,7 +80,7 @@ def numpy_sample(table: pa.Table, most: int) -> tuple[np.ndarray, ...]:
 
 
 def measure_sample(count: int, most: int) -> dict[str, Any]:
-    from stele.pairs.knowledge import sample
+    from stele.pairs.mining.knowledge import sample
 
     made = list(candidates(count))
     seconds, (ours, total) = timed(sample, iter(made), 5, most)
@@ -119,7 +119,7 @@ def write_documents(folder: Path, pages: int, seed: int = 0) -> tuple[Path, list
 
 def drawn_from(sizes: list[int], count: int, seed: int = 1):
     """Candidates of sentences that are there, in random order."""
-    from stele.pairs.knowledge import Candidates, pack
+    from stele.pairs.mining.knowledge import Candidates, pack
 
     rng = np.random.default_rng(seed)
     lengths = np.asarray(sizes)

@@ -57,8 +57,8 @@ def measure(number: int, layers: int, width: int, repetitions: int, threads: int
     from sentence_transformers import CrossEncoder
 
     from stele.recipes.reranking import parse_recipe
-    from stele.reranking.candidates import Candidates
-    from stele.reranking.cross_validation import scored
+    from stele.reranking.folds.candidates import Candidates
+    from stele.reranking.folds.cross_validation import scored
     from stele.reranking.scorers import Sources, cross_encoder
 
     torch.set_num_threads(threads)

@@ -124,8 +124,8 @@ def bases(pages: int) -> list:
 
 
 def ours(pages: int, sides: list) -> list[tuple[int, int, int]]:
-    from stele.pairs.knowledge import unpack
     from stele.pairs.methods.section import matches
+    from stele.pairs.mining.knowledge import unpack
     from stele.recipes.mining import SectionRecipe
 
     made = []

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 from stele.encoders.word_vectors import WordVectors
 from stele.recipes.reranking import parse_recipe
-from stele.reranking.candidates import Candidates
+from stele.reranking.folds.candidates import Candidates
 from stele.reranking.scorers import Sources, bwe_agg, drmm, knrm
 
 TOPICS, VOCABULARY, WIDTH = 10, 30_000, 300

@@ -40,11 +40,11 @@ def popular(rng: np.random.Generator, among: int, size: int) -> np.ndarray:
 
 
 def make_titles(folder: Path, links: int, titles: int, seed: int = 0) -> None:
-    """pages, redirects and links as text, in the layouts that stele.corpora.resolve_titles reads."""
+    """pages, redirects and links as text, in the layouts that stele.corpora.dumps.resolve_titles reads."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from stele.corpora.resolve_titles import LINK_ROWS, PAGE_ROWS, REDIRECT_ROWS
+    from stele.corpora.dumps.resolve_titles import LINK_ROWS, PAGE_ROWS, REDIRECT_ROWS
 
     rng = np.random.default_rng(seed)
     names = pa.array([f"{n * 7919 % titles:x} of {'Saint ' * (n % 3)}Page{n % 97}, {n}" for n in range(titles)])

@@ -31,8 +31,8 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, capsys):
     from transformers import AutoModel
 
     from stele import catalogue
-    from stele.answering.reader import Reader, loss_of
-    from stele.answering.windows import Labels, Windows
+    from stele.answering.reading.reader import Reader, loss_of
+    from stele.answering.reading.windows import Labels, Windows
     from stele.encoders.tokens import Tokens
     from stele.recipes.finetuning import parse_answering
     from stele.training.loop import MicroBatches, train

@@ -38,7 +38,7 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, capsys):
     from stele import catalogue
     from stele.encoders.tokens import Tokens
     from stele.recipes.reranking import parse_recipe
-    from stele.reranking.cross_validation import loss_of
+    from stele.reranking.folds.cross_validation import loss_of
     from stele.reranking.scorers.cross_encoder import Model, Pairs, encoder_layers, reset
     from stele.training.loop import MicroBatches, train
     from stele.training.processes import ProcessContext

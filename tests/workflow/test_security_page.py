@@ -49,9 +49,9 @@ def test_the_tests_that_the_page_names_are_there(root):
 
 def test_names_become_paths_in_one_place(root):
     """What writes under a name from outside does so by `inside` (or `place_file` and `link_file`, which do)."""
-    for file in ("sources/unpack.py", "sources/checkpoint_files.py"):
+    for file in ("sources/download/unpack.py", "sources/weights/checkpoint_files.py"):
         assert "inside(folder, " in (root / "src/stele" / file).read_text(), file
-    for file in ("sources/checkpoint.py", "sources/dataset.py", "sources/user_files.py"):
+    for file in ("sources/checkpoint.py", "sources/dataset.py", "sources/download/user_files.py"):
         text = (root / "src/stele" / file).read_text()
         assert not re.search(r"symlink_to|os\.link|copyfile|open\([^)]*\"w", text), file
 

@@ -14,7 +14,7 @@ from stele import catalogue
 from stele.catalogue.schema.models import Model
 from stele.encoders.load import load_encoder
 from stele.retrieval import encode_collection
-from stele.sources.checkpoint_checks import check_settings
+from stele.sources.weights.checkpoint_checks import check_settings
 from stele_world.standins import corpus
 from tests.sealed import write_sealed
 from tests.world import standin_runs as runs

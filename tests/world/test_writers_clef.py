@@ -4,7 +4,7 @@ import pytest
 
 from stele.benchmarks import clef as reader
 from stele.recipes.world import world_sizes
-from stele.reranking.candidates import read_candidates
+from stele.reranking.folds.candidates import read_candidates
 from stele_world.content.generate import generate
 from stele_world.site import Site
 from stele_world.writers import clef

@@ -32,7 +32,7 @@ from stele.recipes.finetuning import AnsweringRecipe, parse_answering
 from stele.registry import load_named
 
 if TYPE_CHECKING:
-    from stele.answering.reader import ReaderTraining, WindowedQuestions
+    from stele.answering.reading.reader import ReaderTraining, WindowedQuestions
 
 COLUMNS = ("search", "epoch", "dev_f1", "chosen")
 log = logging.getLogger(__name__)
@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from stele.answering import reader as reader_module
-    from stele.answering.windows import make_windows
+    from stele.answering.reading import reader as reader_module
+    from stele.answering.reading.windows import make_windows
 
     clock = records.start()
     # the recipe, the inputs and the state folder

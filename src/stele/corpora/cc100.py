@@ -17,7 +17,7 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter
 from stele.command import arguments
-from stele.corpora.dump_files import read_blocks
+from stele.corpora.dumps.dump_files import read_blocks
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts

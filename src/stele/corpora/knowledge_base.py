@@ -22,7 +22,7 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_batches
 from stele.artifacts.knowledge_base import ENTITIES_SCHEMA, LEAST_MB, LINKS, LINKS_SCHEMA, PAGES, PAGES_SCHEMA, database
 from stele.command import arguments
-from stele.corpora import resolve_titles
+from stele.corpora.dumps import resolve_titles
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_directory

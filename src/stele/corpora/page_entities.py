@@ -24,7 +24,7 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.knowledge_base import ENTITIES_SCHEMA
 from stele.command import arguments
-from stele.corpora.sql_dump import TABLE, Rows, read_rows
+from stele.corpora.dumps.sql_dump import TABLE, Rows, read_rows
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts

@@ -25,10 +25,10 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter, Link, RowWriter, Section
 from stele.command import arguments
-from stele.corpora.dump_files import DumpFiles, find_dump, missing_pages
+from stele.corpora.dumps.dump_files import DumpFiles, find_dump, missing_pages
+from stele.corpora.dumps.xml_dump import Page, can_be_shared, read_dump
 from stele.corpora.wikitext.paragraphs import PageText, extract
 from stele.corpora.wikitext.titles import MAIN, Site
-from stele.corpora.xml_dump import Page, can_be_shared, read_dump
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.digests import folder_facts

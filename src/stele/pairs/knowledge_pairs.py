@@ -31,10 +31,10 @@ from stele.artifacts.documents import read_chosen
 from stele.command import arguments
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
-from stele.pairs import inputs
-from stele.pairs.knowledge import PAIRS, SKETCH, Candidates, Knowledge, sample, sketch, unpack
 from stele.pairs.methods import KnowledgeMethod, load_method
-from stele.pairs.segments import Page
+from stele.pairs.mining import inputs
+from stele.pairs.mining.knowledge import PAIRS, SKETCH, Candidates, Knowledge, sample, sketch, unpack
+from stele.pairs.mining.segments import Page
 from stele.recipes.mining import OF_TOKENS, KnowledgeRecipe
 from stele.training.sampling import derive
 

@@ -25,7 +25,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import digest, folder_facts
 from stele.pairs.methods import DocumentMethod, load_method
-from stele.pairs.segments import BATCH_SENTENCES, Encode, encoder, generator, tokenised
+from stele.pairs.mining.segments import BATCH_SENTENCES, Encode, encoder, generator, tokenised
 from stele.recipes.mining import MiningRecipe
 from stele.training.sampling import derive
 from stele.training.store import EXAMPLES, SEGMENTS, TOKENS, Store, write_store

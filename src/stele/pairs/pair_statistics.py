@@ -21,7 +21,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.figures import save_figure
 from stele.files.formats import table, write_csv
-from stele.pairs.knowledge import read_sketch, shared
+from stele.pairs.mining.knowledge import read_sketch, shared
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -24,10 +24,10 @@ from stele.encoders.word_vectors import read_word_vectors
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
-from stele.pairs import inputs
-from stele.pairs.knowledge import Candidates, Knowledge, hashed, unpack
 from stele.pairs.methods import SectionMethod, load_method
 from stele.pairs.methods.section import Headings, HeadingVectors, Matches, Sections, collect, spans, terms
+from stele.pairs.mining import inputs
+from stele.pairs.mining.knowledge import Candidates, Knowledge, hashed, unpack
 from stele.recipes.mining import SectionRecipe
 from stele.training.sampling import derive
 

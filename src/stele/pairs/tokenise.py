@@ -20,10 +20,10 @@ from stele.artifacts import records
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import reading
-from stele.pairs.knowledge import PAIRS
 from stele.pairs.methods import KnowledgeMethod
-from stele.pairs.segments import Encode, encoder
-from stele.pairs.tokenisation import add_tokenisation_arguments, open_tokenisation
+from stele.pairs.mining.knowledge import PAIRS
+from stele.pairs.mining.segments import Encode, encoder
+from stele.pairs.mining.tokenisation import add_tokenisation_arguments, open_tokenisation
 from stele.recipes.mining import OF_TOKENS, SPECIAL, KnowledgeRecipe
 from stele.training.store import write_store
 

@@ -17,8 +17,8 @@ from stele.artifacts.knowledge_base import TextSection, read_pairs, read_section
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.pairs.methods import SectionMethod
-from stele.pairs.segments import Encode, encoder, tokenised
-from stele.pairs.tokenisation import add_tokenisation_arguments, open_tokenisation
+from stele.pairs.mining.segments import Encode, encoder, tokenised
+from stele.pairs.mining.tokenisation import add_tokenisation_arguments, open_tokenisation
 from stele.training.section_store import EMPTY, TokenSection, write_section_store
 
 log = logging.getLogger(__name__)

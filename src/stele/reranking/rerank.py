@@ -28,12 +28,12 @@ from stele.evaluation.folds import folds_by_hash
 from stele.files.reading import parse_object
 from stele.recipes.reranking import CrossEncoder, parse_recipe
 from stele.registry import load_named
-from stele.reranking.candidates import Candidates, contents, has_relevant, read_candidates
+from stele.reranking.folds.candidates import Candidates, contents, has_relevant, read_candidates
 from stele.reranking.scorers import Sources, UntrainedScorer, load_scorer
 from stele.reranking.scorers._words import word_vector_reader
 
 if TYPE_CHECKING:
-    from stele.reranking.cross_validation import FoldResult
+    from stele.reranking.folds.cross_validation import FoldResult
 
 COLUMNS = ("search", "fold", "epoch", "dev_map", "chosen", "test_topics")
 
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
         if isinstance(scorer, UntrainedScorer):
             scores, folds = scorer.scores(), []
         else:
-            from stele.reranking.cross_validation import cross_validate
+            from stele.reranking.folds.cross_validation import cross_validate
 
             folds = cross_validate(
                 scorer.new_module,

@@ -35,7 +35,7 @@ from stele.registry import load_named
 from stele.retrieval.lexical import anserini, lucene_bm25
 from stele.retrieval.lexical.engines import Bm25sEngine, Engine, Texts
 from stele.retrieval.lexical.lucene_bm25 import Hits, choose
-from stele.retrieval.search_job import (
+from stele.retrieval.searches.search_job import (
     FinishedSearches,
     check_counts,
     expected_passages,

@@ -39,9 +39,9 @@ from stele.files.paths import relative
 from stele.files.reading import read_state
 from stele.progress import bar, track
 from stele.registry import load_named
-from stele.retrieval import search_job
 from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.processes import ProcessGroup, encode_queries, set_threads
+from stele.retrieval.searches import search_job
 
 logger = logging.getLogger(__name__)
 

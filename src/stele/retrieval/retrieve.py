@@ -32,7 +32,6 @@ from stele.files.digests import digest
 from stele.progress import bar
 from stele.recipes.search import TopicField
 from stele.registry import load_named
-from stele.retrieval import search_job
 from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.encoder_arguments import (
     CalibrationTransforms,
@@ -44,7 +43,8 @@ from stele.retrieval.dense.job_collections import COSTS, CollectionEncoding, Sto
 from stele.retrieval.dense.processes import ProcessGroup, SharedQueries, encode_queries, set_threads
 from stele.retrieval.dense.vector_files import claim_kept, is_tidy
 from stele.retrieval.dense.windows import add_windows_argument, document_hits, parse_windows
-from stele.retrieval.search_job import FinishedSearches
+from stele.retrieval.searches import search_job
+from stele.retrieval.searches.search_job import FinishedSearches
 
 logger = logging.getLogger(__name__)
 

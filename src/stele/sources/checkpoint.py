@@ -41,8 +41,12 @@ from stele.files.atomic import MARK, atomic_directory
 from stele.files.digests import FileFacts, block_digests, digest
 from stele.files.paths import relative
 from stele.files.reading import parse_object, read_note
-from stele.sources.checkpoint_checks import check_loads, check_settings, check_static
-from stele.sources.checkpoint_files import (
+from stele.sources.download.places import FetchedFile, Places, drop_downloads, places_of
+from stele.sources.download.places import add_arguments as add_place_arguments
+from stele.sources.download.unpack import link_file, place_file
+from stele.sources.download.verify import check, digests
+from stele.sources.weights.checkpoint_checks import check_loads, check_settings, check_static
+from stele.sources.weights.checkpoint_files import (
     INSTEAD,
     convert,
     convert_shards,
@@ -54,10 +58,6 @@ from stele.sources.checkpoint_files import (
     refuse_code_of,
     static_folders,
 )
-from stele.sources.places import FetchedFile, Places, drop_downloads, places_of
-from stele.sources.places import add_arguments as add_place_arguments
-from stele.sources.unpack import link_file, place_file
-from stele.sources.verify import check, digests
 
 log = logging.getLogger(__name__)
 

@@ -23,13 +23,13 @@ from stele.files.atomic import atomic_directory
 from stele.files.digests import block_digests, digest
 from stele.files.reading import parse_object
 from stele.files.strict import validate
-from stele.sources.counts import KINDS
-from stele.sources.cut import CUTS, Fetched
-from stele.sources.places import FetchedFile, Places, drop_downloads, places_of
-from stele.sources.places import add_arguments as add_place_arguments
-from stele.sources.unpack import place_file, unpack
-from stele.sources.user_files import Facts, collect
-from stele.sources.verify import Manifest, digests, pin
+from stele.sources.download.counts import KINDS
+from stele.sources.download.cut import CUTS, Fetched
+from stele.sources.download.places import FetchedFile, Places, drop_downloads, places_of
+from stele.sources.download.places import add_arguments as add_place_arguments
+from stele.sources.download.unpack import place_file, unpack
+from stele.sources.download.user_files import Facts, collect
+from stele.sources.download.verify import Manifest, digests, pin
 
 log = logging.getLogger(__name__)
 

@@ -33,7 +33,7 @@ LanguageField = Literal[  # of languages.yaml
 Each = Literal["language", "mrtydi", "tatoeba", "belebele", "wikipedia", "cc100"]
 Wall = Literal["none", "licence", "drive", "private", "script"]
 Unit = Literal["documents", "pages"]
-Way = Literal[  # to count (stele/sources/counts.py)
+Way = Literal[  # to count (stele/sources/download/counts.py)
     "lines",
     "filled_lines",
     "records",

@@ -17,7 +17,7 @@ from stele.registry import load_named
 if TYPE_CHECKING:
     import numpy as np
 
-    from stele.pairs.segments import Page, Tokens
+    from stele.pairs.mining.segments import Page, Tokens
 
 
 @runtime_checkable

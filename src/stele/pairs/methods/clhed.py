@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stele.pairs.knowledge import Candidates, Knowledge, pack
 from stele.pairs.methods import uhs_ilk
+from stele.pairs.mining.knowledge import Candidates, Knowledge, pack
 from stele.recipes.mining import ClhedRecipe
 
 LANGUAGES = 2  # of a part

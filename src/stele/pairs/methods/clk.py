@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from stele.pairs.knowledge import BATCH, RANDOM, Candidates, Knowledge, hashed, pack, swapped
-from stele.pairs.segments import Page
+from stele.pairs.mining.knowledge import BATCH, RANDOM, Candidates, Knowledge, hashed, pack, swapped
+from stele.pairs.mining.segments import Page
 from stele.recipes.mining import ClkRecipe
 from stele.training.sampling import derive
 

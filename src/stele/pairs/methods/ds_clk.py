@@ -7,7 +7,7 @@ passages, drawn by the seed for each pair of languages, none twice. With the sam
 from __future__ import annotations
 
 from stele.pairs.methods import clk
-from stele.pairs.segments import Page
+from stele.pairs.mining.segments import Page
 from stele.recipes.mining import DsClkRecipe
 
 LANGUAGES = clk.LANGUAGES

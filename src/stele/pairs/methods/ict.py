@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from stele.pairs.segments import Tokens, pack
+from stele.pairs.mining.segments import Tokens, pack
 from stele.recipes.mining import SPECIAL, IctRecipe
 
 

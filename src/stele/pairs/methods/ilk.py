@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stele.pairs.knowledge import Candidates, Knowledge, pack, swapped
-from stele.pairs.segments import Page
+from stele.pairs.mining.knowledge import Candidates, Knowledge, pack, swapped
+from stele.pairs.mining.segments import Page
 from stele.recipes.mining import IlkRecipe
 
 LANGUAGES = 1  # of a part

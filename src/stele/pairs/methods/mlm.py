@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from stele.pairs.segments import Tokens
+from stele.pairs.mining.segments import Tokens
 from stele.recipes.mining import SPECIAL, MlmRecipe
 
 

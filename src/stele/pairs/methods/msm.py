@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from stele.pairs.segments import Tokens, pieces
+from stele.pairs.mining.segments import Tokens, pieces
 from stele.recipes.mining import MsmRecipe
 
 

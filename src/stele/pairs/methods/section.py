@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stele.encoders.word_vectors import WordVectors
-from stele.pairs.knowledge import Knowledge, pack
+from stele.pairs.mining.knowledge import Knowledge, pack
 from stele.recipes.mining import SectionRecipe
 from stele.training.store import ranges
 

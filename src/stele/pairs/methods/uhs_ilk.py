@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from stele.pairs.knowledge import RANDOM, Candidates, Knowledge, hashed, pack
-from stele.pairs.segments import Page
+from stele.pairs.mining.knowledge import RANDOM, Candidates, Knowledge, hashed, pack
+from stele.pairs.mining.segments import Page
 from stele.recipes.mining import UhsIlkRecipe
 from stele.training.sampling import derive
 

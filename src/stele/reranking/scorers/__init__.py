@@ -11,7 +11,7 @@ import numpy as np
 
 from stele.encoders.word_vectors import WordVectors
 from stele.registry import load_named
-from stele.reranking.candidates import Candidates
+from stele.reranking.folds.candidates import Candidates
 
 if TYPE_CHECKING:
     from torch import nn

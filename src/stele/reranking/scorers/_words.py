@@ -10,7 +10,7 @@ import numpy as np
 
 from stele.encoders.word_vectors import WordVectors, read_word_vectors
 from stele.errors import SteleError
-from stele.reranking.candidates import Candidates
+from stele.reranking.folds.candidates import Candidates
 from stele.reranking.scorers import ReadVectors, Sources
 from stele.text.terms import analyzer
 

@@ -21,7 +21,7 @@ from stele.encoders.tokenizer import load_tokenizer
 from stele.encoders.tokens import Tokens, collate, tokenize
 from stele.errors import SteleError
 from stele.files.reading import reading
-from stele.reranking.candidates import Candidates
+from stele.reranking.folds.candidates import Candidates
 from stele.reranking.scorers import TrainedScorer
 from stele.training.heads import INIT, head_file, initialise
 from stele.training.hidden_states import first_states

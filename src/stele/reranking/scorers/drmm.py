@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from stele.reranking.candidates import Candidates
+from stele.reranking.folds.candidates import Candidates
 from stele.reranking.scorers import TrainedScorer
 from stele.reranking.scorers._words import interactions, read_words
 

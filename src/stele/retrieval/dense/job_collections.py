@@ -26,7 +26,7 @@ from stele.retrieval.dense.exact_search import TopK
 from stele.retrieval.dense.processes import ProcessGroup
 from stele.retrieval.dense.vector_files import blocks, identity
 from stele.retrieval.dense.windows import MARK, DocumentWindows, by_sentences, by_tokens
-from stele.retrieval.search_job import expected_passages
+from stele.retrieval.searches.search_job import expected_passages
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder

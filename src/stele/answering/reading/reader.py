@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor, nn
 from torch.nn import functional
 
-from stele.answering.windows import NO_ANSWER, Labels, Windows, labels
+from stele.answering.reading.windows import NO_ANSWER, Labels, Windows, labels
 from stele.benchmarks.types import QuerySet, SpanQuestion
 from stele.encoders.backbone import load_backbone, positions
 from stele.encoders.encode import MODEL_INPUTS, default_batch_tokens

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from stele.errors import SteleError
 from stele.files.strict import Strict
-from stele.sources.verify import Expected
+from stele.sources.download.verify import Expected
 
 if TYPE_CHECKING:
     import requests

@@ -24,7 +24,7 @@ from stele.evaluation.folds import FOLDS
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import JsonObject, read_state
 from stele.recipes.reranking import Trained
-from stele.reranking.candidates import Candidates
+from stele.reranking.folds.candidates import Candidates
 from stele.training import loop
 from stele.training.callbacks import Evaluation, Run
 from stele.training.processes import ProcessContext, process_context

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from stele.corpora.dump_files import DumpFiles, parts_of_shard, read_blocks
+from stele.corpora.dumps.dump_files import DumpFiles, parts_of_shard, read_blocks
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
 from stele.files.reading import JsonObject, parse_json, reading

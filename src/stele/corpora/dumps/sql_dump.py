@@ -19,7 +19,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from stele.corpora.sql_literals import QUOTE, meaning, numbers_before, slices, string_bounds, trimmed, without_escapes
+from stele.corpora.dumps.sql_literals import (
+    QUOTE,
+    meaning,
+    numbers_before,
+    slices,
+    string_bounds,
+    trimmed,
+    without_escapes,
+)
 from stele.errors import SteleError
 from stele.files.reading import reading
 

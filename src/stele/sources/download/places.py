@@ -22,9 +22,9 @@ from stele.catalogue.schema.datasets import PartFile
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import check_claimable, claim, drop_claimed
-from stele.sources.fetch import fetch, fetch_first, finished, size
-from stele.sources.http import Failed, NotFound, Policy, Version
-from stele.sources.verify import Expected, Manifest, Mismatch, check, digests, is_checkable, read_checksums
+from stele.sources.download.fetch import fetch, fetch_first, finished, size
+from stele.sources.download.http import Failed, NotFound, Policy, Version
+from stele.sources.download.verify import Expected, Manifest, Mismatch, check, digests, is_checkable, read_checksums
 
 log = logging.getLogger(__name__)
 

@@ -20,9 +20,9 @@ from stele.files.atomic import atomic_write_json
 from stele.files.reading import read_object
 from stele.files.strict import validate
 from stele.progress import bar
-from stele.sources import http
-from stele.sources.http import Failed, NotFound, Policy, Published, RetryableError, Version
-from stele.sources.verify import Expected, Mismatch, check, is_checkable
+from stele.sources.download import http
+from stele.sources.download.http import Failed, NotFound, Policy, Published, RetryableError, Version
+from stele.sources.download.verify import Expected, Mismatch, check, is_checkable
 
 log = logging.getLogger(__name__)
 

@@ -19,8 +19,8 @@ from stele.errors import SteleError
 from stele.files.digests import sha256
 from stele.files.reading import reading
 from stele.progress import track
-from stele.sources.unpack import link_file, unpack
-from stele.sources.verify import Manifest, Mismatch, check, digests, is_checkable
+from stele.sources.download.unpack import link_file, unpack
+from stele.sources.download.verify import Manifest, Mismatch, check, digests, is_checkable
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from stele.errors import SteleError
 from stele.files.reading import reading
 from stele.files.strict import Values
 from stele.recipes.encoding import BENCHMARK, SOME_INSTRUCTION, SPEC_FILE
-from stele.sources.checkpoint_files import model_folders, read_json, read_weight_map, static_folders
+from stele.sources.weights.checkpoint_files import model_folders, read_json, read_weight_map, static_folders
 
 ENCODERS = "want an encoder of texts"
 _LAYER = re.compile(r"^(.+?)\.(\d+)\.")  # the name before a layer's number, and the number

@@ -1,0 +1,1 @@
+"""Reading dumps: files, XML, SQL, and the titles that links lead to."""

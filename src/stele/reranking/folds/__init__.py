@@ -1,0 +1,1 @@
+"""What re-ranking reads, and its cross-validation."""

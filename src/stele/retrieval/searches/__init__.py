@@ -1,0 +1,1 @@
+"""What searches by terms and by vectors share."""

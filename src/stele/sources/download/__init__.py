@@ -1,0 +1,1 @@
+"""Downloads: where files are, fetching, unpacking, cutting, counting and verifying them."""

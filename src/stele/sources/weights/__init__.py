@@ -1,0 +1,1 @@
+"""Checkpoints: converting and checking weights and settings."""
