@@ -4,18 +4,15 @@ import ast
 import re
 
 # packages that read folders of results which somebody may have handed over
-HANDED = ("claims", "evaluate", "evidence", "published", "results", "significance", "tables")
+HANDED = ("claims", "evaluate", "evaluation", "published", "tables")
 # what of theirs joins variables to paths without `inside`: names of specs, of our own, of files that were found there
 OWN_NAMES = {
-    "claims/formats/verdicts.py": {"specs / paper"},
     "claims/judge.py": {"into / f'{paper}.{ending}'"},
-    "evidence/packing.py": {
+    "claims/pack.py": {
         "folder / path.relative_to(results)",
         "target.parents[2] / f'{target.parent.name}.parquet'",
-        "folder / name",
-        "specs / name",
     },
-    "evidence/trainings.py": {"folder / name"},
+    "claims/judging/trainings.py": {"folder / name"},
     "tables/all_tables.py": {"folder / name", "folder / f'{table.file}.json'"},
     "tables/all_tables_pdf.py": {"scratch / f'{tex.stem}.pdf'", "scratch / f'{tex.stem}.log'"},
     "tables/renew_references.py": {

@@ -115,7 +115,7 @@ def section_pairs(plan: Plan, wildcards: Any) -> Work:
     """Headings of all documents are read, then words' vectors, then the texts of the pages that have a pair."""
     codes = plan.mining.part_codes(wildcards.method, wildcards.part)
     text = _dump(plan, *codes) * costs().wikipedia_text
-    vectors = sum(dataset_bytes(plan, plan.mining.reads(wildcards.method).vectors, code) for code in codes)
+    vectors = sum(dataset_bytes(plan, plan.mining.recipe(wildcards.method).vectors, code) for code in codes)
     number = _pairs(plan, wildcards, costs().sections_a_megabyte)
     seconds = (
         2 * text / costs().rates.read_bytes
