@@ -6,8 +6,12 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests.encoders.tiny_models import make_folder, sentence_transformers_folder
 from tests.workflow.conftest import environment
+
+pytestmark = pytest.mark.slow  # whole evaluations of an encoder
 
 
 def test_a_folder_is_evaluated_by_one_command(built, tmp_path):
