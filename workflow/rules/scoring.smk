@@ -1,11 +1,6 @@
 # Run + judgments -> results/{benchmark}/{model}/{setting}.json, per-query scores beside it.
 
 
-def counting(wildcards):
-    """The kind of the row that counts a dataset."""
-    return plan.rows.kind(RunKey("statistics", wildcards.dataset, "count"))
-
-
 rule score:
     input:
         unpack(plan.scoring.inputs),
@@ -55,7 +50,11 @@ rule count_parameters:
 
 rule count_lengths:
     input:
-        unpack(lambda wildcards: counting(wildcards).length_inputs(wildcards.dataset)),
+        unpack(
+            lambda wildcards: plan.scoring.counting(wildcards).length_inputs(
+                wildcards.dataset
+            )
+        ),
     output:
         lengths=plan.paths.results("statistics/{dataset}/count/lengths_{language}.csv"),
         record=plan.paths.results("statistics/{dataset}/count/lengths_{language}.json"),
@@ -66,7 +65,7 @@ rule count_lengths:
             "scoring.count_lengths", *plan.scoring.counting_modules(wildcards.dataset)
         ),
         data=lambda wildcards: assignments(
-            counting(wildcards).records(wildcards.dataset)
+            plan.scoring.counting(wildcards).records(wildcards.dataset)
         ),
     message:
         "Count the tokens of the documents of {wildcards.dataset}, {wildcards.language}"
@@ -89,10 +88,10 @@ rule count_dataset:
             "scoring.count_dataset", *plan.scoring.counting_modules(wildcards.dataset)
         ),
         data=lambda wildcards: assignments(
-            counting(wildcards).records(wildcards.dataset)
+            plan.scoring.counting(wildcards).records(wildcards.dataset)
         ),
         lengths=lambda wildcards: flags(
-            {"lengths": counting(wildcards).lengths(wildcards.dataset)}
+            {"lengths": plan.scoring.counting(wildcards).lengths(wildcards.dataset)}
         ),
     message:
         "Count what {wildcards.dataset} holds"

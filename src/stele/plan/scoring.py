@@ -10,7 +10,7 @@ from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.retrieval import row_of
 from stele.plan.rows import Rows
-from stele.plan.rows.statistics import STATISTICS
+from stele.plan.rows.statistics import STATISTICS, Statistics
 from stele.registry import names_held
 
 
@@ -35,6 +35,10 @@ class Scoring:
 
     def inputs(self, w) -> Inputs:
         return {"retrieval": self.scored(row_of(w), w.seeds), "data": list(self.data(w).values())}
+
+    def counting(self, wildcards) -> Statistics:
+        """The kind of the row that counts the wildcards' dataset."""
+        return self.rows.kind(RunKey("statistics", wildcards.dataset, "count"))
 
     def scored(self, row: RunKey, seeds: str) -> str:
         """The record of what a row's job gives, which is scored."""
