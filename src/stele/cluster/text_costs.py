@@ -161,7 +161,7 @@ def title_queries(plan: Plan, wildcards: Any) -> Work:
         + articles / costs().rates.bm25_passages
         + compared / costs().rates.bm25_scores
     )
-    return Work(cpu_seconds=seconds, kept=kept, temporary=text / 20)  # bm25_index.py: a twentieth of a full index
+    return Work(cpu_seconds=seconds, kept=kept, temporary=text / 20)  # a twentieth of a full index (lucene_bm25.py)
 
 
 @cost_formula

@@ -18,7 +18,7 @@ from stele.plan.paths import Inputs, Paths
 from stele.plan.settings import Settings
 from stele.recipes.pretraining import snapshot_step
 
-Problem = tuple[str, str]  # a state of tables/cells/states.py, the reason
+Problem = tuple[str, str]  # a state of tables/values/lookup.py, the reason
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -161,7 +161,7 @@ class Curve:
 
 
 def curves(trainings: Sequence[dict]) -> list[Curve]:
-    """The curves of a model's tasks, from its kept pretrainings (evidence/trainings.py)."""
+    """The curves of a model's tasks, from its kept pretrainings (claims/judging/trainings.py)."""
     tasks: dict[str, Curve] = {}
     for training in trainings:
         steps = training.get("curve", {}).get("step", [])
