@@ -133,20 +133,14 @@ def test_a_dataset_is_no_model_and_a_model_is_headed_by_its_key(site):
     assert model_title("msm_neg_256") == "msm_neg_256: 256" and model_title("a_user_s") == "a_user_s"
 
 
+def write_markdown_site(results, root, to):
+    options = ["--format", "md", "--to", str(to), "--specs", str(root / "paper_tables")]
+    assert cli.main(["tables", "site", str(results), *options]) == 0
+
+
 def test_verdicts_are_said_in_the_same_words_everywhere(site, root, kept, tmp_path):
     """Of runs they are seen here or not, of which scale and data; `supported` is a word of JSON and CSV."""
-    command = [
-        "tables",
-        "site",
-        "--format",
-        "md",
-        str(kept),
-        "--to",
-        str(tmp_path),
-        "--specs",
-        str(root / "paper_tables"),
-    ]
-    assert cli.main(command) == 0
+    write_markdown_site(kept, root, tmp_path)
     pages = {
         name: Page(site / name).text for name in ("index.html", "claims.html", "how.html", "msm.html", "search.html")
     }
@@ -213,18 +207,7 @@ def test_a_copy_under_a_short_name_of_its_setting_is_no_stranger(tmp_path):
 
 
 def test_a_sample_has_the_tables_that_are_filled_and_the_verdicts(root, kept, tmp_path):
-    command = [
-        "tables",
-        "site",
-        "--format",
-        "md",
-        str(kept),
-        "--to",
-        str(tmp_path),
-        "--specs",
-        str(root / "paper_tables"),
-    ]
-    assert cli.main(command) == 0
+    write_markdown_site(kept, root, tmp_path)
     listed = (tmp_path / "README.md").read_text()
     files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.md")} - {"README.md"}
     assert "msm/table_01.md" in files and not any(name.startswith("clir_lm/") for name in files)

@@ -15,8 +15,8 @@ Section pairs are texts, which `pairs section_pairs` writes and `pairs tokenise_
 of a part ("de-en") lie
 
     sections.parquet  side int8 (0: the first language), page int32 (its number in the knowledge base), heading string
-                      ("" of a lead), sentences list<string>; a row a section, of all pages that have a pair: those of
-                      side 0 first, pages ascending, sections in reading order
+                      ("" of a lead), sentences list<string>; one row for each section of
+                      the pages that have a pair: side 0 first, pages ascending, sections in reading order
     pairs.parquet     first int64, second int64 (rows of the sections of the first and of the second language),
                       similarity float64 (cosine of their headings); a row a pair, in an order drawn by the seed
 """

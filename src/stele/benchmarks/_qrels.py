@@ -1,4 +1,4 @@
-"""TREC's layouts: judgments, topics as TSV, and what is said of judged documents that a collection lacks."""
+"""TREC's layouts: judgments and topics as TSV; a warning names judged documents that a collection lacks."""
 
 from __future__ import annotations
 

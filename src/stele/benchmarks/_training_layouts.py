@@ -17,7 +17,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,25 +33,35 @@ DEV = 30  # negatives of each kind
 CHUNK = 100_000  # lines between two looks at how far the reading is
 
 
+def with_positives(examples: Iterable[TrainingExample], path: Path, kind: str) -> Iterator[TrainingExample]:
+    """The examples that have a positive passage; the log says how many of the `kind` ("queries") were left out."""
+    without = 0
+    for example in examples:
+        if example.positives:
+            yield example
+        else:
+            without += 1
+    if without:
+        logger.info("%s: %d %s without a positive passage were left out", path, without, kind)
+
+
 def dpr_examples(path: Path, language: str, split: str) -> Iterator[TrainingExample]:
     """Streams the examples; questions without a positive are left out (as DPR does) and counted.
 
     An item's own `lang` comes before `language`.
     """
-    without = 0
+    return with_positives(_dpr_items(path, language, split), path, "questions")
+
+
+def _dpr_items(path: Path, language: str, split: str) -> Iterator[TrainingExample]:
     for where, item in json_array(path):
         positives = [_dpr_passage(p, where) for p in field(item, "positive_ctxs", list, where)]
         listed = field(item, "hard_negative_ctxs", list, where)
         if split == "dev":
             listed = listed[:DEV] + field({"negative_ctxs": [], **item}, "negative_ctxs", list, where)[:DEV]
         negatives = [_dpr_passage(p, where) for p in listed]
-        if positives:
-            spoken = str(item.get("lang") or language).strip()
-            yield TrainingExample(field(item, "question", str, where), positives, negatives, spoken)
-        else:
-            without += 1
-    if without:
-        logger.info("%s: %d questions without a positive passage were left out", path, without)
+        spoken = str(item.get("lang") or language).strip()
+        yield TrainingExample(field(item, "question", str, where), positives, negatives, spoken)
 
 
 def _dpr_passage(item: Any, where: str) -> Passage:
@@ -69,16 +79,14 @@ def _content_id(title: str, text: str) -> str:
 
 def tevatron_examples(path: Path, language: str) -> Iterator[TrainingExample]:
     """Streams the examples of a file; a query without a positive passage is left out and counted."""
-    without = 0
+    return with_positives(_tevatron_items(path, language), path, "queries")
+
+
+def _tevatron_items(path: Path, language: str) -> Iterator[TrainingExample]:
     for where, item in json_lines(path):
         positives = [_tevatron_passage(p, where) for p in field(item, "positive_passages", list, where)]
         negatives = [_tevatron_passage(p, where) for p in optional(item, "negative_passages", list, where)]
-        if positives:
-            yield TrainingExample(field(item, "query", str, where), positives, negatives, language)
-        else:
-            without += 1
-    if without:
-        logger.info("%s: %d queries without a positive passage were left out", path, without)
+        yield TrainingExample(field(item, "query", str, where), positives, negatives, language)
 
 
 def _tevatron_passage(item: Any, where: str) -> Passage:

@@ -146,7 +146,7 @@ def layout(dataset: str) -> Collection:
 
 
 def all_documents(data: Data, language: str) -> Iterator[tuple[Text, Document]]:
-    """Every document with how its text is read, those of one id that comes again included; files by their names."""
+    """Every document, with the function that reads its text; repeated ids are kept. Files come in order of name."""
     for dataset, folder in folders(data, language).items():
         facts = layout(dataset)
         text = Text(facts.tags or TAGS, facts.encoding)

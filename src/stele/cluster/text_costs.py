@@ -104,10 +104,14 @@ def knowledge_pairs(plan: Plan, wildcards: Any) -> Work:
     return Work(cpu_seconds=seconds, kept=number * costs().text_pair.bytes)
 
 
+def _tokenised(number: float, pair: Any) -> Work:
+    """Pairs of texts as tokens."""
+    return Work(cpu_seconds=number * pair.characters / costs().rates.mined_bytes, kept=number * pair.tokens_bytes)
+
+
 @cost_formula
 def tokenise(plan: Plan, wildcards: Any) -> Work:
-    number, pair = _pairs(plan, wildcards, costs().pairs_a_megabyte), costs().text_pair
-    return Work(cpu_seconds=number * pair.characters / costs().rates.mined_bytes, kept=number * pair.tokens_bytes)
+    return _tokenised(_pairs(plan, wildcards, costs().pairs_a_megabyte), costs().text_pair)
 
 
 @cost_formula
@@ -127,8 +131,7 @@ def section_pairs(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def tokenise_sections(plan: Plan, wildcards: Any) -> Work:
-    number, pair = _pairs(plan, wildcards, costs().sections_a_megabyte), costs().section_pair
-    return Work(cpu_seconds=number * pair.characters / costs().rates.mined_bytes, kept=number * pair.tokens_bytes)
+    return _tokenised(_pairs(plan, wildcards, costs().sections_a_megabyte), costs().section_pair)
 
 
 # --- retrieval, scoring ----------------------------------------------------------------------------------------------

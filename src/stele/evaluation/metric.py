@@ -6,6 +6,7 @@ What a metric needs, the kind of data and its cut, is checked before it is compu
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -83,7 +84,7 @@ class Case:
         }
 
 
-class Metric:
+class Metric(ABC):
     """A metric at a cut: one value for each judged query, NaN for a query that does not count.
 
     A subclass says what it is called, with a cut if it has one (`example`: "mrr@100", "r@2kt", "accuracy"), and which
@@ -113,9 +114,9 @@ class Metric:
             raise SteleError(f"metric {name} scores {KINDS[self.needs]}; here are {held}")
         return self.evaluate(case)
 
+    @abstractmethod
     def evaluate(self, case: Case) -> np.ndarray:
         """float64 [rows]: the values, computed; `case` holds what the metric needs."""
-        raise NotImplementedError
 
     def guess(self, case: Case) -> np.ndarray | None:
         """float64 [rows]: what a guess scores on each query, NaN where it is unknown; None where there is none."""

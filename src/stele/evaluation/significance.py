@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -19,19 +20,19 @@ BLOCK = 4096  # permutations drawn at a time: their sums stay in the cache
 _BYTES = 2**24  # of random bits at a time, where there are very many queries
 
 
-class SignificanceTest:
+class SignificanceTest(ABC):
     """A test of the mean over strata of the mean of each stratum's paired differences."""
 
     name: str
     draws: bool  # whether `permutations` and `seed` matter
 
+    @abstractmethod
     def describe(self, permutations: int, seed: int) -> str:
         """The test in words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def p_value(self, strata: Sequence[np.ndarray], permutations: int = PERMUTATIONS, seed: int = 0) -> float:
         """p of the mean over `strata`, float [n_l] each: one for a plain mean, one a language for a macro mean."""
-        raise NotImplementedError
 
 
 class Fisher(SignificanceTest):

@@ -115,7 +115,7 @@ def _rank(key: str, paper: Paper) -> tuple[float, str]:
 def paper_folder(name: str, specs: Path = PAPER_TABLES) -> Path:
     """The folder of a paper that is named by its key, or by a path: a name with a slash.
 
-    >>> paper_folder("msm"), paper_folder("/home/me/my_paper").name
+    >>> paper_folder("msm"), paper_folder("/data/my_paper").name
     (PosixPath('paper_tables/msm'), 'my_paper')
     """
     return Path(name) if "/" in name else specs / name

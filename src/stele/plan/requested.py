@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark
+from stele.papers.paper import TODAY
 from stele.plan.availability import Availability
 from stele.plan.figures import Figures
 from stele.plan.models import Problem
@@ -17,8 +18,6 @@ from stele.plan.rows import Rows
 from stele.plan.sources import Sources
 from stele.plan.tables import Tables, short_name
 from stele.plan.world import World
-
-TODAY = "today"  # the folder of their specs
 
 
 @dataclass(frozen=True, eq=False, repr=False)

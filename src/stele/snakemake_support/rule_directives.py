@@ -61,4 +61,4 @@ def _request(workflow: Any, rule: Any, plan: Plan) -> None:
     own = written.resources[1] if written.resources else {}
     requested = {name: value for name, value in job_resources(rule.name, plan).items() if name not in own}
     rule.resources.update(requested)
-    rule.resources.update(settings._parsed_overwrite_resources.get(rule.name, {}))
+    rule.resources.update(settings.overwrite_resources.get(rule.name, {}))

@@ -9,6 +9,7 @@ ask. NTCIR's queries are questions, the others' are keywords.
 from __future__ import annotations
 
 import html
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -104,7 +105,7 @@ def write_collections(site: Site, library: Library) -> None:
             site.count(dataset, topics=len(collection.topics), documents=len(collection.documents) + 1)
 
 
-class Collection:
+class Collection(ABC):
     """A collection: its documents, topics and judgments; subclasses have the layouts."""
 
     def __init__(self, library: Library, language: str) -> None:
@@ -114,21 +115,21 @@ class Collection:
         self.all_topics = self._all_topics()
         self.topics = self.all_topics[:TOPICS]
 
+    @abstractmethod
     def name(self, place: int) -> str:
         """The id of a document."""
-        raise NotImplementedError
 
+    @abstractmethod
     def record(self, id_: str, headline: str, text: str) -> str:
         """A document in its publisher's layout."""
-        raise NotImplementedError
 
     def number(self, topic: Topic) -> str:
         """The number of a topic in the judgments."""
         return str(topic.number)
 
+    @abstractmethod
     def files(self) -> Files:
         """All files of the collection."""
-        raise NotImplementedError
 
     def _all_topics(self) -> list[Topic]:
         """Facts about entities of the test split that some document tells, each asked once."""

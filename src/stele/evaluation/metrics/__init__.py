@@ -27,8 +27,9 @@ def computed_here() -> dict[str, type[Metric]]:
         for value in vars(importlib.import_module(f"{__name__}.{module}")).values():
             if isinstance(value, type) and issubclass(value, Metric) and value.example:
                 name = metric_parts(value.example)[0]
-                if name in ranx_table() or classes.setdefault(name, value) is not value:
-                    raise SteleError(f"metric {name!r} is defined twice: {value.__module__} and another place")
+                first = "ranx.yaml" if name in ranx_table() else classes.setdefault(name, value)
+                if first is not value:
+                    raise SteleError(f"metric {name!r} is defined twice: by {first} and by {value}")
     return classes
 
 

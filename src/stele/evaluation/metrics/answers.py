@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -61,11 +62,13 @@ class AnswerMetric(Metric):
         predictions, gold = self.tokenized(case)
         return guess.by_others(case, predictions, lambda others: self._best(others, gold))
 
+    @abstractmethod
     def tokenized(self, case: Case) -> Tokenized:
-        raise NotImplementedError
+        """The predictions and the gold answers of a case in tokens."""
 
+    @abstractmethod
     def compare(self, prediction: Tokens, answer: Tokens) -> float:
-        raise NotImplementedError
+        """The score of a prediction by one gold answer."""
 
     def _best(self, predictions: Sequence[Tokens | None], gold: Sequence[Sequence[Tokens]]) -> np.ndarray:
         """float64 [rows]: the best comparison of each prediction with a gold answer, 0 without a prediction."""

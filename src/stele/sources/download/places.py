@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -205,7 +206,7 @@ def _copy(source: Path, target: Path, expected: Expected) -> str:
 
 
 # --- the beginning of a file ------------------------------------------------------------------------------------------
-class Beginning:
+class Beginning(ABC):
     """A file object that is read from its start, once; knows how many bytes were read, and their digest.
 
     `whole` is how many bytes the whole file has, as far as known.
@@ -226,9 +227,9 @@ class Beginning:
         """What was read: `bytes`, their `sha256`, and `of_bytes` in the whole file."""
         return {"bytes": self._position, "sha256": self._digest.hexdigest(), "of_bytes": self.whole}
 
+    @abstractmethod
     def _next(self, number: int) -> bytes:
         """At most `number` bytes from the position on."""
-        raise NotImplementedError
 
 
 class LocalBeginning(Beginning):
