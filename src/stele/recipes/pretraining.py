@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -141,9 +142,9 @@ class PretrainingRecipe(Optimisation):
         """Whether MLM is trained beside the objective."""
         return self.objective != MLM and self.mlm_share > 0
 
+    @abstractmethod
     def new_objective(self, task: str) -> Any:
         """The training.objectives.Objective of a task, a class of the same file as the recipe."""
-        raise NotImplementedError
 
     def mined_stores(self) -> dict[str, str]:
         """store -> the mining recipe that fills it."""
