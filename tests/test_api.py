@@ -2,16 +2,20 @@
 
 import doctest
 import importlib
+import math
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 import stele
+from stele.artifacts import records
 from stele.artifacts.run import run_of
 from stele.errors import SteleError
 from tests.artifacts.test_results import write
 from tests.encoders.tiny_models import make_folder
+from tests.sealed import write_sealed
 
 OPTIONS = doctest.NORMALIZE_WHITESPACE
 SPEC = {"pooling": "mean", "normalize": True, "query_length": 64, "passage_length": 64}
@@ -72,11 +76,43 @@ def test_texts_are_searched_as_their_vectors_are(tiny):
         (({"q": [float("nan")]}, {"p": [1.0]}), "a vector of finite numbers a query"),
         (({"q": [1.0]}, {}), "no passage is given"),
         (({"q": [1.0]}, {"p": [1.0]}, 0), "k must be at least 1, found 0"),
+        (("text", ["passage"]), "queries: want a list of texts, or a dict of id and text, found str"),
+        (([[1.0]], ["text"], 1, "bm25"), "query '0' is a vector; bm25 compares texts"),
+        ((["text"], ["text"], 1, "labsee"), "unknown model 'labsee'.*did you mean 'labse'"),
     ],
 )
 def test_what_cannot_be_searched_is_refused(arguments, message):
     with pytest.raises(SteleError, match=message):
         stele.search(*arguments)
+
+
+def test_lists_are_searched_by_position_and_by_terms_as_lucene_does():
+    """The scores of BM25 by hand: idf times tf / (tf + k1 (1 - b + b length / mean length)), k1 .9 and b .4."""
+    run = stele.search(["rivers"], ["the river flows", ("Nile", "a river and its rivers"), "the novel"], encoder="bm25")
+    idf, lengths, mean = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5)), (2, 4), 7 / 3  # "its" is no stop word
+    wanted = {
+        str(n): idf * count / (count + 0.9 * (0.6 + 0.4 * length / mean))
+        for n, (count, length) in enumerate(zip((1, 2), lengths, strict=True))
+    }
+    assert dict(run.hits("0")) == pytest.approx(wanted, rel=1e-6) and run.ranking("0") == ["1", "0"]
+
+
+def test_an_encoder_is_loaded_by_a_result_that_it_gave(tiny, tmp_path, monkeypatch):
+    """With the encoding of that search; one whose encoder has changed since is refused."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "work/miniature/finetuned/msm/marco/pt0-ft0"
+    shutil.copytree(tiny, folder)
+    write_sealed(folder / "record.json", {"job": "finetune", "inputs": {}, "content": {"weights": 1}})
+    search = tmp_path / "results/mrtydi/msm/zero_shot/pt0-ft0/retrieval.json"
+    search.parent.mkdir(parents=True)
+    content = records.content_digest(folder / "record.json")
+    write_sealed(search, {"job": "retrieve", "inputs": {"encoder": content}, "encoding": SPEC})
+    by_result = stele.load_encoder("results/mrtydi/msm/zero_shot/pt0-ft0/retrieval.json")
+    texts = ["the river Nile"]
+    assert (by_result.encode(texts, "query") == stele.load_encoder(tiny, SPEC).encode(texts, "query")).all()
+    write_sealed(folder / "record.json", {"job": "finetune", "inputs": {}, "content": {"weights": 2}})
+    with pytest.raises(SteleError, match="its encoder is not below this folder"):
+        stele.load_encoder(search)
 
 
 def test_a_score_of_other_queries_is_refused_and_a_missing_one_counts_as_0():

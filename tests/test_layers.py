@@ -47,7 +47,7 @@ LOOSE = {"__init__", "__main__", "errors", "registry", "progress"}
 LONGEST = 11  # tables, claims, snakemake_support, cluster, plan, config, papers, catalogue, recipes, files, errors
 # (importer, imported): why
 EXCEPTIONS: dict[tuple[str, str], str] = {
-    ("stele.encoders.show", "stele.plan.plan"): "a command, which shows what the plan says of a model's encoding",
+    ("stele.encoders.named", "stele.plan.plan"): "an encoder by its model's key is used as the plan says",
     ("stele.cluster.cost", "stele.snakemake_support.patches.planning"): "a command, whose jobs Snakemake plans",
 }
 

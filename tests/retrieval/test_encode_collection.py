@@ -17,8 +17,8 @@ from stele.errors import SteleError
 from stele.files.atomic import MARK
 from stele.retrieval import encode_collection, retrieve
 from stele.retrieval.dense import vector_files
-from stele.retrieval.dense.exact_search import search
 from stele.retrieval.searches import search_job
+from stele.retrieval.searches.search import search
 from tests.sealed import write_sealed
 
 data, small_windows = union.data, retrieval.small_windows

@@ -14,7 +14,7 @@ from recorded import record
 from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
 from stele.retrieval import retrieve
-from stele.retrieval.dense.exact_search import search
+from stele.retrieval.searches.search import search
 
 NAMES = {"fa": "fas", "ru": "rus", "zh": "zho"}
 small_windows = retrieval.small_windows  # of the encoder: 16 texts a block

@@ -30,7 +30,10 @@ def tower_folders(folder: Path, spec: EncodingSpec) -> list[Path]:
 
 
 def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -> Encoder:
-    """The encoder in `folder` (or beside a record, `.../record.json`), ready to encode on `device`.
+    """The encoder in `folder`, ready to encode on `device`.
+
+    In place of a folder: the path of its record.json or of a result that it gave, a model's key or hub id whose
+    checkpoint is here.
 
     `spec` completes what the folder does not state (`stele.encoders.resolve` has the order of precedence); a plain
     transformers folder needs it. The tokenizer is compared with the probe saved at training. Raises SteleError for a
@@ -45,11 +48,13 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
     from stele.encoders.encode import Encoder, full_dimension
     from stele.encoders.static_embedding import load_static, tokenizer_of
 
-    folder = Path(folder)
+    name, folder = str(folder), Path(folder)
     if folder.name == RECORD:
         folder = folder.parent
     if not folder.is_dir():
-        raise SteleError(f"{folder}: no such folder; want a model folder with config.json and model.safetensors")
+        from stele.encoders.named import find_encoder
+
+        folder, spec = find_encoder(name, spec)
     spec, origins, notes, unprompted, cosine, chat = resolve(folder, spec)
     for note in notes:
         log.warning("%s: %s", folder, note)

@@ -15,9 +15,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from stele.encoders.named import encoder_of_model
 from stele.encoders.resolve import Resolved, resolve
 from stele.encoders.tokens import tokenize_inputs
-from stele.errors import SteleError
 from stele.files.reading import parse_object
 from stele.files.strict import Values
 from stele.recipes.encoding import BENCHMARK, FOLDER, SOME_INSTRUCTION, Kind, TextInput, check_keys
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
     if Path(args.model).is_dir():
         folder, by_origin = Path(args.model), _of_folder(args)
     else:
-        folder, by_origin = _of_model(args)
+        folder, by_origin = encoder_of_model(args.model, args.benchmark, args.scale, args.configfile)
     by_origin["config"] = {**by_origin.get("config", {}), **encoding}
     # without a benchmark a prompt's instruction is a placeholder
     by_origin[BENCHMARK] = {**({} if args.benchmark else SOME_INSTRUCTION), **by_origin.get(BENCHMARK, {})}
@@ -55,32 +55,6 @@ def _of_folder(args: argparse.Namespace) -> dict[str, Values]:
 
     protocol = catalogue.entry(Benchmark, args.benchmark).encoding if args.benchmark else None
     return {BENCHMARK: protocol.given()} if protocol else {}
-
-
-def _of_model(args: argparse.Namespace) -> tuple[Path, dict[str, Values]]:
-    """The folder of a model's encoder, and origin -> the keys that it decides, as in the model's jobs."""
-    from stele.catalogue import read_yaml
-    from stele.config.model import parse_config
-    from stele.plan.plan import make_plan
-
-    # the plan of this folder's configuration
-    files = [Path("config.yaml")] if Path("config.yaml").is_file() else []
-    files += [args.configfile] if args.configfile else []
-    config: Values = {}
-    for path in files:
-        config |= read_yaml(path) or {}
-    if args.scale:
-        config["scale"] = args.scale
-    plan = make_plan(parse_config(config))
-
-    # the model, by its key or its hub id, and its checkpoint
-    key_of_id = {model.checkpoint: key for key, model in plan.models.all.items() if model.checkpoint}
-    model = args.model if args.model in plan.models.all else key_of_id.get(args.model, args.model)
-    record = Path(plan.models.encoder(model, 0))
-    if not record.is_file():
-        raise SteleError(f"{args.model}: its checkpoint is not here yet; get it with `snakemake {record}`")
-
-    return record.parent, plan.retrieval.encodings(args.benchmark, model)
 
 
 def shown(folder: Path, resolved: Resolved) -> Iterator[str]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pandas
 
 
+METRICS = ("mrr@100", "ndcg@10", "recall@100")  # of `score`, where none is named
+
+
 class Evaluation(NamedTuple):
     """All metrics of one case."""
 
@@ -52,13 +55,15 @@ class Score(NamedTuple):
 
 
 def score(
-    run: Run | Mapping[str, Mapping[str, float]], judgments: Mapping[str, Mapping[str, int]], metrics: Iterable[str]
+    run: Run | Mapping[str, Mapping[str, float]],
+    judgments: Mapping[str, Mapping[str, int]],
+    metrics: Iterable[str] = METRICS,
 ) -> Score:
     """Metrics of a run (query -> {passage: score}, or what `stele.search` gives), by the code of `scoring score`.
 
     `judgments` maps a query to {passage: relevance}, 0 being not relevant; every judged query counts, without a result
-    as 0. `metrics` are names of docs/scoring.md for judged passages: "mrr@100", "recall@100", "ndcg@10". Raises
-    SteleError for an unknown metric, and for judgments of other queries than the run's.
+    as 0. `metrics` are names of docs/scoring.md for judged passages. Raises SteleError for an unknown metric, and for
+    judgments of other queries than the run's.
 
     >>> run = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"a": 0.5, "c": 0.4}}
     >>> found = score(run, {"q1": {"a": 1}, "q2": {"c": 1}, "q3": {"b": 1}}, ["mrr@10", "recall@10"])
@@ -73,7 +78,10 @@ def score(
     """
     import pandas
 
-    run = run if isinstance(run, Run) else run_of({query: hits.items() for query, hits in run.items()})
+    if isinstance(metrics, str):
+        metrics = [metrics]
+    if not isinstance(run, Run):
+        run = run_of({query: _hits(query, hits).items() for query, hits in run.items()})
     if not any(query in run for query in judgments):
         raise SteleError("score: none of the run's queries is judged; the judgments are of other data")
     case = Case(relevant=list(judgments.values()), runs={"run": run})
@@ -82,3 +90,10 @@ def score(
     index = pandas.Index(case.queries, name="query")
     means = {name: figures["average"] for name, figures in evaluation.metrics.items()}
     return Score(means, pandas.DataFrame(evaluation.values, index))
+
+
+def _hits(query: str, hits: Mapping[str, float]) -> Mapping[str, float]:
+    """The hits of a query. Raises SteleError where they are not passage -> score."""
+    if not isinstance(hits, Mapping):
+        raise SteleError(f"score: query {query!r}: want {{passage: score}}, found {type(hits).__name__}")
+    return hits

@@ -34,7 +34,7 @@ from stele.recipes.search import Search, Tuning, parse_lexical
 from stele.registry import load_named
 from stele.retrieval.lexical import anserini, lucene_bm25
 from stele.retrieval.lexical.engines import Bm25sEngine, Engine, Texts
-from stele.retrieval.lexical.lucene_bm25 import Hits, choose
+from stele.retrieval.lexical.lucene_bm25 import ANSERINI, Hits, choose
 from stele.retrieval.searches.search_job import (
     FinishedSearches,
     check_counts,
@@ -47,7 +47,6 @@ logger = logging.getLogger(__name__)
 
 JOB = "bm25"
 ALL = "all"  # the queries of a benchmark without splits
-DEFAULT = (0.9, 0.4)  # Anserini's k1 and b: the record has their MRR, to show what tuning gains
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -152,7 +151,7 @@ class Bm25Job:
             "b": chosen[1],
             f"{tuned}_queries": len(splits[tuned]),
             f"{tuned}_mrr": mrr[chosen],
-            f"{tuned}_mrr_by_default": mrr.get(DEFAULT),
+            f"{tuned}_mrr_by_default": mrr.get(ANSERINI),
             **engine.facts,
         }
         return splits[judged], hits, facts

@@ -1,0 +1,90 @@
+"""Encoders by a name: a key of models.yaml or of config.yaml, a hub id, or the path of a result that one gave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stele.artifacts import records
+from stele.artifacts.integrity import RECORD
+from stele.artifacts.results import read_result
+from stele.encoders.resolve import Wanted
+from stele.errors import SteleError, nearest
+from stele.files.strict import Values
+from stele.recipes.encoding import BENCHMARK, SOME_INSTRUCTION, EncodingSpec
+
+RETRIEVAL = "retrieval.json"
+MADE_IN = ("resources/*/checkpoints", "work/*/encoders", "work/*/finetuned")  # the folders of encoders, model by model
+
+
+def encoder_of_model(
+    name: str, benchmark: str | None = None, scale: str | None = None, configfile: Path | None = None
+) -> tuple[Path, dict[str, Values]]:
+    """The folder of a model's encoder, and origin -> the keys that it decides, as in the model's jobs.
+
+    The model is one of the catalogue or of this folder's configuration. Raises SteleError for an unknown one, and for
+    a checkpoint that is not here.
+    """
+    from stele.catalogue import read_yaml
+    from stele.config.model import parse_config
+    from stele.plan.plan import make_plan
+
+    # the plan of this folder's configuration
+    files = [Path("config.yaml")] if Path("config.yaml").is_file() else []
+    files += [configfile] if configfile else []
+    config: Values = {}
+    for path in files:
+        config |= read_yaml(path) or {}
+    if scale:
+        config["scale"] = scale
+    plan = make_plan(parse_config(config))
+
+    # the model, by its key or its hub id, and its checkpoint
+    key_of_id = {model.checkpoint: key for key, model in plan.models.all.items() if model.checkpoint}
+    key = name if name in plan.models.all else key_of_id.get(name)
+    if key is None:
+        close = nearest(name, [*plan.models.all, *key_of_id])
+        hint = f" (did you mean {close!r}?)" if close else ""
+        raise SteleError(f"unknown model {name!r}: no folder, no key and no hub id of models.yaml{hint}")
+    record = Path(plan.models.encoder(key, 0))
+    if not record.is_file():
+        raise SteleError(f"{name}: its checkpoint is not here yet; get it with `snakemake {record}`")
+    return record.parent, plan.retrieval.encodings(benchmark, key)
+
+
+def encoder_of_result(path: Path) -> tuple[Path, dict[str, Values]]:
+    """The folder of the encoder behind a result (of several seeds: the first), and the encoding that it was used with.
+
+    Raises SteleError where the result is not of vectors, or where its encoder is not here any more.
+    """
+    # the record of its search: in the folder of its seeds
+    search = path
+    if path.name != RETRIEVAL:
+        seeds = read_result(path).seed_names[0]
+        of_seeds = path.with_suffix("") if path.stem == seeds else path.with_suffix("") / seeds
+        search = of_seeds / RETRIEVAL
+    if not search.is_file():
+        raise SteleError(f"{path}: no vectors were searched for it: {search} is not there")
+    record = records.read_record(search)
+    if "encoder" not in record["inputs"]:
+        raise SteleError(f"{search}: searched without an encoder ({record['job']})")
+
+    # the encoder with this content, among those of its model
+    model = search.parents[2].name
+    for folder in MADE_IN:
+        for candidate in sorted(Path().glob(f"{folder}/{model}/**/{RECORD}")):
+            if records.content_digest(candidate) == record["inputs"]["encoder"]:
+                return candidate.parent, {"config": record["encoding"]}
+    raise SteleError(f"{path}: its encoder is not below this folder; build it again with `snakemake {path}`")
+
+
+def find_encoder(name: str, spec: Wanted = None) -> tuple[Path, dict[str, Values]]:
+    """The folder that a key, a hub id or a result names, and origin -> the keys that it decides: `spec` first."""
+    if name.endswith(".json") and Path(name).is_file():
+        folder, by_origin = encoder_of_result(Path(name))
+    else:
+        folder, by_origin = encoder_of_model(name)
+    wishes = spec.model_dump(exclude_unset=True) if isinstance(spec, EncodingSpec) else dict(spec or {})
+    by_origin["config"] = {**by_origin.get("config", {}), **wishes}
+    # a prompt's instruction belongs to a benchmark: without one it is a placeholder
+    by_origin[BENCHMARK] = {**SOME_INSTRUCTION, **by_origin.get(BENCHMARK, {})}
+    return folder, by_origin
