@@ -102,6 +102,14 @@ def test_a_scale_like_another_says_only_what_differs(own):
     assert whole_scale({"like": "miniature", "languages": ["en", "sw"]}, "own.yaml")["languages"] == ["en", "sw"]
 
 
+def test_a_scale_like_another_inherits_the_lists_of_its_own_languages(own):
+    """Also those of pairs; a language that only a benchmark has (of NeuCLIR's: fa, zh) stays."""
+    sizes = own(like="miniature", generated=True, languages=["en", "ar", "sw", "fr"]).settings.sizes
+    assert sizes.pretraining_languages["msm"] == ["en", "ar", "sw"]
+    assert sizes.benchmarks["belebele"] == ["ar-ar", "en-en", "sw-sw", "ar-en", "sw-en", "en-ar", "en-sw"]
+    assert sizes.benchmarks["tatoeba_pairs"] == [] and sizes.benchmarks["neuclir_clir"] == ["fa", "zh"]
+
+
 def test_a_scale_of_a_user_takes_neither_title_nor_generated_from_another(jobs, tmp_path):
     (tmp_path / "own.yaml").write_text(yaml.safe_dump({"like": "study", "title": "mine"}))
     with pytest.raises(SteleError, match="generated"):

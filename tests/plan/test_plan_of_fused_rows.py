@@ -81,3 +81,13 @@ def test_an_expanding_model_is_a_row_of_every_setting_that_is_given(plan, tmp_pa
     assert recipe == {"k1": 0.9, "b": 0.4, "lengths": "lucene", "rm3": {"filter": "ascii"}}
     assert "rm3" not in made.rows.kind(row).recipe(row._replace(model="bm25"))
     assert made.rows.problem(RunKey("mrtydi", "bm25_rm3", "tuned"))[0] == "not built"
+
+
+def test_term_matching_is_fused_in_the_setting_that_a_benchmark_has_for_it(jobs, monkeypatch):
+    """Mr. TyDi has no `direct` of term matching, but parameters that are chosen on other questions."""
+    made = jobs(scale="paper")
+    mine = {"kind": "fused", "term": "bm25", "dense": "multilingual"}
+    monkeypatch.setitem(made.protocols.settings["mrtydi"], "mine", mine)
+    row = RunKey("mrtydi", "msm", "mine")
+    assert made.rows.problem(row) is None
+    assert made.rows.inputs(row, "pt0-ft0")["term"] == "results/mrtydi/bm25/tuned/pt0-ft0/retrieval.json"

@@ -18,7 +18,8 @@ NOT_INHERITED = ("title", "generated")  # each scale says these itself
 def whole_scale(values: Values, where: str) -> Values:
     """All keys of a scale: those of its file over those of the catalogue's scale that it is `like`.
 
-    A scale says its title, and whether its data are generated, itself.
+    A scale says its title, and whether its data are generated, itself. With languages of its own it inherits of each
+    list of languages those that it has.
 
     >>> whole_scale({"like": "miniature", "title": "Mine", "world": {"nouns": 9}}, "mine.yaml")["world"]["entities"]
     200
@@ -28,7 +29,30 @@ def whole_scale(values: Values, where: str) -> Values:
     if base not in (names := catalogue.scale_names()):
         raise unknown("scale", base, names, f"{where}: like")
     beneath = whole_scale(catalogue.load(f"scales/{base}"), f"scales/{base}.yaml")
-    return deep_merge(values, {key: value for key, value in beneath.items() if key not in NOT_INHERITED})
+    inherited = {key: value for key, value in beneath.items() if key not in NOT_INHERITED}
+    if isinstance(chosen := values.get("languages"), list):
+        inherited |= _without(inherited, {*inherited.get("languages", ())} - {*chosen})
+    return deep_merge(values, inherited)
+
+
+def _without(values: Values, languages: set[str]) -> Values:
+    """The lists of languages of a scale, by recipe and by benchmark, without some languages and pairs with them.
+
+    A recipe that none would be left of trains in all languages of the scale, as without a list.
+
+    >>> _without({"pretraining_languages": {"ccp": ["en", "fr"], "clir": ["fr"]}}, {"fr"})
+    {'pretraining_languages': {'ccp': ['en']}}
+    """
+    shortened: Values = {}
+    for section in ("pretraining_languages", "benchmarks"):
+        lists = {}
+        for name, codes in values.get(section, {}).items():
+            remaining = [code for code in codes if not languages.intersection(code.split("-"))]
+            if remaining or section == "benchmarks":
+                lists[name] = remaining
+        if section in values:
+            shortened[section] = lists
+    return shortened
 
 
 def deep_merge(values: Values, base: Values) -> Values:

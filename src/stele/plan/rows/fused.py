@@ -11,10 +11,10 @@ from stele.artifacts.results import RunKey
 from stele.catalogue import datasets
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
-from stele.plan.rows import Kind, kind_of
+from stele.plan.rows import Kind, kind_of, lexical
 from stele.recipes.search import Fusion
 
-TERM_SETTING = "direct"  # in which term matching searches
+TERM_SETTING = "direct"  # in which term matching searches, where a benchmark has it
 FOLDS = "fusion_folds"  # the dataset that says the folds of topics; named by the user, it does so in place of a hash
 
 
@@ -31,7 +31,14 @@ class Fused(Kind):
     def parts(self, row: RunKey) -> tuple[RunKey, RunKey]:
         """The rows of term matching and of dense retrieval."""
         own = self.upstream.protocols.setting(row.benchmark, row.setting)
-        return RunKey(row.benchmark, own["term"], TERM_SETTING), row._replace(setting=own["dense"])
+        term = RunKey(row.benchmark, own["term"], self._term_setting(row.benchmark))
+        return term, row._replace(setting=own["dense"])
+
+    def _term_setting(self, benchmark: str) -> str:
+        """The setting in which term matching searches: `direct`, or else the first of its kind."""
+        settings = self.upstream.protocols.settings[benchmark]
+        names = [name for name, setting in settings.items() if setting["kind"] in lexical.KINDS]
+        return TERM_SETTING if TERM_SETTING in names or not names else names[0]
 
     def _kinds(self, row: RunKey) -> list[tuple[RunKey, Kind]]:
         return [(part, kind_of(self.upstream, part)) for part in self.parts(row)]
