@@ -267,6 +267,7 @@ REMOVES = {
     "cluster/check.py": "its own temporary folder",
     "snakemake_support/locks.py": "Snakemake's locks of a dead driver",
     "files/atomic.py": "what `check_replaceable` and `claim` allow, and temporary names",
+    "new/new.py": "its own temporary folder",
     "pairs/knowledge_pairs.py": "inside the unfinished output",
     "pairs/mine.py": "inside the unfinished output",
     "reranking/folds/cross_validation.py": "inside the state of a run",

@@ -28,6 +28,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import files_digest
 from stele.files.formats import duration
+from stele.files.project import FILES, project_folder
 
 RESULT = "results/xor_retrieve/msm/zero_shot_nq.json"
 ENCODER = "work/tiny/encoders/msm/pt0"
@@ -37,8 +38,7 @@ STEPS = 600  # of the training: long enough on any device to be sent a signal
 HOURS = 0.5  # that a job requests at most: short ones start sooner
 FIRST_LOOK = 5  # seconds before the first look at the queue
 INTERVAL = 0.5  # seconds between two looks at the run
-PARTS = ("Snakefile", "config.yaml", "config.schema.json", "pyproject.toml")
-PARTS += ("src", "workflow", "profiles", "envs", "paper_tables", "slurm")
+PARTS = (*FILES, "pyproject.toml", "src", "slurm")  # of a clone; a wheel carries FILES
 SCALE = Path(__file__).with_name("tiny.yaml")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> None:
     """Prints the table; raises SteleError where a check failed, and then keeps the folder."""
     if "SLURM_JOB_ID" in os.environ:
         raise SteleError("this is inside a SLURM job: start it where you type sbatch")
-    root = project()
+    root = project_folder()
     cluster_settings = settings.read()
     items = [Item("cluster.yaml", True, describe_settings(cluster_settings)), Item("SLURM", True, describe_cluster())]
     print(*items, sep="\n", flush=True)
@@ -232,14 +232,6 @@ def query_counts(path: Path) -> dict[str, dict[str, int]]:
 
 
 # --- the short chain in a copy of the project, for tests too ----------------------------------------------------------
-def project() -> Path:
-    """The folder of the Snakefile that this package belongs to."""
-    folder = Path(__file__).parents[3]
-    if not (folder / "Snakefile").is_file():
-        raise SteleError(f"{folder} has no Snakefile: run this from a clone of Stele (make setup)")
-    return folder
-
-
 def copy_project(root: Path, to: Path) -> Path:
     """Copies the workflow's files, without results or state."""
     to.mkdir(parents=True)
@@ -249,7 +241,7 @@ def copy_project(root: Path, to: Path) -> Path:
             (to / part).symlink_to(os.readlink(source))
         elif source.is_dir():
             shutil.copytree(source, to / part, ignore=LEFT_OUT)
-        else:
+        elif source.exists():
             shutil.copy2(source, to / part)
     return to
 

@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     if not Path("config.yaml").is_file():
-        raise SteleError("config.yaml: not here; run `stele evaluate` in the project's folder")
+        raise SteleError("config.yaml: not here; run this in a clone, or in a project that `stele new FOLDER` made")
     # the model's key, and what config.yaml must say of it
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
     path = inside(FOLDER, f"{name}.yaml", f"the model {args.model}")

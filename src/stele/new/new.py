@@ -1,0 +1,43 @@
+"""Lay down a project in a new folder: Snakefile, rules, config.yaml, profiles and the papers' tables.
+
+    stele new my_project && cd my_project && snakemake -n results/tables/msm/table_16.md
+
+For who has installed the package and has no clone. What a clone has beside it (tests, docs, evidence) is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+from pathlib import Path
+
+from stele.errors import SteleError
+from stele.files.project import FILES, project_folder
+
+SLURM = ("slurm", "profiles/slurm")  # so that `--profile slurm` is found
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="a folder that is new or empty")
+
+
+def run(args: argparse.Namespace) -> None:
+    folder: Path = args.folder
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise SteleError(f"{folder}: is there and is not empty; give a new folder")
+    source = project_folder()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")
+    try:
+        for part in FILES:
+            copy = shutil.copytree if (source / part).is_dir() else shutil.copy2
+            (unfinished / part).parent.mkdir(parents=True, exist_ok=True)
+            copy(source / part, unfinished / part)
+        (unfinished / SLURM[0]).symlink_to(SLURM[1])
+        if folder.exists():
+            folder.rmdir()
+        unfinished.rename(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    print(f"{folder}: cd there, and run `snakemake -n all_tables` to see what would be built")

@@ -1,0 +1,58 @@
+"""A wheel gives `stele` outside any clone, and a project in a new folder."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stele.command import cli
+from stele.files.project import FILES
+from tests.conftest import ROOT
+
+RESULT = "results/tables/msm/table_16.md"
+
+
+def test_a_project_is_laid_down_once_and_whole(tmp_path, capsys):
+    folder = tmp_path / "below" / "mine"
+    assert cli.main(["new", str(folder)]) == 0
+    assert {path.name for path in folder.iterdir()} == {*FILES, "slurm"} and (folder / "slurm").is_dir()
+    assert (folder / "workflow/rules/tables.smk").read_bytes() == (ROOT / "workflow/rules/tables.smk").read_bytes()
+    (folder / "notes.txt").write_text("mine")
+    assert cli.main(["new", str(folder)]) == 1 and "is not empty" in capsys.readouterr().err
+    assert (folder / "notes.txt").read_text() == "mine" and [*folder.parent.iterdir()] == [folder]
+
+
+@pytest.mark.slow
+def test_a_wheel_plans_and_scores_outside_any_clone(tmp_path):
+    # a wheel of the files that git would carry
+    clone, site = tmp_path / "clone", tmp_path / "site"
+    shutil.copytree(ROOT / "src", clone / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for name in ("setup.py", "pyproject.toml", "README.md", *FILES):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        copy(ROOT / name, clone / name)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", tmp_path, clone], check=True)
+    (wheel,) = tmp_path.glob("stele-*.whl")
+    subprocess.run([*pip, "install", "--no-deps", "--target", site, wheel], check=True)
+    shutil.rmtree(clone)
+
+    # a project of it, in which a table is planned
+    def call(*words: str, where: Path = tmp_path) -> subprocess.CompletedProcess:
+        environment = {**os.environ, "PYTHONPATH": str(site)}
+        command = [sys.executable, "-m", *words]
+        return subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True)
+
+    said = call("stele", "evaluate", "FOLDER")
+    assert said.returncode == 1 and "stele new FOLDER" in said.stderr
+    assert call("stele", "new", "mine").returncode == 0
+    plan = call("snakemake", "-n", RESULT, "--config", "scale=miniature", where=tmp_path / "mine")
+    assert plan.returncode == 0 and "finetune" in plan.stdout and str(ROOT) not in plan.stdout, plan.stderr
+
+    # scores of two systems, and their difference
+    (tmp_path / "a.csv").write_text("search,language,query,mrr@10\n" + "".join(f"run,all,q{n},0\n" for n in range(8)))
+    (tmp_path / "b.csv").write_text("search,language,query,mrr@10\n" + "".join(f"run,all,q{n},1\n" for n in range(8)))
+    compared = call("stele", "scoring", "compare", "--system", "a", "a.csv", "--system", "b", "b.csv")
+    assert compared.returncode == 0 and "mrr@10" in compared.stdout, compared.stderr
