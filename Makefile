@@ -100,4 +100,5 @@ lint: setup
 
 clean:
 	@echo "== removing results resources work state logs .snakemake"
-	rm -rf results resources work state logs .snakemake
+	find results -mindepth 1 -not -path results/README.md -delete
+	rm -rf resources work state logs .snakemake
