@@ -1,4 +1,5 @@
 # Stele rebuilds every table of five papers. What is built: config.yaml. How: profiles/. Start with README.md.
+import os
 import sys
 from pathlib import Path
 
@@ -6,6 +7,7 @@ from snakemake.utils import min_version
 
 min_version("9.27")
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
+os.environ["STELE_PROJECT"] = os.path.relpath(workflow.basedir)
 
 from stele.artifacts.results import RunKey
 from stele.claims.plan import claim_results
@@ -19,7 +21,7 @@ from stele.snakemake_support.fingerprint import code, package_modules
 from stele.snakemake_support.run_tables import context_digest, context_file
 
 
-configfile: "config.yaml"
+configfile: "config.yaml" if Path("config.yaml").exists() else f"{workflow.basedir}/config.yaml"
 
 
 plan = hooks.setup(config, workflow)

@@ -1,6 +1,7 @@
 """config.yaml: in sync with its schema and defaults; what is wrong is named with the nearest valid name."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -261,3 +262,23 @@ def test_a_key_given_twice_is_named_with_its_file_and_line(folder, name):
         handle.write("papers: [msm]\npapers: [kept]\n")
     with pytest.raises(SteleError, match=rf"{name}, line \d: key 'papers' is given twice"):
         read_sources(workflow(folder / "mine.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("values", "example"),
+    [
+        ({"seeds": [0, 1]}, "seeds={pretraining: [0, 1], finetuning: [0]}"),
+        ({"languages": "sw"}, "languages=[sw, th]"),
+        ({"papers": "msm"}, "papers=[msm, kept]"),
+    ],
+)
+def test_a_key_of_another_form_is_answered_with_an_example(values, example):
+    with pytest.raises(SteleError, match=re.escape(f"; for example {example}")):
+        model.parse_config(values)
+
+
+@pytest.mark.parametrize(("number", "read"), [("010", 8), ("1:30", 90), ("0x1F", 31)])
+def test_a_number_to_another_base_is_refused(tmp_path, number, read):
+    (tmp_path / "mine.yaml").write_text(f"seeds:\n  finetuning: [{number}]\n")
+    with pytest.raises(SteleError, match=f"mine.yaml, line 2: {number}: YAML reads it as {read}"):
+        read_yaml(tmp_path / "mine.yaml")

@@ -36,6 +36,15 @@ def test_a_table_is_built_by_its_name(fresh):
     assert planned(fresh, "results/tables/msm/table_05.md")["table"] == 1
 
 
+def test_the_workflow_is_started_from_another_folder(fresh, tmp_path):
+    """With its own configuration, or with the one that lies there; nothing is read below that folder else."""
+    (tmp_path / "config.yaml").write_text("offline: true\n")
+    jobs = planned(fresh, "results/tables/msm/table_05.md")
+    assert planned(fresh, "--directory", str(tmp_path), "results/tables/msm/table_05.md") == jobs
+    (tmp_path / "config.yaml").unlink()
+    assert planned(tmp_path, "-s", str(fresh / "Snakefile"), "results/tables/msm/table_05.md") == jobs
+
+
 def test_on_a_cluster_it_means_the_papers_sizes(fresh):
     run = snakemake(fresh, "--profile", "slurm", "-n", "results/tables/msm/table_16.md")
     assert run.returncode == 0, run.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,7 @@ def read_yaml(path: Path | str) -> Values:
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        """A safe loader that refuses a key given twice instead of keeping the last."""
+        """A safe loader that refuses a key given twice, and a number that YAML would read to another base."""
 
     def mapping(loader: Loader, node: yaml.MappingNode) -> dict:
         keys = [key.value for key, _ in node.value]
@@ -31,7 +32,14 @@ def read_yaml(path: Path | str) -> Values:
         loader.flatten_mapping(node)  # `<<: *anchor`
         return loader.construct_mapping(node, deep=True)
 
+    def integer(loader: Loader, node: yaml.ScalarNode) -> int:
+        if re.match("[-+]?0[0-9_xb]|.*:", node.value):  # 010 is 8, 1:30 is 90, 0x1F is 31
+            place = f"{path}, line {node.start_mark.line + 1}"
+            raise SteleError(f"{place}: {node.value}: YAML reads it as {loader.construct_yaml_int(node)}; write it out")
+        return loader.construct_yaml_int(node)
+
     Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
+    Loader.add_constructor("tag:yaml.org,2002:int", integer)
     with reading(path, "YAML file", "mend it"):
         value = yaml.load(Path(path).read_text(encoding="utf-8"), Loader)
     if not isinstance(value, dict | None):

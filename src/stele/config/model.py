@@ -111,9 +111,10 @@ class Config(Strict):
         None,
         validate_default=True,
         description="papers whose tables are built: folders of paper_tables/, or paths; empty: all of paper_tables/",
+        examples=[["msm", "kept"]],
     )
     languages: Annotated[list[str] | None, AfterValidator(lambda codes: codes or None)] = Field(
-        None, description="evaluate only these languages; empty: all in scale"
+        None, description="evaluate only these languages; empty: all in scale", examples=[["sw", "th"]]
     )
     add_languages: dict[LanguageCode, Language] = Field(
         {}, description="languages that the catalogue lacks, by code; keys as in src/stele/catalogue/languages.yaml"
@@ -122,7 +123,7 @@ class Config(Strict):
     cards: dict[str, list[str]] = Field(
         {}, description="model -> the benchmarks on its result card; default: belebele, miracl_hard_negatives"
     )
-    seeds: Seeds = Seeds()
+    seeds: Seeds = Field(Seeds(), examples=[{"pretraining": [0, 1], "finetuning": [0]}])
     recompute: Literal["own", "all"] = Field("own", description="rows the paper ran itself, or the borrowed ones too")
     mirrors: list[Annotated[str, AfterValidator(_mirror)]] = Field(
         [], description="folders or http addresses that hold the files of {host}/{path}"

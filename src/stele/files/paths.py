@@ -98,7 +98,7 @@ def _by_hand(entry: Path, benchmarks: Container[str]) -> bool:
     """Whether something in a folder without a stamp may be the work of one of our commands."""
     if entry.is_dir():
         return entry.name in PARTS or entry.name in benchmarks
-    return entry.suffix == ".json" or entry.stem == "usage" or entry.name.startswith(".")
+    return entry.suffix == ".json" or entry.stem in ("usage", "README") or entry.name.startswith(".")
 
 
 def _taken(path: Path, known: Callable[[Path], bool]) -> str | None:

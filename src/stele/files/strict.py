@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
@@ -75,7 +76,8 @@ def explain(
             hint = f"; did you mean {close!r}?" if close else "."
             lines[loc] = f"{file}: unknown key {key!r}{hint} Valid: {', '.join(sorted({*valid}))}"
         elif findings[0]["type"] != "missing" or loc not in meant:
-            lines[loc] = f"{file}: {key + ': ' if key else ''}{' or '.join(map(said, findings))}"
+            what = " or ".join(map(said, findings))
+            lines[loc] = f"{file}: {key + ': ' if key else ''}{what}{_example(kind, loc, findings[0]['type'])}"
     rest = [f"and {len(lines) - LINES} more"] if len(lines) > LINES else []
     return SteleError("\n".join([*list(lines.values())[:LINES], *rest]))
 
@@ -96,6 +98,14 @@ def said(finding: Mapping[str, Any]) -> str:
 def _nearest_value(finding: Mapping[str, Any]) -> str:
     close = nearest(finding["input"], _literals(finding)) if isinstance(finding["input"], str) else None
     return f"; did you mean {close!r}?" if close else ""
+
+
+def _example(kind: Any, loc: tuple[Key, ...], found: str) -> str:
+    """The right form of a key that is a list or a block, where its field shows one."""
+    field = getattr(kind, "model_fields", {}).get(loc[0]) if len(loc) == 1 else None
+    if field is None or not field.examples or found not in ("list_type", "model_type", "dict_type"):
+        return ""
+    return f"; for example {loc[0]}={json.dumps(field.examples[0])}".replace('"', "")
 
 
 def _literals(finding: Mapping[str, Any]) -> list[str]:

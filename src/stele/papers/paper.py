@@ -7,6 +7,7 @@ its folder, in `papers:` of config.yaml and wherever a command takes a paper.
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,7 +20,8 @@ from stele.catalogue.schema.published import Entry
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, validate
 
-PAPER_TABLES = Path("paper_tables")
+# beside the Snakefile, which says where that is: with --directory, or -s from elsewhere, not here
+PAPER_TABLES = Path(os.environ.get("STELE_PROJECT", ""), "paper_tables")
 FILE = "paper.yaml"
 CLAIMS = "claims.yaml"
 TODAY = "today"  # the tables of today's encoders, which no paper prints: published numbers stand beside ours
