@@ -10,7 +10,7 @@ STUDY := msm,kept
 SEEDS := 0 1 2 3 4
 # MTEB's own tasks score the same data in an environment of their own
 ORACLE := .venv-oracle
-.PHONY: help setup first tables pdf study site test test-all controls oracle lint clean
+.PHONY: help setup first tables pdf study site test test-all controls oracle docs lint clean
 
 help:
 	@echo "make setup    .venv with the exact packages of $(LOCK), and the command stele"
@@ -23,6 +23,7 @@ help:
 	@echo "make test-all every test"
 	@echo "make controls a row far above a guess for each benchmark, in miniature, and a mistake that is seen there"
 	@echo "make oracle   MTEB's own tasks and ir_measures on the generated data, in an environment of their own: shared scores are equal"
+	@echo "make docs     the site of the documentation, all links checked (docs/_site/index.html)"
 	@echo "make lint     ruff, snakefmt and snakemake --lint"
 	@echo "make clean    removes what was built: results resources work state logs, and .snakemake (its records)"
 
@@ -90,6 +91,10 @@ oracle: setup $(ORACLE)/.done
 	$(BIN)/snakemake --config scale=miniature results_dir=results_oracle -- \
 	  $(foreach name,miracl miracl_hard_negatives belebele neuclir_clir,results_oracle/$(name)/labse/direct.json)
 	STELE_ORACLE_BUILT=. STELE_ORACLE_PYTHON=$(ORACLE)/bin/python $(BIN)/python -m pytest tests/oracle
+
+docs: setup
+	@echo "== writing docs/_site/; a link that leads nowhere is an error"
+	$(BIN)/python -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet docs docs/_site
 
 lint: setup
 	@echo "== checking style"

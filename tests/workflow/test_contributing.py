@@ -81,6 +81,19 @@ def test_the_example_works_and_changes_no_python_but_by_its_diff(page, request, 
         assert before.items() <= python_files(project).items()
 
 
+def test_the_tutorial_runs_from_top_to_bottom(built):
+    """In the short chain, whose scale `results/` holds as it holds the miniature's for a reader."""
+    for language, body in BLOCK.findall((ROOT / "docs/tutorial.md").read_text()):
+        if language == "sh":
+            run(["bash", "-euc", body], built, PYTHONPATH=str(built / "src"))
+        else:
+            first, _, rest = body.partition("\n")
+            (built / first.split()[1]).parent.mkdir(exist_ok=True)
+            insert(built, first, rest)
+    for table in ("msm/table_10", "my_paper/table_01"):
+        assert "MSM with mu .9" in (built / f"results/tables/{table}.md").read_text()
+
+
 FINGERPRINTS = """
 from stele.evaluation.metrics import metric_modules, ranx_lines
 from stele.snakemake_support.fingerprint import code
