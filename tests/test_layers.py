@@ -47,6 +47,7 @@ LOOSE = {"__init__", "__main__", "errors", "registry", "progress"}
 LONGEST = 11  # tables, claims, snakemake_support, cluster, plan, config, papers, catalogue, recipes, files, errors
 # (importer, imported): why
 EXCEPTIONS: dict[tuple[str, str], str] = {
+    ("stele.encoders.show", "stele.command.arguments"): "a command, whose jobs have a class",
     ("stele.encoders.show", "stele.plan.plan"): "a command, which shows what the plan says of a model's encoding",
     ("stele.cluster.cost", "stele.snakemake_support.patches.planning"): "a command, whose jobs Snakemake plans",
 }
