@@ -49,6 +49,7 @@ LONGEST = 11  # tables, claims, snakemake_support, cluster, plan, config, papers
 # (importer, imported): why
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("stele.encoders.named", "stele.plan.plan"): "an encoder by its model's key is used as the plan says",
+    ("stele.encoders.show", "stele.command.arguments"): "a command, whose jobs have a class",
     ("stele.cluster.cost", "stele.snakemake_support.patches.planning"): "a command, whose jobs Snakemake plans",
 }
 

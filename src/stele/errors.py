@@ -18,6 +18,10 @@ class SteleError(Exception):
         return super().__str__().encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+class UsageError(SteleError):
+    """A command line that its command does not understand."""
+
+
 class Damaged(SteleError):
     """A file that is not the one its record describes, so it must be made again."""
 

@@ -10,7 +10,6 @@ folder is to be trusted. Generated checkpoints that other jobs have put on the m
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 import shutil
@@ -20,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 
 from stele.artifacts.records import GENERATED, start, write_record
-from stele.command import arguments
+from stele.command.arguments import Job, Json, Seed, Some
 from stele.errors import SteleError
 from stele.files.atomic import (
     MARK,
@@ -45,17 +44,19 @@ JOB, PUBLISHED = "world mirror", "world standin"
 PART = ".stele-generating."  # prefix of the folders of an unfinished run
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--world", required=True, help="the scale's `world` block, as JSON")
-    parser.add_argument("--languages", nargs="+", required=True, metavar="L")
-    parser.add_argument("--seed", type=arguments.seed, required=True)
-    parser.add_argument("--output", type=Path, required=True, help="manifest.json in the folder of the mirror")
-    parser.add_argument(
-        "--user-data", type=Path, required=True, help="folder for what upstream does not give out freely"
-    )
+class Mirror(Job):
+    world: Json
+    """The scale's `world` block."""
+    languages: Some[str]
+    """Of the generated text."""
+    seed: Seed
+    output: Path
+    """manifest.json in the folder of the mirror."""
+    user_data: Path
+    """Folder for what upstream does not give out freely."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Mirror) -> None:
     if args.output.name != NAME:
         raise SteleError(f"--output {args.output}: the manifest of a mirror is called {NAME}")
     from stele.recipes.world import world_sizes

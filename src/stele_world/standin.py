@@ -9,7 +9,6 @@ beside the record), from where the checkpoint rule fetches it like a real one. A
 
 from __future__ import annotations
 
-import argparse
 import copy
 import logging
 import math
@@ -21,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from stele.artifacts import records
 from stele.artifacts.record_shape import seal
-from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.artifacts.state import drop, own_folder
 from stele.catalogue.hub import address
-from stele.command import arguments
+from stele.command.arguments import Code, Job, Json, Record, Seed, Some, State
 from stele.encoders.tokenizer import quiet
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json, check_record, check_replaceable
@@ -42,18 +41,25 @@ REVISION = "main"
 FILES = Path("resolve", REVISION)  # where the files of a repository lie on the hub, below its id
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--checkpoint", required=True, help="its key in catalogue/standins.yaml")
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="how it is made, with the scale's sizes")
-    parser.add_argument("--mirror", required=True, type=Path, help="of generated text, where it is published")
-    parser.add_argument("--languages", required=True, nargs="+", metavar="L")
-    parser.add_argument("--base", nargs="*", default=[], type=Path, metavar="RECORD", help="those it continues from")
-    parser.add_argument("--seed", required=True, type=arguments.seed)
-    add_state_arguments(parser)
-    parser.add_argument("--output", required=True, type=Path, metavar="RECORD")
+class Standin(Job):
+    checkpoint: str
+    """Its key in catalogue/standins.yaml."""
+    recipe: Json
+    """How it is made, with the scale's sizes."""
+    mirror: Path
+    """Of generated text, where it is published."""
+    languages: Some[str]
+    """Of the generated text that it learns from."""
+    base: tuple[Path, ...] = ()
+    """Those it continues from."""
+    seed: Seed
+    state: State
+    code: Code = ""
+    output: Record
+    """The record to write."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Standin) -> None:
     clock = records.start()
     import torch
 

@@ -1,12 +1,12 @@
 """A small training set and a small MLQA, tiny tokenizers, and the command on them."""
 
-import argparse
 import json
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.jobs import job
 from tests.sealed import write_sealed
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -84,14 +84,12 @@ def answer(tmp_path, bert, training_record, mlqa_record):
     def call(name, seed=0, languages=("en-en", "de-en"), training=None, data=None, **changes) -> Path:
         recipe = {"training_set": {"module": "squad2", "data": ["squad2"]}, "length": 40, "question_length": 12}
         recipe |= {"stride": 16, "epochs": 2, "batch": 8, "learning_rate": 3e-3, "save_every_seconds": 0}
-        parser = argparse.ArgumentParser()
-        command.add_arguments(parser)
         line = ["--model", "tiny", "--benchmark", "mlqa", "--languages", *languages]
         line += ["--recipe", json.dumps(recipe | changes), "--encoder", str(bert), "--seed", str(seed)]
         line += ["--data", f"mlqa:all={data or mlqa_record}"]
         line += ["--training-data", f"squad2:all={training or training_record}"]
         line += ["--state", str(tmp_path / name / "state"), "--output", str(tmp_path / name / "out/answers.json")]
-        command.run(parser.parse_args(line))
+        command.run(job(command, line))
         return tmp_path / name / "out"
 
     return call

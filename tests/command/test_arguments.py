@@ -1,40 +1,98 @@
-"""Arguments of commands: digits as in files, outputs whose ending says the format, no traceback for a folder."""
+"""A job from a command line: digits as in files, flags as the shell gives them, outputs that can be written."""
 
-import argparse
 import os
+from typing import Annotated, Literal
 
 import pytest
+from cyclopts import Parameter
 
 from stele.command import arguments, cli
-from stele.errors import SteleError
+from stele.command.arguments import Datasets, Job, Number, Positional, Record, Seed, Some, Whole
+from stele.command.parse import parse
+from stele.errors import SteleError, UsageError
 from stele.files.atomic import atomic_file
+
+
+class Try(Job):
+    benchmark: Positional[str]
+    languages: Some[str] | None = None
+    """Codes, as `de`."""
+    system: Some[tuple[str, ...]] = ()
+    data: Datasets = ()
+    encoder: Record | None = None
+    mirrors: tuple[str, ...] | None = None
+    recipe: str = "{}"
+    limit: Whole | None = None
+    level: Number = 0.5
+    seed: Seed = 0
+    strict: bool = False
+    format: Literal["text", "csv"] = "text"
+    snakemake: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = ()
+
+
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        (["--languages", "de", "en", "--limit", "-3"], {"languages": ("de", "en"), "limit": -3}),
+        (["--limit=4", "--level", "-.5e-1", "--strict"], {"limit": 4, "level": -0.05, "strict": True}),
+        (["--recipe", '{"a": [1]}', "--mirrors", "--seed", "7"], {"mirrors": (), "recipe": '{"a": [1]}', "seed": 7}),
+        (["--recipe", "", "--limit", "1", "--limit", "2"], {"recipe": "", "limit": 2}),
+        (["--mirrors", "none", "/x y"], {"mirrors": ("none", "/x y")}),
+        (["--data", "a:b=c", "d=e"], {"data": ("a:b=c", "d=e")}),
+        (["--system", "a", "1", "2", "--system", "b", "3"], {"system": (("a", "1", "2"), ("b", "3"))}),
+        (["--snakemake", "-n", "--config", "a=b", "--strict"], {"snakemake": ("-n", "--config", "a=b", "--strict")}),
+    ],
+)
+def test_a_line_is_read_as_the_shell_gives_it(line, values):
+    assert parse(Try, ["mrtydi", *line]) == Try(benchmark="mrtydi", **values)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ([], "missing: BENCHMARK"),
+        (["x", "--limmit", "3"], "--limmit. Did you mean --limit?"),
+        (["x", "--limit", "1.0"], "--limit: '1.0' is no whole number"),
+        (
+            ["x", "--limit", "1", "--seed", "a", "--level", "nan"],
+            "--level: 'nan' is no number\n--seed: 'a' is no whole",
+        ),
+        (["x", "--languages"], "--languages requires at least 1"),
+        (["x", "--encoder"], "--encoder requires an argument"),
+        (["x", "--format", "cvs"], "--format: Input should be 'text' or 'csv' (found 'cvs'); did you mean 'csv'?"),
+        (["x", "y"], "'y'"),
+    ],
+)
+def test_what_is_no_job_is_named_with_its_flag(line, message):
+    with pytest.raises(UsageError) as refused:
+        parse(Try, line)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize("text", ["١", "1_0", " 1", "1.0", "", "+1", "9" * 19, "0x1"])
 def test_a_whole_number_has_the_digits_0_to_9(text):
-    with pytest.raises(argparse.ArgumentTypeError):
+    with pytest.raises(ValueError):
         arguments.whole(text)
     assert arguments.whole("-10") == -10
 
 
 @pytest.mark.parametrize("text", ["٠.٥", "1_0.5", "nan", "inf", "1e999", "", "0,5"])
 def test_a_number_is_finite_and_has_the_digits_0_to_9(text):
-    with pytest.raises(argparse.ArgumentTypeError):
+    with pytest.raises(ValueError):
         arguments.number(text)
     assert arguments.number("-.5e-1") == -0.05
 
 
 def test_a_seed_is_one_that_all_generators_take():
     assert arguments.seed(str(2**32 - 1)) == 2**32 - 1
-    with pytest.raises(argparse.ArgumentTypeError, match="the largest is 4294967295"):
+    with pytest.raises(ValueError, match="the largest is 4294967295"):
         arguments.seed("1" * 12)
 
 
 def test_a_seed_of_twenty_digits_is_wrong_usage(capsys):
     line = ["scoring", "compare", "--system", "a", "a.csv", "--system", "b", "b.csv", "--seed", "12345678901234567890"]
-    with pytest.raises(SystemExit) as ended:
-        cli.main(line)
-    assert ended.value.code == cli.WRONG_USAGE and "argument --seed" in capsys.readouterr().err
+    assert cli.main(line) == cli.WRONG_USAGE
+    assert "error: --seed: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

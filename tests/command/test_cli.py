@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from stele.command import cli
+from stele.command import cli, reference
 from tests.conftest import ROOT
 
 NO_VERBS = {"CC-100", "Wikipedia", "Wikidata's", "Text", "What", "How", "A", "An", "The", "One", "All"}
@@ -80,3 +80,7 @@ def test_another_pipe_that_breaks_is_an_error_like_any_other(monkeypatch):
         monkeypatch.setattr(sys, "stdout", stdout)
         with pytest.raises(BrokenPipeError):
             cli.main(["tables"])
+
+
+def test_the_page_of_commands_is_that_of_the_jobs():
+    assert (ROOT / "docs/commands.md").read_text() == reference.page() + "\n"

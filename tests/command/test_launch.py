@@ -19,11 +19,12 @@ from tests.waiting import PATIENCE, wait_for
 # a command that several processes share, in place of the real one; --fail is what the second process does
 PROBE = '''"""A command for the tests."""
 import json, logging, os, pathlib, time
+from stele.command.arguments import Job, Number
 from stele.errors import SteleError
-def add_arguments(parser):
-    parser.add_argument("--fail", default="")
-    parser.add_argument("--sleep", type=float, default=0)
-def run(args):
+class Probe(Job):
+    fail: str = ""
+    sleep: Number = 0
+def run(args: Probe) -> None:
     log, rank = logging.getLogger(__name__), os.environ["RANK"]
     log.info("begins"), log.warning("is warm")
     made = pathlib.Path(f"made.{rank}.json")
@@ -80,9 +81,8 @@ def gone(pids):
 # --- the command line -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("argv", [["--nodes", "0"], ["--gpus", "x"], ["--cpus", "-1"], ["--gpu", "1"]])
 def test_a_wrong_number_or_option_is_wrong_usage(argv, capsys):
-    with pytest.raises(SystemExit) as stop:
-        launch.options(argv)
-    assert stop.value.code == 2 and argv[0] in capsys.readouterr().err
+    assert cli.main([*argv, "tables", "manifest"]) == 2
+    assert argv[0] in capsys.readouterr().err
 
 
 def test_what_follows_the_stage_is_the_command_s():

@@ -13,10 +13,11 @@ from tests.waiting import PATIENCE, wait_for
 
 PROBE = '''"""A command for the tests."""
 import os, sys, time
-def add_arguments(parser):
-    parser.add_argument("--sleep", type=float, default=0)
-    parser.add_argument("--code", type=int, default=0)
-def run(args):
+from stele.command.arguments import Job, Number, Whole
+class Probe(Job):
+    sleep: Number = 0
+    code: Whole = 0
+def run(args: Probe) -> None:
     print("torch" in sys.modules, os.getcwd(), os.environ.get("MARK"), flush=True)
     print("to stderr", file=sys.stderr, flush=True)
     if args.sleep: open("running", "w").write(str(os.getpid()))

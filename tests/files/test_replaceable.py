@@ -47,9 +47,9 @@ def unfolded():
         for command in cli.commands(stage):
             text = (cli.Path(cli.__file__).parents[1] / stage / f"{command}.py").read_text()
             call = [stage] if command in ALONE else [stage, command]
-            if re.search(r"arguments\.add_record\(|(inputs|tokenisation)\.add_arguments\(|add_tokenisation_arg", text):
+            if "record_of(JOB)" in text:
                 commands.append((call, "thesis/record.json", "thesis"))
-            if beside := re.search(r'add_record_beside\(parser, JOB, (\["(\w+)"|\[VECTORS)', text):
+            if beside := re.search(r'record_beside\(JOB, (\["(\w+)"|\[VECTORS)', text):
                 commands.append((call, "thesis/new.json", f"thesis/{beside[2] or 'vectors'}"))
     return commands
 
@@ -209,8 +209,7 @@ def test_a_record_and_files_beside_it_are_replaced_only_as_the_same_jobs(tmp_pat
         assert said in capsys.readouterr().err
     assert tree(tmp_path) == before
     made(tmp_path / "a/runs", "rerank")  # a killed job's: the record was not written yet
-    with pytest.raises(SystemExit):  # arguments are missing, the output is fine
-        cli.main([*call, str(tmp_path / "a/new.json")])
+    assert cli.main([*call, str(tmp_path / "a/new.json")]) == cli.WRONG_USAGE  # the output is fine, others are missing
 
 
 SWAPS = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import os
@@ -11,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from stele.command.arguments import Job
 from stele.encoders.generator import Generator, generate, load_generator, mark_language
 from stele.errors import SteleError
 from stele.finetuning import finetune_generator
+from tests.jobs import job
 from tests.sealed import write_sealed
 
 WORDS = ["river", "nile", "uganda", "egypt", "novel", "city", "capital", "Africa"]
@@ -60,12 +61,10 @@ def data(tmp_path_factory) -> list[str]:
     return [f"mine:all={record(folder, 'pairs')}"]
 
 
-def arguments(tmp_path: Path, base: Path, data: list[str], name: str = "out", **changes) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    finetune_generator.add_arguments(parser)
+def arguments(tmp_path: Path, base: Path, data: list[str], name: str = "out", **changes) -> Job:
     line = ["--model", "mbart", "--recipe", json.dumps({**RECIPE, **changes}), "--generator", str(base)]
     line += ["--training", *data, "--seed", "3", "--state", str(tmp_path / "state" / name)]
-    return parser.parse_args([*line, "--output", str(tmp_path / name / "record.json")])
+    return job(finetune_generator, [*line, "--output", str(tmp_path / name / "record.json")])
 
 
 def test_it_learns_to_write_queries(tmp_path, base, data):

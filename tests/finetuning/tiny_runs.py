@@ -1,9 +1,9 @@
 """Small training sets, and runs of the command in this process."""
 
-import argparse
 import json
 from pathlib import Path
 
+from tests.jobs import job
 from tests.sealed import write_sealed
 
 WORDS = [f"{first}{second}" for first in ("al", "be", "ga", "de") for second in ("pha", "ta", "mma", "lta", "psi")]
@@ -35,8 +35,6 @@ def finetune(encoder: Path, data: Path | str, output: Path, recipe: dict, seed: 
     """Runs the command and returns the record it wrote."""
     from stele.finetuning import finetune as command
 
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
     flags = ["--model", "tiny", "--recipe", json.dumps(recipe), "--encoder", str(encoder / "record.json")]
     flags += [
         "--training",
@@ -49,7 +47,7 @@ def finetune(encoder: Path, data: Path | str, output: Path, recipe: dict, seed: 
     flags += ["--output", str(output / "out" / "record.json")]
     for name, value in more.items():
         flags += [f"--{name}", str(value)]
-    command.run(parser.parse_args(flags))
+    command.run(job(command, flags))
     return json.loads((output / "out" / "record.json").read_text())
 
 

@@ -1,6 +1,5 @@
 """The checkpoint with the tests' tokenizer, and the command as a function."""
 
-import argparse
 import json
 from types import SimpleNamespace
 
@@ -13,6 +12,7 @@ from stele.artifacts.documents import Document, DocumentWriter
 from stele.pairs import knowledge_pairs as knowledge_pairs_command
 from stele.pairs import mine
 from stele.training.store import Store
+from tests.jobs import job
 
 
 @pytest.fixture(scope="session")
@@ -38,8 +38,8 @@ def mined(tmp_path, checkpoint):
                     writer.add(Document(language, doc_id, sentences, [0]))
             sources.append(record(folder, **writer.counts, labels=["generated data"]))
         output = place / "pairs" / "record.json"
-        args = dict(recipe=json.dumps(recipe), language=language, documents=sources, tokenizer=checkpoint)
-        mine.run(argparse.Namespace(**args, seed=seed, output=output, limit=limit, most=most))
+        given = dict(recipe=json.dumps(recipe), language=language, documents=sources, tokenizer=checkpoint)
+        mine.run(mine.Mine(**given, seed=seed, output=output, limit=limit, most=most))
         store = Store(output.parent)
         examples = [[segment.tolist() for segment in store[i]] for i in range(len(store))]
         return SimpleNamespace(folder=output.parent, record=json.loads(output.read_text()), examples=examples)
@@ -77,9 +77,7 @@ def knowledge_pairs(tmp_path):
         ]
         given += ["--knowledge-base", *(f"{code}={path}" for code, path in bases.items())]
         given += ["--documents", *(f"{code}={','.join(map(str, paths))}" for code, paths in sources.items())]
-        command = argparse.ArgumentParser()
-        knowledge_pairs_command.add_arguments(command)
-        knowledge_pairs_command.run(command.parse_args([*given, "--output", str(output)]))
+        knowledge_pairs_command.run(job(knowledge_pairs_command, [*given, "--output", str(output)]))
         rows = pq.read_table(output.parent / "pairs.parquet").to_pylist()
         return SimpleNamespace(path=output, record=json.loads(output.read_text()), rows=rows, folder=output.parent)
 

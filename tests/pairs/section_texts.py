@@ -1,6 +1,5 @@
 """Section pairs by hand: pages with headings, vectors of their words, and the command as a function."""
 
-import argparse
 import json
 import re
 from types import SimpleNamespace
@@ -10,6 +9,7 @@ from knowledge_texts import Article, documents, knowledge, text
 from mining_texts import record
 
 from stele.pairs import section_pairs
+from tests.jobs import job
 
 # vectors of four numbers; those of the words beside one another: history and historia 1, career and trayectoria .96,
 # career and historia .8, life and trayectoria .8, career and vida .6, edge and historia .3 exactly
@@ -87,9 +87,7 @@ def run(place, sources, bases, files, seed=3, output="pairs", **recipe):
     given += ["--knowledge-base", *(f"{code}={path}" for code, path in bases.items())]
     given += ["--documents", *(f"{code}={','.join(map(str, paths))}" for code, paths in sources.items())]
     given += ["--vectors", *(f"{code}={path}" for code, path in files.items())]
-    parser = argparse.ArgumentParser()
-    section_pairs.add_arguments(parser)
-    section_pairs.run(parser.parse_args([*given, "--output", str(output)]))
+    section_pairs.run(job(section_pairs, [*given, "--output", str(output)]))
     sections = pq.read_table(output.parent / "sections.parquet").to_pylist()
     rows = pq.read_table(output.parent / "pairs.parquet").to_pylist()
     pairs = [

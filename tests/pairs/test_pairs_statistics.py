@@ -1,6 +1,5 @@
 """`pairs pair_statistics`: the table holds what the records say; the map has a square for each part."""
 
-import argparse
 import csv
 import re
 
@@ -10,6 +9,7 @@ from knowledge_texts import random_wiki
 from stele.errors import SteleError
 from stele.pairs import pair_statistics
 from stele.pairs.mining.knowledge import SIZE, shared, sketch
+from tests.jobs import job
 
 WIKIS = {code: random_wiki(code, 40, n, entities=60) for n, code in enumerate(("ar", "en", "sw"))}
 
@@ -29,10 +29,8 @@ def made(knowledge_pairs):
 
 
 def statistics(folder, given):
-    command = argparse.ArgumentParser()
-    pair_statistics.add_arguments(command)
     output = folder / "statistics" / "knowledge_pairs.csv"
-    pair_statistics.run(command.parse_args(["--pairs", *given, "--output", str(output)]))
+    pair_statistics.run(job(pair_statistics, ["--pairs", *given, "--output", str(output)]))
     return output
 
 

@@ -1,6 +1,5 @@
 """`pairs tokenise`: text pairs come out as the tokens of their two sides, cut at the recipe's lengths."""
 
-import argparse
 import json
 
 import pytest
@@ -11,6 +10,7 @@ from stele.errors import SteleError
 from stele.files.digests import files_digest
 from stele.pairs import tokenise
 from stele.training.store import Store
+from tests.jobs import job
 
 ENTITY = [Article([*text_of([12, 9], 100 * n)], entity=n) for n in range(20)]
 OTHER = [Article([*text_of([7], 2100 + 10 * n)], entity=n) for n in range(20)]
@@ -22,12 +22,10 @@ def pairs(knowledge_pairs):
 
 
 def run(folder, pairs, checkpoint, **recipe):
-    command = argparse.ArgumentParser()
-    tokenise.add_arguments(command)
     output = folder / "store" / "record.json"
     recipe = json.dumps({"method": "clk", **recipe})
     given = ["--recipe", recipe, "--pairs", str(pairs.path), "--tokenizer", str(checkpoint), "--output", str(output)]
-    tokenise.run(command.parse_args(given))
+    tokenise.run(job(tokenise, given))
     return output, json.loads(output.read_text()), Store(output.parent)
 
 

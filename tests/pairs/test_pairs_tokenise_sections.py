@@ -1,6 +1,5 @@
 """`pairs tokenise_sections`: the sections come out as the tokens of their sentences, the pairs as their numbers."""
 
-import argparse
 import json
 
 import pytest
@@ -12,6 +11,7 @@ from stele.files.digests import files_digest
 from stele.pairs import pair_statistics, tokenise_sections
 from stele.pairs.mining import segments
 from stele.training.section_store import SectionStore
+from tests.jobs import job
 
 
 def numbered(entity, *sections, start=0):
@@ -40,12 +40,10 @@ def pairs(tmp_path):
 
 
 def run(folder, pairs, checkpoint, **recipe):
-    parser = argparse.ArgumentParser()
-    tokenise_sections.add_arguments(parser)
     output = folder / "store" / "record.json"
     recipe = json.dumps({"method": "section", **recipe})
     given = ["--recipe", recipe, "--pairs", str(pairs.path), "--tokenizer", str(checkpoint), "--output", str(output)]
-    tokenise_sections.run(parser.parse_args(given))
+    tokenise_sections.run(job(tokenise_sections, given))
     return json.loads(output.read_text()), SectionStore(output.parent)
 
 
@@ -101,9 +99,7 @@ def test_pairs_of_another_method_and_damaged_ones_are_refused(tmp_path, pairs, c
 def test_pair_statistics_count_them(tmp_path, pairs, knowledge_pairs):
     """Beside text pairs, with which they have nothing in common."""
     clk = knowledge_pairs(WIKIS, method="clk", min_characters=1)
-    parser = argparse.ArgumentParser()
-    pair_statistics.add_arguments(parser)
     given = [f"clk={clk.path}", f"section_pairs={pairs.path}"]
-    pair_statistics.run(parser.parse_args(["--pairs", *given, "--output", str(tmp_path / "s.csv")]))
+    pair_statistics.run(job(pair_statistics, ["--pairs", *given, "--output", str(tmp_path / "s.csv")]))
     assert "| `en-es` | 3 | 3 |" in " ".join((tmp_path / "s.md").read_text().partition("## section_pairs")[2].split())
     assert "shared_with" not in (tmp_path / "s.csv").read_text()

@@ -1,6 +1,5 @@
 """Corpora as they are planned: wikis and the shards of their dumps, dates, caps."""
 
-import argparse
 import json
 
 import pytest
@@ -13,6 +12,7 @@ from stele.config.model import Sources, parse_config
 from stele.errors import SteleError
 from stele.plan.validation import check
 from stele.sources import dataset
+from tests.jobs import job
 
 PAPER = {"scale": "paper"}
 
@@ -131,10 +131,8 @@ def test_a_language_that_the_catalogue_lacks_is_read_like_all_others(jobs, tmp_p
     path.write_bytes(b"")
     flags = ["--dataset", "wikipedia", "--part", "ltg", "--source", source, "--mirrors", str(tmp_path / "mirror")]
     places = ["--offline", "--state", str(tmp_path / "state"), "--output", str(tmp_path / "out/ltg/record.json")]
-    parser = argparse.ArgumentParser()
-    dataset.add_arguments(parser)
     with pytest.raises(SteleError, match=r"wikipedia ltg ltgwiki-20220801-pages-articles-multistream\.xml\.bz2"):
-        dataset.run(parser.parse_args([*flags, *places]))  # it looks for the dump, which is not there
+        dataset.run(job(dataset, [*flags, *places]))  # it looks for the dump, which is not there
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """A small CLEF, and the command on it."""
 
-import argparse
 import json
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.jobs import job
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))  # tiny_models
@@ -39,12 +40,10 @@ def rerank(tmp_path, clef_record, monkeypatch):
     monkeypatch.setattr(command, "word_vector_reader", lambda folders: read_made_vectors)
 
     def call(name: str, recipe: dict, *flags: str, languages=("en-de",), seed=0, data=None) -> Path:
-        parser = argparse.ArgumentParser()
-        command.add_arguments(parser)
         line = ["--model", "tiny", "--benchmark", "clef", "--languages", *languages, "--recipe", json.dumps(recipe)]
         line += ["--data", f"clef:all={data or clef_record}", "--seed", str(seed), *flags]
         line += ["--state", str(tmp_path / name / "state"), "--output", str(tmp_path / name / "out/retrieval.json")]
-        command.run(parser.parse_args(line))
+        command.run(job(command, line))
         return tmp_path / name / "out"
 
     return call

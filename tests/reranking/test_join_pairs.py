@@ -1,6 +1,5 @@
 """The command `join_pairs`: the runs of all pairs as they are, of one model and recipe."""
 
-import argparse
 import json
 
 import pytest
@@ -8,14 +7,13 @@ import pytest
 from stele.artifacts.records import read_record
 from stele.errors import SteleError
 from stele.reranking import join_pairs
+from tests.jobs import job
 
 SUMS = {"scorer": "bwe_agg", "weights": "uniform"}
 
 
 def join(folder, *records):
-    parser = argparse.ArgumentParser()
-    join_pairs.add_arguments(parser)
-    join_pairs.run(parser.parse_args(["--pairs", *map(str, records), "--output", str(folder / "all/retrieval.json")]))
+    join_pairs.run(job(join_pairs, ["--pairs", *map(str, records), "--output", str(folder / "all/retrieval.json")]))
     return folder / "all"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import os
@@ -15,11 +14,13 @@ from bm25_by_hand import by_hand
 from recorded import record
 
 from stele.artifacts.run_files import read_run
+from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.recipes.search import parse_lexical
 from stele.retrieval import bm25
 from stele.retrieval.lexical import lucene_bm25
 from stele.retrieval.searches import search_job
+from tests.jobs import job
 
 WORDS = {"sw": "mto jiji nile kenya mkuu wa bahari", "ja": "東京 大阪 京都 川 海 山 駅"}
 RECIPE = {"split": "dev", "k1": [0.1, 0.9, 1.6], "b": [0.0, 0.4, 1.0]}
@@ -53,12 +54,10 @@ def data(tmp_path) -> list[str]:
     return given
 
 
-def arguments(tmp_path: Path, data: list[str], name: str = "out", *more: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    bm25.add_arguments(parser)
+def arguments(tmp_path: Path, data: list[str], name: str = "out", *more: str) -> Job:
     line = ["--benchmark", "mrtydi", "--languages", "sw", "ja", "--recipe", json.dumps(RECIPE), "--data", *data]
     line += ["--depth", "20", "--state", str(tmp_path / "state" / name), *more]
-    return parser.parse_args([*line, "--output", str(tmp_path / name / "retrieval.json")])
+    return job(bm25, [*line, "--output", str(tmp_path / name / "retrieval.json")])
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -100,10 +99,10 @@ def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data)
             assert [name for name, _ in run.hits(query["query_id"])] == expected
 
 
-def expanding(tmp_path: Path, data: list[str], name: str) -> argparse.Namespace:
+def expanding(tmp_path: Path, data: list[str], name: str) -> Job:
     args = arguments(tmp_path, data, name)
     recipe = {"k1": 0.9, "b": 0.4, "lengths": "lucene", "rm3": {"documents": 3, "filter": "none"}}
-    args.recipe = json.dumps(recipe)
+    args = args.model_copy(update={"recipe": json.dumps(recipe)})
     return args
 
 
@@ -213,7 +212,9 @@ def test_as_many_hits_as_asked_for_remain_without_the_query_itself(tmp_path):
     (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\n" + judged)
     benchmark = "miracl_hard_negatives"  # read by the module beir
     args = arguments(tmp_path, [f"{benchmark}:en={record(folder, content='set')}"])
-    args.benchmark, args.languages, args.depth, args.recipe = benchmark, ["en"], 4, json.dumps({"k1": 0.9, "b": 0.4})
+    args = args.model_copy(
+        update={"benchmark": benchmark, "languages": ("en",), "depth": 4, "recipe": json.dumps({"k1": 0.9, "b": 0.4})}
+    )
     bm25.run(args)
     run = read_run(tmp_path / "out/runs/en.trec.gz")
     assert {sum(name != query for name in run.ranking(query)) for query in run.queries} == {4}

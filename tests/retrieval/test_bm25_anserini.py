@@ -5,7 +5,6 @@ STELE_ANSERINI names the folder of a fat jar (0.22 to 0.25); Java must be on PAT
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import os
@@ -21,6 +20,7 @@ from stele.errors import SteleError
 from stele.recipes.search import Rm3
 from stele.retrieval import bm25
 from stele.retrieval.lexical import anserini
+from tests.jobs import job
 
 JAR = Path(os.environ.get("STELE_ANSERINI", "/nowhere"))
 TEXTS = {"1#0": "Mto Nile\n\nmto wa nile", "2#0": "Kenya\n\njiji la kenya", "3#0": "Bahari\n\nbahari ya hindi"}
@@ -146,14 +146,12 @@ def test_anserini_itself_finds_what_bm25s_finds(tmp_path):
     jar = tmp_path / "jar"
     jar.mkdir()
     (jar / anserini.find_jar(JAR).name).symlink_to(anserini.find_jar(JAR))
-    parser = argparse.ArgumentParser()
-    bm25.add_arguments(parser)
     recipe = json.dumps({"split": "dev", "k1": [0.9], "b": [0.4, 0.8]})
     line = ["--benchmark", "mrtydi", "--languages", "ru", "--recipe", recipe, "--data", *data]
     collected = {}
     for name, more in (("ours", []), ("theirs", ["--anserini", str(record(jar))])):
         out = ["--state", str(tmp_path / "state" / name), "--output", str(tmp_path / name / "retrieval.json")]
-        bm25.run(parser.parse_args([*line, *more, *out]))
+        bm25.run(job(bm25, [*line, *more, *out]))
         collected[name] = json.loads((tmp_path / name / "retrieval.json").read_text())["searches"]["ru"]
         from stele.artifacts.run_files import read_run
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.retrieval import calibrate
 from stele.retrieval.calibrate import sample_sentences
+from tests.jobs import job
 
 ENCODING = {"pooling": "mean", "query_length": 16, "passage_length": 16, "layer": 1}
 RECIPE = {
@@ -50,13 +50,11 @@ def run(tmp_path, encoder, documents):
     """run(pairs, **flags) -> the record, of a job whose state stays in the test's folder."""
 
     def call(*pairs: str, output: str = "out", given=("en", "fr", "ar"), **flags) -> dict:
-        parser = argparse.ArgumentParser()
-        calibrate.add_arguments(parser)
         values = {"recipe": RECIPE, "encoding": ENCODING} | flags
         line = ["--model", "tiny", "--encoder", str(encoder), "--seed", "3", "--state", str(tmp_path / "state")]
         line += ["--documents", *(f"{language}={documents[language]}" for language in given), "--pairs", *pairs]
         line += [part for key, value in values.items() for part in (f"--{key}", json.dumps(value))]
-        calibrate.run(parser.parse_args([*line, "--output", str(tmp_path / output / "record.json")]))
+        calibrate.run(job(calibrate, [*line, "--output", str(tmp_path / output / "record.json")]))
         return json.loads((tmp_path / output / "record.json").read_text())
 
     return call

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from stele.retrieval import encode_collection, retrieve
 from stele.retrieval.dense import vector_files
 from stele.retrieval.searches import search_job
 from stele.retrieval.searches.search import search
+from tests.jobs import job
 from tests.sealed import write_sealed
 
 data, small_windows = union.data, retrieval.small_windows
@@ -33,11 +33,12 @@ def own_queries(tmp_path, data):
 
 
 def encoding(tmp_path: Path, encoder: Path, data: list[str], name: str, language: str, *more: str, spec=None):
-    parser, out = argparse.ArgumentParser(), tmp_path / name / language / "record.json"
-    encode_collection.add_arguments(parser)
+    out = tmp_path / name / language / "record.json"
     line = ["--benchmark", "neuclir_mono", "--collection", language, "--encoder", str(encoder), "--threads", "1"]
     line += ["--encoding", json.dumps(spec or retrieval.SPEC), "--data", *data]
-    return parser.parse_args([*line, "--state", str(tmp_path / "state" / name / language), "--output", str(out), *more])
+    return job(
+        encode_collection, [*line, "--state", str(tmp_path / "state" / name / language), "--output", str(out), *more]
+    )
 
 
 def encoded(tmp_path: Path, encoder: Path, data: list[str], *more: str, spec=None, name="vectors") -> list[str]:

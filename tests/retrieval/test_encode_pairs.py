@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 from pathlib import Path
@@ -15,6 +14,7 @@ from stele.benchmarks import xor_retrieve
 from stele.errors import SteleError
 from stele.retrieval import encode_pairs
 from stele.scoring import score
+from tests.jobs import job
 
 
 def question(name: str, text: str, language: str) -> dict:
@@ -63,8 +63,6 @@ def by_hand(monkeypatch):
 
 
 def encoded(tmp_path: Path, encoder: Path, data: list[str], *languages: str) -> Path:
-    parser = argparse.ArgumentParser()
-    encode_pairs.add_arguments(parser)
     line = ["--benchmark", "xor_retrieve", "--languages", *languages, "--encoder", str(encoder), "--data", *data]
     line += [
         "--encoding",
@@ -72,7 +70,7 @@ def encoded(tmp_path: Path, encoder: Path, data: list[str], *languages: str) -> 
         "--output",
         str(tmp_path / "out/vectors.json"),
     ]
-    encode_pairs.run(parser.parse_args(line))
+    encode_pairs.run(job(encode_pairs, line))
     return tmp_path / "out/vectors.json"
 
 
@@ -97,11 +95,9 @@ def test_alignment_and_uniformity_by_hand(tmp_path, encoder, data, by_hand, capl
         "ar": (3, 0),
         "te": (1, 1),
     }
-    parser = argparse.ArgumentParser()
-    score.add_arguments(parser)
     metrics = ["alignment", "uniformity_query", "uniformity_passage"]
     line = ["xor_retrieve", "--run", str(made), "--setting", "align_uniform", "--model", "tiny", "--metrics", *metrics]
-    score.run(parser.parse_args([*line, "--data", *data[:1], "--output", str(tmp_path / "r.json")]))
+    score.run(job(score, [*line, "--data", *data[:1], "--output", str(tmp_path / "r.json")]))
     result = json.loads((tmp_path / "r.json").read_text())
     # ar, as unit vectors: questions (1,0) (0,1) (-1,0), passages (1,0) (1,0) (1,0): squared distances 0, 2, 4
     # te: (1,1)/sqrt 2 and (-1,1)/sqrt 2: 2. A single vector has no uniformity.

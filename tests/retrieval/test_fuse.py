@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import os
@@ -24,6 +23,7 @@ from stele.evaluation.folds import folds_by_hash, read_folds
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.retrieval import fuse
+from tests.jobs import job
 
 TOPICS = [str(number) for number in range(1, 13)]
 
@@ -62,9 +62,7 @@ def fusing(tmp_path, monkeypatch):
             line += [f"--{kind}", str(record(folder, searches={"xx": {}}, content=kind))]
         (tmp_path / "data").mkdir(exist_ok=True)
         line += ["--data", f"made:all={record(tmp_path / 'data', content='data')}"]
-        parser = argparse.ArgumentParser()
-        fuse.add_arguments(parser)
-        fuse.run(parser.parse_args([*line, *more, "--output", str(tmp_path / name / "fused/retrieval.json")]))
+        fuse.run(job(fuse, [*line, *more, "--output", str(tmp_path / name / "fused/retrieval.json")]))
         return tmp_path / name / "fused"
 
     return call

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 from pathlib import Path
@@ -17,6 +16,7 @@ from stele.benchmarks.types import Passage
 from stele.encoders.generator import generate, load_generator
 from stele.errors import SteleError
 from stele.retrieval import generate_queries
+from tests.jobs import job
 
 data, small_windows = windowed.data, retrieval.small_windows
 RECIPE = {"windows": 30, "beams": 3, "source_length": 24, "query_length": 6, "batch": 4}
@@ -94,12 +94,10 @@ def test_empty_copied_and_double_queries_are_dropped():
 
 # --- the command ------------------------------------------------------------------------------------------------------
 def arguments(tmp_path: Path, generator: Path, data: list[str], name: str = "out", seed: int = 0, **changes):
-    parser = argparse.ArgumentParser()
-    generate_queries.add_arguments(parser)
     line = ["--benchmark", "mrtydi", "--language", "sw", "--generator", str(generator), "--data", *data]
     line += ["--windows", json.dumps(windowed.FEW), "--recipe", json.dumps({**RECIPE, **changes})]
     line += ["--seed", str(seed), "--state", str(tmp_path / "state" / name)]
-    return parser.parse_args([*line, "--output", str(tmp_path / name / "record.json")])
+    return job(generate_queries, [*line, "--output", str(tmp_path / name / "record.json")])
 
 
 def files(folder: Path) -> list[bytes]:

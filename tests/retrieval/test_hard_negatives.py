@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import shutil
@@ -18,6 +17,7 @@ from stele.benchmarks.transfer_set import MinedNegatives
 from stele.errors import SteleError
 from stele.retrieval import hard_negatives
 from stele.retrieval.hard_negatives import HITS, in_order, parts
+from tests.jobs import job
 
 WORDS = ["river", "nile", "flows", "through", "uganda", "egypt", "who", "wrote", "first", "novel", "city", "capital"]
 
@@ -67,11 +67,9 @@ def collection(tmp_path) -> Collection:
 
 
 def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out", depth: int = 4, *more: str):
-    parser = argparse.ArgumentParser()
-    hard_negatives.add_arguments(parser)
     line = ["--training-set", "mrtydi", "--encoder", str(encoder), "--data", *data, "--depth", str(depth)]
     line += ["--state", str(tmp_path / "state" / name), "--output", str(tmp_path / name / "record.json")]
-    return parser.parse_args([*line, *more])
+    return job(hard_negatives, [*line, *more])
 
 
 def mine(*given) -> MinedNegatives:

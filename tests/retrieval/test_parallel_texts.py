@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 
@@ -18,6 +17,7 @@ from stele.errors import SteleError
 from stele.evaluation.similarity import rank_pair
 from stele.retrieval import encode_pairs
 from stele.scoring import score
+from tests.jobs import job
 
 CPU = torch.device("cpu")
 
@@ -56,19 +56,15 @@ def encoded(monkeypatch) -> list[str]:
 
 
 def ranked(tmp_path, encoder, data: str, *pairs: str, benchmark: str = "xsa"):
-    parser = argparse.ArgumentParser()
-    encode_pairs.add_arguments(parser)
     line = ["--benchmark", benchmark, "--languages", *pairs, "--encoder", str(encoder), "--data", data]
     spec = '{"pooling": "cls", "query_length": 16, "passage_length": 16}'
     line += ["--encoding", spec, "--output", str(tmp_path / "out/vectors.json")]
-    encode_pairs.run(parser.parse_args(line))
+    encode_pairs.run(job(encode_pairs, line))
     return tmp_path / "out/vectors.json"
 
 
 def scored(tmp_path, benchmark: str, made, *more: str) -> dict:
-    parser = argparse.ArgumentParser()
-    score.add_arguments(parser)
-    score.run(parser.parse_args([benchmark, "--run", str(made), *more, "--output", str(tmp_path / "r.json")]))
+    score.run(job(score, [benchmark, "--run", str(made), *more, "--output", str(tmp_path / "r.json")]))
     return json.loads((tmp_path / "r.json").read_text())
 
 

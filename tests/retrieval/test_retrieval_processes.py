@@ -78,7 +78,7 @@ def test_half_precision_and_nothing_kept(tmp_path, encoder, data):
     collected = {}
     for world in (1, 3):
         args = retrieval.arguments(tmp_path, encoder, data, str(world), "--threads", "1")
-        args.encoding = json.dumps({**retrieval.SPEC, "precision": "bfloat16"})
+        args = args.model_copy(update={"encoding": json.dumps({**retrieval.SPEC, "precision": "bfloat16"})})
         assert on(world, retrieve, args) == [0] * world
         collected[world] = retrieval.files(tmp_path / str(world))
         assert json.loads(args.output.read_text())["encoding"]["precision"] == "bfloat16"

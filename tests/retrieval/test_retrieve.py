@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import os
@@ -14,11 +13,13 @@ import pytest
 from recorded import record
 
 from stele.artifacts.run_files import read_run
+from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.files.atomic import MARK
 from stele.retrieval import retrieve
 from stele.retrieval.dense import vector_files
 from stele.retrieval.searches import search_job
+from tests.jobs import job
 
 SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}
 WORDS = ["river", "nile", "flows", "through", "uganda", "egypt", "who", "wrote", "first", "novel", "city", "capital"]
@@ -56,12 +57,10 @@ def small_windows(monkeypatch):
     monkeypatch.setattr(encode, "CPU_WINDOW", 16)
 
 
-def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out", *more: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    retrieve.add_arguments(parser)
+def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out", *more: str) -> Job:
     line = ["--benchmark", "mrtydi", "--languages", "sw", "th", "--encoder", str(encoder), "--depth", "20"]
     line += ["--encoding", json.dumps(SPEC), "--data", *data, "--state", str(tmp_path / "state" / name)]
-    return parser.parse_args([*line, "--output", str(tmp_path / name / "retrieval.json"), *more])
+    return job(retrieve, [*line, "--output", str(tmp_path / name / "retrieval.json"), *more])
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -144,7 +143,7 @@ def test_a_broken_query_tower_is_named_and_once_mended_nothing_of_it_is_left(tmp
     assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
-def killed(args: argparse.Namespace, patch, run=None) -> None:
+def killed(args: Job, patch, run=None) -> None:
     """Runs a command, retrieve by default, in a child that `patch()` has prepared to kill itself, with kill -9."""
     child = os.fork()
     if child == 0:
@@ -240,7 +239,7 @@ def test_other_code_makes_the_vectors_anew(tmp_path, encoder, data, monkeypatch,
     monkeypatch.setattr(Encoder, "encode_stream", shifted)
     for code, passages in (("old", 0), ("new", 200)):
         if keep or code == "new":
-            args.code = code
+            args = args.model_copy(update={"code": code})
             retrieve.run(args)
         assert len(encoded) == passages, code
     retrieve.run(arguments(tmp_path, encoder, data, "clean"))
@@ -262,7 +261,7 @@ def test_limit_searches_few_queries_among_their_own_passages(tmp_path, encoder, 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_keep_index_keeps_vectors_that_numpy_reads(tmp_path, encoder, data, precision):
     args = arguments(tmp_path, encoder, data, "out", "--keep-index", str(tmp_path / "index"))
-    args.encoding = json.dumps({**SPEC, "precision": precision})
+    args = args.model_copy(update={"encoding": json.dumps({**SPEC, "precision": precision})})
     retrieve.run(args)
     vectors = np.load(tmp_path / "index/sw/vectors.npy")
     assert vectors.shape == (100, 32)
@@ -323,7 +322,7 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path):
     [
         (["--benchmark", "mrtidy"], "unknown benchmark 'mrtidy'; did you mean 'mrtydi'"),
         (["--data", "mrtydi"], "want DATASET:PART=PATH"),
-        (["--data", "mrtydi:sw=/nowhere/record.json"], "no such record, folder or file: /nowhere/record.json"),
+        (["--data", "mrtydi:xx=/nowhere/record.json"], "no such record, folder or file: /nowhere/record.json"),
         (["--encoding", "{"], "--encoding: not a readable argument: not JSON"),
         (["--depth", "0"], "must be at least 1"),
     ],
@@ -362,7 +361,7 @@ def test_as_many_hits_as_asked_for_remain_without_the_query_itself(tmp_path, enc
     benchmark = "miracl_hard_negatives"  # read by the module beir
     data = [f"{benchmark}:en={record(tmp_path / 'set', content='set')}"]
     args = arguments(tmp_path, encoder, data)
-    args.benchmark, args.languages, args.depth = benchmark, ["en"], 5
+    args = args.model_copy(update={"benchmark": benchmark, "languages": ("en",), "depth": 5})
     retrieve.run(args)
     run = read_run(tmp_path / "out/runs/en.trec.gz")
     for query, left_out in (("d0", {"d0"}), ("d1", {"d1"}), ("d2", {"d2", "d9"}), ("q", {"q"})):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -124,7 +123,8 @@ def test_a_benchmark_that_is_of_no_pairs_is_refused(monkeypatch):
 
     monkeypatch.setattr(encoder_arguments, "load_calibration", lambda *given: object())
     encoder = SimpleNamespace(spec=None)
-    args = argparse.Namespace(calibration=Path("record.json"), operation="scaled", encoder=Path("encoder.json"))
+    paths = {"calibration": Path("record.json"), "encoder": Path("encoder.json")}
+    args = encoder_arguments.CalibratedJob(operation="scaled", **paths)
 
     for sets in ([QuerySet("sw", "sw", "sw")], [QuerySet("fr-en", "fr", "en"), QuerySet("de-en", "de", "en")]):
         with pytest.raises(SteleError, match="want a benchmark of pairs of languages"):

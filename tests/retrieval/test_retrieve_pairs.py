@@ -14,6 +14,7 @@ from stele.retrieval import retrieve
 from stele.retrieval.dense import collection
 from stele.retrieval.searches import search_job
 from tests.forked import forked
+from tests.jobs import job
 
 small_windows = retrieval.small_windows
 QUERY_SETS = ["en-fr", "en-th", "fr-en", "th-en"]
@@ -34,11 +35,9 @@ def data(tmp_path) -> list[str]:
 
 
 def arguments(tmp_path, encoder, data, name="out", spec=SPEC, *more):
-    parser = retrieval.argparse.ArgumentParser()
-    retrieve.add_arguments(parser)
     line = ["--benchmark", "tatoeba", "--languages", "fr", "th", "--encoder", str(encoder), "--depth", "5"]
     line += ["--encoding", json.dumps(spec), "--data", *data, "--state", str(tmp_path / "state" / name)]
-    return parser.parse_args([*line, "--output", str(tmp_path / name / "retrieval.json"), "--threads", "1", *more])
+    return job(retrieve, [*line, "--output", str(tmp_path / name / "retrieval.json"), "--threads", "1", *more])
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
 from stele.retrieval import retrieve
 from stele.retrieval.searches.search import search
+from tests.jobs import job
 
 NAMES = {"fa": "fas", "ru": "rus", "zh": "zho"}
 small_windows = retrieval.small_windows  # of the encoder: 16 texts a block
@@ -39,11 +39,10 @@ def data(tmp_path) -> list[str]:
 
 
 def arguments(tmp_path: Path, encoder: Path, data: list[str], benchmark: str, languages: list[str], *more: str):
-    parser, out = argparse.ArgumentParser(), tmp_path / benchmark / "retrieval.json"
-    retrieve.add_arguments(parser)
+    out = tmp_path / benchmark / "retrieval.json"
     line = ["--benchmark", benchmark, "--languages", *languages, "--encoder", str(encoder), "--depth", "30"]
     line += ["--encoding", json.dumps(retrieval.SPEC), "--data", *data, "--state", str(tmp_path / "state" / benchmark)]
-    return parser.parse_args([*line, "--output", str(out), *more])
+    return job(retrieve, [*line, "--output", str(out), *more])
 
 
 def run(*given) -> Path:

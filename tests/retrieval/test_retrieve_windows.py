@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import test_retrieve as retrieval
 from recorded import record
 
 from stele.artifacts.run_files import read_run
+from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.recipes.search import Windows
 from stele.retrieval import retrieve
@@ -19,6 +19,7 @@ from stele.retrieval.dense import vector_files
 from stele.retrieval.dense.windows import document_hits, parse_windows, sentence_windows
 from stele.retrieval.searches import search_job
 from tests.forked import forked
+from tests.jobs import job
 
 SHI = Windows(sentences=5, stride=1, hits=100, best=3)
 FEW = {"sentences": 2, "stride": 1, "hits": 12, "best": 3}
@@ -111,9 +112,7 @@ def data(tmp_path) -> list[str]:
     return given
 
 
-def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out", *more: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    retrieve.add_arguments(parser)
+def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out", *more: str) -> Job:
     line = [
         "--benchmark",
         "mrtydi",
@@ -128,7 +127,7 @@ def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out",
     ]
     line += ["--encoding", json.dumps(retrieval.SPEC), "--data", *data, "--state", str(tmp_path / "state" / name)]
     line += ["--windows", json.dumps(FEW), "--output", str(tmp_path / name / "retrieval.json")]
-    return parser.parse_args([*line, *more])
+    return job(retrieve, [*line, *more])
 
 
 def facts(tmp_path: Path, name: str) -> dict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 
 import numpy as np
@@ -13,6 +12,7 @@ from test_retrieve import SPEC, WORDS, files, kill_at, killed
 from stele.retrieval import retrieve
 from stele.retrieval.dense import processes
 from tests.forked import forked
+from tests.jobs import job
 
 PAIRS = ["ru-ru", "ru-en", "en-ru", "en-en", "sw-sw", "sw-en", "en-sw"]
 VARIANTS = {"ru": "rus_Cyrl", "en": "eng_Latn", "sw": "swh_Latn"}
@@ -34,11 +34,9 @@ def data(tmp_path) -> str:
 
 
 def arguments(tmp_path, encoder, data, name):
-    parser = argparse.ArgumentParser()
-    retrieve.add_arguments(parser)
     line = ["--benchmark", "belebele", "--languages", *PAIRS, "--encoder", str(encoder), "--depth", "5"]
     line += ["--encoding", json.dumps(SPEC), "--data", data, "--state", str(tmp_path / "state" / name)]
-    return parser.parse_args([*line, "--output", str(tmp_path / name / "retrieval.json"), "--threads", "1"])
+    return job(retrieve, [*line, "--output", str(tmp_path / name / "retrieval.json"), "--threads", "1"])
 
 
 @pytest.fixture

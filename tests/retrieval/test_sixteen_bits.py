@@ -41,7 +41,7 @@ def test_ndcg_with_weights_of_sixteen_bits_is_that_of_thirty_two(tmp_path: Path,
     found, runs = {}, {}
     for weights in ("float32", "bfloat16"):
         args = retrieval.arguments(tmp_path, encoder, data, weights)
-        args.languages, args.encoding = ["sw"], json.dumps({**spec, "weights": weights})
+        args = args.model_copy(update={"languages": ("sw",), "encoding": json.dumps({**spec, "weights": weights})})
         retrieve.run(args)
         runs[weights] = args.output.parent / "runs/sw.trec.gz"
         found[weights] = score(read_run(runs[weights]), judgments, ["ndcg@10"]).means["ndcg@10"]

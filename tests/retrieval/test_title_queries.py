@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
@@ -14,9 +13,11 @@ import test_retrieve as retrieval
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter
 from stele.benchmarks import transfer_set as reader
+from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.retrieval import title_queries
 from stele.retrieval.lexical import lucene_bm25
+from tests.jobs import job
 
 RECIPE = {"queries": 100, "depth": 4, "negatives": 2, "k1": 0.9, "b": 0.4, "characters": 40}
 # title -> text. "nile": its own article comes first of four; "egypt" is not in its own article; "tower" finds one alone
@@ -48,12 +49,10 @@ def documents(tmp_path) -> list[Path]:
     return [corpus(tmp_path / "1", dict(items[:4])), corpus(tmp_path / "2", dict(items[4:]), first=4)]
 
 
-def arguments(tmp_path: Path, documents: list[Path], name: str = "out", seed: int = 0, **changes) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    title_queries.add_arguments(parser)
+def arguments(tmp_path: Path, documents: list[Path], name: str = "out", seed: int = 0, **changes) -> Job:
     line = ["--language", "en", "--documents", *map(str, documents), "--recipe", json.dumps({**RECIPE, **changes})]
     line += ["--seed", str(seed), "--state", str(tmp_path / "state" / name)]
-    return parser.parse_args([*line, "--output", str(tmp_path / name / "record.json")])
+    return job(title_queries, [*line, "--output", str(tmp_path / name / "record.json")])
 
 
 def examples(tmp_path: Path, name: str = "out") -> dict:

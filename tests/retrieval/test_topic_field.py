@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from stele.errors import SteleError
 from stele.retrieval import bm25, retrieve
+from tests.jobs import job
 from tests.retrieval.recorded import record
 
 DOCUMENTS = {"1": "el río cruza la ciudad", "2": "la novela ganó un premio", "3": "nada de eso"}
@@ -36,8 +36,6 @@ def first(tmp_path: Path, name: str) -> str:
 
 
 def searched(tmp_path: Path, data: list[str], name: str, benchmark: str = "trec3_es", **recipe) -> str:
-    parser = argparse.ArgumentParser()
-    bm25.add_arguments(parser)
     line = [
         "--benchmark",
         benchmark,
@@ -49,7 +47,7 @@ def searched(tmp_path: Path, data: list[str], name: str, benchmark: str = "trec3
         *data,
     ]
     line += ["--state", str(tmp_path / "state" / name), "--output", str(tmp_path / name / "retrieval.json")]
-    bm25.run(parser.parse_args(line))
+    bm25.run(job(bm25, line))
     return first(tmp_path, name)
 
 
@@ -63,8 +61,6 @@ def test_an_encoder_asks_by_the_field(tmp_path, data, encoder, monkeypatch):
     asked = []
     original = retrieve.RetrievalJob.queries
     monkeypatch.setattr(retrieve.RetrievalJob, "queries", lambda job, s: asked.append(original(job, s)) or asked[-1])
-    parser = argparse.ArgumentParser()
-    retrieve.add_arguments(parser)
     for field in (None, "narrative"):
         line = ["--benchmark", "trec3_es", "--languages", "es", "--encoder", str(encoder), "--data", *data]
         line += [
@@ -75,7 +71,7 @@ def test_an_encoder_asks_by_the_field(tmp_path, data, encoder, monkeypatch):
             *(["--field", field] if field else []),
         ]
         line += ["--state", str(tmp_path / "state"), "--output", str(tmp_path / f"{field}/retrieval.json")]
-        retrieve.run(parser.parse_args(line))
+        retrieve.run(job(retrieve, line))
     assert [queries[0].text for queries in asked] == ["río", "premio"]
     assert json.loads((tmp_path / "narrative/retrieval.json").read_text())["field"] == "narrative"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 from dataclasses import replace
@@ -15,6 +14,7 @@ from stele.errors import SteleError
 from stele.evaluation.bootstrap import interval, resampled_means
 from stele.evaluation.significance import load_test
 from stele.scoring import compare
+from tests.jobs import job
 from tests.sealed import write_sealed
 
 BASELINE = {"en": [0.5, 0.25], "sw": [0.0, 0.5, 0.25]}
@@ -34,9 +34,7 @@ def raised(by: dict[str, float]) -> dict[str, list[float]]:
 
 
 def compared(*line) -> None:
-    parser = argparse.ArgumentParser()
-    compare.add_arguments(parser)
-    compare.run(parser.parse_args([str(part) for part in line]))
+    compare.run(job(compare, [str(part) for part in line]))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import os
@@ -24,6 +23,7 @@ from stele.registry import names_held
 from stele.scoring import count_dataset
 from stele.scoring.count_dataset import as_metrics
 from stele.scoring.statistics import load_counts
+from tests.jobs import job
 from tests.sealed import write_sealed
 
 REAL = Path(os.environ.get("STELE_REAL_DATA", "/nowhere"))
@@ -44,10 +44,8 @@ def count(folder: Path, dataset: str, *parts: str, labels=("generated data",), m
     for part in parts:
         write_sealed(folder / part / "record.json", {"job": "x", "labels": labels, "content": part})
         given.append(f"{dataset}:{part}={folder / part / 'record.json'}")
-    parser = argparse.ArgumentParser()
-    count_dataset.add_arguments(parser)
     count_dataset.run(
-        parser.parse_args(["--dataset", dataset, "--data", *given, "--output", str(folder / "count.json"), *more])
+        job(count_dataset, ["--dataset", dataset, "--data", *given, "--output", str(folder / "count.json"), *more])
     )
     result = read_result(folder / "count.json")
     assert (result.benchmark, result.model, result.setting) == ("statistics", dataset, "count")

@@ -1,6 +1,5 @@
 """Lengths of documents: counted by hand, the same in any batches, means in the record, and what is planned."""
 
-import argparse
 import csv
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from stele.errors import SteleError
 from stele.files.digests import sha256
 from stele.plan.plan import make_plan
 from stele.scoring import count_lengths
+from tests.jobs import job
 from tests.sealed import write_sealed
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))  # tiny_models
@@ -61,11 +61,9 @@ def lengths(tmp_path, clef, tokenizer):
     """lengths(dataset, language) -> the file of counted lengths."""
 
     def call(dataset="clef", language="de") -> Path:
-        parser = argparse.ArgumentParser()
-        count_lengths.add_arguments(parser)
         line = ["--dataset", dataset, "--language", language, "--data", f"clef:all={clef}"]
         output = tmp_path / f"lengths_{language}.csv"
-        count_lengths.run(parser.parse_args([*line, "--tokenizer", str(tokenizer), "--output", str(output)]))
+        count_lengths.run(job(count_lengths, [*line, "--tokenizer", str(tokenizer), "--output", str(output)]))
         return output
 
     return call

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-
 import pytest
 
 from stele.errors import SteleError
 from stele.scoring import count_parameters
 from stele.scoring.count_parameters import parameters
+from tests.jobs import job
 from tests.sealed import write_sealed
 
 
@@ -75,10 +74,8 @@ def test_the_result_is_one_that_a_table_reads(encoder, tmp_path):
 
     encoder.save_pretrained(tmp_path)
     write_sealed(tmp_path / "record.json", {"job": "x", "labels": ["stand-in checkpoint"], "content": "c"})
-    parser = argparse.ArgumentParser()
-    count_parameters.add_arguments(parser)
     line = ["--encoder", str(tmp_path / "record.json"), "--model", "mbert", "--seeds", "pt0-ft0"]
-    count_parameters.run(parser.parse_args([*line, "--output", str(tmp_path / "pt0-ft0.json")]))
+    count_parameters.run(job(count_parameters, [*line, "--output", str(tmp_path / "pt0-ft0.json")]))
     result = read_result(tmp_path / "pt0-ft0.json")
     assert result.metrics["parameters"].languages == {"all": parameters(tmp_path)}
     assert result.labels == ["stand-in checkpoint"]

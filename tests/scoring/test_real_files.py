@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from stele.benchmarks import lareqa, tatoeba
 from stele.benchmarks._qrels import read_qrels
 from stele.scoring import score
+from tests.jobs import job
 
 # castorini/mr.tydi README: test queries by language
 MRTYDI = {
@@ -20,9 +20,7 @@ MRTYDI = {
 
 
 def scored(tmp_path, *line) -> dict:
-    parser = argparse.ArgumentParser()
-    score.add_arguments(parser)
-    score.run(parser.parse_args([*map(str, line), "--output", str(tmp_path / "out.json")]))
+    score.run(job(score, [*map(str, line), "--output", str(tmp_path / "out.json")]))
     return json.loads((tmp_path / "out.json").read_text())
 
 

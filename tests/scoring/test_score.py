@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import math
@@ -14,16 +13,16 @@ from stele.artifacts.records import read_record
 from stele.artifacts.results import read_result
 from stele.artifacts.run import canonical
 from stele.artifacts.run_files import write_run
+from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.files.digests import sha256
 from stele.scoring import average, score
+from tests.jobs import job
 from tests.sealed import write_sealed
 
 
-def arguments(module, *line: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    module.add_arguments(parser)
-    return parser.parse_args(line)
+def arguments(module, *line: str) -> Job:
+    return job(module, line)
 
 
 def put_record(folder: Path, name: str = "record.json", **facts) -> Path:

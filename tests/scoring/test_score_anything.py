@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gzip
 import json
@@ -11,10 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.evaluation.scores import read_queries
 from stele.scoring import score
 from stele.scoring.system_files.formats import read_output
+from tests.jobs import job
 from tests.sealed import write_sealed
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2\t0\tb\t1\nq3 0 c 1\n"
@@ -23,10 +24,8 @@ RANKINGS = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"b": 5, "a": 4.5}, "q9": {"a": 1.
 EXPECTED = (1 / 2 + 1 + 0) / 3
 
 
-def run(*line: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    score.add_arguments(parser)
-    args = parser.parse_args(list(map(str, line)))
+def run(*line: str) -> Job:
+    args = job(score, list(map(str, line)))
     score.run(args)
     return args
 
@@ -493,10 +492,9 @@ def test_compared_runs_are_scored_by_the_same_rule(tmp_path, arguana):
     from stele.scoring import compare
 
     (tmp_path / "other.txt").write_text(trec({"a-pro": {"a-con": 1.0}, "b-pro": {"b-con": 1.0}}))
-    parser, name = argparse.ArgumentParser(), "miracl_hard_negatives"
-    compare.add_arguments(parser)
+    name = "miracl_hard_negatives"
     systems = [f"--system {system} en={tmp_path / system}.txt" for system in ("run", "other")]
     line = f"--benchmark {name} --data {name}:en={arguana} {' '.join(systems)} --output {tmp_path / 'c.json'}"
-    compare.run(parser.parse_args(line.split()))
+    compare.run(job(compare, line.split()))
     rows = json.loads((tmp_path / "c.json").read_text())["comparisons"]
     assert {(row["mean"], row["difference"]) for row in rows} == {(1.0, 0.0)}

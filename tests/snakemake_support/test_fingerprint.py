@@ -9,8 +9,9 @@ from stele.snakemake_support import fingerprint
 
 
 def test_comments_docstrings_and_formatting_do_not_count():
-    plain = "def f(a):\n    return a + 1\n"
-    dressed = '"""Module."""\n# why\ndef f( a ):\n    """Doc."""\n\n    return (a + 1)  # here\n'
+    plain = "class J:\n    seed: int\ndef f(a):\n    return a + 1\n"
+    dressed = '"""Module."""\n# why\nclass J:\n    """Doc."""\n    seed: int\n    """Help."""\n'
+    dressed += 'def f( a ):\n    """Doc."""\n\n    return (a + 1)  # here\n'
     assert fingerprint.source_digest(plain) == fingerprint.source_digest(dressed)
     assert fingerprint.source_digest(plain) != fingerprint.source_digest(plain.replace("1", "2"))
 

@@ -1,6 +1,5 @@
 """The beginning of a corpus: from a generated mirror as a folder and as a server, which counts what it served."""
 
-import argparse
 import bz2
 import hashlib
 import json
@@ -18,6 +17,7 @@ from stele.sources.download import places
 from stele.sources.download.cut import split_documents
 from stele.sources.download.http import Failed, Policy
 from stele_world import mirror as mirror_command
+from tests.jobs import job
 
 CC100 = "data.statmt.org/cc-100/sw.txt.xz"
 WIKI = "dumps.wikimedia.org/swwiki/20220801/swwiki-20220801-pages-articles-multistream"
@@ -28,12 +28,10 @@ DUMP, INDEX = f"{WIKI}.xml.bz2", f"{WIKI}-index.txt.bz2"
 def mirror(tmp_path_factory):
     """A generated mirror of two languages, with more web text and pages than any test takes."""
     folder = tmp_path_factory.mktemp("generated")
-    parser = argparse.ArgumentParser()
-    mirror_command.add_arguments(parser)
     output = folder / "mirror" / "manifest.json"
     world = json.dumps({"entities": 400, "web_documents": 900})
     flags = ["--world", world, "--seed", "1", "--languages", "en", "sw", "--user-data", str(folder / "user_data")]
-    mirror_command.run(parser.parse_args([*flags, "--output", str(output)]))
+    mirror_command.run(job(mirror_command, [*flags, "--output", str(output)]))
     return output.parent
 
 

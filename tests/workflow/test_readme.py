@@ -1,6 +1,5 @@
 """The README's commands, planned as they stand; its links and make targets exist."""
 
-import argparse
 import importlib
 import re
 import shlex
@@ -14,6 +13,7 @@ import pytest
 
 from stele.command import cli
 from tests.conftest import ROOT
+from tests.jobs import job
 from tests.workflow.conftest import copy_project, environment, snakemake
 
 TEXT = (ROOT / "README.md").read_text()
@@ -46,9 +46,7 @@ def test_a_command_plans(command, fresh, tmp_path):
 def test_a_command_of_stele_is_one_and_takes_these_arguments(line):
     _, stage, *rest = shlex.split(line, comments=True)
     command, *arguments = rest if rest[0] in cli.commands(stage) else [stage, *rest]
-    parser = argparse.ArgumentParser()
-    importlib.import_module(f"stele.{stage}.{command}").add_arguments(parser)
-    assert vars(parser.parse_args(arguments))
+    assert job(importlib.import_module(f"stele.{stage}.{command}"), arguments)
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ def test_a_checkout_in_a_folder_of_any_name_builds_the_same_with_the_worker(chai
     assert outputs(project) == outputs(chain)
 
 
-BREAK = "def run(args: argparse.Namespace) -> None:\n"
+BREAK = "def run(args: Score) -> None:\n"
 
 
 def broken(module):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
+from tests.jobs import job
 
 LANGUAGES = ["en", "ar", "de", "ja", "ru", "sw", "th"]  # every kind of script and both kinds of word separation
 QUESTIONS = {"train": 30, "dev": 8, "test": 12}
@@ -28,11 +29,9 @@ def write_mirror() -> Callable[..., dict]:
     def write(folder: Path, seed: int = 0, languages: list[str] = LANGUAGES, world: dict = WORLD) -> dict:
         from stele_world import mirror
 
-        parser = argparse.ArgumentParser()
-        mirror.add_arguments(parser)
         output = folder / "mirror" / "manifest.json"
         flags = ["--world", json.dumps(world), "--seed", str(seed), "--output", str(output)]
-        mirror.run(parser.parse_args([*flags, "--user-data", str(folder / "user_data"), "--languages", *languages]))
+        mirror.run(job(mirror, [*flags, "--user-data", str(folder / "user_data"), "--languages", *languages]))
         return json.loads(output.read_text())
 
     return write

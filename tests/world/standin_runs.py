@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue.hub import repository
 from stele.catalogue.recipes import generator_models
+from tests.jobs import job
 
 SMALL = {"steps": 3, "batch": 6, "length": 16}
 SIZES: dict[str, dict[str, Any]] = {
@@ -53,13 +53,11 @@ def make(key: str, mirror: Path, records: Path, languages: list[str], values: di
     from stele_world import standin
 
     entry = recipe(key, **(values or {}))
-    parser = argparse.ArgumentParser()
-    standin.add_arguments(parser)
     output = records / key / "record.json"
     flags = ["--checkpoint", key, "--recipe", json.dumps(entry), "--mirror", str(mirror), "--languages", *languages]
     flags += ["--base", *(str(records / base / "record.json") for base in entry["bases"])]
     flags += ["--seed", "3", "--state", str(records / "state" / key), "--output", str(output)]
-    standin.run(parser.parse_args(flags))
+    standin.run(job(standin, flags))
     return json.loads(output.read_text())
 
 
@@ -70,9 +68,7 @@ def fetch(key: str, mirror: Path, records: Path, folder: Path) -> dict[str, Any]
     entry = catalogue.load("standins")[key]
     source = {"checkpoint": entry["repo"]} if "repo" in entry else {}
     where = ["--mirrors", str(mirror), "--offline"] if repository(source) else ["--path", str(records / key / key)]
-    parser = argparse.ArgumentParser()
-    checkpoint.add_arguments(parser)
     use = ["--generator"] if key in generator_models() else []
     flags = ["--model", key, "--source", json.dumps(source), *where, *use, "--state", str(folder / "state")]
-    checkpoint.run(parser.parse_args([*flags, "--output", str(folder / key / "record.json")]))
+    checkpoint.run(job(checkpoint, [*flags, "--output", str(folder / key / "record.json")]))
     return json.loads((folder / key / "record.json").read_text())

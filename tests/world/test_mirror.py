@@ -1,6 +1,5 @@
 """The mirror as a whole: repeatable, complete, swapped in at once, in agreement with the catalogue."""
 
-import argparse
 import hashlib
 import json
 
@@ -13,6 +12,7 @@ from stele.errors import SteleError
 from stele.files.atomic import MARK, atomic_directory
 from stele_world import mirror, site
 from stele_world.mirror import _remove_empty
+from tests.jobs import job
 
 MSM = ("mrtydi", "xor_retrieve", "mewsli_x", "lareqa", "nq", "tatoeba")
 
@@ -204,10 +204,8 @@ def test_wrong_flags_get_one_clear_error_and_leave_nothing(tmp_path, changes, me
     flags |= changes
     for key in ("--output", "--user-data"):
         flags[key] = str(tmp_path / flags[key])
-    parser = argparse.ArgumentParser()
-    mirror.add_arguments(parser)
     with pytest.raises(SteleError, match=message):
-        mirror.run(parser.parse_args([word for pair in flags.items() for word in pair]))
+        mirror.run(job(mirror, [word for pair in flags.items() for word in pair]))
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ from stele.encoders.load import load_encoder
 from stele.retrieval import encode_collection
 from stele.sources.weights.checkpoint_checks import check_settings
 from stele_world.standins import corpus
+from tests.jobs import job
 from tests.sealed import write_sealed
 from tests.world import standin_runs as runs
 
@@ -77,11 +77,9 @@ def test_the_news_are_longer_than_a_stand_in_reads(made, generated, tmp_path):
             (folder / path.name).symlink_to(path)
         write_sealed(folder / "record.json", {"job": "x", "labels": [], "content": name})
         given.append(f"{name}={folder}/record.json")
-    parser = argparse.ArgumentParser()
-    encode_collection.add_arguments(parser)
     line = ["--benchmark", "neuclir_mono", "--collection", "zh", "--encoding", "{}", "--data", *given]
     line += ["--encoder", str(made.fetched("bge_m3") / "record.json"), "--state", str(tmp_path / "state")]
-    encode_collection.run(parser.parse_args([*line, "--output", str(tmp_path / "out/record.json")]))
+    encode_collection.run(job(encode_collection, [*line, "--output", str(tmp_path / "out/record.json")]))
     counts = json.loads((tmp_path / "out/record.json").read_text())["counts"]
     assert counts["passages"] == 140 and counts["cut_passages"] > 70
 

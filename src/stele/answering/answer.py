@@ -11,18 +11,16 @@ MLQA and SQuAD. A killed job resumes at its saved step.
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from stele.artifacts import records
-from stele.artifacts.state import add_state_arguments, drop, own_folder, write_with_epochs
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.artifacts.state import drop, own_folder, write_with_epochs
+from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
-from stele.command import arguments
+from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, Some, State, record_beside
 from stele.encoders.tokenizer import load_tokenizer, read_json
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
@@ -40,20 +38,26 @@ log = logging.getLogger(__name__)
 JOB = "answer"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="what the model is called")
-    parser.add_argument("--benchmark", required=True)
-    parser.add_argument("--languages", nargs="+", required=True, help="of questions and paragraphs: en-de")
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="how the model learns to answer")
-    add_data_argument(parser)
-    add_data_argument(parser, "--training-data")
-    parser.add_argument("--encoder", type=Path, required=True, metavar="RECORD", help="what is fine-tuned")
-    parser.add_argument("--seed", required=True, type=arguments.seed)
-    add_state_arguments(parser)
-    arguments.add_record_beside(parser, JOB, ["answers"], "epochs.csv")
+class Answer(Job):
+    model: str
+    """What the model is called."""
+    benchmark: str
+    """Its name in benchmarks.yaml."""
+    languages: Some[str]
+    """Of questions and paragraphs: en-de."""
+    recipe: Json
+    """How the model learns to answer."""
+    data: Datasets
+    training_data: Datasets
+    encoder: Record
+    """What is fine-tuned."""
+    seed: Seed
+    state: State
+    code: Code = ""
+    output: Annotated[NewRecord, record_beside(JOB, ["answers"], "epochs.csv")]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Answer) -> None:
     from stele.answering.reading import reader as reader_module
     from stele.answering.reading.windows import make_windows
 

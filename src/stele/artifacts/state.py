@@ -6,7 +6,6 @@ anew and drops the state of the other run. So each recipe, inputs, seed and code
 
 from __future__ import annotations
 
-import argparse
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping
@@ -21,16 +20,6 @@ from stele.files.formats import write_csv
 from stele.files.strict import Values
 
 NAME = re.compile(r"stele-[0-9a-f]{16}")  # of the folder of a run: nobody else's is called so
-
-
-def add_state_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--state", required=True, type=Path, help="folder for the state of an unfinished run")
-    parser.add_argument(
-        "--code",
-        default="",
-        metavar="FINGERPRINT",
-        help="of the code, as the rule gives it; with another one the job starts anew",
-    )
 
 
 def own_folder(

@@ -6,7 +6,6 @@ or the one file itself. `DATASET=PATH` is the dataset whole, as part "all".
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,11 +14,6 @@ from stele.benchmarks.types import Data
 from stele.errors import SteleError
 
 RECORD = "record.json"
-
-
-def add_data_argument(parser: argparse.ArgumentParser, name: str = "--data", required: bool = True) -> None:
-    metavar, text = "DATASET[:PART]=PATH", "record.json, folder or file"
-    parser.add_argument(name, nargs="+", required=required, default=[], metavar=metavar, help=text)
 
 
 def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:

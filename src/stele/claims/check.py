@@ -8,7 +8,6 @@ a paper does not have; all are listed.
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,17 +15,19 @@ from typing import NamedTuple
 
 from stele.claims.judging.kinds import judge_on_print
 from stele.claims.judging.on_print import Judgement
+from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
 from stele.papers.addresses import load_paper
 from stele.papers.claims import FILE, Claim, load_claims, papers_with_claims
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("papers", nargs="*", metavar="PAPER", help="default: all that have claims")
-    parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
+class Check(Job):
+    papers: Positional[tuple[str, ...]] = ()
+    """Default: all that have claims."""
+    specs: SpecsFolder = Path("paper_tables")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Check) -> None:
     problems = []
     for folder in papers_with_claims(args.specs, args.papers):
         judged = list(judge_paper(folder))

@@ -10,7 +10,6 @@ built; docs/evidence.md says how a verdict comes about. `looks.yaml` in the fold
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import math
@@ -18,12 +17,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from stele.claims.judging.estimate import FEWEST_SEEDS, UNTRAINED
 from stele.claims.judging.findings import ALPHA
 from stele.claims.judging.observed import second_taken
 from stele.claims.judging.verdicts import LOOKS, ControlResult, JudgedClaim, judge_paper, runs_of
+from stele.command.arguments import Job, Positional, Some, SpecsFolder
 from stele.files.atomic import atomic_file
 from stele.files.digests import sha256
 from stele.files.formats import write_csv
@@ -35,17 +35,19 @@ COLUMNS += ("seeds", "look", "bar", "detectable", "seeds_needed", "share", "reas
 COLUMNS += ("left_out", "missing", "diverged")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "folder", nargs="?", type=Path, default=Path("results"), help="of results (default: %(default)s)"
-    )
-    parser.add_argument("--paper", nargs="+", metavar="PAPER", help="default: all that have claims")
-    parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
-    parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="(default: %(default)s)")
-    parser.add_argument("--into", type=Path, metavar="FOLDER", help="{paper}.json and .csv in it, nothing shown")
+class Judge(Job):
+    folder: Positional[Path] = Path("results")
+    """Folder of results."""
+    paper: Some[str] | None = None
+    """Default: all that have claims."""
+    specs: SpecsFolder = Path("paper_tables")
+    format: Literal["text", "csv", "json"] = "text"
+    """How the verdicts are shown."""
+    into: Path | None = None
+    """{paper}.json and .csv in it, nothing shown."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Judge) -> None:
     judged, scale = judge(args.folder, args.specs, args.paper), read_stamp(args.folder) or ""
     if args.into:
         write_verdicts(judged, scale, args.into)

@@ -5,25 +5,28 @@ stele claims list msm --format csv > claims.csv
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
 from stele.claims.check import Judged, judge_paper
+from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.files.formats import write_csv
 from stele.papers.claims import papers_with_claims
 
 COLUMNS = ("paper", "key", "main", "kind", "places", "text", "stated", "print", "why", "issue")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("papers", nargs="*", metavar="PAPER", help="default: all that have claims")
-    parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
-    parser.add_argument("--format", choices=("text", "csv"), default="text", help="(default: %(default)s)")
+class ListClaims(Job):
+    papers: Positional[tuple[str, ...]] = ()
+    """Default: all that have claims."""
+    specs: SpecsFolder = Path("paper_tables")
+    format: Literal["text", "csv"] = "text"
+    """How they are shown."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: ListClaims) -> None:
     judged = (one for folder in papers_with_claims(args.specs, args.papers) for one in judge_paper(folder))
     if args.format == "csv":
         write_csv(sys.stdout, [COLUMNS, *(row(one) for one in judged)])

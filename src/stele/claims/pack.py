@@ -10,7 +10,6 @@ left out, and what results come from stands once, in ancestry.json.
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import shutil
@@ -27,6 +26,7 @@ from stele.claims.judging import trainings
 from stele.claims.judging.observed import FILE as LOOKS
 from stele.claims.judging.pairs import references_of
 from stele.claims.judging.verdicts import CONTEXT
+from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
 from stele.evaluation.aggregate import over_seeds
 from stele.evaluation.scores import KEYS, QUERIES
@@ -46,14 +46,17 @@ LEFT_OUT = ("intervals", "outputs")  # of a seed's result: they follow from the 
 OF_A_MEAN = ("benchmark", "model", "setting", "averaged")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("results", type=Path, help="folder of results")
-    parser.add_argument("folder", type=Path, help="where they are kept")
-    parser.add_argument("--work", type=Path, help="the scale's folder of work, for loss curves (default: work/{scale})")
-    parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
+class Pack(Job):
+    results: Positional[Path]
+    """Folder of results."""
+    folder: Positional[Path]
+    """Where they are kept."""
+    work: Path | None = None
+    """The scale's folder of work, for loss curves (default: work/{scale})."""
+    specs: SpecsFolder = Path("paper_tables")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Pack) -> None:
     if not args.results.is_dir():
         raise SteleError(f"{args.results}: no such folder of results")
     work = args.work or Path("work", Path(read_stamp(args.results) or "").stem)

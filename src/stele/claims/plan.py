@@ -9,18 +9,18 @@ by `stele cluster cost`: hours within a factor of two. Results of another scale 
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from stele.artifacts.results import RunKey
 from stele.catalogue import read_yaml
 from stele.claims.judging.pairs import references_of
+from stele.command.arguments import Job, Some, SpecsFolder, Whole
 from stele.config.model import parse_config
 from stele.errors import unknown
 from stele.files.formats import table, write_csv
@@ -69,20 +69,25 @@ class Need(NamedTuple):
         return " ".join(Path(path).stem for path in self.missing)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--claim", nargs="+", metavar="[PAPER/]KEY", help="default: all of the papers")
-    parser.add_argument("--paper", nargs="+", metavar="PAPER", help="default: all that have claims")
-    parser.add_argument("--main", action="store_true", help="main claims alone")
-    parser.add_argument("--scale", help="default: as a run would choose")
-    parser.add_argument(
-        "--seeds", type=int, nargs=2, metavar=("P", "F"), help="numbers of seeds of pretraining and of fine-tuning"
-    )
-    parser.add_argument("--config", type=Path, default=Path("config.yaml"), help="(default: %(default)s)")
-    parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
-    parser.add_argument("--format", choices=("text", "csv"), default="text", help="(default: %(default)s)")
+class PlanClaims(Job):
+    claim: Some[str] | None = None
+    """[PAPER/]KEY of each; default: all of the papers."""
+    paper: Some[str] | None = None
+    """Default: all that have claims."""
+    main: bool = False
+    """Main claims alone."""
+    scale: str | None = None
+    """Default: as a run would choose."""
+    seeds: tuple[Whole, Whole] | None = None
+    """Numbers of seeds of pretraining and of fine-tuning."""
+    config: Path = Path("config.yaml")
+    """The configuration that is planned."""
+    specs: SpecsFolder = Path("paper_tables")
+    format: Literal["text", "csv"] = "text"
+    """How they are shown."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: PlanClaims) -> None:
     # the chosen claims, and the plan of config.yaml with what the arguments replace
     claims = choose(args.specs, args.paper, args.claim, args.main)
     changes: dict[str, Any] = {"scale": args.scale} if args.scale else {}

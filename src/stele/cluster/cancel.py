@@ -5,19 +5,18 @@ For after a run was killed: its jobs go on, and the next run waits for them unle
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from stele.cluster import squeue
+from stele.command.arguments import Job
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--folder", type=Path, default=Path(), help="the folder that the workflow ran in; default: here"
-    )
+class Cancel(Job):
+    folder: Path = Path()
+    """The folder that the workflow ran in; default: here."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Cancel) -> None:
     jobs = squeue.of_folder(args.folder, timeout=60)
     squeue.cancel([job.id for job in jobs])
     for job in jobs:

@@ -7,7 +7,6 @@ compares what must be equal. Takes a few minutes of one GPU; the folder goes whe
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.cluster import settings, sinfo, squeue
-from stele.command import arguments
+from stele.command.arguments import Job, Number
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import files_digest
@@ -56,16 +55,14 @@ class Item:
         return f"{self.name:<16} {mark:<7} {self.detail}"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--folder", type=Path, default=Path(), help="where to make the folder; the nodes must see it; default: here"
-    )
-    parser.add_argument(
-        "--minutes", type=arguments.number, default=60, help="the longest to wait, in the queue too; default: 60"
-    )
+class Check(Job):
+    folder: Path = Path()
+    """Where to make the folder; the nodes must see it; default: here."""
+    minutes: Number = 60
+    """The longest to wait, in the queue too."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Check) -> None:
     """Prints the table; raises SteleError where a check failed, and then keeps the folder."""
     if "SLURM_JOB_ID" in os.environ:
         raise SteleError("this is inside a SLURM job: start it where you type sbatch")

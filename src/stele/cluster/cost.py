@@ -9,7 +9,6 @@ recipes, the rest from sizes and measured rates; src/stele/catalogue/costs.yaml 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -22,6 +21,7 @@ from stele.cluster.requests import JobRequest
 from stele.cluster.sinfo import size as number
 from stele.cluster.sizes import UNKNOWN, shape_of, windows
 from stele.cluster.work import Work, cpu_seconds, device, seconds
+from stele.command.arguments import Job, Positional
 from stele.command.stages import STAGES
 from stele.files.atomic import atomic_file
 from stele.files.formats import duration, table, write_csv
@@ -33,12 +33,14 @@ COLUMNS = ("stage", "rule", "job", "hours", "gpus", "gpu_hours", "cpu_hours", "m
 COLUMNS += ("flops", "download_bytes", "kept_bytes", "temporary_bytes")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--all", action="store_true", help="count what is built already, too")
-    parser.add_argument("snakemake", nargs="*", metavar="-- ARGUMENTS", help="of snakemake; default target: all_tables")
+class Cost(Job):
+    all: bool = False
+    """Count what is built already, too."""
+    snakemake: Positional[tuple[str, ...]] = ()
+    """Arguments of snakemake, after `--`; default target: all_tables."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Cost) -> None:
     plan, jobs = planned(args.snakemake, args.all, leave_out="cost")
     text = markdown(plan, jobs, device(settings.read().gpu_model), args.all)
     # beside the scale's own files: results/ may hold another scale

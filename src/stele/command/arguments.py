@@ -1,75 +1,105 @@
-"""How a command's arguments are read: numbers as they are written in files, outputs that can be written."""
+"""A command's job: one typed class, from which its command line, its help and its page in the docs come.
+
+A field is a flag: its name and type say how it is written, its default whether it may be left out, the text below it
+is its help. The types here are those that several jobs share: numbers as they are written in files, records, outputs
+that can be written. What a type refuses is wrong usage; an output that may not be written is a SteleError.
+
+    class Finetune(Job):
+        encoder: Record
+        seed: Seed
+        limit: Whole | None = None
+"""
 
 from __future__ import annotations
 
-import argparse
 import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from cyclopts import Parameter
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from stele.errors import SteleError
 from stele.files.atomic import RECORD, check_record, check_replaceable, is_made
 from stele.files.reading import LARGEST_SEED
 
+T = TypeVar("T")
+POSITIONAL = "positional"
+
+
+class Job(BaseModel):
+    """The inputs, the recipe, the seed and the outputs of one run of a command."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, protected_namespaces=())
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """A field is named on the command line (`--field`), unless it is `Positional`."""
+        for field in cls.model_fields.values():  # as cyclopts reads it
+            field.kw_only = POSITIONAL not in field.metadata
+
 
 def whole(text: str) -> int:
-    """A whole number in the digits 0 to 9.
+    """A whole number in the digits 0 to 9. Raises ValueError.
 
     >>> whole("-12")
     -12
     """
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at most 18 digits 0 to 9")
+        raise ValueError(f"{text!r} is no whole number of at most 18 digits 0 to 9")
     return int(text)
 
 
 def seed(text: str) -> int:
-    """A seed, as all generators of random numbers take it."""
+    """A seed, as all generators of random numbers take it. Raises ValueError."""
     if (value := whole(text)) > LARGEST_SEED:
-        raise argparse.ArgumentTypeError(f"{text} is no seed: the largest is {LARGEST_SEED}")
+        raise ValueError(f"{text} is no seed: the largest is {LARGEST_SEED}")
     return value
 
 
 def number(text: str) -> float:
-    """A finite number in the digits 0 to 9."""
+    """A finite number in the digits 0 to 9. Raises ValueError."""
     if not re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", text) or not math.isfinite(float(text)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is no number")
     return float(text)
 
 
-def output(*endings: str) -> Callable[[str], Path]:
+def _read(parse: Callable[[str], Any]) -> BeforeValidator:
+    """Reads a value of the command line; one of Python's own is taken as it is."""
+    return BeforeValidator(lambda value: parse(value) if isinstance(value, str) else value)
+
+
+def ends_in(*endings: str) -> AfterValidator:
     """A file to write, whose ending says its format: refused before the work, and not after it."""
 
-    def path(text: str) -> Path:
-        file = Path(text)
+    def check(file: Path) -> Path:
         if file.suffix not in endings:
-            raise SteleError(f"{text}: want a file that ends in {' or '.join(endings)}, which says its format")
+            raise SteleError(f"{file}: want a file that ends in {' or '.join(endings)}, which says its format")
         if file.is_dir():
-            raise SteleError(f"{text}: a folder, want a file that ends in {' or '.join(endings)}")
+            raise SteleError(f"{file}: a folder, want a file that ends in {' or '.join(endings)}")
         return file
 
-    return path
+    return AfterValidator(check)
 
 
-def add_record(parser: argparse.ArgumentParser, job: str) -> None:
-    """`--output`, the record.json of a folder that `job` makes whole: refused before the work if it may not."""
+def record_of(job: str) -> AfterValidator:
+    """The record.json of a folder that `job` makes whole: refused before the work if it may not."""
 
-    def path(text: str) -> Path:
-        if (record := Path(text)).name != RECORD:
-            raise SteleError(f"{text}: the record of a folder is called {RECORD}; write {record / RECORD}")
+    def check(record: Path) -> Path:
+        if record.name != RECORD:
+            raise SteleError(f"{record}: the record of a folder is called {RECORD}; write {record / RECORD}")
         check_replaceable(record.parent, job)
         return record
 
-    what = f"{RECORD} to write, in a folder of its own"
-    parser.add_argument("--output", required=True, type=path, metavar="RECORD", help=what)
+    return AfterValidator(check)
 
 
-def add_record_beside(parser: argparse.ArgumentParser, job: str, folders: Sequence[str], *files: str) -> None:
-    """`--output`, a record that `job` writes with folders and files beside it: refused where those are another's."""
+def record_beside(job: str, folders: Sequence[str], *files: str) -> AfterValidator:
+    """A record that `job` writes with folders and files beside it: refused before the work if those are another's."""
 
-    def path(text: str) -> Path:
-        record = Path(text)
+    def check(record: Path) -> Path:
         check_record(record, job)
         places = [record.parent / folder for folder in folders]
         for place in places:
@@ -79,5 +109,22 @@ def add_record_beside(parser: argparse.ArgumentParser, job: str, folders: Sequen
                 raise SteleError(f"{file}: is there, and is not of `{job}`; give another folder")
         return record
 
-    what = f"FILE.json to write; {', '.join([*(f'{folder}/' for folder in folders), *files])} stand beside it"
-    parser.add_argument("--output", required=True, type=path, metavar="RECORD", help=what)
+    return AfterValidator(check)
+
+
+Positional = Annotated[T, POSITIONAL]
+Some = Annotated[tuple[T, ...], Parameter(consume_multiple=1)]  # at least one
+Whole = Annotated[int, _read(whole)]
+Seed = Annotated[int, _read(seed), Field(description="Of all random choices.")]
+Number = Annotated[float, _read(number)]
+Record = Annotated[Path, Parameter(metavar="RECORD")]
+Json = Annotated[str, Parameter(metavar="JSON")]
+NewRecord = Annotated[Record, Field(description="The record to write; what it describes stands beside it.")]
+
+# what many jobs have
+Datasets = Annotated[Some[str], Field(description="DATASET[:PART]=PATH of each: a record.json, a folder or a file.")]
+State = Annotated[Path, Field(description="Folder for the state of an unfinished run.")]
+Code = Annotated[str, Field(description="Fingerprint of the code, by the rule; another one starts the job anew.")]
+Threads = Annotated[Whole | None, Field(description="CPU threads; default: as many as torch takes.")]
+ResultsFolder = Annotated[Path, Field(description="Folder of results.")]
+SpecsFolder = Annotated[Path, Field(description="Folder of the papers.")]

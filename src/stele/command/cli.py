@@ -2,14 +2,14 @@
 
 Options before the stage say what a job has; with several processes the command is started in each
 (`stele.command.launch`). A command is the module `stele/{stage}/{command}.py`.
-Such a module has a docstring (its first line is the help), `add_arguments(parser)` and `run(args)`.
+Such a module has a docstring (its first line is the help), a class of its jobs (`stele.command.arguments`) and
+`run(args)`, which runs one.
 Another package may use the same command line for modules at its top: `stele-world COMMAND` runs
 `stele_world/{command}.py`.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import logging
 import os
@@ -18,11 +18,14 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stele.artifacts.integrity import check_inputs
-from stele.command import launch
 from stele.command.stages import ALONE, GROUPS
-from stele.errors import SteleError, exhausted, unknown
+from stele.errors import SteleError, UsageError, exhausted, unknown
+
+if TYPE_CHECKING:
+    from stele.command.launch import Resources
 
 PACKAGE = "stele"  # whose commands are grouped by stages
 WRONG_USAGE = 2
@@ -33,7 +36,7 @@ def commands(stage: str, package: str = PACKAGE) -> dict[str, str]:
     helps = {}
     for path in sorted((Path(__file__).parents[2] / package / stage).glob("*.py")):
         text = path.read_text(encoding="utf-8")
-        if "\ndef add_arguments(" in text and "\ndef run(" in text:  # by the text: syntax trees take 30 times as long
+        if "\ndef run(args: " in text:  # by the text: syntax trees take 30 times as long
             helps[path.stem] = text.partition('"""')[2].partition("\n")[0].removesuffix('"""')
     return helps
 
@@ -90,6 +93,8 @@ def _main(argv: list[str], package: str) -> int:
         for argument in argv:
             if not _is_text(argument):
                 return _refuse(SteleError(f"the argument {argument!r} is not UTF-8"), WRONG_USAGE, package)
+        from stele.command import launch  # what reads arguments takes longer than the list of commands
+
         resources, argv = launch.options(argv)
         if not argv:
             missing = "stage" if package == PACKAGE else "command"
@@ -106,6 +111,8 @@ def _main(argv: list[str], package: str) -> int:
         if command not in (valid := commands(stage, package)):
             return _refuse(unknown(f"command of {stage or _program(package)}", command, valid), WRONG_USAGE, package)
         return _run(resources, package, stage, command, rest)
+    except UsageError as error:
+        return _refuse(error, WRONG_USAGE, package)
     except SteleError as error:
         return _refuse(error, 1, package)
     except KeyboardInterrupt:
@@ -127,8 +134,13 @@ def _is_text(argument: str) -> bool:
     return True
 
 
+def _rank() -> int:
+    """The number of this process among those that share a command, 0 for one alone."""
+    return int(os.environ.get("RANK", "0"))
+
+
 def _refuse(error: SteleError, code: int, package: str) -> int:
-    rank = launch.rank()
+    rank = _rank()
     process = f" process {rank}:" if rank else ""
     print(f"{_program(package)}:{process} error: {error}", file=sys.stderr)
     return code
@@ -136,15 +148,17 @@ def _refuse(error: SteleError, code: int, package: str) -> int:
 
 def _speak() -> None:
     """Messages go to standard error; of several processes the first one reports progress, and all report errors."""
-    rank = launch.rank()
+    rank = _rank()
     level, who = (logging.WARNING, f"process {rank}: ") if rank else (logging.INFO, "")
     logging.basicConfig(stream=sys.stderr, level=level, format=f"{who}%(message)s", force=True)
     if rank:
         os.environ |= {"TQDM_DISABLE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 
 
-def _run(resources: launch.Resources, package: str, stage: str, command: str, arguments: Sequence[str]) -> int:
+def _run(resources: Resources, package: str, stage: str, command: str, arguments: Sequence[str]) -> int:
+    from stele.command import launch
     from stele.command.parent_watch import hear_interrupts, watch_driver
+    from stele.command.parse import job_type, parse
 
     hear_interrupts()
     watch_driver()
@@ -153,16 +167,11 @@ def _run(resources: launch.Resources, package: str, stage: str, command: str, ar
         os.environ |= launch.thread_environment(resources)
     module = importlib.import_module(".".join(filter(None, (package, stage, command))))
     words = [_program(package), stage] if command == stage else [_program(package), stage, command]
-    parser = argparse.ArgumentParser(
-        prog=" ".join(filter(None, words)),
-        description=module.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    module.add_arguments(parser)
-    parsed = parser.parse_args(arguments)
+    job = parse(job_type(module.run), arguments, " ".join(filter(None, words)), module.__doc__)
+    if job is None:  # its help is shown
+        return 0
     if "RANK" not in os.environ and launch.RENDEZVOUS not in os.environ:  # once, where several processes share it
-        check_inputs(vars(parsed))
+        check_inputs(dict(job))
     if resources.gpus or resources.processes > 1:  # what reads YAML is not for each start
         from stele.catalogue.schema.costs import on_gpus, rule_facts
 
@@ -172,5 +181,5 @@ def _run(resources: launch.Resources, package: str, stage: str, command: str, ar
                 raise SteleError(f"{command} runs in one process; several can share {', '.join(valid)}")
             return launch.launch(resources, [stage, command, *arguments], trains)
         launch.with_gpus(resources, trains)
-    module.run(parsed)
+    module.run(job)
     return 0

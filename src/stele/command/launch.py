@@ -7,7 +7,6 @@ it (`stele.training.processes.process_context`).
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 import shutil
@@ -15,10 +14,13 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import Annotated
 
-from stele.command.arguments import whole
+from pydantic import Field
+
+from stele.command.arguments import Job, Whole
 from stele.command.parent_watch import identity
+from stele.command.parse import parse
 from stele.errors import SteleError
 
 log = logging.getLogger(__name__)
@@ -37,13 +39,12 @@ SIGNALS = (
 SHUTDOWN_TIMEOUT = 600
 
 
-@dataclass(frozen=True)
-class Resources:
+class Resources(Job):
     """What a job has: nodes, and on each of them GPUs (0: none requested) and CPU threads."""
 
-    nodes: int = 1
-    gpus: int = 0
-    cpus: int = 1
+    nodes: Annotated[Whole, Field(ge=1)] = 1
+    gpus: Annotated[Whole, Field(ge=0)] = 0
+    cpus: Annotated[Whole, Field(ge=1)] = 1
 
     @property
     def processes_per_node(self) -> int:
@@ -55,33 +56,18 @@ class Resources:
         return self.nodes * self.processes_per_node
 
 
-def _at_least(least: int):
-    def number(text: str) -> int:
-        if (value := whole(text)) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
-        return value
-
-    return number
-
-
 def options(argv: Sequence[str]) -> tuple[Resources, list[str]]:
     """The general options, which stand before the stage, and what follows them.
 
     >>> options(["--nodes", "2", "--gpus", "4", "pretraining", "pretrain", "--seed", "0"])
     (Resources(nodes=2, gpus=4, cpus=1), ['pretraining', 'pretrain', '--seed', '0'])
     """
-    parser = argparse.ArgumentParser(prog="stele", add_help=False, allow_abbrev=False)
-    parser.add_argument("--nodes", type=_at_least(1), default=1)
-    parser.add_argument("--gpus", type=_at_least(0), default=0)
-    parser.add_argument("--cpus", type=_at_least(1), default=1)
-    parser.add_argument("rest", nargs=argparse.REMAINDER)
-    given = parser.parse_args(argv)
-    return Resources(given.nodes, given.gpus, given.cpus), given.rest
-
-
-def rank() -> int:
-    """The number of this process among those that share a command, 0 for one alone."""
-    return int(os.environ.get("RANK", "0"))
+    rest = list(argv)
+    general: list[str] = []
+    while rest and rest[0].startswith("-"):
+        size = 1 if "=" in rest[0] else 2
+        general, rest = [*general, *rest[:size]], rest[size:]
+    return parse(Resources, general) or Resources(), rest
 
 
 def visible() -> list[str]:
@@ -111,7 +97,7 @@ def with_gpus(resources: Resources, trains: bool) -> Resources:
     if not (in_slurm or trains) and resources.nodes == 1:
         log.warning("%d GPUs were requested, %s here: this will take longer", requested, len(seen) or "none is")
         os.environ[DEVICES] = ",".join(seen)
-        return replace(resources, gpus=len(seen))
+        return resources.model_copy(update={"gpus": len(seen)})
     what = f"{socket.gethostname()}: this job requested {requested} GPUs and sees {len(seen)}"
     what += f" ({DEVICES}={os.environ[DEVICES]})" if DEVICES in os.environ else ""
     if in_slurm:

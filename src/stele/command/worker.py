@@ -46,6 +46,8 @@ PRELOAD = (
     "pydantic.main",
     "pydantic.json_schema",
     "pydantic.functional_validators",
+    "cyclopts.core",
+    "cyclopts.bind",
     "yaml",
     "matplotlib.figure",
     "matplotlib.backends.backend_svg",

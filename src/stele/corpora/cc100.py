@@ -6,17 +6,17 @@ document and one row group; a document longer than DOCUMENT_BYTES is cut at a li
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
+from typing import Annotated
 
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter
-from stele.command import arguments
+from stele.command.arguments import Job, NewRecord, Record, Whole, record_of
 from stele.corpora.dumps.dump_files import read_blocks
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
@@ -30,14 +30,17 @@ DOCUMENT_BYTES = 1 << 22  # a longer document is cut
 BAD_LINES, BAD_SHARE = 10, 0.001  # more lines than both that are not UTF-8: no text file
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--language", required=True, help="the corpus' own language code")
-    parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset")
-    arguments.add_record(parser, JOB)
-    parser.add_argument("--limit", type=arguments.whole, help="take this many documents only")
+class Cc100(Job):
+    language: str
+    """The corpus' own language code."""
+    dataset: Record
+    """record.json of the dataset."""
+    output: Annotated[NewRecord, record_of(JOB)]
+    limit: Whole | None = None
+    """Take this many documents only."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Cc100) -> None:
     """Writes the documents of one language; raises SteleError for a damaged or foreign file."""
     clock = records.start()
     if args.limit is not None and args.limit < 1:

@@ -6,11 +6,11 @@ or that of a redirect to them. What could not be resolved is counted by reason. 
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_batches
 from stele.artifacts.knowledge_base import ENTITIES_SCHEMA, LEAST_MB, LINKS, LINKS_SCHEMA, PAGES, PAGES_SCHEMA, database
-from stele.command import arguments
+from stele.command.arguments import Job, NewRecord, Record, Some, Whole, record_of
 from stele.corpora.dumps import resolve_titles
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError, unknown
@@ -38,19 +38,23 @@ REDIRECTS = "redirects.parquet"
 RESERVED_MB = 800  # of the job: Python, batches on their way, what DuckDB does not count, 25 bytes a redirect
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--language", required=True, help="language code of the documents")
-    parser.add_argument("--wiki", required=True, help="name of the wiki in Wikidata's table, e.g. enwiki")
-    parser.add_argument(
-        "--documents", required=True, nargs="+", type=Path, metavar="RECORD", help="all shards of the wiki, in order"
-    )
-    parser.add_argument("--page-entities", required=True, type=Path, metavar="RECORD", help="record.json of the table")
-    parser.add_argument("--memory-mb", required=True, type=arguments.whole, help="memory of the job; its joins spill")
-    parser.add_argument("--threads", required=True, type=arguments.whole, help="threads of the joins")
-    arguments.add_record(parser, JOB)
+class KnowledgeBase(Job):
+    language: str
+    """Language code of the documents."""
+    wiki: str
+    """Name of the wiki in Wikidata's table, e.g. enwiki."""
+    documents: Some[Path]
+    """All shards of the wiki, in order."""
+    page_entities: Record
+    """record.json of the table."""
+    memory_mb: Whole
+    """Memory of the job; its joins spill."""
+    threads: Whole
+    """Threads of the joins."""
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: KnowledgeBase) -> None:
     """Writes pages.parquet and links.parquet; raises SteleError for damaged input and for a full disk."""
     clock = records.start()
     if args.memory_mb < (least := RESERVED_MB + LEAST_MB):

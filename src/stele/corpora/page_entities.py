@@ -7,13 +7,13 @@ normal form; all namespaces are kept, as items have categories and templates, to
 
 from __future__ import annotations
 
-import argparse
 import logging
 import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.knowledge_base import ENTITIES_SCHEMA
-from stele.command import arguments
+from stele.command.arguments import Job, NewRecord, Record, Some, record_of
 from stele.corpora.dumps.sql_dump import TABLE, Rows, read_rows
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
@@ -35,13 +35,15 @@ JOB = "corpora page_entities"
 PENDING = 1 << 20  # rows of all wikis held back before they are written
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset wikidata_items")
-    parser.add_argument("--wikis", required=True, nargs="+", metavar="WIKI", help="their names, e.g. enwiki frwiki")
-    arguments.add_record(parser, JOB)
+class PageEntities(Job):
+    dataset: Record
+    """record.json of the dataset wikidata_items."""
+    wikis: Some[str]
+    """Their names, e.g. enwiki frwiki."""
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: PageEntities) -> None:
     """Writes a file a wiki; raises SteleError for another table and for a damaged one."""
     clock = records.start()
     wikis = list(dict.fromkeys(args.wikis))

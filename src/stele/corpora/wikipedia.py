@@ -7,7 +7,6 @@ be parsed to rejects.jsonl. Memory does not grow with the dump but for sixteen b
 
 from __future__ import annotations
 
-import argparse
 import gc
 import hashlib
 import json
@@ -19,12 +18,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Annotated
 
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter, Link, RowWriter, Section
-from stele.command import arguments
+from stele.command.arguments import Job, NewRecord, Record, Whole, record_of
 from stele.corpora.dumps.dump_files import DumpFiles, find_dump, missing_pages
 from stele.corpora.dumps.xml_dump import Page, can_be_shared, read_dump
 from stele.corpora.wikitext.paragraphs import PageText, extract
@@ -40,15 +39,19 @@ JOB = "corpora wikipedia"
 REJECTS, REJECTED_SHARE = 10, 0.001  # a shard with more rejects than both fails
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--language", required=True, help="language code of the documents")
-    parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset")
-    parser.add_argument("--shard", default="1/1", help="i/n: the i-th of n shards, from 1 (default: %(default)s)")
-    arguments.add_record(parser, JOB)
-    parser.add_argument("--limit", type=arguments.whole, help="take this many documents only")
+class Wikipedia(Job):
+    language: str
+    """Language code of the documents."""
+    dataset: Record
+    """record.json of the dataset."""
+    shard: str = "1/1"
+    """i/n: the i-th of n shards, from 1."""
+    output: Annotated[NewRecord, record_of(JOB)]
+    limit: Whole | None = None
+    """Take this many documents only."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Wikipedia) -> None:
     """Writes the documents of one shard; raises SteleError for a damaged dump or too many rejects."""
     clock = records.start()
     if args.limit is not None and args.limit < 1:

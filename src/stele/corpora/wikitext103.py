@@ -7,17 +7,17 @@ it was read by those who measured bits per character on it. Only the training pa
 
 from __future__ import annotations
 
-import argparse
 import logging
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Annotated
 
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter, Section
-from stele.command import arguments
+from stele.command.arguments import Job, NewRecord, Record, Whole, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
@@ -32,13 +32,15 @@ FILE = "wiki.train.raw"
 MARKS = re.compile(r" =(?: =)* ")  # before a heading as many = as its level, and the same behind it
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset")
-    arguments.add_record(parser, JOB)
-    parser.add_argument("--limit", type=arguments.whole, help="take this many articles only")
+class Wikitext103(Job):
+    dataset: Record
+    """record.json of the dataset."""
+    output: Annotated[NewRecord, record_of(JOB)]
+    limit: Whole | None = None
+    """Take this many articles only."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Wikitext103) -> None:
     """Writes the articles; raises SteleError for a damaged or foreign file."""
     clock = records.start()
     if args.limit is not None and args.limit < 1:

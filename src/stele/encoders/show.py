@@ -10,11 +10,11 @@ origins in order of precedence are in stele.encoders.resolve. Weights are not lo
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from stele.command.arguments import Job, Json, Positional
 from stele.encoders.named import encoder_of_model
 from stele.encoders.resolve import Resolved, resolve
 from stele.encoders.tokens import tokenize_inputs
@@ -27,15 +27,20 @@ QUERY = "Who carved the stele?"
 PASSAGE = ("Stele", "A stele is an upright stone with a text.")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="a model's key or hub id, or a folder")
-    parser.add_argument("--benchmark", help="whose lengths and instruction hold where nothing else says them")
-    parser.add_argument("--scale", help="of which the checkpoint is; default: that of this folder")
-    parser.add_argument("--configfile", type=Path, help="beside config.yaml, as evaluate/NAME.yaml of `stele evaluate`")
-    parser.add_argument("--encoding", default="{}", help="what config.yaml is to say of it, as JSON")
+class Show(Job):
+    model: Positional[str]
+    """A model's key or hub id, or a folder."""
+    benchmark: str | None = None
+    """Whose lengths and instruction hold where nothing else says them."""
+    scale: str | None = None
+    """Of which the checkpoint is; default: that of this folder."""
+    configfile: Path | None = None
+    """Beside config.yaml, as evaluate/NAME.yaml of `stele evaluate`."""
+    encoding: Json = "{}"
+    """What config.yaml is to say of it."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Show) -> None:
     encoding = parse_object(args.encoding, "--encoding")
     check_keys(encoding, "--encoding")
     if Path(args.model).is_dir():
@@ -48,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
     sys.stdout.writelines(f"{line}\n" for line in shown(folder, resolve(folder, by_origin)))
 
 
-def _of_folder(args: argparse.Namespace) -> dict[str, Values]:
+def _of_folder(args: Show) -> dict[str, Values]:
     """Origin -> the keys that it decides of a folder, which no file says anything of: the benchmark's protocol."""
     from stele import catalogue
     from stele.catalogue.schema.benchmarks import Benchmark

@@ -13,7 +13,6 @@ card (results_evaluate/cards/NAME.md and .html), and runs it. It uses any availa
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 import re
@@ -23,7 +22,10 @@ import subprocess
 import sys
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from pydantic import Field
 
 from stele import catalogue
 from stele.catalogue import read_yaml
@@ -31,6 +33,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
 from stele.cluster.sizes import folder_shape
+from stele.command.arguments import Job, Positional, Some
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
 from stele.errors import SteleError, unknown
@@ -49,22 +52,29 @@ OF_A_COPY = ("checkpoint", "revision", "encoding")  # of a known model under ano
 SAME = ("models", "scale")  # of a name's configuration: what its other results are of
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="a hub id, a folder, or a key of models.yaml")
-    parser.add_argument("--name", help="what it is called; default: as its repository or folder")
-    parser.add_argument("--benchmarks", nargs="+", metavar="NAME", help=f"default: {' '.join(DEFAULT)}")
-    parser.add_argument("--languages", nargs="+", metavar="CODE", help="default: all of each benchmark")
-    parser.add_argument("--scale", default="paper", help="default: real data (%(default)s)")
-    parser.add_argument("--encoding", nargs="+", default=[], metavar="KEY=VALUE", help="how it makes vectors")
-    parser.add_argument("--configfile", type=Path, help="more keys of config.yaml, as user_data")
-    parser.add_argument("--results-dir", default=RESULTS, help="(default: %(default)s)")
-    parser.add_argument(
-        "--snakemake", nargs=argparse.REMAINDER, default=[], metavar="OPTION", help="the last: options of Snakemake"
-    )
-    parser.add_argument("--plan", action="store_true", help="show what it takes and run nothing")
+class Evaluate(Job):
+    model: Positional[str]
+    """A hub id, a folder, or a key of models.yaml."""
+    name: str | None = None
+    """What it is called; default: as its repository or folder."""
+    benchmarks: Some[str] | None = Field(None, description=f"Default: {' '.join(DEFAULT)}.")
+    languages: Some[str] | None = None
+    """Default: all of each benchmark."""
+    scale: str = "paper"
+    """Its data; `paper` are the real ones."""
+    encoding: Some[str] = ()
+    """KEY=VALUE of each: how it makes vectors."""
+    configfile: Path | None = None
+    """More keys of config.yaml, as user_data."""
+    results_dir: str = RESULTS
+    """Folder of results."""
+    snakemake: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = ()
+    """Options of Snakemake; all that follows is one."""
+    plan: bool = False
+    """Show what it takes and run nothing."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Evaluate) -> None:
     if not Path("config.yaml").is_file():
         raise SteleError("config.yaml: not here; run this in a clone, or in a project that `stele new FOLDER` made")
     # the model's key, and what config.yaml must say of it

@@ -7,12 +7,11 @@ stele evaluate export --format csv > results.csv
 
 from __future__ import annotations
 
-import argparse
 import logging
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from stele import catalogue
 from stele.artifacts.record_shape import NO_DIGEST
@@ -29,6 +28,7 @@ from stele.artifacts.results import COLUMNS, Result, load_results, read_placed, 
 from stele.benchmarks.belebele import file_code
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.published import MtebTask, PublishedBenchmark
+from stele.command.arguments import Job, ResultsFolder
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.formats import write_csv
@@ -36,7 +36,6 @@ from stele.files.paths import inside
 from stele.files.reading import read_object, reading
 
 log = logging.getLogger(__name__)
-FORMATS = ("mteb", "model_index", "csv")
 WITHHELD = (GENERATED, STAND_IN, LIMITED, NO_DIGEST)  # labels of results that are not exported as a model's numbers
 SETTING = "direct"
 NO_REVISION = "no_revision_available"  # MTEB's name for it: of a folder of one's own
@@ -66,14 +65,17 @@ class Measured(NamedTuple):
         return f"{self.result.benchmark} of {self.repository}: {'; '.join(notes)}" if notes else ""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
-    parser.add_argument("--format", choices=FORMATS, required=True)
-    parser.add_argument("--model", help="a key of models.yaml or config.yaml; default: all")
-    parser.add_argument("--to", type=Path, help="mteb: the folder to write to")
+class Export(Job):
+    results_dir: ResultsFolder = Path("results")
+    format: Literal["mteb", "model_index", "csv"]
+    """Of the results that leave."""
+    model: str | None = None
+    """A key of models.yaml or config.yaml; default: all."""
+    to: Path | None = None
+    """The folder to write to, with --format mteb."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Export) -> None:
     if (args.format == "mteb") != (args.to is not None):
         raise SteleError("--to FOLDER goes with --format mteb, and with no other")
     if not args.results_dir.is_dir():

@@ -6,17 +6,16 @@ record.
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from stele.artifacts import records
-from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records, record_count
-from stele.command import arguments
+from stele.artifacts.state import drop, own_folder
+from stele.benchmarks.arguments import data_folders, data_records, record_count
+from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, State, Whole, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
@@ -33,27 +32,26 @@ JOB = "finetune"
 BENCHMARKS = "stele.benchmarks"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="what the model is called")
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="training set, towers, sizes and optimisation")
-    parser.add_argument(
-        "--encoder", required=True, type=Path, metavar="RECORD", help="the base encoder, or an earlier fine-tuning"
-    )
-    add_data_argument(parser, "--training")
-    add_data_argument(parser, "--dev", required=False)
-    parser.add_argument(
-        "--negatives",
-        type=Path,
-        metavar="RECORD",
-        help="mined hard negatives (retrieval hard_negatives), for a recipe of them",
-    )
-    parser.add_argument("--seed", required=True, type=arguments.seed)
-    add_state_arguments(parser)
-    arguments.add_record(parser, JOB)
-    parser.add_argument("--limit", type=arguments.whole, help="only so many training and dev examples")
+class Finetune(Job):
+    model: str
+    """What the model is called."""
+    recipe: Json
+    """Training set, towers, sizes and optimisation."""
+    encoder: Record
+    """The base encoder, or an earlier fine-tuning."""
+    training: Datasets
+    dev: Datasets = ()
+    negatives: Record | None = None
+    """Mined hard negatives (retrieval hard_negatives), for a recipe of them."""
+    seed: Seed
+    state: State
+    code: Code = ""
+    output: Annotated[NewRecord, record_of(JOB)]
+    limit: Whole | None = None
+    """Only so many training and dev examples."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Finetune) -> None:
     clock = records.start()
     from stele.finetuning.dual_encoder.examples import examples_in
     from stele.finetuning.dual_encoder.model import load_model
@@ -222,7 +220,7 @@ def _readers(
 
 
 def _publish(
-    args: argparse.Namespace,
+    args: Finetune,
     module: Any,
     tokenizer: Any,
     curve: Path,

@@ -6,17 +6,16 @@ the input, the query the target. Writes a transformers folder, the loss curve an
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
-from stele.command import arguments
+from stele.artifacts.state import drop, own_folder
+from stele.benchmarks.arguments import data_folders, data_records
+from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, State, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
@@ -34,17 +33,21 @@ Pair = tuple[str, str]  # query, passage
 JOB = "finetune_generator"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="what the generator is called")
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="training set, language, sizes, optimisation")
-    parser.add_argument("--generator", required=True, type=Path, metavar="RECORD", help="the model to start from")
-    add_data_argument(parser, "--training")
-    parser.add_argument("--seed", required=True, type=arguments.seed)
-    add_state_arguments(parser)
-    arguments.add_record(parser, JOB)
+class FinetuneGenerator(Job):
+    model: str
+    """What the generator is called."""
+    recipe: Json
+    """Training set, language, sizes, optimisation."""
+    generator: Record
+    """The model to start from."""
+    training: Datasets
+    seed: Seed
+    state: State
+    code: Code = ""
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: FinetuneGenerator) -> None:
     clock = records.start()
     from stele.encoders.generator import load_generator, mark_language
     from stele.encoders.tokenizer import quiet

@@ -7,22 +7,23 @@ For who has installed the package and has no clone. What a clone has beside it (
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 from pathlib import Path
 
+from stele.command.arguments import Job, Positional
 from stele.errors import SteleError
 from stele.files.project import FILES, project_folder
 
 SLURM = ("slurm", "profiles/slurm")  # so that `--profile slurm` is found
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="a folder that is new or empty")
+class New(Job):
+    folder: Positional[Path]
+    """A folder that is new or empty."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: New) -> None:
     folder: Path = args.folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SteleError(f"{folder}: is there and is not empty; give a new folder")

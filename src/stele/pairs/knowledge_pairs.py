@@ -11,7 +11,6 @@ read, so that memory is bounded.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import logging
 import shutil
@@ -19,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +27,7 @@ import pyarrow.parquet as pq
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_chosen
-from stele.command import arguments
+from stele.command.arguments import NewRecord, Whole, record_of
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.pairs.methods import KnowledgeMethod, load_method
@@ -51,15 +50,15 @@ JOIN = 4  # the join of links has a fourth of the job's memory; candidates and t
 OVERDRAW = 2  # candidates whose texts are read for each pair that is wanted, at first: some will be dropped
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    inputs.add_arguments(parser, JOB)
-    parser.add_argument(
-        "--memory-mb", required=True, type=arguments.whole, help="of the job; a quarter for its join of links"
-    )
-    parser.add_argument("--threads", type=arguments.whole, default=1, help="of the join (default: %(default)s)")
+class KnowledgePairs(inputs.PartJob):
+    output: Annotated[NewRecord, record_of(JOB)]
+    memory_mb: Whole
+    """Of the job; a quarter for its join of links."""
+    threads: Whole = 1
+    """Of the join."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: KnowledgePairs) -> None:
     """Writes the pairs of one part; raises SteleError for a recipe, part or input that does not fit."""
     clock = records.start()
     method, recipe = load_method(args.recipe, KnowledgeMethod)

@@ -6,7 +6,6 @@ all examples, or of a sample (`Sample`), with the number that there would be in 
 
 from __future__ import annotations
 
-import argparse
 import logging
 import shutil
 from collections import Counter
@@ -14,13 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, compress, count, islice
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
-from stele.command import arguments
+from stele.command.arguments import Job, Json, NewRecord, Record, Seed, Some, Whole, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import digest, folder_facts
@@ -36,22 +36,24 @@ JOB = "pairs mine"
 DROPPED = "dropped_"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--recipe", required=True, metavar="JSON", help='`method` and its keys, e.g. {"method": "msm"}')
-    parser.add_argument("--language", required=True, help="the language of the documents")
-    parser.add_argument(
-        "--documents", required=True, nargs="+", type=Path, metavar="RECORD", help="records of the documents, in order"
-    )
-    parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
-    parser.add_argument("--seed", required=True, type=arguments.seed, help="of all random choices, at least 0")
-    parser.add_argument(
-        "--most", type=arguments.whole, metavar="N", help="keep a sample of at most N examples; default: all"
-    )
-    arguments.add_record(parser, JOB)
-    parser.add_argument("--limit", type=arguments.whole, metavar="N", help="take this many documents only")
+class Mine(Job):
+    recipe: Json
+    """`method` and its keys, e.g. {"method": "msm"}."""
+    language: str
+    """The language of the documents."""
+    documents: Some[Path]
+    """Records of the documents, in order."""
+    tokenizer: Record
+    """record.json of the checkpoint."""
+    seed: Seed
+    most: Whole | None = None
+    """Keep a sample of at most N examples; default: all."""
+    output: Annotated[NewRecord, record_of(JOB)]
+    limit: Whole | None = None
+    """Take this many documents only."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Mine) -> None:
     """Writes the examples of one language; raises SteleError for a recipe or a number that does not fit."""
     clock = records.start()
     method, recipe = load_method(args.recipe, DocumentMethod)

@@ -8,7 +8,6 @@ pairs each language has.
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stele.artifacts import records
+from stele.command.arguments import Job, Some
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.figures import save_figure
@@ -38,16 +38,14 @@ JOBS = (OF_TEXTS, "pairs section_pairs")
 Row = dict[str, Any]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--pairs", required=True, nargs="+", metavar="RECIPE=RECORD", help=f"records of {' and '.join(JOBS)}"
-    )
-    parser.add_argument(
-        "--output", required=True, type=Path, metavar="CSV", help="file.csv; .md and .svg stand beside it"
-    )
+class PairStatistics(Job):
+    pairs: Some[str]
+    """RECIPE=RECORD of each, of `pairs knowledge_pairs` or `pairs section_pairs`."""
+    output: Path
+    """file.csv; .md and .svg stand beside it."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: PairStatistics) -> None:
     """Writes the three files; raises SteleError for records of other jobs, and for parts given twice."""
     if args.output.suffix != ".csv":
         raise SteleError(f"--output {args.output}: want a name that ends in .csv")

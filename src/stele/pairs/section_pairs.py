@@ -7,12 +7,11 @@ then the words' vectors, of which only the headings' terms are kept, and last th
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_chosen, read_headings
 from stele.artifacts.knowledge_base import TextSection, write_pairs, write_sections
+from stele.command.arguments import NewRecord, Some, record_of
 from stele.encoders.word_vectors import read_word_vectors
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_directory
@@ -47,14 +47,13 @@ class Side(NamedTuple):
     stop_words: frozenset[str]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    inputs.add_arguments(parser, JOB)
-    parser.add_argument(
-        "--vectors", required=True, nargs="+", metavar="LANGUAGE=RECORD", help="aligned vectors of words"
-    )
+class SectionPairs(inputs.PartJob):
+    output: Annotated[NewRecord, record_of(JOB)]
+    vectors: Some[str]
+    """LANGUAGE=RECORD of each: aligned vectors of words."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: SectionPairs) -> None:
     """Writes the pairs of one part; raises SteleError for a recipe, part or input that does not fit."""
     clock = records.start()
     method, recipe = load_method(args.recipe, SectionMethod)

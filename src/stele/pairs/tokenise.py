@@ -6,24 +6,25 @@ the pairs, and its record. Both sides are cut at the recipe's lengths.
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pyarrow.parquet as pq
 
 from stele import progress
 from stele.artifacts import records
+from stele.command.arguments import NewRecord, record_of
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import reading
 from stele.pairs.methods import KnowledgeMethod
 from stele.pairs.mining.knowledge import PAIRS
 from stele.pairs.mining.segments import Encode, encoder
-from stele.pairs.mining.tokenisation import add_tokenisation_arguments, open_tokenisation
+from stele.pairs.mining.tokenisation import TokenisationJob, open_tokenisation
 from stele.recipes.mining import OF_TOKENS, SPECIAL, KnowledgeRecipe
 from stele.training.store import write_store
 
@@ -33,11 +34,11 @@ JOB = "pairs tokenise"
 BATCH = 1 << 12  # pairs tokenised at once
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_tokenisation_arguments(parser, JOB)
+class Tokenise(TokenisationJob):
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Tokenise) -> None:
     clock = records.start()
     recipe, made, tokenizer, probe = open_tokenisation(args, KnowledgeMethod)
     counts: Counter[str] = Counter()

@@ -5,20 +5,21 @@ Sentences are whole, without special tokens; those without tokens are left out.
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Annotated
 
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.knowledge_base import TextSection, read_pairs, read_sections
+from stele.command.arguments import NewRecord, record_of
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.pairs.methods import SectionMethod
 from stele.pairs.mining.segments import Encode, encoder, tokenised
-from stele.pairs.mining.tokenisation import add_tokenisation_arguments, open_tokenisation
+from stele.pairs.mining.tokenisation import TokenisationJob, open_tokenisation
 from stele.training.section_store import EMPTY, TokenSection, write_section_store
 
 log = logging.getLogger(__name__)
@@ -26,11 +27,11 @@ log = logging.getLogger(__name__)
 JOB = "pairs tokenise_sections"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_tokenisation_arguments(parser, JOB)
+class TokeniseSections(TokenisationJob):
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: TokeniseSections) -> None:
     clock = records.start()
     recipe, made, tokenizer, probe = open_tokenisation(args, SectionMethod)
     counts: Counter[str] = Counter()

@@ -8,19 +8,20 @@ among, of the vocabulary for MLM. A task whose loss is near chance has taught no
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
 from stele.artifacts.records import Record, read_record
+from stele.command.arguments import Job, Positional, Some
 from stele.errors import SteleError
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("records", nargs="+", type=Path, metavar="RECORD", help="of `pretraining pretrain`")
+class Losses(Job):
+    records: Positional[Some[Path]]
+    """Of `pretraining pretrain`."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Losses) -> None:
     print("| model | task | steps | loss | by chance | learnt |\n| --- | --- | --- | --- | --- | --- |")
     for path in args.records:
         record = read_record(path)

@@ -5,18 +5,17 @@ Writes a plain `transformers` folder of the sentence encoder, its snapshots, the
 
 from __future__ import annotations
 
-import argparse
 import logging
 import math
 import shutil
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from stele.artifacts import records
-from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.command import arguments
+from stele.artifacts.state import drop, own_folder
+from stele.command.arguments import Code, Job, Json, NewRecord, Record, Seed, Some, State, record_of
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
@@ -30,23 +29,22 @@ log = logging.getLogger(__name__)
 JOB = "pretrain"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="what the model is called")
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="objective, sizes and optimisation")
-    parser.add_argument("--base", required=True, type=Path, metavar="RECORD", help="the checkpoint it starts from")
-    parser.add_argument(
-        "--pairs",
-        required=True,
-        nargs="+",
-        metavar="STORE:PART=RECORD",
-        help="records of the mined examples of a language or a pair, e.g. mlm:en=work/.../record.json clk:en-fr=...",
-    )
-    parser.add_argument("--seed", required=True, type=arguments.seed)
-    add_state_arguments(parser)
-    arguments.add_record(parser, JOB)
+class Pretrain(Job):
+    model: str
+    """What the model is called."""
+    recipe: Json
+    """Objective, sizes and optimisation."""
+    base: Record
+    """The checkpoint it starts from."""
+    pairs: Some[str]
+    """STORE:PART=RECORD of each: mined examples of a language or a pair, e.g. mlm:en=.../record.json clk:en-fr=..."""
+    seed: Seed
+    state: State
+    code: Code = ""
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Pretrain) -> None:
     clock = records.start()
     from stele.pretraining.inputs.checkpoint import check_length, load_base, measured_bits, windowed_base
     from stele.pretraining.inputs.stores import open_stores, parse_pairs

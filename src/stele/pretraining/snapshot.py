@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+from typing import Annotated
 
 from stele.artifacts import records
-from stele.command import arguments
+from stele.command.arguments import Job, NewRecord, Record, Whole, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.paths import inside
@@ -16,14 +15,17 @@ KEPT = ("processes", "diverged", "seed")  # what holds of a snapshot as of the r
 JOB = "snapshot"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="what the snapshot is called")
-    parser.add_argument("--encoder", required=True, type=Path, metavar="RECORD", help="of `pretraining pretrain`")
-    parser.add_argument("--step", required=True, type=arguments.whole, help="the step after which it was taken")
-    arguments.add_record(parser, JOB)
+class Snapshot(Job):
+    model: str
+    """What the snapshot is called."""
+    encoder: Record
+    """Of `pretraining pretrain`."""
+    step: Whole
+    """The step after which it was taken."""
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Snapshot) -> None:
     clock = records.start()
     folders = {path.name: path for path in (args.encoder.parent / "snapshots").glob("step-*")}
     if (name := f"step-{args.step}") not in folders:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 from pathlib import Path
+from typing import Annotated
 
 from stele.artifacts import records
 from stele.artifacts.run_files import runs_of
-from stele.command import arguments
+from stele.command.arguments import Job, NewRecord, Some, record_beside
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import facts_digest, file_facts
@@ -18,12 +18,13 @@ ALIKE = ("job", "model", "benchmark", "recipe", "seed")
 JOB = "join_pairs"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--pairs", nargs="+", required=True, type=Path, metavar="RECORD", help="of `reranking rerank`")
-    arguments.add_record_beside(parser, JOB, ["runs"])
+class JoinPairs(Job):
+    pairs: Some[Path]
+    """Of `reranking rerank`."""
+    output: Annotated[NewRecord, record_beside(JOB, ["runs"])]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: JoinPairs) -> None:
     clock = records.start()
     # the searches and runs of all records, which must be alike in all but their languages
     pair_records = {path: records.read_record(path) for path in args.pairs}

@@ -8,21 +8,20 @@ every epoch. A killed job resumes: the state folder has the finished folds and t
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.run_files import write_run
-from stele.artifacts.state import add_state_arguments, drop, own_folder, write_with_epochs
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.artifacts.state import drop, own_folder, write_with_epochs
+from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.types import Data, QuerySet
-from stele.command import arguments
+from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, Some, State, record_beside
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash
 from stele.files.reading import parse_object
@@ -40,22 +39,26 @@ COLUMNS = ("search", "fold", "epoch", "dev_map", "chosen", "test_topics")
 JOB = "rerank"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="what the model is called")
-    parser.add_argument("--benchmark", required=True)
-    parser.add_argument("--languages", nargs="+", required=True, help="of queries and documents: en-de")
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="the scorer, and how it is trained")
-    add_data_argument(parser)
-    parser.add_argument(
-        "--encoder", type=Path, metavar="RECORD", help="the transformer that a cross-encoder starts from"
-    )
-    add_data_argument(parser, "--vectors", required=False)
-    parser.add_argument("--seed", required=True, type=arguments.seed)
-    add_state_arguments(parser)
-    arguments.add_record_beside(parser, JOB, ["runs"], "epochs.csv")
+class Rerank(Job):
+    model: str
+    """What the model is called."""
+    benchmark: str
+    """Its name in benchmarks.yaml."""
+    languages: Some[str]
+    """Of queries and documents: en-de."""
+    recipe: Json
+    """The scorer, and how it is trained."""
+    data: Datasets
+    encoder: Record | None = None
+    """The transformer that a cross-encoder starts from."""
+    vectors: Datasets = ()
+    seed: Seed
+    state: State
+    code: Code = ""
+    output: Annotated[NewRecord, record_beside(JOB, ["runs"], "epochs.csv")]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Rerank) -> None:
     clock = records.start()
     # the recipe, the inputs and the state folder
     recipe = parse_recipe(parse_object(args.recipe, "--recipe"))

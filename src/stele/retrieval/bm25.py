@@ -10,19 +10,18 @@ The engine is bm25s, in Lucene's variant of the formula, or with --anserini Anse
 
 from __future__ import annotations
 
-import argparse
 import importlib.metadata
 import logging
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from typing import Annotated
 
 from stele.artifacts import records
 from stele.artifacts.run import run_of
-from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.artifacts.state import drop, own_folder
+from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.types import Query, QuerySet
-from stele.command import arguments
+from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Some, State, Whole, record_beside
 from stele.errors import SteleError
 from stele.evaluation.metric import Case
 from stele.evaluation.ranx_metrics import by_ranx
@@ -49,21 +48,26 @@ JOB = "bm25"
 ALL = "all"  # the queries of a benchmark without splits
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--benchmark", required=True)
-    parser.add_argument("--languages", nargs="+", required=True)
-    parser.add_argument(
-        "--recipe", required=True, help="JSON: k1, b (lengths, rm3); or a split and what is tried on it"
-    )
-    add_data_argument(parser)
-    parser.add_argument("--anserini", type=Path, metavar="RECORD", help="search with the Anserini in this folder")
-    parser.add_argument("--depth", type=arguments.whole, default=100, help="passages a query")
-    parser.add_argument("--threads", type=arguments.whole, default=1)
-    add_state_arguments(parser)
-    arguments.add_record_beside(parser, JOB, ["runs"])
+class Bm25(Job):
+    benchmark: str
+    """Its name in benchmarks.yaml."""
+    languages: Some[str]
+    """Of the benchmark."""
+    recipe: Json
+    """k1, b (lengths, rm3); or a split and what is tried on it."""
+    data: Datasets
+    anserini: Record | None = None
+    """Search with the Anserini in this folder."""
+    depth: Whole = 100
+    """Passages a query."""
+    threads: Whole = 1
+    """CPU threads."""
+    state: State
+    code: Code = ""
+    output: Annotated[NewRecord, record_beside(JOB, ["runs"])]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Bm25) -> None:
     clock = records.start()
     job = Bm25Job(args)
     for query_set in job.query_sets:
@@ -89,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
 class Bm25Job:
     """The inputs, the recipe and the state of one job, and the steps of its search."""
 
-    def __init__(self, args: argparse.Namespace) -> None:
+    def __init__(self, args: Bm25) -> None:
         check_counts(args, "depth", "threads")
         # the benchmark and the recipe
         self.args = args

@@ -7,26 +7,25 @@ are dropped after its last pair.
 
 from __future__ import annotations
 
-import argparse
 import logging
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.documents import document_shards
-from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.command import arguments
+from stele.artifacts.state import drop, own_folder
+from stele.command.arguments import Code, Job, Json, NewRecord, Seed, Some, State, record_of
 from stele.encoders import calibration
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object, read_state, reading
 from stele.progress import bar
-from stele.retrieval.dense.encoder_arguments import add_encoding_argument, parse_encoding
+from stele.retrieval.dense.encoder_arguments import EncoderRecord, Encoding, parse_encoding
 from stele.retrieval.dense.vector_files import READ_ROWS, Layout, encode_part
 from stele.training.sampling import generator
 
@@ -35,27 +34,24 @@ JOB = "calibrate"
 SPREAD = 4  # sentences that are read for each one drawn, to mix the row groups of neighbouring documents
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="what the model is called")
-    parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
-    add_encoding_argument(parser)
-    parser.add_argument(
-        "--documents",
-        nargs="+",
-        required=True,
-        metavar="LANGUAGE=RECORD",
-        help="records of the documents of CommonCrawl: the languages to calibrate",
-    )
-    parser.add_argument(
-        "--pairs", nargs="*", default=[], metavar="PAIR", help="to rotate, e.g. fr-en: French to English"
-    )
-    parser.add_argument("--recipe", default="{}", metavar="JSON", help="sentences, scaling, rotation; default: MUSE's")
-    parser.add_argument("--seed", required=True, type=arguments.seed)
-    add_state_arguments(parser)
-    arguments.add_record(parser, JOB)
+class Calibrate(Job):
+    model: str
+    """What the model is called."""
+    encoder: EncoderRecord
+    encoding: Encoding = "{}"
+    documents: Some[str]
+    """LANGUAGE=RECORD of each language to calibrate: documents of CommonCrawl."""
+    pairs: tuple[str, ...] = ()
+    """To rotate, e.g. fr-en: French to English."""
+    recipe: Json = "{}"
+    """Sentences, scaling, rotation; default: MUSE's."""
+    seed: Seed
+    state: State
+    code: Code = ""
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Calibrate) -> None:
     import torch
 
     from stele.encoders.load import load_encoder

@@ -8,38 +8,37 @@ share the encoding and write the same bytes as one.
 
 from __future__ import annotations
 
-import argparse
 import logging
-from pathlib import Path
+from typing import Annotated
 
 from stele.artifacts import records
-from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
-from stele.command import arguments
+from stele.artifacts.state import drop, own_folder
+from stele.benchmarks.arguments import data_folders, data_records
+from stele.command.arguments import Code, Datasets, NewRecord, State, record_of
 from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.reading import read_state
 from stele.registry import load_named
-from stele.retrieval.dense.encoder_arguments import add_encoding_argument, parse_encoding
+from stele.retrieval.dense.encoder_arguments import EncoderJob, parse_encoding
 from stele.retrieval.dense.job_collections import JOB, STORED_FILES, CollectionEncoding
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
-from stele.retrieval.dense.windows import add_windows_argument, parse_windows
+from stele.retrieval.dense.windows import WindowsJson, parse_windows
 
 logger = logging.getLogger(__name__)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--benchmark", required=True, help="that reads the collection")
-    parser.add_argument("--collection", required=True, help="a language of the benchmark, whose collection it is")
-    parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
-    add_encoding_argument(parser)
-    add_data_argument(parser)
-    add_windows_argument(parser)
-    parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
-    add_state_arguments(parser)
-    arguments.add_record(parser, JOB)
+class EncodeCollection(EncoderJob):
+    benchmark: str
+    """That reads the collection."""
+    collection: str
+    """A language of the benchmark, whose collection it is."""
+    data: Datasets
+    windows: WindowsJson = None
+    state: State
+    code: Code = ""
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: EncodeCollection) -> None:
     from stele.encoders.load import load_encoder
     from stele.training.processes import process_context
 

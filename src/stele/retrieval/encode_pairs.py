@@ -11,26 +11,25 @@ lowest line), and the runs are written instead of the vectors.
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.run_files import write_run
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.types import Data, Passage, Query
 from stele.benchmarks.xsa import sides
-from stele.command import arguments
+from stele.command.arguments import Datasets, NewRecord, Some, record_beside
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import facts_digest, folder_facts
 from stele.registry import load_named
-from stele.retrieval.dense.encoder_arguments import add_encoding_argument, load_given_encoder
+from stele.retrieval.dense.encoder_arguments import EncoderJob, load_given_encoder
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
@@ -41,17 +40,16 @@ JOB = "encode_pairs"
 VECTORS, RUNS = "vectors", "runs"  # the folders beside the record
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--benchmark", required=True)
-    parser.add_argument("--languages", nargs="+", required=True)
-    parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
-    add_encoding_argument(parser)
-    add_data_argument(parser)
-    parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
-    arguments.add_record_beside(parser, JOB, [VECTORS, RUNS])
+class EncodePairs(EncoderJob):
+    benchmark: str
+    """Its name in benchmarks.yaml."""
+    languages: Some[str]
+    """Of the benchmark."""
+    data: Datasets
+    output: Annotated[NewRecord, record_beside(JOB, [VECTORS, RUNS])]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: EncodePairs) -> None:
     clock = records.start()
     benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
     write = next((write for what, write in WRITERS.items() if hasattr(benchmark, what)), None)

@@ -12,19 +12,18 @@ negative dense score ranks below one that dense retrieval lacks too.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.run import Hits, Run, run_of
 from stele.artifacts.run_files import read_run, runs_of, write_run
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
-from stele.command import arguments
+from stele.benchmarks.arguments import data_folders, data_records
+from stele.command.arguments import Datasets, Job, Json, NewRecord, Record, Some, Whole, record_beside
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash, read_folds
 from stele.files.atomic import atomic_directory, atomic_file
@@ -42,19 +41,26 @@ COLUMNS = ("search", "fold", "alpha", "ap", "chosen", "topics")
 JOB = "fuse"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--benchmark", required=True)
-    parser.add_argument("--languages", nargs="+", required=True)
-    parser.add_argument("--term", required=True, type=Path, help="the record of the runs of term matching")
-    parser.add_argument("--dense", required=True, type=Path, help="the record of the runs of dense retrieval")
-    add_data_argument(parser)
-    parser.add_argument("--recipe", default="{}", help="JSON: scores")
-    parser.add_argument("--folds", type=Path, metavar="RECORD", help="beside BENCHMARK.txt, lines `topic fold`")
-    parser.add_argument("--depth", type=arguments.whole, default=1000, help="documents a topic")
-    arguments.add_record_beside(parser, JOB, ["runs"], "alpha.csv")
+class Fuse(Job):
+    benchmark: str
+    """Its name in benchmarks.yaml."""
+    languages: Some[str]
+    """Of the benchmark."""
+    term: Record
+    """The record of the runs of term matching."""
+    dense: Record
+    """The record of the runs of dense retrieval."""
+    data: Datasets
+    recipe: Json = "{}"
+    """scores."""
+    folds: Record | None = None
+    """Beside BENCHMARK.txt, lines `topic fold`."""
+    depth: Whole = 1000
+    """Documents a topic."""
+    output: Annotated[NewRecord, record_beside(JOB, ["runs"], "alpha.csv")]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Fuse) -> None:
     clock = records.start()
     if args.depth < 1:
         raise SteleError(f"--depth must be at least 1, found {args.depth}")
@@ -124,7 +130,7 @@ def _read(runs: Mapping[str, Path], name: str, record: Path) -> Run:
     return run_of({}) if empty else read_run(runs[name])
 
 
-def _folds(args: argparse.Namespace, topics: list[str]) -> dict[str, int]:
+def _folds(args: Fuse, topics: list[str]) -> dict[str, int]:
     """Topic -> fold, by the user's file where it has one for the benchmark."""
     path = args.folds.parent / f"{args.benchmark}.txt" if args.folds else None
     try:

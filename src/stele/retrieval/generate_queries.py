@@ -8,19 +8,19 @@ the queries are kept part by part.
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.artifacts.state import drop, own_folder
+from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.transfer_set import write_set
 from stele.benchmarks.types import Passage
-from stele.command import arguments
+from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, State, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.digests import folder_facts
@@ -37,19 +37,25 @@ SIGNS = " .?!。？！؟।"  # around a query, ignored when queries are compare
 JOB = "generate_queries"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--benchmark", required=True, help="whose collection")
-    parser.add_argument("--language", required=True)
-    parser.add_argument("--generator", required=True, type=Path, metavar="RECORD", help="record.json in its folder")
-    parser.add_argument("--windows", required=True, metavar="JSON", help="sentences, stride, hits, best")
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="number of windows, beams and lengths")
-    add_data_argument(parser)
-    parser.add_argument("--seed", required=True, type=arguments.seed)
-    add_state_arguments(parser)
-    arguments.add_record(parser, JOB)
+class GenerateQueries(Job):
+    benchmark: str
+    """Whose collection."""
+    language: str
+    """Of the documents."""
+    generator: Record
+    """record.json in its folder."""
+    windows: Json
+    """Sentences, stride, hits, best."""
+    recipe: Json
+    """Number of windows, beams and lengths."""
+    data: Datasets
+    seed: Seed
+    state: State
+    code: Code = ""
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: GenerateQueries) -> None:
     clock = records.start()
     # the recipe, the inputs and the state folder
     recipe, windows = parse_generated_queries(parse_object(args.recipe, "--recipe")), parse_windows(args.windows)

@@ -15,23 +15,22 @@ encoding and the search, read the collection each for itself, and write the same
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import logging
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.artifacts.state import drop, own_folder
+from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.transfer_set import MINED_PASSAGES, MINED_QUESTIONS
 from stele.benchmarks.types import Passage, TrainingExample
-from stele.command import arguments
+from stele.command.arguments import Code, Datasets, Job, NewRecord, Record, State, Threads, Whole, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json
 from stele.files.digests import folder_facts
@@ -50,17 +49,21 @@ HITS = 1 << 20  # passages kept at a time, over all questions that are searched 
 READ = 8_192  # passages of the collection looked at together
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--training-set", required=True, metavar="MODULE", help="a module of stele/benchmarks")
-    parser.add_argument("--encoder", type=Path, required=True, help="record.json in a fine-tuned encoder's folder")
-    add_data_argument(parser)
-    parser.add_argument("--depth", type=arguments.whole, required=True, help="negatives a question")
-    parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
-    add_state_arguments(parser)
-    arguments.add_record(parser, JOB)
+class HardNegatives(Job):
+    training_set: str
+    """A module of stele/benchmarks."""
+    encoder: Record
+    """record.json in a fine-tuned encoder's folder."""
+    data: Datasets
+    depth: Whole
+    """Negatives a question."""
+    threads: Threads = None
+    state: State
+    code: Code = ""
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: HardNegatives) -> None:
     clock = records.start()
     job = MiningJob(args)
 
@@ -146,7 +149,7 @@ def text_digest(text: str) -> str:
 class MiningJob:
     """The inputs, the encoder and the state of one job, and the steps of its mining."""
 
-    def __init__(self, args: argparse.Namespace) -> None:
+    def __init__(self, args: HardNegatives) -> None:
         from stele.encoders.load import load_encoder
         from stele.training.processes import process_context
 

@@ -8,44 +8,39 @@ variance that each coordinate explains.
 
 from __future__ import annotations
 
-import argparse
 from itertools import islice
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from stele.artifacts import records
 from stele.benchmarks import tatoeba
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.types import QuerySet
-from stele.command import arguments
+from stele.command.arguments import Datasets, ends_in
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import file_facts
 from stele.files.formats import write_csv
 from stele.retrieval.dense.encoder_arguments import (
+    CalibratedJob,
     CalibrationTransforms,
-    add_calibration_arguments,
-    add_encoding_argument,
     load_given_encoder,
 )
 
 PAIRS = 1_000  # as many as CCP draws, and as the files of Tatoeba hold at most
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--language", required=True, help="the language that is paired with English")
-    parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
-    add_encoding_argument(parser)
-    add_calibration_arguments(parser)
-    add_data_argument(parser)
-    parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
-    parser.add_argument(
-        "--output", type=arguments.output(".csv"), required=True, help="projection_{language}.csv; the record as .json"
-    )
+class Project(CalibratedJob):
+    language: str
+    """The language that is paired with English."""
+    data: Datasets
+    output: Annotated[Path, ends_in(".csv")]
+    """projection_{language}.csv; the record as .json."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Project) -> None:
     clock = records.start()
     data = data_records(args.data)
     sides = sentences(args.language, data_folders(data))

@@ -13,20 +13,19 @@ one.
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import get_args
+from typing import Annotated
 
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.state import add_state_arguments, drop
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.artifacts.state import drop
+from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.types import Passage, Query, QuerySet
-from stele.command import arguments
+from stele.command.arguments import Code, Datasets, NewRecord, Some, State, Whole, record_beside
 from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.progress import bar
@@ -34,15 +33,14 @@ from stele.recipes.search import TopicField
 from stele.registry import load_named
 from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.encoder_arguments import (
+    CalibratedJob,
     CalibrationTransforms,
-    add_calibration_arguments,
-    add_encoding_argument,
     parse_encoding,
 )
 from stele.retrieval.dense.job_collections import COSTS, CollectionEncoding, StoredCollection, parts_of, read_stored
 from stele.retrieval.dense.processes import ProcessGroup, SharedQueries, encode_queries, set_threads
 from stele.retrieval.dense.vector_files import claim_kept, is_tidy
-from stele.retrieval.dense.windows import add_windows_argument, document_hits, parse_windows
+from stele.retrieval.dense.windows import WindowsJson, document_hits, parse_windows
 from stele.retrieval.searches import search_job
 from stele.retrieval.searches.search_job import FinishedSearches
 
@@ -54,33 +52,29 @@ EXAMPLES = 3  # ids in a message
 OTHERS = 100  # with --limit N: this many passages a query besides those judged relevant
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--benchmark", required=True)
-    parser.add_argument("--languages", nargs="+", required=True)
-    parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
-    add_encoding_argument(parser)
-    add_calibration_arguments(parser)
-    add_data_argument(parser)
-    parser.add_argument("--depth", type=arguments.whole, default=100, help="passages a query")
-    add_windows_argument(parser)
-    parser.add_argument(
-        "--vectors", nargs="+", type=Path, metavar="RECORD", help="of all collections, as encode_collection made them"
-    )
-    parser.add_argument(
-        "--field", choices=get_args(TopicField), help="of topics, that is the query; default: the title"
-    )
-    parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
-    add_state_arguments(parser)
-    arguments.add_record_beside(parser, JOB, ["runs"])
-    parser.add_argument(
-        "--keep-index", type=Path, help="keep vectors.npy and ids.npy of each collection in this folder"
-    )
-    parser.add_argument(
-        "--limit", type=arguments.whole, help="only so many queries a query set, and few passages besides their own"
-    )
+class Retrieve(CalibratedJob):
+    benchmark: str
+    """Its name in benchmarks.yaml."""
+    languages: Some[str]
+    """Of the benchmark."""
+    data: Datasets
+    depth: Whole = 100
+    """Passages a query."""
+    windows: WindowsJson = None
+    vectors: Some[Path] | None = None
+    """Of all collections, as encode_collection made them."""
+    field: TopicField | None = None
+    """Of topics, that is the query; default: the title."""
+    state: State
+    code: Code = ""
+    output: Annotated[NewRecord, record_beside(JOB, ["runs"])]
+    keep_index: Path | None = None
+    """Keep vectors.npy and ids.npy of each collection in this folder."""
+    limit: Whole | None = None
+    """Only so many queries a query set, and few passages besides their own."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Retrieve) -> None:
     clock = records.start()
     job = RetrievalJob(args)
 
@@ -139,7 +133,7 @@ def run(args: argparse.Namespace) -> None:
 class RetrievalJob:
     """The inputs, the encoder and the state of one job, and the steps of its search."""
 
-    def __init__(self, args: argparse.Namespace) -> None:
+    def __init__(self, args: Retrieve) -> None:
         from stele.encoders.load import load_encoder
         from stele.training.processes import process_context
 

@@ -7,18 +7,18 @@ killed job resumes: the index is kept block by block, the hits part by part.
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.documents import read_batches
-from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.transfer_set import write_set
-from stele.command import arguments
+from stele.command.arguments import Code, Job, Json, NewRecord, Seed, Some, State, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.digests import folder_facts
@@ -35,16 +35,20 @@ JOB = "title_queries"
 PART = 2_048  # titles that are searched together, whose hits are saved
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--language", required=True)
-    parser.add_argument("--documents", nargs="+", required=True, type=Path, metavar="RECORD", help="of a Wikipedia")
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="numbers of titles, hits and negatives")
-    parser.add_argument("--seed", required=True, type=arguments.seed)
-    add_state_arguments(parser)
-    arguments.add_record(parser, JOB)
+class TitleQueries(Job):
+    language: str
+    """Of the documents."""
+    documents: Some[Path]
+    """Of a Wikipedia."""
+    recipe: Json
+    """Numbers of titles, hits and negatives."""
+    seed: Seed
+    state: State
+    code: Code = ""
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: TitleQueries) -> None:
     clock = records.start()
     recipe = parse_title_queries(parse_object(args.recipe, "--recipe"))
     inputs = {f"documents {number}": path for number, path in enumerate(args.documents, start=1)}
@@ -115,7 +119,7 @@ def texts(documents: Sequence[Path]) -> Iterator[tuple[str, str]]:
 
 def search_titles(
     state: Path,
-    args: argparse.Namespace,
+    args: TitleQueries,
     recipe: TitleQueriesRecipe,
     rows: np.ndarray,
     titles: Sequence[str],

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from stele.artifacts import records
-from stele.command import arguments
+from stele.command.arguments import Job, Some, ends_in
 from stele.errors import SteleError
 from stele.evaluation.aggregate import over_seeds
 from stele.files.digests import digest
@@ -14,12 +14,14 @@ from stele.files.digests import digest
 SAME = ("benchmark", "model", "setting", "averaged")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seeds", type=Path, nargs="+", required=True, metavar="RESULT.json")
-    parser.add_argument("--output", type=arguments.output(".json"), required=True)
+class Average(Job):
+    seeds: Some[Path]
+    """Results, one of each seed."""
+    output: Annotated[Path, ends_in(".json")]
+    """Their average."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Average) -> None:
     clock = records.start()
     results = [records.read_record(path) for path in args.seeds]
     first = results[0]

@@ -14,19 +14,21 @@ values per query.
 
 from __future__ import annotations
 
-import argparse
 import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from stele import catalogue
 from stele.artifacts import records
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_paths
+from stele.benchmarks.arguments import data_folders, data_paths
 from stele.benchmarks.types import Data
 from stele.catalogue.schema.benchmarks import Benchmark
-from stele.command import arguments
+from stele.command.arguments import Datasets, Job, Number, Seed, Some, Whole, ends_in
 from stele.errors import SteleError, unknown
 from stele.evaluation import bootstrap, paired
 from stele.evaluation.comparison import Choices, Comparison, compare_all
@@ -41,36 +43,33 @@ from stele.scoring.system_files.systems import run_scores
 logger = logging.getLogger(__name__)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--system",
-        nargs="+",
-        action="append",
-        required=True,
-        metavar=("NAME", "PATH"),
-        help="results (.json) or scores per query (.parquet, .csv), several are seeds; with --benchmark its runs",
-    )
-    parser.add_argument("--benchmark", metavar="NAME", help="score runs of this benchmark first")
-    add_data_argument(parser, required=False)
-    parser.add_argument("--baseline", metavar="NAME", help="the first system, unless given")
-    parser.add_argument("--metric", nargs="+", metavar="NAME", help="all that every system has, unless given")
-    parser.add_argument("--test", default="fisher", metavar="fisher|t_test", help="(default: %(default)s)")
-    parser.add_argument("--correction", default="holm", metavar="holm|bonferroni|none", help="(default: %(default)s)")
-    parser.add_argument("--level", type=arguments.number, default=0.05, help="of significance (default: %(default)s)")
-    parser.add_argument(
-        "--permutations", type=arguments.whole, help=f"of fisher (default: {PERMUTATIONS:,}, the fewest)"
-    )
-    parser.add_argument(
-        "--seed", type=arguments.seed, default=0, help="of permutations and bootstrap (default: %(default)s)"
-    )
-    parser.add_argument("--average", metavar="macro|micro", help="the results' own, unless given; else macro")
-    parser.add_argument(
-        "--output", type=arguments.output(".json"), metavar="FILE.json", help="the comparisons with their record"
-    )
-    parser.add_argument("--csv", type=arguments.output(".csv"), metavar="FILE.csv", help="the comparisons as a table")
+class Compare(Job):
+    system: Some[tuple[str, ...]]
+    """NAME PATH ..., once for each system: results (.json), scores per query, or runs of --benchmark; one a seed."""
+    benchmark: str | None = None
+    """Score runs of this benchmark first."""
+    data: Datasets = ()
+    baseline: str | None = None
+    """The first system, unless given."""
+    metric: Some[str] | None = None
+    """All that every system has, unless given."""
+    test: str = "fisher"
+    """fisher or t_test."""
+    correction: str = "holm"
+    """holm, bonferroni or none."""
+    level: Number = 0.05
+    """Of significance."""
+    permutations: Whole | None = Field(None, description=f"Of fisher; default: {PERMUTATIONS:,}, the fewest.")
+    seed: Seed = 0
+    average: str | None = None
+    """macro or micro; default: the results' own, else macro."""
+    output: Annotated[Path, ends_in(".json")] | None = None
+    """The comparisons with their record."""
+    csv: Annotated[Path, ends_in(".csv")] | None = None
+    """The comparisons as a table."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Compare) -> None:
     clock, files = records.start(), _files(args.system)
     test = load_test(args.test)
     if args.correction not in CORRECTIONS:
@@ -176,7 +175,7 @@ def _files(given: Sequence[Sequence[str]]) -> dict[str, list[str]]:
     return by_name
 
 
-def _check_numbers(args: argparse.Namespace, test: SignificanceTest) -> None:
+def _check_numbers(args: Compare, test: SignificanceTest) -> None:
     if not 0 < args.level < 1:
         raise SteleError(f"--level: want a number between 0 and 1, for example 0.05; found {args.level}")
     if args.seed < 0:

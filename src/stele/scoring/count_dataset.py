@@ -5,14 +5,14 @@ From the files themselves, read as the benchmarks read them, and not from what t
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Annotated
 
 from stele.artifacts import records
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.arguments import data_folders, data_records
 from stele.catalogue.datasets import counted_dataset
-from stele.command import arguments
+from stele.command.arguments import Datasets, Job, Some, ends_in
 from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.scoring.statistics import load_counts
@@ -20,16 +20,17 @@ from stele.scoring.statistics import load_counts
 EVERYTHING = "all"  # the language of a count over all languages, or of none
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dataset", required=True, help="a dataset of stele/scoring/statistics, or a test collection")
-    add_data_argument(parser)
-    parser.add_argument(
-        "--lengths", nargs="+", default=[], type=Path, metavar="RECORD", help="of `scoring count_lengths`, by language"
-    )
-    parser.add_argument("--output", type=arguments.output(".json"), required=True)
+class CountDataset(Job):
+    dataset: str
+    """A dataset of stele/scoring/statistics, or a test collection."""
+    data: Datasets
+    lengths: Some[Path] = ()
+    """Of `scoring count_lengths`, by language."""
+    output: Annotated[Path, ends_in(".json")]
+    """The counts, as a result."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: CountDataset) -> None:
     clock, inputs = records.start(), data_records(args.data)
     datasets = counted_dataset(args.dataset).datasets
     if wrong := sorted(key for key in inputs if key.partition(":")[0] not in datasets):

@@ -6,16 +6,15 @@ The record beside the file has the means: over all documents, and over those tha
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from stele.artifacts import records
-from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
-from stele.command import arguments
+from stele.benchmarks.arguments import data_folders, data_records
+from stele.command.arguments import Datasets, Job, Record, ends_in
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import file_facts
@@ -26,15 +25,19 @@ from stele.scoring.statistics import load_counts
 BATCH = 1000  # documents tokenised at once
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dataset", required=True, help="a dataset of stele/scoring/statistics with documents")
-    parser.add_argument("--language", required=True)
-    add_data_argument(parser)
-    parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
-    parser.add_argument("--output", type=arguments.output(".csv"), required=True, help="its record is beside it, .json")
+class CountLengths(Job):
+    dataset: str
+    """A dataset of stele/scoring/statistics with documents."""
+    language: str
+    """Of the documents."""
+    data: Datasets
+    tokenizer: Record
+    """record.json of the checkpoint."""
+    output: Annotated[Path, ends_in(".csv")]
+    """Its record is beside it, .json."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: CountLengths) -> None:
     clock, data = records.start(), data_records(args.data)
     read_documents = load_counts(args.dataset).documents
     if read_documents is None:

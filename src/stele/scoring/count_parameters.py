@@ -8,14 +8,14 @@ back the same body, without heads.
 
 from __future__ import annotations
 
-import argparse
 import re
 import struct
 from math import prod
 from pathlib import Path
+from typing import Annotated
 
 from stele.artifacts import records
-from stele.command import arguments
+from stele.command.arguments import Job, Record, ends_in
 from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.files.reading import parse_json, reading
@@ -28,14 +28,18 @@ UNUSED = ("pooler.", "cls.", "lm_head.")  # heads, of other families
 EVERYTHING = "all"  # the column's language: a count is of no language
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--encoder", type=Path, required=True, help="record.json in the folder of a checkpoint")
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--seeds", required=True, metavar="pt0-ft0")
-    parser.add_argument("--output", type=arguments.output(".json"), required=True)
+class CountParameters(Job):
+    encoder: Record
+    """record.json in the folder of a checkpoint."""
+    model: str
+    """What the model is called."""
+    seeds: str
+    """Of pretraining and fine-tuning, e.g. pt0-ft0."""
+    output: Annotated[Path, ends_in(".json")]
+    """The counts, as a result."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: CountParameters) -> None:
     clock = records.start()
     number = float(parameters(args.encoder.parent))
     metrics = {"parameters": {"languages": {EVERYTHING: number}, "average": number, "n": {EVERYTHING: 1}}}

@@ -12,16 +12,17 @@ fractions between 0 and 1, not rounded. Judged queries that a run lacks count as
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 import re
+from pathlib import Path
+from typing import Annotated
 
 from stele import catalogue
 from stele.artifacts import records
-from stele.benchmarks.arguments import RECORD, add_data_argument, data_folders, data_paths
+from stele.benchmarks.arguments import RECORD, data_folders, data_paths
 from stele.catalogue.schema.benchmarks import Benchmark
-from stele.command import arguments
+from stele.command.arguments import Datasets, Job, Positional, Some, ends_in
 from stele.errors import SteleError
 from stele.evaluation import bootstrap
 from stele.evaluation.bootstrap import intervals
@@ -35,30 +36,31 @@ from stele.scoring.system_files.systems import benchmark_module, given_outputs, 
 logger = logging.getLogger(__name__)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("benchmark")
-    parser.add_argument("--run", nargs="+", required=True, metavar="[QUERY_SET=]FILE", help="what the system gave")
-    add_data_argument(parser, required=False)
-    parser.add_argument("--metrics", nargs="+", metavar="NAME[@CUT]", help="the benchmark's own, unless given")
-    parser.add_argument("--languages", nargs="+", metavar="CODE", help="judge these alone")
-    parser.add_argument("--model", default="run", help="what the system is called (default: %(default)s)")
-    parser.add_argument("--setting", default="given", help="how it was trained (default: %(default)s)")
-    parser.add_argument("--seeds", default="pt0-ft0", help="of pretraining and of fine-tuning (default: %(default)s)")
-    parser.add_argument(
-        "--output", type=arguments.output(".json"), metavar="FILE.json", help="the result with its record"
-    )
-    parser.add_argument(
-        "--csv", type=arguments.output(".csv"), metavar="FILE.csv", help="the values by metric and language"
-    )
-    parser.add_argument(
-        "--queries",
-        type=arguments.output(".parquet", ".csv"),
-        metavar="FILE",
-        help="the values per query, .parquet or .csv",
-    )
+class Score(Job):
+    benchmark: Positional[str]
+    """Its name in benchmarks.yaml."""
+    run: Some[str]
+    """[QUERY_SET=]FILE of each: what the system gave."""
+    data: Datasets = ()
+    metrics: Some[str] | None = None
+    """NAME[@CUT] of each; default: the benchmark's own."""
+    languages: Some[str] | None = None
+    """Judge these alone."""
+    model: str = "run"
+    """What the system is called."""
+    setting: str = "given"
+    """How it was trained."""
+    seeds: str = "pt0-ft0"
+    """Of pretraining and of fine-tuning."""
+    output: Annotated[Path, ends_in(".json")] | None = None
+    """The result with its record."""
+    csv: Annotated[Path, ends_in(".csv")] | None = None
+    """The values by metric and language."""
+    queries: Annotated[Path, ends_in(".parquet", ".csv")] | None = None
+    """The values per query, .parquet or .csv."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Score) -> None:
     clock, seeds = records.start(), parse_seeds(args.seeds)
     entry = catalogue.entry(Benchmark, args.benchmark)
     names = args.metrics or entry.metrics

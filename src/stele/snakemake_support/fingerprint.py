@@ -48,14 +48,17 @@ def _path(module: str) -> Path | None:
 def _strip_docstrings(tree: ast.AST) -> ast.AST:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Constant)
-                and isinstance(first.value.value, str)
-            ):
-                node.body = node.body[1:]
+            node.body = [statement for statement in node.body if not _is_text(statement)]
     return tree
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is a text alone: a docstring, or that of a field, which is its help."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
 
 
 def source_digest(source: str) -> str:

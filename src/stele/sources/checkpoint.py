@@ -7,14 +7,15 @@ are linked to and never changed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import model_validator
 
 from stele import catalogue
 from stele.artifacts.record_shape import NO_DIGEST, SEAL
@@ -35,14 +36,13 @@ from stele.catalogue.hub import (
 )
 from stele.catalogue.schema.datasets import PartFile
 from stele.catalogue.schema.models import Model
-from stele.command import arguments
+from stele.command.arguments import Json, NewRecord, record_of
 from stele.errors import SteleError, nearest
 from stele.files.atomic import MARK, atomic_directory
 from stele.files.digests import FileFacts, block_digests, digest
 from stele.files.paths import relative
 from stele.files.reading import parse_object, read_note
-from stele.sources.download.places import FetchedFile, Places, drop_downloads, places_of
-from stele.sources.download.places import add_arguments as add_place_arguments
+from stele.sources.download.places import FetchedFile, Places, PlacesJob, drop_downloads, places_of
 from stele.sources.download.unpack import link_file, place_file
 from stele.sources.download.verify import check, digests
 from stele.sources.weights.checkpoint_checks import check_loads, check_settings, check_static
@@ -70,25 +70,35 @@ RECORD = "record.json"
 LEFT_OUT = (RECORD, MANIFEST, "training_args.json", "trainer_state.json")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="its name in catalogue/models.yaml or config.yaml")
-    parser.add_argument("--source", required=True, help="{checkpoint: hub id, revision, files, released}, as JSON")
-    parser.add_argument("--path", type=Path, help="local folder: transformers or sentence-transformers")
-    use = parser.add_mutually_exclusive_group()
-    use.add_argument("--encoding", help="of an encoder used as it is: the keys of its encoding, by origin, as JSON")
-    use.add_argument("--generator", action="store_true", help="it is to write text, not to make vectors")
-    add_place_arguments(parser)
-    parser.add_argument("--settings-only", action="store_true", help="fetch and check the files beside the weights")
-    arguments.add_record(parser, JOB)
+class Checkpoint(PlacesJob):
+    model: str
+    """Its name in catalogue/models.yaml or config.yaml."""
+    source: Json
+    """{checkpoint: hub id, revision, files, released}."""
+    path: Path | None = None
+    """Local folder: transformers or sentence-transformers."""
+    encoding: Json | None = None
+    """Of an encoder used as it is: the keys of its encoding, by origin."""
+    generator: bool = False
+    """It is to write text, not to make vectors."""
+    settings_only: bool = False
+    """Fetch and check the files beside the weights."""
+    output: Annotated[NewRecord, record_of(JOB)]
+
+    @model_validator(mode="after")
+    def _check(self) -> Checkpoint:
+        if self.encoding and self.generator:
+            raise ValueError("--encoding, --generator: leave one of them out")
+        return self
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Checkpoint) -> None:
     """Writes the checkpoint's folder; raises SteleError for one that cannot be fetched, loaded or used as asked."""
     clock = start()
     source = parse_object(args.source, "--source")
     instead = source.get("instead") or INSTEAD
     hub = None if args.path else repository(source)
-    args.manifest = args.manifest or _stand_in_manifest(args.mirrors, hub)
+    args = args.model_copy(update={"manifest": args.manifest or _stand_in_manifest(args.mirrors, hub)})
     places = places_of(args, f"give your own folder (models: {{{args.model}: {{checkpoint: FOLDER}}}})")
     if args.path is None and hub is None:
         raise SteleError(how_to_give(args.model, source))

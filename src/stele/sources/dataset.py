@@ -5,19 +5,20 @@ Downloads continue where a killed run left them (in --state). Your own files are
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
 
 from stele import catalogue
 from stele.artifacts.records import BEGINNING, GENERATED, start, write_record
 from stele.catalogue.datasets import availability, languages_of, resolve, resolve_entry
 from stele.catalogue.schema.datasets import Dataset, Part
 from stele.catalogue.schema.languages import Language
-from stele.command import arguments
+from stele.command.arguments import Json, NewRecord, Whole, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import block_digests, digest
@@ -25,8 +26,7 @@ from stele.files.reading import parse_object
 from stele.files.strict import validate
 from stele.sources.download.counts import KINDS
 from stele.sources.download.cut import CUTS, Fetched
-from stele.sources.download.places import FetchedFile, Places, drop_downloads, places_of
-from stele.sources.download.places import add_arguments as add_place_arguments
+from stele.sources.download.places import FetchedFile, Places, PlacesJob, drop_downloads, places_of
 from stele.sources.download.unpack import place_file, unpack
 from stele.sources.download.user_files import Facts, collect
 from stele.sources.download.verify import Manifest, digests, pin
@@ -36,25 +36,25 @@ log = logging.getLogger(__name__)
 JOB = "sources dataset"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dataset", required=True, help="its name in catalogue/datasets.yaml")
-    parser.add_argument("--part", required=True, help="a language, or all")
-    parser.add_argument("--languages", nargs="*", default=None, metavar="L", help="of a part `all`; default: all")
-    parser.add_argument("--date", help="of a dump, YYYYMMDD; default: the catalogue's")
-    parser.add_argument(
-        "--first", type=arguments.whole, metavar="N", help="of a corpus: its first N documents or pages only"
-    )
-    parser.add_argument("--source", help="an entry, as in the catalogue or resolved, as JSON; default: the catalogue's")
-    add_place_arguments(parser)
-    parser.add_argument("--user-data", type=_folder, help="folder that holds your own copy")
-    arguments.add_record(parser, JOB)
+class FetchDataset(PlacesJob):
+    dataset: str
+    """Its name in catalogue/datasets.yaml."""
+    part: str
+    """A language, or all."""
+    languages: tuple[str, ...] | None = None
+    """Of a part `all`; default: all."""
+    date: str | None = None
+    """Of a dump, YYYYMMDD; default: the catalogue's."""
+    first: Whole | None = None
+    """Of a corpus: its first N documents or pages only."""
+    source: Json | None = None
+    """An entry, as in the catalogue or resolved; default: the catalogue's."""
+    user_data: Annotated[Path, AfterValidator(Path.expanduser)] | None = None
+    """Folder that holds your own copy."""
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def _folder(text: str) -> Path:
-    return Path(text).expanduser()
-
-
-def run(args: argparse.Namespace) -> None:
+def run(args: FetchDataset) -> None:
     clock = start()
     source = _source(args)
     places = places_of(args, f"give your own copy (user_data: {{{args.dataset}: FOLDER}})")
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> None:
     log.info("%s %s: %d files, %.1f MB, %s data", args.dataset, args.part, len(files), size / 1e6, origin)
 
 
-def _source(args: argparse.Namespace) -> Part:
+def _source(args: FetchDataset) -> Part:
     """The resolved part that is wanted: of the catalogue, or of the entry that --source holds."""
     if args.source is None:
         generated = args.manifest is not None

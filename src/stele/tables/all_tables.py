@@ -9,13 +9,13 @@ which no paper prints, take another --name: today_tables.md and so on.
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stele.command.arguments import ResultsFolder, Some
 from stele.files.atomic import atomic_file
 from stele.papers.claims import FILE
 from stele.papers.paper import paper_folder, papers_in
@@ -28,7 +28,7 @@ from stele.tables.render.pictures import Picture, pictures
 from stele.tables.render.pictures import drawn as drawn_in
 from stele.tables.render.summary import summarise, words_of
 from stele.tables.values.cell import table_cells
-from stele.tables.values.context import add_context_arguments, read_context
+from stele.tables.values.context import ContextJob, read_context
 from stele.tables.values.lookup import Results
 from stele.tables.values.significance import compare_rows, read_tests
 
@@ -36,23 +36,21 @@ log = logging.getLogger(__name__)
 SUFFIXES = ("html", "md", "tex", "csv")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--spec", type=Path, nargs="+", help="default: the papers' tables in paper_tables/")
-    parser.add_argument("--name", default="all_tables", help="of the files with all tables (default: %(default)s)")
-    add_context_arguments(parser)
-    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: %(default)s")
-    parser.add_argument("--figures", type=Path, nargs="*", help="drawn figures as SVG; default: those in --output-dir")
-    parser.add_argument(
-        "--verdicts",
-        type=Path,
-        nargs="*",
-        default=[],
-        help="{paper}.json of `stele claims judge`; without them print alone",
-    )
-    parser.add_argument("--output-dir", type=Path, help="default: tables/ in the folder of results")
+class AllTables(ContextJob):
+    spec: Some[Path] | None = None
+    """Default: the papers' tables in paper_tables/."""
+    name: str = "all_tables"
+    """Of the files with all tables."""
+    results_dir: ResultsFolder = Path("results")
+    figures: tuple[Path, ...] | None = None
+    """Drawn figures as SVG; default: those in --output-dir."""
+    verdicts: tuple[Path, ...] = ()
+    """{paper}.json of `stele claims judge`; without them print alone."""
+    output_dir: Path | None = None
+    """Default: tables/ in the folder of results."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: AllTables) -> None:
     # read the specs, in the order of papers and tables
     specs = args.spec or [path for paper in papers_in() for path in paper_folder(paper).glob("table_*.yaml")]
     loaded = [(load_spec(path), path) for path in specs]

@@ -7,15 +7,15 @@ and Korean letters. Letters that no font has are printed as their codes.
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Annotated
 
-from stele.command import arguments
+from stele.command.arguments import Job, ends_in
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 
@@ -24,12 +24,14 @@ TOOLS = ("latexmk", "xelatex", "bibtex")
 LATEXMK = ("latexmk", "-norc", "-xelatex", "-interaction=nonstopmode", "-halt-on-error")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tex", type=Path, default=Path("results/tables/all_tables.tex"), help="default: %(default)s")
-    parser.add_argument("--output", type=arguments.output(".pdf"), help="default: the same name with .pdf")
+class AllTablesPdf(Job):
+    tex: Path = Path("results/tables/all_tables.tex")
+    """All tables in LaTeX."""
+    output: Annotated[Path, ends_in(".pdf")] | None = None
+    """Default: the same name with .pdf."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: AllTablesPdf) -> None:
     if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
         packages = "texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei"
         raise SteleError(f"the PDF needs {', '.join(missing)}; on Debian: apt-get install {packages}")

@@ -9,11 +9,11 @@ the first output.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from stele.artifacts import records
-from stele.command import arguments
+from stele.command.arguments import Job, Some, ends_in
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
 from stele.files.paths import read_stamp
@@ -23,15 +23,16 @@ from stele.tables.render.card_sources import read
 FORMATS = {".md": to_markdown, ".html": to_html}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--results", nargs="+", required=True, type=Path, metavar="RESULT.json", help="of one seed, of one model"
-    )
-    parser.add_argument("--user-data", nargs="*", default=[], metavar="DATASET", help="taken from the user's folders")
-    parser.add_argument("--output", nargs="+", required=True, type=arguments.output(*FORMATS), help=".md, .html")
+class Card(Job):
+    results: Some[Path]
+    """Of one seed, of one model."""
+    user_data: tuple[str, ...] = ()
+    """Taken from the user's folders."""
+    output: Some[Annotated[Path, ends_in(*FORMATS)]]
+    """.md, .html."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Card) -> None:
     clock, evaluated = records.start(), read(args.results)
     folder = args.results[0].parents[3] if len(args.results[0].parents) > 3 else None
     scale = read_stamp(folder) if folder else None

@@ -15,7 +15,6 @@ query, the table's own test gives p. The exit code is 1 if any cell differs.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import Counter
@@ -24,9 +23,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from stele.command import arguments
+from pydantic import model_validator
+
+from stele.command.arguments import Job, ResultsFolder, Some, ends_in
 from stele.errors import SteleError
 from stele.evaluation import paired, scores
 from stele.evaluation.significance import load_test
@@ -45,28 +46,31 @@ if TYPE_CHECKING:
     from matplotlib.patches import PathPatch
 
 Rows: TypeAlias = list[list[str | int]]  # the header first
-FORMATS = ("counts", "counts-csv", "csv", "json")
 DIFFERENCE = ("table", "cell", "value in A", "value in B", "B - A", "p", "state in A", "state in B")
 SQUARE = 0.055  # inches
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--specs", type=Path, nargs="+", default=[Path("paper_tables")], help="folders (default: paper_tables)"
-    )
-    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
-    parser.add_argument("--context", type=Path, help="default: tables/context.json of the results, if it exists")
-    parser.add_argument(
-        "--format", choices=FORMATS, default="counts", help="counts by state, or every cell (default: %(default)s)"
-    )
-    instead = parser.add_mutually_exclusive_group()
-    instead.add_argument(
-        "--map", type=arguments.output(".svg", ".pdf", ".png"), nargs="+", metavar="FILE", help="draw the cells"
-    )
-    instead.add_argument("--against", type=Path, metavar="RESULTS", help="list the cells that differ from this folder")
+class Cells(Job):
+    specs: Some[Path] = (Path("paper_tables"),)
+    """Folders of papers."""
+    results_dir: ResultsFolder = Path("results")
+    context: Path | None = None
+    """Default: tables/context.json of the results, if it exists."""
+    format: Literal["counts", "counts-csv", "csv", "json"] = "counts"
+    """Counts by state, or every cell."""
+    map: Some[Annotated[Path, ends_in(".svg", ".pdf", ".png")]] | None = None
+    """Draw the cells."""
+    against: Path | None = None
+    """List the cells that differ from this folder."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Cells:
+        if self.map and self.against:
+            raise ValueError("--map, --against: leave one of them out")
+        return self
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Cells) -> None:
     if args.against:
         compare(args)
         return
@@ -211,7 +215,7 @@ class Difference:
         return [self.a.table.id, self.a.address, *shown, change, p, self.a.outcome.state, self.b.outcome.state]
 
 
-def compare(args: argparse.Namespace) -> None:
+def compare(args: Cells) -> None:
     """Prints the cells that differ between --results-dir (A) and --against (B); exits with 1 if any does."""
     folders = (args.results_dir, args.against)
     for folder in folders:

@@ -8,7 +8,6 @@ listed one that does not occur and a claim (`claims.yaml`) whose stated verdict 
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +16,7 @@ from itertools import combinations
 from pathlib import Path
 
 from stele.claims import check
+from stele.command.arguments import Job
 from stele.errors import SteleError, nearest
 from stele.papers.table import Table, asked_for, load_specs, source_of
 from stele.tables.values.cell import Cell, table_cells
@@ -274,11 +274,12 @@ def counts(table: Table) -> Counter[str]:
     return Counter(kinds[type(cell.printed.value)] for cell in printed_cells(table))
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--specs", type=Path, required=True, help="folder of specs: paper_tables, or one paper's")
+class Check(Job):
+    specs: Path
+    """Folder of specs: paper_tables, or one paper's."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Check) -> None:
     tables = load_specs(args.specs)
     occurring = deviations(tables)
     reasons = {(table.id, d.at, d.kind): d for table in tables for d in table.deviations}

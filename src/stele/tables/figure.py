@@ -5,13 +5,13 @@ python -m stele tables figure --spec paper_tables/ccp/figure_01.yaml --output fi
 
 from __future__ import annotations
 
-import argparse
 import logging
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from stele.command import arguments
+from stele.command.arguments import Job, ResultsFolder, Some, ends_in
 from stele.files.figures import save_figure
 from stele.papers.figure import load_figure
 from stele.tables.render.figure import described, draw, title
@@ -23,21 +23,17 @@ from stele.tables.values.lookup import Results
 log = logging.getLogger(__name__)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--spec", type=Path, required=True, help="paper_tables/{paper}/figure_NN.yaml")
-    parser.add_argument("--context", type=Path, help="JSON: scale, rows that cannot be built, seeds")
-    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
-    parser.add_argument(
-        "--output",
-        type=arguments.output(".svg", ".pdf", ".png"),
-        nargs="+",
-        required=True,
-        metavar="FILE",
-        help=".svg or .pdf or .png",
-    )
+class Figure(Job):
+    spec: Path
+    """paper_tables/{paper}/figure_NN.yaml."""
+    context: Path | None = None
+    """JSON: scale, rows that cannot be built, seeds."""
+    results_dir: ResultsFolder = Path("results")
+    output: Some[Annotated[Path, ends_in(".svg", ".pdf", ".png")]]
+    """.svg or .pdf or .png."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Figure) -> None:
     context = load_context(args.context)
     damaged = write_figure(args.spec, context, Results(args.results_dir), args.output)
     refuse(damaged, context)

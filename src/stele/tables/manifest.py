@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from stele.artifacts import results
-from stele.command import arguments
+from stele.command.arguments import Job, ResultsFolder, ends_in
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
-    parser.add_argument("--output", type=arguments.output(".json"), help="default: manifest.json in the folder")
+class Manifest(Job):
+    results_dir: ResultsFolder = Path("results")
+    output: Annotated[Path, ends_in(".json")] | None = None
+    """Default: manifest.json in the folder."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Manifest) -> None:
     results.write_manifest(args.results_dir, args.output)

@@ -6,16 +6,17 @@ stele tables references --strict       # exit code 1 where one fails
 
 from __future__ import annotations
 
-import argparse
 import logging
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 from stele import catalogue
 from stele.artifacts.records import read_record
 from stele.artifacts.results import read_placed, result_files
+from stele.command.arguments import Job, ResultsFolder
 from stele.errors import SteleError
 from stele.files.formats import write_csv
 from stele.published.verdicts import Verdict, verdicts
@@ -25,13 +26,15 @@ COLUMNS = ("benchmark", "model", "language", "metric", "ours", "published", "dif
 COLUMNS += ("notes", "source", "locator", "revision", "status")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
-    parser.add_argument("--strict", action="store_true", help="end with exit code 1 where a number fails")
-    parser.add_argument("--format", choices=("text", "csv"), default="text", help="(default: %(default)s)")
+class References(Job):
+    results_dir: ResultsFolder = Path("results")
+    strict: bool = False
+    """End with exit code 1 where a number fails."""
+    format: Literal["text", "csv"] = "text"
+    """How they are shown."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: References) -> None:
     damaged: list[str] = []
     all_verdicts = list(of_folder(args.results_dir, damaged.append))
     for problem in damaged:

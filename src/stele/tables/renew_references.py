@@ -9,7 +9,6 @@ stay. catalogue/reference_sources.yaml says which files are read, and which numb
 
 from __future__ import annotations
 
-import argparse
 import csv
 import logging
 import math
@@ -26,6 +25,7 @@ from stele import catalogue
 from stele.catalogue.references import COLUMNS, FILE, read_references
 from stele.catalogue.schema.models import Model
 from stele.catalogue.schema.published import Mteb, Pyserini, ReferenceSources, Repository, ResultFile, Suspect, Task
+from stele.command.arguments import Job, Positional
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.reading import read_object, reading
@@ -45,13 +45,16 @@ ENVIRONMENT = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("clones", type=Path, metavar="CLONES", help="the folder of the clones")
-    parser.add_argument("--references", type=Path, default=FILE, help="the file to renew (default: the catalogue's)")
-    parser.add_argument("--output", type=Path, metavar="FILE.tsv", help="default: in place")
+class RenewReferences(Job):
+    clones: Positional[Path]
+    """The folder of the clones."""
+    references: Path = FILE
+    """The file to renew."""
+    output: Path | None = None
+    """Default: in place."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: RenewReferences) -> None:
     read_references(args.references)  # an error in it stops the command before anything is written
     with reading(args.references), args.references.open(encoding="utf-8", newline="") as handle:
         before = list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from stele.command import arguments
+from stele.command.arguments import Job, ends_in
 from stele.files.atomic import atomic_write_json
 from stele.papers.claims import claims_schema
 from stele.papers.figure import figure_schema
@@ -19,18 +18,18 @@ def schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Table.model_json_schema()}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--output", type=arguments.output(".json"), default=Path("paper_tables/schema.json"), help="of tables"
-    )
-    parser.add_argument(
-        "--output-figures", type=Path, default=Path("paper_tables/figure.schema.json"), help="of figures"
-    )
-    parser.add_argument("--output-papers", type=Path, default=Path("paper_tables/paper.schema.json"), help="of papers")
-    parser.add_argument("--output-claims", type=Path, default=Path("paper_tables/claims.schema.json"), help="of claims")
+class Schema(Job):
+    output: Annotated[Path, ends_in(".json")] = Path("paper_tables/schema.json")
+    """Of tables."""
+    output_figures: Path = Path("paper_tables/figure.schema.json")
+    """Of figures."""
+    output_papers: Path = Path("paper_tables/paper.schema.json")
+    """Of papers."""
+    output_claims: Path = Path("paper_tables/claims.schema.json")
+    """Of claims."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Schema) -> None:
     atomic_write_json(args.output, schema())
     atomic_write_json(args.output_figures, figure_schema())
     atomic_write_json(args.output_papers, paper_schema())

@@ -10,14 +10,13 @@ claims. An existing folder is replaced if all in it was written by this command.
 
 from __future__ import annotations
 
-import argparse
 import logging
 import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from stele.artifacts import records
 from stele.artifacts.results import result_files
@@ -25,6 +24,7 @@ from stele.claims.judging import trainings
 from stele.claims.judging.observed import FILE as LOOKS
 from stele.claims.judging.observed import load_looks
 from stele.claims.judging.verdicts import CONTEXT
+from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.paths import STUDY, inside, read_stamp
@@ -48,14 +48,17 @@ log = logging.getLogger(__name__)
 JOB = "tables site"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("results", type=Path, help="a folder of results, e.g. evidence/study")
-    parser.add_argument("--to", type=Path, required=True, help="the folder to write")
-    parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
-    parser.add_argument("--format", choices=("html", "md"), default="html", help="(default: %(default)s)")
+class Site(Job):
+    results: Positional[Path]
+    """A folder of results, e.g. evidence/study."""
+    to: Path
+    """The folder to write."""
+    specs: SpecsFolder = Path("paper_tables")
+    format: Literal["html", "md"] = "html"
+    """Of the pages."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Site) -> None:
     if not args.results.is_dir() or read_stamp(args.results) is None:
         raise SteleError(f"{args.results}: no folder of results; `make study` fills evidence/study")
     write = {"html": write_site, "md": write_markdown}[args.format]

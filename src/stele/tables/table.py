@@ -9,19 +9,19 @@ with a damaged result, which also sets the exit code to 1. One call can render m
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
 from collections import Counter
 from pathlib import Path
 
 from stele.artifacts import records
+from stele.command.arguments import ResultsFolder, Some
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
 from stele.papers.table import load_spec
 from stele.tables.render import formats, pages
 from stele.tables.values.cell import count_text, counted, table_cells
-from stele.tables.values.context import add_context_arguments, read_context, refuse
+from stele.tables.values.context import ContextJob, read_context, refuse
 from stele.tables.values.lookup import Results
 from stele.tables.values.significance import compare_rows, results_in, tests_record
 
@@ -29,14 +29,15 @@ log = logging.getLogger(__name__)
 FORMATS = {"md": formats.to_markdown, "tex": formats.to_latex, "csv": formats.to_csv}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--spec", type=Path, nargs="+", required=True, help="paper_tables/{paper}/table_NN.yaml")
-    add_context_arguments(parser)
-    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: %(default)s")
-    parser.add_argument("--output-dir", type=Path, help="default: tables/ in the folder of results")
+class Table(ContextJob):
+    spec: Some[Path]
+    """paper_tables/{paper}/table_NN.yaml."""
+    results_dir: ResultsFolder = Path("results")
+    output_dir: Path | None = None
+    """Default: tables/ in the folder of results."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Table) -> None:
     tables = [load_spec(path) for path in args.spec]  # a wrong one writes nothing
     context, results = read_context(args), Results(args.results_dir)
     damaged: dict[str, None] = {}

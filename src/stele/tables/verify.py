@@ -12,7 +12,6 @@ completely; `snakemake verify` checks all files of a scale.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,18 +20,20 @@ from stele.artifacts.integrity import MANIFEST, RECORD, Damage, damages, rebuild
 from stele.artifacts.record_shape import seal_problem
 from stele.artifacts.results import manifest_files, result_files
 from stele.artifacts.run_files import runs_of
+from stele.command.arguments import Job, ResultsFolder
 from stele.errors import SteleError
 from stele.files.digests import digest, sha256
 from stele.files.paths import relative
 from stele.progress import track
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
-    parser.add_argument("--built", type=Path, nargs="*", default=[], metavar="FOLDER", help="with records in it")
+class Verify(Job):
+    results_dir: ResultsFolder = Path("results")
+    built: tuple[Path, ...] = ()
+    """With records in it."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Verify) -> None:
     folder = args.results_dir
     if not folder.is_dir() and not args.built:
         raise SteleError(f"{folder}: no such folder of results")

@@ -1,14 +1,13 @@
-"""The arguments of commands that mine knowledge pairs: the recipe's method, the records of a part's languages."""
+"""What jobs share that mine knowledge pairs: the recipe's method, the records of a part's languages."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from stele.artifacts import knowledge_base, records
-from stele.command import arguments
+from stele.command.arguments import Job, Json, Seed, Some
 from stele.errors import SteleError
 
 
@@ -28,21 +27,22 @@ class PartInputs(NamedTuple):
         return inputs
 
 
-def add_arguments(parser: argparse.ArgumentParser, job: str) -> None:
-    parser.add_argument("--recipe", required=True, metavar="JSON", help='`method` and its keys, e.g. {"method": "ilk"}')
-    parser.add_argument("--part", required=True, help='a language, or two in order: "en", "en-fr"')
-    parser.add_argument(
-        "--knowledge-base", required=True, nargs="+", metavar="LANGUAGE=RECORD", help="of the part's languages"
-    )
-    parser.add_argument(
-        "--documents", required=True, nargs="+", metavar="LANGUAGE=RECORD[,RECORD...]", help="shards in order"
-    )
-    parser.add_argument("--seed", required=True, type=arguments.seed, help="of all random choices, at least 0")
-    arguments.add_record(parser, job)
+class PartJob(Job):
+    """A job that mines knowledge pairs of a part."""
+
+    recipe: Json
+    """`method` and its keys, e.g. {"method": "ilk"}."""
+    part: str
+    """A language, or two in order: "en", "en-fr"."""
+    knowledge_base: Some[str]
+    """LANGUAGE=RECORD of each of the part's languages."""
+    documents: Some[str]
+    """LANGUAGE=RECORD[,RECORD...] of each, shards in order."""
+    seed: Seed
 
 
-def parse(args: argparse.Namespace, method: str, count: int) -> PartInputs:
-    """The values of `add_arguments` for a method whose parts have `count` languages.
+def parse(args: PartJob, method: str, count: int) -> PartInputs:
+    """The inputs of a job for a method whose parts have `count` languages.
 
     Raises SteleError where part, knowledge bases and documents do not fit together.
     """

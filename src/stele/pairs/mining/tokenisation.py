@@ -1,13 +1,11 @@
-"""The arguments that both commands share which tokenise mined texts: the pairs and the tokenizer."""
+"""What both jobs share that tokenise mined texts: the pairs and the tokenizer."""
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.artifacts import records
-from stele.command import arguments
+from stele.command.arguments import Job, Json, Record
 from stele.encoders.tokenizer import load_tokenizer, tokenizer_probe
 from stele.errors import SteleError
 from stele.files.digests import digest
@@ -23,14 +21,18 @@ class Tokenisation(NamedTuple):
     probe: str
 
 
-def add_tokenisation_arguments(parser: argparse.ArgumentParser, job: str) -> None:
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="of the pairs")
-    parser.add_argument("--pairs", required=True, type=Path, metavar="RECORD", help="record.json of the pairs of texts")
-    parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
-    arguments.add_record(parser, job)
+class TokenisationJob(Job):
+    """A job that tokenises mined texts."""
+
+    recipe: Json
+    """Of the pairs."""
+    pairs: Record
+    """record.json of the pairs of texts."""
+    tokenizer: Record
+    """record.json of the checkpoint."""
 
 
-def open_tokenisation(args: argparse.Namespace, kind: type) -> Tokenisation:
+def open_tokenisation(args: TokenisationJob, kind: type) -> Tokenisation:
     """Opens what the arguments name. Raises SteleError for pairs of another method, or of another `kind` of methods."""
     _, recipe = load_method(args.recipe, kind)
     made = records.read_record(args.pairs)

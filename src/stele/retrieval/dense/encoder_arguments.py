@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from pydantic import Field
 
 from stele.benchmarks.types import QuerySet
+from stele.command.arguments import Job, Json, Record, Threads
 from stele.encoders.calibration import Calibration, Operation, load_calibration
 from stele.errors import SteleError
 from stele.files.reading import parse_object
@@ -19,13 +20,28 @@ from stele.retrieval.dense.vector_files import VectorTransform, identity
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
 
+EncoderRecord = Annotated[Record, Field(description="record.json in the encoder's folder.")]
+Encoding = Annotated[
+    Json,
+    Field(description="What the encoder's folder does not state: keys of an EncodingSpec, or those by who says them."),
+]
 
-def add_encoding_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--encoding",
-        default="{}",
-        help="what a folder does not state, as JSON: keys of an EncodingSpec, or those by who says them",
-    )
+
+class EncoderJob(Job):
+    """A job that makes vectors."""
+
+    encoder: EncoderRecord
+    encoding: Encoding = "{}"
+    threads: Threads = None
+
+
+class CalibratedJob(EncoderJob):
+    """A job that makes vectors and may change them as a calibration says."""
+
+    calibration: Record | None = None
+    """What was learnt of this encoder; give --operation too."""
+    operation: Operation | None = None
+    """What the calibration does to vectors before their use."""
 
 
 def parse_encoding(text: str) -> Values | None:
@@ -33,7 +49,7 @@ def parse_encoding(text: str) -> Values | None:
     return parse_object(text, "--encoding") or None
 
 
-def load_given_encoder(args: argparse.Namespace) -> Encoder:
+def load_given_encoder(args: EncoderJob) -> Encoder:
     """The encoder of --encoder with --encoding, on this machine's device and on --threads threads."""
     import torch
 
@@ -45,11 +61,6 @@ def load_given_encoder(args: argparse.Namespace) -> Encoder:
     return load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
 
 
-def add_calibration_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--calibration", type=Path, metavar="RECORD", help="what was learnt of this encoder; with it:")
-    parser.add_argument("--operation", choices=get_args(Operation), help="what is done to vectors before their use")
-
-
 class CalibrationTransforms:
     """What --calibration and --operation do to the vectors of a benchmark of language pairs; nothing without them.
 
@@ -58,7 +69,7 @@ class CalibrationTransforms:
     a benchmark without pairs.
     """
 
-    def __init__(self, args: argparse.Namespace, encoder: Encoder, query_sets: Sequence[QuerySet]) -> None:
+    def __init__(self, args: CalibratedJob, encoder: Encoder, query_sets: Sequence[QuerySet]) -> None:
         if (args.calibration is None) != (args.operation is None):
             raise SteleError("--calibration, --operation: give both, or leave both out")
         self.calibration: Calibration | None = None

@@ -13,15 +13,17 @@ All windows are encoded and searched like passages, one vector each, and are nam
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
 
 from stele.artifacts.run import Hits, canonical
 from stele.benchmarks.types import Passage
+from stele.command.arguments import Json
 from stele.encoders.tokens import WHOLE, tokenize_inputs
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
@@ -39,15 +41,13 @@ SHORT = "a"  # any text, to measure what stands around it
 
 # documents -> (title, text) of the windows of each
 Split = Callable[[Sequence[Passage]], Iterable[list[tuple[str, str]]]]
-
-
-def add_windows_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--windows",
-        metavar="JSON",
-        help="documents are encoded in windows of sentences (sentences, stride, hits, best) or of the encoder's length "
-        "(overlap, hits, best)",
-    )
+WindowsJson = Annotated[
+    Json | None,
+    Field(
+        description="Encode documents in windows, of sentences (sentences, stride, hits, best) or of the encoder's "
+        "length (overlap, hits, best)."
+    ),
+]
 
 
 def parse_windows(text: str | None) -> Windows | TokenWindows | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,13 +13,14 @@ from typing import Any
 from stele.artifacts.run_files import write_run
 from stele.benchmarks.arguments import record_count
 from stele.benchmarks.types import Data, LeftOut, Passage, QuerySet
+from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.digests import facts_digest, file_facts
 from stele.files.reading import read_state
 
 
-def check_counts(args: argparse.Namespace, *names: str) -> None:
+def check_counts(args: Job, *names: str) -> None:
     """Raises SteleError for an argument below 1; None, of an argument that is not given, passes."""
     for name in names:
         if (value := getattr(args, name)) is not None and value < 1:

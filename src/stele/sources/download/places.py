@@ -5,7 +5,6 @@ A mirror is a folder or an http(s) address; the file of https://HOST/PATH lies a
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import logging
 import os
@@ -20,7 +19,7 @@ from urllib.parse import quote
 
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.schema.datasets import PartFile
-from stele.command import arguments
+from stele.command.arguments import Job, Number, Whole
 from stele.errors import SteleError
 from stele.files.atomic import check_claimable, claim, drop_claimed
 from stele.sources.download.fetch import fetch, fetch_first, finished, size
@@ -287,17 +286,22 @@ class RemoteBeginning(Beginning):
         return not self.version.differs(version) and again.digest() == self._digest.digest()
 
 
-# --- flags of the commands --------------------------------------------------------------------------------------------
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags that say where files come from."""
-    parser.add_argument("--manifest", type=Path, help="of generated data: only these are taken, and checked by it")
-    parser.add_argument("--mirrors", nargs="*", default=[], metavar="M", help="folders or addresses with {host}/{path}")
-    parser.add_argument("--offline", action="store_true", help="ask mirrors only")
-    parser.add_argument("--state", type=Path, required=True, help="folder for downloads under way")
-    parser.add_argument(
-        "--attempts", type=arguments.whole, default=Policy.attempts, help="tries in a row without progress"
-    )
-    parser.add_argument("--backoff", type=arguments.number, default=Policy.base, help="seconds before the second try")
+# --- flags of the jobs --------------------------------------------------------------------------------------------
+class PlacesJob(Job):
+    """A job that fetches files."""
+
+    manifest: Path | None = None
+    """Of generated data: only these are taken, and checked by it."""
+    mirrors: tuple[str, ...] = ()
+    """Folders or addresses with {host}/{path}."""
+    offline: bool = False
+    """Ask mirrors only."""
+    state: Path
+    """Folder for downloads under way."""
+    attempts: Whole = Policy.attempts
+    """Tries in a row without progress."""
+    backoff: Number = Policy.base
+    """Seconds before the second try."""
 
 
 def drop_downloads(state: Path) -> None:
@@ -305,8 +309,8 @@ def drop_downloads(state: Path) -> None:
     drop_claimed(state, JOB)
 
 
-def places_of(args: argparse.Namespace, advice: str) -> Places:
-    """Where files come from, out of a command's flags; `advice` tells the user how to bring a copy."""
+def places_of(args: PlacesJob, advice: str) -> Places:
+    """Where files come from, out of a job's flags; `advice` tells the user how to bring a copy."""
     check_claimable(args.state, JOB, NAMES.fullmatch)
     return Places(
         mirrors=args.mirrors,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -11,6 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from stele.artifacts.results import RunKey
+from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.files.reading import read_object
 from stele.files.strict import Strict, validate
@@ -81,16 +81,17 @@ class Context(Strict):
         return list({row.model: row for row in self.extra_rows if row.tables is None or table in row.tables}.values())
 
 
-def add_context_arguments(parser: ArgumentParser) -> None:
-    """The arguments of a command that renders tables."""
-    parser.add_argument("--context", type=Path, help="JSON: scale, rows that cannot be built, added rows")
-    parser.add_argument(
-        "--difference", action="store_true", help="also of generated data and stand-ins, where it means nothing"
-    )
+class ContextJob(Job):
+    """A job that renders tables."""
+
+    context: Path | None = None
+    """JSON: scale, rows that cannot be built, added rows."""
+    difference: bool = False
+    """Show differences also for generated data and stand-ins, where they mean nothing."""
 
 
-def read_context(args: Namespace) -> Context:
-    """The context that the arguments name."""
+def read_context(args: ContextJob) -> Context:
+    """The context that a job names."""
     context = load_context(args.context)
     return context.model_copy(update={"view": "difference"}) if args.difference else context
 

@@ -1,0 +1,99 @@
+"""From the words of a command line to a job, and from a job's class to its help."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+from cyclopts import App, CycloptsError, Parameter
+from pydantic import ValidationError
+
+from stele.command.arguments import POSITIONAL, Job
+from stele.errors import UsageError
+from stele.files.strict import said
+
+AnyJob = TypeVar("AnyJob", bound=Job)
+
+
+def job_type(run: Callable[[Any], None]) -> type[Job]:
+    """The class of the jobs that a command runs: the type of its one argument."""
+    return get_type_hints(run)["args"]
+
+
+def parse(job: type[AnyJob], argv: Sequence[str], program: str = "stele", text: str = "") -> AnyJob | None:
+    """The job of a command line; None where its help was asked for and is shown. Raises UsageError."""
+    try:
+        app, words = application(job, program, text), _grouped(job, argv)
+        return app(words, exit_on_error=False, print_error=False) if words else job()
+    except ValidationError as error:
+        raise UsageError(_explain(error, job)) from None
+    except CycloptsError as error:
+        cause = error.__cause__
+        raise UsageError(_explain(cause, job) if isinstance(cause, ValidationError) else str(error)) from None
+
+
+def application(job: type[Job], program: str, text: str) -> App:
+    """Cyclopts' reading of a job's class."""
+
+    def identity(args: Job) -> Job:
+        return args
+
+    identity.__annotations__["args"] = Annotated[job, Parameter(name="*")]
+    if not any(field.is_required() for field in job.model_fields.values()):
+        identity.__defaults__ = (job(),)
+    app = App(
+        name=program,
+        help="",
+        help_prologue=text,
+        help_formatter="plain",
+        version_flags=(),
+        # --languages de en; of a value given twice the last one counts; there is no --no-strict
+        default_parameter=Parameter(
+            consume_multiple=True, allow_repeating=True, negative=(), show_default=_shown_default
+        ),
+        result_action="return_value",
+    )
+    app.default(identity)
+    return app
+
+
+def _shown_default(default: Any) -> Any:
+    """Nothing where a default is that a flag is not given."""
+    return None if default is False or default in ((), "") else default
+
+
+def flag(job: type[Job], name: str) -> str:
+    """How a field is called on the command line."""
+    return name.upper() if POSITIONAL in job.model_fields[name].metadata else f"--{name.replace('_', '-')}"
+
+
+def _explain(error: ValidationError, job: type[Job]) -> str:
+    """A line for each flag with which something is wrong, and one for those that are missing."""
+    missing, lines = [], []
+    for finding in error.errors(include_url=False):
+        name = flag(job, finding["loc"][0]) if finding["loc"] else ""
+        if finding["type"] == "missing":
+            missing.append(name)
+        else:
+            text = str(finding["ctx"]["error"]) if finding["type"] == "value_error" else said(finding)
+            lines.append(f"{name}: {text}" if name else text)
+    return "\n".join(([f"missing: {', '.join(missing)}"] if missing else []) + lines)
+
+
+def _grouped(job: type[Job], argv: Sequence[str]) -> list[str]:
+    """The words; a flag that is given once for each list (--system a 1 --system b 2) has each as JSON."""
+    of_lists = {
+        flag(job, name)
+        for name, field in job.model_fields.items()
+        if get_origin(field.annotation) is tuple and get_origin(get_args(field.annotation)[0]) is tuple
+    }
+    words: list[str] = []
+    current = ""
+    for word in argv:
+        current = word if word.startswith("--") else current
+        if current in of_lists and word != current:
+            values = [] if words[-1] == current else json.loads(words.pop())
+            word = json.dumps([*values, word])
+        words.append(word)
+    return words
