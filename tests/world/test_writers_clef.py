@@ -3,6 +3,7 @@
 import pytest
 
 from stele.benchmarks import clef as reader
+from stele.benchmarks.clef import Clef
 from stele.recipes.world import world_sizes
 from stele.reranking.folds.candidates import read_candidates
 from stele_world.content.generate import generate
@@ -29,8 +30,8 @@ def site(tmp_path_factory, library):
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_it_is_read_as_the_real_one(site, library, pair):
-    data, (query_set,) = {"clef": {"all": site.user_data / "clef"}}, reader.query_sets([pair])
-    texts = {passage.id: passage.text for passage in reader.passages(data, query_set.collection)}
+    data, (query_set,) = {"clef": {"all": site.user_data / "clef"}}, Clef().query_sets([pair])
+    texts = {passage.id: passage.text for passage in Clef().passages(data, query_set.collection)}
     between = library.between(query_set.collection)
     assert len(texts) == NEWS
     for place, paragraphs in enumerate(library.world.newswire(query_set.collection)):
@@ -47,11 +48,11 @@ def test_relevant_documents_tell_the_fact_in_their_language(site, library):
     """By the world and not by the writer; and a topic is of one fact in all languages."""
     data, of_topic = {"clef": {"all": site.user_data / "clef"}}, {}
     for pair in ("en-de", "en-es", "en-fr", "de-en"):
-        (query_set,) = reader.query_sets([pair])
+        (query_set,) = Clef().query_sets([pair])
         news = library.world.newswire(query_set.collection)
         facts = [{s.fact for paragraph in document for s in paragraph} - {None} for document in news]
         names = [clef.name_of(query_set.collection, place) for place in range(NEWS)]
-        for topic, judged in reader.judgments(data, query_set).items():
+        for topic, judged in Clef().judgments(data, query_set).items():
             relevant = {names.index(name) for name, value in judged.items() if value}
             shared = set.intersection(*(facts[place] for place in relevant)) if relevant else None
             exact = {f for f in shared or () if {p for p, own in enumerate(facts) if f in own} == relevant}

@@ -20,7 +20,9 @@ from pathlib import Path
 from stele.artifacts import records
 from stele.artifacts.run import run_of
 from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Query, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
@@ -31,7 +33,6 @@ from stele.files.reading import parse_object, read_state
 from stele.files.strict import Values
 from stele.progress import track
 from stele.recipes.search import Search, Tuning, parse_lexical
-from stele.registry import load_named
 from stele.retrieval.lexical import anserini, lucene_bm25
 from stele.retrieval.lexical.engines import Bm25sEngine, Engine, Texts
 from stele.retrieval.lexical.lucene_bm25 import Hits, choose
@@ -39,7 +40,6 @@ from stele.retrieval.searches.search_job import (
     FinishedSearches,
     check_counts,
     expected_passages,
-    left_out,
     topic_options,
 )
 
@@ -94,7 +94,7 @@ class Bm25Job:
         check_counts(args, "depth", "threads")
         # the benchmark and the recipe
         self.args = args
-        self.benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+        self.benchmark = load_reader(args.benchmark, RetrievalReader)
         benchmark_data = data_records(args.data)
         self.data = data_folders(benchmark_data)
         self.query_sets: list[QuerySet] = self.benchmark.query_sets(args.languages)
@@ -117,7 +117,7 @@ class Bm25Job:
             queries, hits, facts = self.tuned(query_set, self.recipe)
         else:
             queries, hits, facts = self.direct(query_set, self.recipe)
-        cut = left_out(self.benchmark, self.data, query_set).cut
+        cut = self.benchmark.left_out(self.data, query_set).cut
         ranked = (
             (query.id, cut(query.id, query_hits, self.args.depth))
             for query, query_hits in zip(queries, hits, strict=True)
@@ -139,7 +139,9 @@ class Bm25Job:
 
     def tuned(self, query_set: QuerySet, recipe: Tuning) -> tuple[list[Query], list[Hits], Values]:
         """The queries, their hits with the k1 and b that are best on another split, and the facts of the search."""
-        tuned, judged = recipe.split, self.benchmark.JUDGED
+        tuned, judged = recipe.split, self.benchmark.JUDGED_SPLIT
+        if judged is None:
+            raise SteleError(f"--recipe: split {tuned}: {self.args.benchmark} has none but the scored one to tune on")
         splits = {split: self.queries(query_set, split) for split in (tuned, judged)}
         engine = self.engine(query_set, splits)
         mrr = self.tune(query_set, engine, splits[tuned], recipe)
@@ -172,7 +174,7 @@ class Bm25Job:
 
     def queries(self, query_set: QuerySet, *split: str) -> list[Query]:
         """The queries of a split, or of a benchmark without splits. Raises SteleError where there is none."""
-        options = topic_options(self.benchmark, getattr(self.recipe, "field", None))
+        options = topic_options(self.benchmark, self.args.benchmark, getattr(self.recipe, "field", None))
         queries = list(self.benchmark.queries(self.data, query_set, *split, **options))
         if not queries:
             name = " ".join([*split, "query"])
@@ -191,7 +193,7 @@ class Bm25Job:
 
     def deepest(self, query_set: QuerySet, queries: Sequence[Query]) -> int:
         """The number of hits to search, so that each query has --depth of them that may count."""
-        of_query_set = left_out(self.benchmark, self.data, query_set)
+        of_query_set = self.benchmark.left_out(self.data, query_set)
         return of_query_set.deepest((query.id for query in queries), self.args.depth)
 
     def contents(self, query_set: QuerySet) -> Iterator[tuple[str, str]]:
