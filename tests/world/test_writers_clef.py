@@ -2,7 +2,6 @@
 
 import pytest
 
-from stele.benchmarks import clef as reader
 from stele.benchmarks.clef import Clef
 from stele.recipes.world import world_sizes
 from stele.reranking.folds.candidates import read_candidates
@@ -38,7 +37,7 @@ def test_it_is_read_as_the_real_one(site, library, pair):
         told = [between.join(s.text for s in paragraph) for paragraph in paragraphs]
         text = texts[clef.name_of(query_set.collection, place)]
         assert all(part in text for part in told) and "news" not in text.split()  # no keywords, nothing lost
-    candidates = read_candidates(reader, data, query_set)
+    candidates = read_candidates(Clef(), data, query_set)
     assert candidates.counts["documents_absent"] >= 1
     assert len(candidates.topics) >= 5 and candidates.relevant.any() and not candidates.relevant.all()
     assert candidates.counts["topics"] + candidates.counts["topics_without_relevant"] <= clef.TOPICS
