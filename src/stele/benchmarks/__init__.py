@@ -28,7 +28,7 @@ def load_reader(name: str, kind: type[Reader]) -> Reader:
 
     Raises SteleError for an unknown name, with the nearest one, and for a file without a class of that kind.
     """
-    module = load_named(__name__, name, kind.KIND)
+    module = load_named(__name__, module_of(name), kind.KIND)
     for value in vars(module).values():
         if isinstance(value, type) and issubclass(value, kind) and value.__module__ == module.__name__:
             return value()
