@@ -193,7 +193,9 @@ def enter_extractor(name: str, wanted: float, real: bool) -> None:
         data = os.environ.get("STELE_REAL_DATA")
         if real and not data:
             raise Unavailable("STELE_REAL_DATA names no folder of real dumps")
-        wikis = [half(wiki, aside=True) for wiki in real_wikis(Path(data))] if real else made_wikis()
+        wikis = (
+            [half(wiki, aside=True) for wiki in real_wikis(Path(data) / "wikipedia_dumps")] if real else made_wikis()
+        )
         wikis = [wiki._replace(articles=wiki.articles[:most]) for wiki in wikis]
         others, missing = peers(wikis[0].site)
         if name in missing:
