@@ -10,7 +10,7 @@ STUDY := msm,kept
 SEEDS := 0 1 2 3 4
 # MTEB's own tasks score the same data in an environment of their own
 ORACLE := .venv-oracle
-.PHONY: help setup first tables pdf study site test test-all controls oracle docs lint clean
+.PHONY: help setup first tables pdf study site test test-all speed controls oracle docs lint clean
 
 help:
 	@echo "make setup    .venv with the exact packages of $(LOCK), and the command stele"
@@ -21,6 +21,7 @@ help:
 	@echo "make site     a static site of evidence/study.tar.gz: tables, figures, claims, models (site/index.html); builds nothing"
 	@echo "make test     the quick tests, in ten minutes: all but whole builds, clusters, browsers and speed"
 	@echo "make test-all every test"
+	@echo "make speed    the table of docs/speed.md: each item beside a named peer in one run, on a machine that does nothing else"
 	@echo "make controls a row far above a guess for each benchmark, in miniature, and a mistake that is seen there"
 	@echo "make oracle   MTEB's own tasks and ir_measures on the generated data, in an environment of their own: shared scores are equal"
 	@echo "make docs     the site of the documentation, all links checked (docs/_site/index.html)"
@@ -75,6 +76,10 @@ test: setup
 test-all: setup
 	@echo "== running all tests"
 	tests/run.sh $(BIN)/python all
+
+speed: setup
+	@echo "== measuring speed beside peers; rows are written to docs/speed.md as they come"
+	$(BIN)/python -m tests.speed.table
 
 controls: setup
 	@echo "== building a row for each benchmark that is far above a guess, and scoring it with its candidates exchanged"

@@ -66,12 +66,11 @@ def names_held(package: str, attribute: str) -> dict[str, str]:
 
 
 def load_named(package: str, name: str, kind: str) -> ModuleType:
-    """The module `{package}.{name}` where one file is one method, metric or objective ("-" is written "_").
+    """The module `{package}.{name}` where one file is one method or objective ("-" is written "_").
 
-    A package in which one file serves several names says in `module_of(name)` which it is.
+    Raises SteleError for an unknown name, with the nearest one.
     """
-    module_of = getattr(importlib.import_module(package), "module_of", str)
-    module = module_of(name).replace("-", "_")
+    module = name.replace("-", "_")
     valid = module_names(package)
     if module not in valid:
         raise unknown(kind, name, valid)

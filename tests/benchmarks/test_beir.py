@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from stele.artifacts.run import run_of
-from stele.benchmarks import beir
+from stele.benchmarks.beir import Beir
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError
 from stele.evaluation.evaluate import score
@@ -72,23 +72,23 @@ def data(request, tmp_path, monkeypatch) -> dict:
 
 
 def test_the_same_of_every_layout(data):
-    assert list(beir.query_sets(["en"])) == [EN]
-    assert list(beir.queries(data, EN)) == [Query("q2", "two?"), Query("q1", "one?"), Query("q3", "three?")]
-    assert list(beir.passages(data, "en")) == [
+    assert list(Beir().query_sets(["en"])) == [EN]
+    assert list(Beir().queries(data, EN)) == [Query("q2", "two?"), Query("q1", "one?"), Query("q3", "three?")]
+    assert list(Beir().passages(data, "en")) == [
         Passage("d1", "One", "first"), Passage("d2", "", "second"), Passage("d3", "", "third")
     ]  # fmt: skip
-    assert beir.judgments(data, EN) == {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d1": 0}}
+    assert Beir().judgments(data, EN) == {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d1": 0}}
 
 
 def test_a_language_of_its_own_part_is_read_from_there(tmp_path):
     as_beir(tmp_path / "en"), as_beir(tmp_path / "de", JUDGED[:1])
     data = {"mine": {"en": tmp_path / "en", "de": tmp_path / "de"}}
-    assert len(beir.judgments(data, EN)) == 3 and len(beir.judgments(data, QuerySet("de", "de", "de"))) == 1
+    assert len(Beir().judgments(data, EN)) == 3 and len(Beir().judgments(data, QuerySet("de", "de", "de"))) == 1
 
 
 def test_scores_are_trec_eval_s_with_grades_zeros_ties_and_queries_without_a_relevant_document(tmp_path):
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    judged = beir.judgments(as_beir(tmp_path / "set"), EN)
+    judged = Beir().judgments(as_beir(tmp_path / "set"), EN)
     scores = {
         "q1": {"d1": 0.5, "d2": 0.5, "d3": 0.5},  # tied: by id, the highest first
         "q2": {"d1": 0.9, "d3": 0.9, "d2": 0.1},
@@ -105,11 +105,11 @@ def test_scores_are_trec_eval_s_with_grades_zeros_ties_and_queries_without_a_rel
 
 def test_judged_documents_that_the_corpus_lacks_are_counted_and_stay(tmp_path, caplog):
     data = as_beir(tmp_path / "set", [*JUDGED, ("q1", "gone", 1), ("q2", "lost", 1)])
-    assert beir.judgments(data, EN)["q1"] == {"d1": 2, "d2": 0, "gone": 1}
+    assert Beir().judgments(data, EN)["q1"] == {"d1": 2, "d2": 0, "gone": 1}
     assert "2 of 5 judged documents are not in the corpus (gone, lost)" in caplog.text
     (tmp_path / "set/corpus.jsonl").unlink()  # judgments are scored without it
     caplog.clear()
-    beir.judgments(data, EN)
+    Beir().judgments(data, EN)
     assert not caplog.text
 
 
@@ -134,14 +134,14 @@ def test_what_is_wrong_is_said_with_file_and_line(tmp_path, file, text, message)
     data = as_beir(tmp_path / "set")
     (tmp_path / "set" / file).write_text(text)
     with pytest.raises(SteleError, match=message):
-        list(beir.queries(data, EN)), list(beir.passages(data, "en")), beir.judgments(data, EN)
+        list(Beir().queries(data, EN)), list(Beir().passages(data, "en")), Beir().judgments(data, EN)
 
 
 @pytest.mark.parametrize("score", [0.5, float("nan"), float("inf"), float("-inf"), 1e300, 1e9, None])
 def test_gains_that_are_no_whole_numbers_are_refused_in_parquet_too(tmp_path, score):
     data = as_mteb(tmp_path / "set", score_type=pa.float64(), judged=[("q1", "d1", score)])
     with pytest.raises(SteleError, match=r"parquet, row 1: score must be a whole number .* found"):
-        beir.judgments(data, EN)
+        Beir().judgments(data, EN)
 
 
 def test_parquet_with_other_columns_or_damaged_is_named(tmp_path):
@@ -150,17 +150,17 @@ def test_parquet_with_other_columns_or_damaged_is_named(tmp_path):
     whole = path.read_bytes()
     pq.write_table(pa.table({"docid": ["a"], "contents": ["b"]}), path)
     with pytest.raises(SteleError, match=r"no column '_id'; found docid, contents; want _id, title, text"):
-        list(beir.passages(data, "en"))
+        list(Beir().passages(data, "en"))
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(SteleError, match=r"0001.parquet: not a readable Parquet file"):
-        list(beir.passages(data, "en"))
+        list(Beir().passages(data, "en"))
 
 
 def test_a_role_that_is_missing_is_named_with_what_is_there(tmp_path):
     data = as_beir(tmp_path / "set")
     (tmp_path / "set/queries.jsonl").rename(tmp_path / "set/questions.jsonl")
     with pytest.raises(SteleError, match=r"set: no queries of en .* found corpus.jsonl, questions.jsonl, test.tsv"):
-        list(beir.queries(data, EN))
+        list(Beir().queries(data, EN))
 
 
 def lines(*rows: dict) -> str:
@@ -168,7 +168,7 @@ def lines(*rows: dict) -> str:
 
 
 def texts_of(data: dict) -> dict[str, str]:
-    return {query.id: query.text for query in beir.queries(data, EN)}
+    return {query.id: query.text for query in Beir().queries(data, EN)}
 
 
 def test_judgments_as_json_lines_are_mteb_s(tmp_path):
@@ -176,8 +176,8 @@ def test_judgments_as_json_lines_are_mteb_s(tmp_path):
     (folder / "test.tsv").unlink()
     rows = [dict(zip(("query-id", "corpus-id", "score"), row, strict=True)) for row in JUDGED]
     (folder / "test.jsonl").write_text(lines(*rows))
-    assert beir.judgments(data, EN) == {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d1": 0}}
-    assert beir.left_out(data, EN).same_id is None
+    assert Beir().judgments(data, EN) == {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d1": 0}}
+    assert Beir().left_out(data, EN).same_id is None
 
 
 def test_instructions_follow_the_text_as_in_mteb(tmp_path):
@@ -221,7 +221,7 @@ def test_a_re_ranking_task_is_refused(tmp_path):
     (tmp_path / "set/top_ranked").mkdir()
     table = pa.table({"query-id": ["q1"], "corpus-ids": [["d1", "d2"]]})
     pq.write_table(table, tmp_path / "set/top_ranked/test-00000-of-00001.parquet")
-    for read in (beir.judgments, lambda *given: list(beir.queries(*given))):
+    for read in (Beir().judgments, lambda *given: list(Beir().queries(*given))):
         with pytest.raises(
             SteleError, match=r"top_ranked/test.*: a re-ranking task, whose candidates alone are ranked"
         ):
@@ -246,9 +246,9 @@ def test_images_and_sound_are_refused_and_empty_columns_of_them_are_not(tmp_path
             (tmp_path / f"set/{role}.jsonl").write_text(lines(*table))
         if filled:
             with pytest.raises(SteleError, match=rf"{role}.*: it has image; only texts are encoded here"):
-                list(beir.queries(data, EN)), list(beir.passages(data, "en"))
+                list(Beir().queries(data, EN)), list(Beir().passages(data, "en"))
         else:
-            assert len(list(beir.queries(data, EN))) == 3 and len(list(beir.passages(data, "en"))) == 3
+            assert len(list(Beir().queries(data, EN))) == 3 and len(list(Beir().passages(data, "en"))) == 3
 
 
 def test_of_several_splits_the_texts_are_of_that_of_the_judgments(tmp_path):
@@ -261,19 +261,19 @@ def test_of_several_splits_the_texts_are_of_that_of_the_judgments(tmp_path):
             part = table.slice(number, 1) if number == 0 else table.slice(1)
             pq.write_table(part, folder / f"test-0000{number}-of-00002.parquet")
         (folder / "test-00000-of-00001.parquet").unlink()
-    assert [passage.id for passage in beir.passages(data, "en")] == ["d1", "d2", "d3"]
+    assert [passage.id for passage in Beir().passages(data, "en")] == ["d1", "d2", "d3"]
     assert list(texts_of(data)) == ["q2", "q1", "q3"]
     (tmp_path / "set/qrels/test-00000-of-00001.parquet").rename(tmp_path / "set/qrels/validation.parquet")
     with pytest.raises(SteleError, match=r"corpus/dev-.*: corpus of several splits; give that of the judgments"):
-        list(beir.passages(data, "en"))
+        list(Beir().passages(data, "en"))
 
 
 def test_documents_that_are_no_hits(tmp_path):
     data = as_beir(tmp_path / "set")
     rows = [{**row, "excluded_ids": ["d2", "N/A"] if row["_id"] == "q1" else []} for row in QUERIES]
     (tmp_path / "set/queries.jsonl").write_text(lines(*rows))
-    left_out = beir.left_out(data, EN)
+    left_out = Beir().left_out(data, EN)
     assert left_out.of("q1") == {"q1", "d2"} and left_out.of("q2") == {"q2"}
     assert left_out.deepest(["q1", "q2"], 10) == 12
     (tmp_path / "set/queries.jsonl").unlink()  # judgments alone
-    assert beir.left_out(data, EN).documents == {}
+    assert Beir().left_out(data, EN).documents == {}

@@ -8,6 +8,7 @@ import pytest
 
 from stele import catalogue
 from stele.benchmarks import belebele
+from stele.benchmarks.belebele import Belebele
 from stele.benchmarks.types import Query, QuerySet
 from stele.catalogue.datasets import dataset, languages_of
 from stele.catalogue.schema.benchmarks import Benchmark
@@ -55,47 +56,51 @@ def test_every_variant_that_is_a_language_s_own_is_in_its_script():
 
 
 def test_passages_are_of_the_first_half_of_a_pair_and_questions_of_the_second(data):
-    (pair,) = belebele.query_sets(["ru-en"])
-    assert pair == QuerySet("ru-en", "ru-en", "ru") and belebele.asked_in(pair) == "en"
-    assert [query for query in belebele.queries(data, pair)] == [
+    (pair,) = Belebele().query_sets(["ru-en"])
+    assert pair == QuerySet("ru-en", "ru-en", "ru") and Belebele().asked_in(pair) == "en"
+    assert [query for query in Belebele().queries(data, pair)] == [
         Query("Q0", "why?"), Query("Q1", "who?"), Query("Q2", "when?")
     ]  # fmt: skip
-    assert [(p.id, p.text) for p in belebele.passages(data, "ru")] == [("C0", "Об а"), ("C1", "О б")]
-    assert [p.text for p in belebele.passages(data, "en")] == ["Of b", "Of a"]  # one a link, the first
+    assert [(p.id, p.text) for p in Belebele().passages(data, "ru")] == [("C0", "Об а"), ("C1", "О б")]
+    assert [p.text for p in Belebele().passages(data, "en")] == ["Of b", "Of a"]  # one a link, the first
     # a question of one text about two passages has both for answers
-    assert belebele.judgments(data, pair) == {"Q0": {"C1": 1, "C0": 1}, "Q1": {"C0": 1}, "Q2": {"C1": 1}}
+    assert Belebele().judgments(data, pair) == {"Q0": {"C1": 1, "C0": 1}, "Q1": {"C0": 1}, "Q2": {"C1": 1}}
 
 
 def test_a_variant_alone_is_a_pair_with_itself_and_half_a_pair_is_refused(data):
-    (pair,) = belebele.query_sets(["ru"])
-    assert pair.name == "ru-ru" and len(belebele.judgments(data, pair)) == 4
+    (pair,) = Belebele().query_sets(["ru"])
+    assert pair.name == "ru-ru" and len(Belebele().judgments(data, pair)) == 4
     with pytest.raises(SteleError, match="'ru-': want the variants of passages and of questions"):
-        belebele.query_sets(["ru-"])
+        Belebele().query_sets(["ru-"])
 
 
 def test_questions_about_another_release_and_other_columns_are_refused(data, tmp_path):
-    (pair,) = belebele.query_sets(["ru-en"])
+    (pair,) = Belebele().query_sets(["ru-en"])
     (tmp_path / "data/eng_Latn.jsonl").rename(tmp_path / "data/old.jsonl")
     with pytest.raises(SteleError, match=r"no file eng_Latn.jsonl; found old.jsonl, rus_Cyrl.jsonl"):
-        belebele.judgments(data, pair)
+        Belebele().judgments(data, pair)
     (folder := tmp_path / "new").mkdir()
     (folder / "rus_Cyrl.jsonl").write_text(rows(("a", "Об а", "кто?")))
     (folder / "eng_Latn.jsonl").write_text(rows(("c", "Of c", "what?")))
     with pytest.raises(SteleError, match=r"eng_Latn.jsonl: a question is about c, which no passage of .*rus_Cyrl"):
-        belebele.judgments({"belebele": {"all": folder}}, pair)
+        Belebele().judgments({"belebele": {"all": folder}}, pair)
     (folder / "swh_Latn.jsonl").write_text('{"link": "a", "passage": "b", "question": "c"}\n')
     with pytest.raises(SteleError, match=r"swh_Latn.jsonl, line 1: no field 'flores_passage'; found link, passage"):
-        list(belebele.passages({"belebele": {"all": folder}}, "sw"))
+        list(Belebele().passages({"belebele": {"all": folder}}, "sw"))
 
 
 def test_an_export_in_parquet_is_read_as_the_lines_are(data, tmp_path, tmp_path_factory):
     import pyarrow
     import pyarrow.parquet
 
-    (pair,) = belebele.query_sets(["ru-en"])
+    (pair,) = Belebele().query_sets(["ru-en"])
 
     def everything(given):
-        read = belebele.queries(given, pair), belebele.passages(given, "ru"), belebele.judgments(given, pair).items()
+        read = (
+            Belebele().queries(given, pair),
+            Belebele().passages(given, "ru"),
+            Belebele().judgments(given, pair).items(),
+        )
         return [list(part) for part in read]
 
     (exported := tmp_path_factory.mktemp("exported") / "data").mkdir()

@@ -6,10 +6,11 @@ import logging
 import pytest
 from written import SPANISH, put
 
-from stele.benchmarks import collection
+from stele.benchmarks import collection, load_reader
+from stele.benchmarks.collection import AdHocCollection
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError
-from stele.registry import load_named
 
 ES = QuerySet("es", "es", "es")
 
@@ -34,33 +35,33 @@ def data(folder):
 
 def test_of_an_id_that_comes_twice_the_last_document_stands(data, caplog):
     with caplog.at_level(logging.WARNING):
-        read = list(collection.passages(data, "es"))
+        read = list(AdHocCollection().passages(data, "es"))
     assert read == [Passage("1", "", "old 1"), Passage("2", "", "new 2"), Passage("3", "", "")]
     assert "1 ids come again (2); the last document stands" in caplog.text
     assert collection.document_counts(data, "es") == (3, 1)
 
 
 def test_topics_go_by_the_ids_of_the_judgments_and_judgments_are_theirs(data, folder):
-    assert list(collection.queries(data, ES)) == [Query("1", "Oposición al TLC")]
-    assert list(collection.queries(data, ES, "narrative")) == [Query("1", "más")]
-    assert collection.judgments(data, ES) == {"1": {"1": 1, "9": 0}}  # 9: a document that is not there
+    assert list(AdHocCollection().queries(data, ES)) == [Query("1", "Oposición al TLC")]
+    assert list(AdHocCollection().queries(data, ES, "narrative")) == [Query("1", "más")]
+    assert AdHocCollection().judgments(data, ES) == {"1": {"1": 1, "9": 0}}  # 9: a document that is not there
     put(folder / "qrels.1-25.spanish.gz", "SP1 0 1 1\n")
-    assert list(collection.queries(data, ES)) == [Query("SP1", "Oposición al TLC")]
+    assert list(AdHocCollection().queries(data, ES)) == [Query("SP1", "Oposición al TLC")]
 
 
 def test_judgments_alone_are_all_judged(folder):
     alone = folder / "qrels.1-25.spanish.gz"
-    assert collection.judgments({"trec3_es_topics": {"all": alone}}, ES).keys() == {"1", "30"}
+    assert AdHocCollection().judgments({"trec3_es_topics": {"all": alone}}, ES).keys() == {"1", "30"}
     other = put(folder / "by/any.name", "7 0 D 1\n")
-    assert collection.judgments({"trec3_es": {"es": other}}, ES) == {"7": {"D": 1}}
+    assert AdHocCollection().judgments({"trec3_es": {"es": other}}, ES) == {"7": {"D": 1}}
 
 
 def test_topics_and_judgments_fetched_by_themselves_go_before_a_users_own(data, folder, tmp_path):
     put(tmp_path / "nist/topics.txt", "<top><num> Number: SP2<title> dos\n</top>")
     put(tmp_path / "nist/qrels.txt", "2 0 1 1\n")
     both = {**data, "trec3_es_topics": {"all": tmp_path / "nist"}}
-    assert list(collection.queries(both, ES)) == [Query("2", "dos")]
-    assert collection.judgments(both, ES) == {"2": {"1": 1}}
+    assert list(AdHocCollection().queries(both, ES)) == [Query("2", "dos")]
+    assert AdHocCollection().judgments(both, ES) == {"2": {"1": 1}}
 
 
 @pytest.mark.parametrize(
@@ -85,16 +86,16 @@ def test_judgments_are_found_by_the_names_that_they_have(tmp_path, name):
 def test_files_that_are_missing_or_there_twice(data, folder):
     put(folder / "more/qrels.txt", "1 0 1 1\n")
     with pytest.raises(SteleError, match=r"want one file of judgments, .*; found qrels\..*, qrels\..*\. Keep one"):
-        collection.judgments(data, ES)
+        AdHocCollection().judgments(data, ES)
     (folder / "topics.SP1-SP25.spanish.english.gz").unlink()
     with pytest.raises(SteleError, match=r"want one file of topics, named \*topics\*; found none"):
-        list(collection.queries(data, ES))
+        list(AdHocCollection().queries(data, ES))
 
 
 def test_judgments_of_another_collection_are_refused(data, folder):
     put(folder / "qrels.1-25.spanish.gz", "CH28 0 d 1\n401 0 d 1\n")
     with pytest.raises(SteleError, match=r"none of its topics \(SP1, \.\.\.\) is judged in .*\(CH28, \.\.\.\)"):
-        list(collection.queries(data, ES))
+        list(AdHocCollection().queries(data, ES))
 
 
 def test_a_topic_without_the_field_and_an_empty_collection(tmp_path):
@@ -102,19 +103,19 @@ def test_a_topic_without_the_field_and_an_empty_collection(tmp_path):
     put(tmp_path / "qrels.txt", "1 0 d 1\n")
     data = {"mine": {"all": tmp_path}}
     with pytest.raises(SteleError, match=r"topic 1 has no title; it has description\. Take another `field`"):
-        list(collection.queries(data, ES))
+        list(AdHocCollection().queries(data, ES))
     for _ in range(2):
         with pytest.raises(SteleError, match="no document in it; it should hold the collection's files"):
-            list(collection.passages(data, "es"))
+            list(AdHocCollection().passages(data, "es"))
         put(tmp_path / "empty.sgml", "")
 
 
 def test_six_collections_are_read_by_one_module():
     names = ("ntcir8_zh", "trec2002_ar", "clef2006_fr", "fire2012_hi", "fire2012_bn", "trec3_es")
-    assert {load_named("stele.benchmarks", name, kind="benchmark") for name in names} == {collection}
+    assert {type(load_reader(name, RetrievalReader)) for name in names} == {AdHocCollection}
 
 
 def test_a_file_of_json_in_place_of_the_publishers_files(tmp_path):
     """Patterns choose among the publisher's files; where none of those is there, all others hold documents."""
     put(tmp_path / "collection.jsonl", json.dumps({"id": "a", "contents": "x"}))
-    assert list(collection.passages({"trec3_es": {"all": tmp_path}}, "es")) == [Passage("a", "", "x")]
+    assert list(AdHocCollection().passages({"trec3_es": {"all": tmp_path}}, "es")) == [Passage("a", "", "x")]

@@ -10,6 +10,7 @@ import tarfile
 import pytest
 
 from stele.benchmarks import xda
+from stele.benchmarks.xda import Xda
 from stele.errors import SteleError
 
 HEAD = (
@@ -49,7 +50,7 @@ def corpus(tmp_path):
 
 
 def parallel(folder, *languages: str):
-    return xda.parallel_texts({"uncorpus": {"all": folder}}, languages or ["en", "es"])
+    return Xda().parallel_texts({"uncorpus": {"all": folder}}, languages or ["en", "es"])
 
 
 def test_the_example_in_the_docstring_holds():

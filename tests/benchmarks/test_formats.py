@@ -7,8 +7,12 @@ import json
 import pytest
 from written import put, rows
 
-from stele.benchmarks import marco, mewsli_x, mrtydi, nq, xor_retrieve
+from stele.benchmarks.marco import Marco
+from stele.benchmarks.mewsli_x import MewsliX
+from stele.benchmarks.mrtydi import MrTydi
+from stele.benchmarks.nq import NaturalQuestions
 from stele.benchmarks.types import Passage, Query, QuerySet
+from stele.benchmarks.xor_retrieve import XorRetrieve
 from stele.errors import SteleError
 
 
@@ -28,10 +32,10 @@ def swahili(tmp_path):
 
 
 def test_queries_passages_and_judgments_of_mrtydi_are_read(swahili):
-    (query_set,) = mrtydi.query_sets(["sw"])
-    assert list(mrtydi.queries(swahili, query_set)) == [Query("7", "swali 7?"), Query("8", "swali 8?")]
-    assert next(mrtydi.passages(swahili, "sw")) == Passage("1#0", "T1#0", "maandishi 1#0")
-    assert mrtydi.judgments(swahili, query_set) == {"7": {"1#0": 1, "1#1": 1}, "8": {"2#0": 1}}
+    (query_set,) = MrTydi().query_sets(["sw"])
+    assert list(MrTydi().queries(swahili, query_set)) == [Query("7", "swali 7?"), Query("8", "swali 8?")]
+    assert next(MrTydi().passages(swahili, "sw")) == Passage("1#0", "T1#0", "maandishi 1#0")
+    assert MrTydi().judgments(swahili, query_set) == {"7": {"1#0": 1, "1#1": 1}, "8": {"2#0": 1}}
 
 
 @pytest.mark.parametrize(
@@ -49,11 +53,11 @@ def test_queries_passages_and_judgments_of_mrtydi_are_read(swahili):
 )
 def test_mrtydi_says_what_is_wrong_and_where(swahili, tmp_path, file, text, message):
     put(tmp_path / file, text)
-    (query_set,) = mrtydi.query_sets(["sw"])
+    (query_set,) = MrTydi().query_sets(["sw"])
     with pytest.raises(SteleError, match=message):
-        list(mrtydi.queries(swahili, query_set))
-        mrtydi.judgments(swahili, query_set)
-        list(mrtydi.passages(swahili, "sw"))
+        list(MrTydi().queries(swahili, query_set))
+        MrTydi().judgments(swahili, query_set)
+        list(MrTydi().passages(swahili, "sw"))
 
 
 def test_a_gzip_file_cut_short_is_an_error(swahili, tmp_path):
@@ -63,15 +67,15 @@ def test_a_gzip_file_cut_short_is_an_error(swahili, tmp_path):
     with pytest.raises(
         SteleError, match=r"corpus\.jsonl\.gz, after line 489: the compressed file is cut short or damaged"
     ):
-        list(mrtydi.passages(swahili, "sw"))
+        list(MrTydi().passages(swahili, "sw"))
 
 
 def test_missing_data_and_files_are_named(swahili, tmp_path):
     with pytest.raises(SteleError, match=r"needs the data mrtydi:th; given: mrtydi:sw, mrtydi_corpus:sw"):
-        list(mrtydi.queries(swahili, QuerySet("th", "th", "th")))
+        list(MrTydi().queries(swahili, QuerySet("th", "th", "th")))
     (tmp_path / "t/qrels.test.txt").unlink()
     with pytest.raises(SteleError, match=r"no file qrels\.test\.txt; found test\.jsonl\.gz"):
-        mrtydi.judgments(swahili, QuerySet("sw", "sw", "sw"))
+        MrTydi().judgments(swahili, QuerySet("sw", "sw", "sw"))
 
 
 def test_mrtydi_training_reads_every_language_and_refuses_bare_ids(swahili, tmp_path):
@@ -80,26 +84,26 @@ def test_mrtydi_training_reads_every_language_and_refuses_bare_ids(swahili, tmp_
     lonely = {"query_id": "2", "query": "q", "positive_passages": [], "negative_passages": []}
     put(tmp_path / "t/train.jsonl.gz", rows(example, lonely))
     data = {"mrtydi_train": swahili["mrtydi"]}
-    (examples,) = mrtydi.training(data, "train")
+    (examples,) = MrTydi().training(data, "train")
     assert (examples.query, examples.language, [p.id for p in examples.positives + examples.negatives]) == (
         "q",
         "sw",
         ["1#0", "2"],
     )
     with pytest.raises(SteleError, match="has no text: this split names its passages only"):
-        list(mrtydi.training(data, "test"))
+        list(MrTydi().training(data, "test"))
 
 
 def test_marco_is_tevatrons_layout(tmp_path):
     passage = {"docid": "5", "title": "", "text": "x"}
     example = {"query_id": "1", "query": "q", "positive_passages": [passage], "negative_passages": []}
     put(tmp_path / "train.jsonl.gz", rows(example))
-    (examples,) = marco.training({"msmarco_passage": {"all": tmp_path}}, "train")
+    (examples,) = Marco().training({"msmarco_passage": {"all": tmp_path}}, "train")
     assert examples.positives == [Passage("5", "", "x")]
     assert examples.language == "en"
     put(tmp_path / "c/corpus.jsonl.gz", rows(passage, {"docid": 6, "title": "T", "text": "y"}))
     corpus = {"msmarco_passage_corpus": {"all": tmp_path / "c"}}
-    assert list(marco.passages(corpus, "en")) == [Passage("5", "", "x"), Passage("6", "T", "y")]
+    assert list(Marco().passages(corpus, "en")) == [Passage("5", "", "x"), Passage("6", "T", "y")]
 
 
 # --- XOR-Retrieve and NQ ---
@@ -118,12 +122,12 @@ def xor(tmp_path):
 
 
 def test_questions_of_xor_retrieve_share_the_english_collection(xor):
-    arabic, telugu = xor_retrieve.query_sets(["ar", "te"])
+    arabic, telugu = XorRetrieve().query_sets(["ar", "te"])
     assert arabic.collection == telugu.collection == "en"
-    assert [q.id for q in xor_retrieve.queries(xor, arabic)] == ["-5"]  # the blank before "ar" does not count
-    assert xor_retrieve.answers(xor, telugu) == {"6": ["no"]}
-    assert [p.id for p in xor_retrieve.passages(xor, "en")] == ["1", "2", "30"]
-    assert list(xor_retrieve.passages(xor, "en"))[1] == Passage("2", 'B "x"', 'he said "yes" here')
+    assert [q.id for q in XorRetrieve().queries(xor, arabic)] == ["-5"]  # the blank before "ar" does not count
+    assert XorRetrieve().answers(xor, telugu) == {"6": ["no"]}
+    assert [p.id for p in XorRetrieve().passages(xor, "en")] == ["1", "2", "30"]
+    assert list(XorRetrieve().passages(xor, "en"))[1] == Passage("2", 'B "x"', 'he said "yes" here')
 
 
 @pytest.mark.parametrize("name", ["enwiki_20190201_w100.tsv", "enwiki_20190201_w100.tsv.gz"])
@@ -131,17 +135,17 @@ def test_questions_of_xor_retrieve_share_the_english_collection(xor):
 def test_the_texts_of_some_passages_are_those_of_the_full_reading(xor, tmp_path, name, text):
     (tmp_path / "p/enwiki_20190201_w100.tsv").unlink()
     put(tmp_path / "p" / name, text)
-    full = {p.id: p.text for p in xor_retrieve.passages(xor, "en")}
-    assert xor_retrieve.texts(xor, "en", {"2", "30"}) == {"2": full["2"], "30": full["30"]}
-    assert xor_retrieve.texts(xor, "en", set(full)) == full
+    full = {p.id: p.text for p in XorRetrieve().passages(xor, "en")}
+    assert XorRetrieve().texts(xor, "en", {"2", "30"}) == {"2": full["2"], "30": full["30"]}
+    assert XorRetrieve().texts(xor, "en", set(full)) == full
     with pytest.raises(SteleError, match="no passage '9', which the run retrieved"):
-        xor_retrieve.texts(xor, "en", {"1", "9"})
+        XorRetrieve().texts(xor, "en", {"1", "9"})
 
 
 def test_w100_with_a_missing_column(xor, tmp_path):
     put(tmp_path / "p/enwiki_20190201_w100.tsv", "id\ttext\ttitle\n1\tonly two\n")
     with pytest.raises(SteleError, match=r"enwiki_20190201_w100\.tsv, line 2: want 3 tab-separated columns, found 2"):
-        list(xor_retrieve.passages(xor, "en"))
+        list(XorRetrieve().passages(xor, "en"))
 
 
 def test_a_cut_file_of_passages_is_named(xor, tmp_path):
@@ -149,7 +153,7 @@ def test_a_cut_file_of_passages_is_named(xor, tmp_path):
     path = tmp_path / "p/enwiki_20190201_w100.tsv.gz"
     put(path, W100 * 100)
     path.write_bytes(path.read_bytes()[:-20])
-    for read in (lambda: xor_retrieve.texts(xor, "en", {"99"}), lambda: list(xor_retrieve.passages(xor, "en"))):
+    for read in (lambda: XorRetrieve().texts(xor, "en", {"99"}), lambda: list(XorRetrieve().passages(xor, "en"))):
         with pytest.raises(
             SteleError, match=r"enwiki_20190201_w100\.tsv\.gz(, line \d+)?: the compressed file is cut short or damaged"
         ):
@@ -168,7 +172,7 @@ def test_dpr_training_files_are_streamed(tmp_path, monkeypatch, indent):
     monkeypatch.setattr("stele.benchmarks._files.BLOCK", 64)  # so that items reach across blocks
     items = [dpr(question="q0"), dpr(positive_ctxs=[]), dpr(question="last", lang="te")]
     put(tmp_path / "biencoder-nq-train.json.gz", json.dumps(items, indent=indent))
-    examples = list(nq.training({"nq_dpr": {"all": tmp_path}}, "train"))
+    examples = list(NaturalQuestions().training({"nq_dpr": {"all": tmp_path}}, "train"))
     assert [example.query for example in examples] == ["q0", "last"]
     assert [example.language for example in examples] == ["en", "te"]
     assert examples[0].positives == [Passage("11", "T", "gold")]
@@ -181,7 +185,9 @@ def test_dpr_dev_examples_have_the_first_30_negatives_of_both_kinds(tmp_path):
     for split in ("train", "dev"):
         item = dpr(hard_negative_ctxs=kinds["hard"], negative_ctxs=kinds["other"])
         put(tmp_path / f"biencoder-nq-{split}.json.gz", json.dumps([item]))
-    train, dev = (next(nq.training({"nq_dpr": {"all": tmp_path}}, split)).negatives for split in ("train", "dev"))
+    train, dev = (
+        next(NaturalQuestions().training({"nq_dpr": {"all": tmp_path}}, split)).negatives for split in ("train", "dev")
+    )
     assert [p.text for p in train] == [f"hard {n}" for n in range(35)]
     assert [p.text for p in dev] == [f"{kind} {n}" for kind in ("hard", "other") for n in range(30)]
 
@@ -198,20 +204,20 @@ def test_dpr_dev_examples_have_the_first_30_negatives_of_both_kinds(tmp_path):
 def test_a_damaged_dpr_file_names_the_line(tmp_path, text, message):
     put(tmp_path / "dpr_train_data.json", text)
     with pytest.raises(SteleError, match=r"dpr_train_data\.json, " + message):
-        list(xor_retrieve.training({"xor_dpr_train": {"all": tmp_path}}, "train"))
+        list(XorRetrieve().training({"xor_dpr_train": {"all": tmp_path}}, "train"))
 
 
 def test_questions_of_nq_have_answers_and_its_passages_titles(tmp_path):
     put(tmp_path / "q/nq-test.qa.csv", "who?\t['A', \"B's\"]\nwhen?\t['1914']\n")
     put(tmp_path / "p/psgs_w100.tsv.gz", W100)
     data = {"nq_test": {"all": tmp_path / "q"}, "psgs_w100": {"all": tmp_path / "p"}}
-    (query_set,) = nq.query_sets(["en"])
-    assert list(nq.queries(data, query_set)) == [Query("0", "who?"), Query("1", "when?")]
-    assert nq.answers(data, query_set) == {"0": ["A", "B's"], "1": ["1914"]}
-    assert nq.texts(data, "en", {"1"}) == {"1": "plain text"}
+    (query_set,) = NaturalQuestions().query_sets(["en"])
+    assert list(NaturalQuestions().queries(data, query_set)) == [Query("0", "who?"), Query("1", "when?")]
+    assert NaturalQuestions().answers(data, query_set) == {"0": ["A", "B's"], "1": ["1914"]}
+    assert NaturalQuestions().texts(data, "en", {"1"}) == {"1": "plain text"}
     put(tmp_path / "q/nq-test.qa.csv", "who?\t__import__('os')\n")
     with pytest.raises(SteleError, match=r"nq-test\.qa\.csv, line 1: want a list of answer strings"):
-        nq.answers(data, query_set)
+        NaturalQuestions().answers(data, query_set)
 
 
 # --- Mewsli-X ---
@@ -242,19 +248,21 @@ def test_mentions_of_mewsli_x_are_marked_in_their_context(tmp_path):
     put(tmp_path / "released/wikinews_mentions_no_text-test.jsonl", rows(*articles))
     put(tmp_path / "released/candidate_set_entities.jsonl", rows(entity(), entity("Q8")))
     data = {"mewsli_x": {"all": tmp_path / "released"}, "mewsli_x_news": {"all": tmp_path / "news"}}
-    english, german = mewsli_x.query_sets(["en", "de"])
+    english, german = MewsliX().query_sets(["en", "de"])
     # utils_mewslix.preprocess_mention: the surface, one sentence, braces around the mention, others become parentheses,
     # double blanks made single once ("The  verdict" and the blank before the comma come from there)
-    assert list(mewsli_x.queries(data, english)) == [Query("e1", "Smith: The verdict came for { Smith } , who (left).")]
-    assert mewsli_x.judgments(data, german) == {"e1": {"Q7": 1}}
-    assert list(mewsli_x.passages(data, "all"))[1] == Passage("Q8", "", "Smith is a judge. He left.")
+    assert list(MewsliX().queries(data, english)) == [
+        Query("e1", "Smith: The verdict came for { Smith } , who (left).")
+    ]
+    assert MewsliX().judgments(data, german) == {"e1": {"Q7": 1}}
+    assert list(MewsliX().passages(data, "all"))[1] == Passage("Q8", "", "Smith is a judge. He left.")
 
 
 def test_mewsli_x_training(tmp_path):
     item = article(start=TEXT.index("Smith"))
     pair = {"contextual_mention": {"context": item["context"], "mention": item["mentions"][0]}, "entity": entity()}
     put(tmp_path / "wikipedia_pairs-train.jsonl", rows(pair))
-    (examples,) = mewsli_x.training({"mewsli_x": {"all": tmp_path}}, "train")
+    (examples,) = MewsliX().training({"mewsli_x": {"all": tmp_path}}, "train")
     assert examples.query.startswith("Smith: The verdict")
     assert examples.positives == [Passage("Q7", "", "Smith is a judge. He left.")]
 
@@ -271,4 +279,4 @@ def test_mewsli_x_training(tmp_path):
 def test_mewsli_x_refuses_spans_that_do_not_fit(tmp_path, item, message):
     put(tmp_path / "wikinews_mentions-test.jsonl", rows(item))
     with pytest.raises(SteleError, match=r"wikinews_mentions-test\.jsonl, line 1: " + message):
-        list(mewsli_x.queries({"mewsli_x_news": {"all": tmp_path}}, QuerySet("en", "en", "all")))
+        list(MewsliX().queries({"mewsli_x_news": {"all": tmp_path}}, QuerySet("en", "en", "all")))

@@ -8,8 +8,12 @@ import pytest
 from written import put, rows
 
 from stele import catalogue
-from stele.benchmarks import jsonl, lareqa, squad, tatoeba, xor_retrieve
+from stele.benchmarks.jsonl import JsonLines
+from stele.benchmarks.lareqa import Lareqa
+from stele.benchmarks.squad import Squad
+from stele.benchmarks.tatoeba import Tatoeba
 from stele.benchmarks.types import Query, QuerySet
+from stele.benchmarks.xor_retrieve import XorRetrieve
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError
 
@@ -34,14 +38,14 @@ def xquad_r(tmp_path):
 
 
 def test_lareqa_follows_the_official_loader(xquad_r):
-    english, thai = lareqa.query_sets(["en", "th"])
-    assert list(lareqa.queries(xquad_r, english)) == [Query("a_en", "a?"), Query("b_en", "b?")]  # c is left out
+    english, thai = Lareqa().query_sets(["en", "th"])
+    assert list(Lareqa().queries(xquad_r, english)) == [Query("a_en", "a?"), Query("b_en", "b?")]  # c is left out
     # the paragraph of c has no question left, so none of its sentences is a candidate; but it keeps its number
-    assert [p.id for p in lareqa.passages(xquad_r, "all")] == ["en_2_0", "en_2_1", "en_2_2", "th_1_0", "th_1_1"]
-    assert next(lareqa.passages(xquad_r, "all")).text == "Same.Same.Same. Other."
+    assert [p.id for p in Lareqa().passages(xquad_r, "all")] == ["en_2_0", "en_2_1", "en_2_2", "th_1_0", "th_1_1"]
+    assert next(Lareqa().passages(xquad_r, "all")).text == "Same.Same.Same. Other."
     # both sentences that read like the answer count, and the answers of every language, one's own included
-    assert lareqa.judgments(xquad_r, english)["a_en"] == {"en_2_0": 1, "en_2_1": 1, "th_1_1": 1}
-    assert lareqa.judgments(xquad_r, thai) == {
+    assert Lareqa().judgments(xquad_r, english)["a_en"] == {"en_2_0": 1, "en_2_1": 1, "th_1_1": 1}
+    assert Lareqa().judgments(xquad_r, thai) == {
         "a_th": {"en_2_0": 1, "en_2_1": 1, "th_1_1": 1},
         "b_th": {"en_2_2": 1, "th_1_0": 1},
     }
@@ -58,15 +62,15 @@ def test_lareqa_follows_the_official_loader(xquad_r):
 def test_lareqa_says_what_is_wrong(xquad_r, tmp_path, changed, message):
     put(tmp_path / "xquad-r/en.json", changed)
     with pytest.raises(SteleError, match=r"en\.json(, |: )" + message):
-        list(lareqa.queries(xquad_r, QuerySet("en", "en", "all")))
+        list(Lareqa().queries(xquad_r, QuerySet("en", "en", "all")))
 
 
 def test_lareqa_counts_on_the_real_files(real_data):
     data = {"lareqa": {"all": real_data / "lareqa_xquad_r"}}
-    assert sum(1 for _ in lareqa.passages(data, "all")) == 13_014
+    assert sum(1 for _ in Lareqa().passages(data, "all")) == 13_014
     questions = 0
-    for query_set in lareqa.query_sets(catalogue.entry(Benchmark, "lareqa").languages):
-        judged = lareqa.judgments(data, query_set)
+    for query_set in Lareqa().query_sets(catalogue.entry(Benchmark, "lareqa").languages):
+        judged = Lareqa().judgments(data, query_set)
         assert {len(right) for right in judged.values()} == {11}
         questions += len(judged)
     assert questions == 13_090
@@ -75,8 +79,8 @@ def test_lareqa_counts_on_the_real_files(real_data):
 def test_xor_counts_on_the_real_files(real_data):
     data = {"xor_tydi": {"all": real_data / "xor_tydi"}}
     counted = {}
-    for query_set in xor_retrieve.query_sets(catalogue.entry(Benchmark, "xor_retrieve").languages):
-        answers = xor_retrieve.answers(data, query_set)
+    for query_set in XorRetrieve().query_sets(catalogue.entry(Benchmark, "xor_retrieve").languages):
+        answers = XorRetrieve().answers(data, query_set)
         counted[query_set.language] = sum(any(a not in ("yes", "no") for a in given) for given in answers.values())
     assert counted == {"ar": 309, "bn": 304, "fi": 314, "ja": 241, "ko": 285, "ru": 237, "te": 238}
 
@@ -86,17 +90,17 @@ def test_tatoeba_is_searched_in_both_directions(tmp_path):
     put(tmp_path / "tatoeba.fra-eng.fra", "un\ndeux\u2028zwei\ntrois\n")  # only a line feed ends a line
     put(tmp_path / "tatoeba.fra-eng.eng", "one\ntwo\nthree")
     data = {"tatoeba": {"all": tmp_path}}
-    to_english, from_english = tatoeba.query_sets(["en", "fr"])
+    to_english, from_english = Tatoeba().query_sets(["en", "fr"])
     assert (to_english.name, to_english.collection) == ("fr-en", "en-of-fr")
     assert (from_english.name, from_english.collection) == ("en-fr", "fr")
-    assert [q.text for q in tatoeba.queries(data, to_english)] == ["un", "deux\u2028zwei", "trois"]
-    assert [q.text for q in tatoeba.queries(data, from_english)] == ["one", "two", "three"]
-    actual = list(tatoeba.passages(data, to_english.collection))
+    assert [q.text for q in Tatoeba().queries(data, to_english)] == ["un", "deux\u2028zwei", "trois"]
+    assert [q.text for q in Tatoeba().queries(data, from_english)] == ["one", "two", "three"]
+    actual = list(Tatoeba().passages(data, to_english.collection))
     assert [p.text for p in actual] == ["one", "two", "three"]
     assert [p.id for p in actual] == sorted(
         (p.id for p in actual), reverse=True
     )  # among equals the first line is first
-    right = tatoeba.judgments(data, to_english)
+    right = Tatoeba().judgments(data, to_english)
     assert right == {"0000": {actual[0].id: 1}, "0001": {actual[1].id: 1}, "0002": {actual[2].id: 1}}
 
 
@@ -104,13 +108,13 @@ def test_tatoeba_sides_must_be_as_long(tmp_path):
     put(tmp_path / "tatoeba.fra-eng.fra", "un\ndeux\n")
     put(tmp_path / "tatoeba.fra-eng.eng", "one\n")
     with pytest.raises(SteleError, match=r"has 2 lines, tatoeba\.fra-eng\.eng has 1"):
-        list(tatoeba.passages({"tatoeba": {"all": tmp_path}}, "fr"))
+        list(Tatoeba().passages({"tatoeba": {"all": tmp_path}}, "fr"))
 
 
 def test_tatoeba_counts_on_the_real_files(real_data):
     folder = real_data / "tatoeba_v1"
     codes = sorted({path.name.split(".")[1][:3] for path in folder.glob("tatoeba.*")})
-    sizes = [len(tatoeba.judgments({"tatoeba": {"all": folder}}, QuerySet(f"{c}-en", c, c))) for c in codes]
+    sizes = [len(Tatoeba().judgments({"tatoeba": {"all": folder}}, QuerySet(f"{c}-en", c, c))) for c in codes]
     assert (len(codes), sum(sizes), sum(size < 1000 for size in sizes)) == (112, 88_877, 40)
 
 
@@ -123,7 +127,7 @@ def test_squad_positive_is_the_answer_sentence_in_its_paragraph(tmp_path):
         {"id": "3", "question": "gap?", "answers": [{"text": " ", "answer_start": context.index(" He")}]},
     ]
     put(tmp_path / "train-v1.1.json", json.dumps({"data": [{"paragraphs": [{"context": context, "qas": qas}]}]}))
-    examples = list(squad.training({"squad": {"all": tmp_path}}, "train"))
+    examples = list(Squad().training({"squad": {"all": tmp_path}}, "train"))
     assert [example.query for example in examples] == ["where?", "who?"]
     titles = [example.positives[0].title for example in examples]
     assert titles == ["He died in Rome.[3]", "Dr. A. Smith was born in 1901."]
@@ -135,7 +139,7 @@ def test_jsonl_of_ones_own(tmp_path):
     line = {"query": "q", "positives": [{"title": "T", "text": "x"}], "language": "sw"}
     line["negatives"] = [{"text": "y", "id": "n1"}]
     put(tmp_path / "train.jsonl", rows(line, {"query": "q2", "positives": [{"text": "x"}]}))
-    first, second = jsonl.training({"mine": {"all": tmp_path}}, "train")
+    first, second = JsonLines().training({"mine": {"all": tmp_path}}, "train")
     assert (first.positives[0].title, first.negatives[0].id, first.language) == ("T", "n1", "sw")
     assert (second.negatives, second.language) == ([], "")
 
@@ -155,4 +159,4 @@ def test_jsonl_of_ones_own(tmp_path):
 def test_jsonl_of_ones_own_is_checked_line_by_line(tmp_path, line, message):
     put(tmp_path / "train.jsonl", rows({"query": "q", "positives": [{"text": "x"}]}, line))
     with pytest.raises(SteleError, match=r"train\.jsonl, line 2: " + message):
-        list(jsonl.training({"mine": {"all": tmp_path}}, "train"))
+        list(JsonLines().training({"mine": {"all": tmp_path}}, "train"))

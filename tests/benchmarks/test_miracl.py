@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from stele.benchmarks import ciral, miracl
+from stele.benchmarks.ciral import Ciral
+from stele.benchmarks.miracl import Miracl
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError
 
@@ -39,15 +40,15 @@ def thai(tmp_path):
 
 
 def test_a_language_is_read_from_all_its_shards(thai):
-    assert miracl.query_sets(["th"]) == [THAI]
-    assert [p.id for p in miracl.passages(thai, "th")] == ["12#0", "12#3", "40#0", "41#1"]
-    assert list(miracl.queries(thai, THAI)) == [Query("7", 'so "quoted'), Query("8#0", "no answer")]
-    assert miracl.judgments(thai, THAI) == {"7": {"12#3": 1, "40#0": 0, "41#1": 1}, "8#0": {"12#0": 0}}
+    assert Miracl().query_sets(["th"]) == [THAI]
+    assert [p.id for p in Miracl().passages(thai, "th")] == ["12#0", "12#3", "40#0", "41#1"]
+    assert list(Miracl().queries(thai, THAI)) == [Query("7", 'so "quoted'), Query("8#0", "no answer")]
+    assert Miracl().judgments(thai, THAI) == {"7": {"12#3": 1, "40#0": 0, "41#1": 1}, "8#0": {"12#0": 0}}
 
 
 def test_training_takes_the_relevant_as_positives_and_those_judged_0_as_negatives(thai, tmp_path, caplog):
     (tmp_path / "train/qrels.tsv").open("a").write("7\tQ0\t99#9\t1\n")
-    (example,) = miracl.training(thai, "train")
+    (example,) = Miracl().training(thai, "train")
     assert example == (
         'so "quoted',
         [Passage("12#3", "T12#3", "of 12#3"), Passage("41#1", "T41#1", "of 41#1")],
@@ -61,12 +62,12 @@ def test_a_shard_that_is_missing_or_of_another_index_is_named(thai, tmp_path):
     folder = tmp_path / "corpus/docs"
     (folder / "docs-1.jsonl.gz").rename(folder / "docs-2.jsonl.gz")
     with pytest.raises(SteleError, match=r"docs-1.jsonl.gz missing, of the 2 files docs-0 to docs-1 of th"):
-        list(miracl.passages(thai, "th"))
+        list(Miracl().passages(thai, "th"))
     shard(folder / "docs-1.jsonl.gz", "40#0")
     with pytest.raises(SteleError, match=r"docs-2.jsonl.gz: th has 2 files, docs-0 to docs-1; keep each language's"):
-        list(miracl.passages(thai, "th"))
+        list(Miracl().passages(thai, "th"))
     with pytest.raises(SteleError, match=r"th has 2 files|bn has 1 files"):
-        list(miracl.passages({"miracl_corpus": {"bn": tmp_path / "corpus"}}, "bn"))
+        list(Miracl().passages({"miracl_corpus": {"bn": tmp_path / "corpus"}}, "bn"))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_a_shard_that_is_missing_or_of_another_index_is_named(thai, tmp_path):
 def test_topics_that_are_wrong_are_named(thai, tmp_path, text, message):
     (tmp_path / "dev/topics.tsv").write_text(text)
     with pytest.raises(SteleError, match=message):
-        list(miracl.queries(thai, THAI))
+        list(Miracl().queries(thai, THAI))
 
 
 def test_ciral_asks_in_english_and_passages_may_lack_a_title(tmp_path):
@@ -90,27 +91,27 @@ def test_ciral_asks_in_english_and_passages_may_lack_a_title(tmp_path):
     (tmp_path / "topics.tsv").write_text("1\twho was it?\n")
     (tmp_path / "qrels.tsv").write_text("1 Q0 1#1 1\n1 Q0 1#0 0\n")
     data = {name: {"sw": tmp_path} for name in ("ciral", "ciral_corpus")}
-    assert ciral.query_sets(["sw"]) == [swahili]
-    assert list(ciral.queries(data, swahili)) == [Query("1", "who was it?")]
-    assert list(ciral.passages(data, "sw")) == [
+    assert Ciral().query_sets(["sw"]) == [swahili]
+    assert list(Ciral().queries(data, swahili)) == [Query("1", "who was it?")]
+    assert list(Ciral().passages(data, "sw")) == [
         Passage("1#0", "T1#0", "of 1#0"), Passage("1#1", "", "b"), Passage("2#0", "", "c")
     ]  # fmt: skip
-    assert ciral.judgments(data, swahili) == {"1": {"1#1": 1, "1#0": 0}}
+    assert Ciral().judgments(data, swahili) == {"1": {"1#1": 1, "1#0": 0}}
 
 
 def test_judged_passages_of_no_collection_are_counted_while_it_is_streamed(thai, tmp_path, caplog):
     """Of MIRACL's dev and of CIRAL; a training job, which reads the same collection, has warnings of its own."""
     (tmp_path / "dev/qrels.tsv").open("a").write("8#0\tQ0\t99#9\t0\n7\tQ0\t99#1\t1\n7\tQ0\t99#9\t1\n")
-    stream = miracl.passages(thai, "th")
+    stream = Miracl().passages(thai, "th")
     assert next(stream).id == "12#0" and not caplog.text
     assert len(list(stream)) == 3
     assert "th: 2 judged documents are not in the collection (99#1, 99#9)" in caplog.text
-    assert miracl.judgments(thai, THAI)["7"]["99#1"] == 1
+    assert Miracl().judgments(thai, THAI)["7"]["99#1"] == 1
     caplog.clear()
-    assert len(list(miracl.passages({name: thai[name] for name in ("miracl_train", "miracl_corpus")}, "th"))) == 4
+    assert len(list(Miracl().passages({name: thai[name] for name in ("miracl_train", "miracl_corpus")}, "th"))) == 4
     assert not caplog.text
     (tmp_path / "passages.jsonl").write_text(json.dumps(passage("1#0")) + "\n")
     (tmp_path / "qrels.tsv").write_text("1 Q0 1#1 1\n1 Q0 1#0 0\n")
     data = {name: {"sw": tmp_path} for name in ("ciral", "ciral_corpus")}
-    assert [one.id for one in ciral.passages(data, "sw")] == ["1#0"]
+    assert [one.id for one in Ciral().passages(data, "sw")] == ["1#0"]
     assert "sw: 1 judged documents are not in the collection (1#1)" in caplog.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from written import put
 
-from stele.benchmarks import mmarco
+from stele.benchmarks.mmarco import Mmarco
 from stele.benchmarks.types import Passage
 from stele.errors import SteleError
 
@@ -23,7 +23,7 @@ def data(tmp_path):
 
 
 def test_judged_queries_come_with_their_relevant_passages(data):
-    eight, seven = mmarco.training(data, "train")
+    eight, seven = Mmarco().training(data, "train")
     assert (eight.query, seven.query) == ("comment ?", 'qui a écrit "ça" ?')
     assert eight.positives == [Passage("3", "", 'Ou "ainsi.'), Passage("2", "", "Ainsi.")], "quotes are text"
     assert seven.positives == [Passage("1", "", 'Elle a écrit "ça".')]
@@ -34,13 +34,13 @@ def test_each_language_has_the_same_queries(data, tmp_path):
     put(tmp_path / "es/spanish_queries.train.tsv", "8\t¿cómo?\n")
     put(tmp_path / "es/spanish_collection.tsv", "3\tAsí.\n1\tElla.\n")
     data["mmarco"]["es"] = tmp_path / "es"
-    assert [(e.language, e.query) for e in mmarco.training(data, "train")][2:] == [("es", "¿cómo?")]
+    assert [(e.language, e.query) for e in Mmarco().training(data, "train")][2:] == [("es", "¿cómo?")]
 
 
 def test_what_is_judged_and_not_there_is_counted(data, tmp_path, caplog):
     put(tmp_path / "fr/french_collection.tsv", "1\tElle.\n2\tAinsi.\n")
     put(tmp_path / "fr/french_queries.train.tsv", "8\tcomment ?\n")
-    (example,) = mmarco.training(data, "train")
+    (example,) = Mmarco().training(data, "train")
     assert [passage.id for passage in example.positives] == ["2"]
     assert "lacks 2 queries and passages" in caplog.text
 
@@ -57,9 +57,9 @@ def test_what_is_judged_and_not_there_is_counted(data, tmp_path, caplog):
 def test_a_file_that_cannot_be_read_is_named(data, tmp_path, file, text, message):
     put(tmp_path / "fr" / file, text)
     with pytest.raises(SteleError, match=message):
-        list(mmarco.training(data, "train"))
+        list(Mmarco().training(data, "train"))
 
 
 def test_there_is_no_other_split(data):
     with pytest.raises(SteleError, match="no split 'dev'"):
-        list(mmarco.training(data, "dev"))
+        list(Mmarco().training(data, "dev"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from written import put, rows
 
-from stele.benchmarks import neuclir_clir, neuclir_mlir, neuclir_mono
+from stele.benchmarks.neuclir_clir import NeuclirClir
+from stele.benchmarks.neuclir_mlir import NeuclirMlir
+from stele.benchmarks.neuclir_mono import NeuclirMono
 from stele.benchmarks.types import Passage, Query
 from stele.errors import SteleError
 from stele.evaluation.evaluate import score
@@ -33,30 +35,30 @@ def asked(benchmark, data, languages):
 
 
 def test_each_benchmark_asks_its_judged_queries_in_its_language(data):
-    assert asked(neuclir_mono, data, ["fa", "ru"]) == {
+    assert asked(NeuclirMono(), data, ["fa", "ru"]) == {
         "fa": [Query("1", 'one "in" fas'), Query("2", "two in fas")],
         "ru": [Query("2", "two in rus")],
     }
-    assert asked(neuclir_clir, data, ["ru", "zh"]) == {
+    assert asked(NeuclirClir(), data, ["ru", "zh"]) == {
         "ru": [Query("2", "two in eng")],
         "zh": [Query("1", 'one "in" eng')],
     }
-    assert asked(neuclir_mlir, data, ["en"]) == {"en": [Query("1", 'one "in" eng')]}
+    assert asked(NeuclirMlir(), data, ["en"]) == {"en": [Query("1", 'one "in" eng')]}
 
 
 def test_the_multilingual_collection_is_the_three_others_together(data):
-    apart = [passage for code in NAMES for passage in neuclir_mono.passages(data, code)]
-    assert list(neuclir_mlir.passages(data, "all")) == apart
+    apart = [passage for code in NAMES for passage in NeuclirMono().passages(data, code)]
+    assert list(NeuclirMlir().passages(data, "all")) == apart
     assert apart[0] == Passage("f1", "", "fas 1") and len(apart) == 6
-    assert list(neuclir_clir.passages(data, "zh")) == apart[4:]
+    assert list(NeuclirClir().passages(data, "zh")) == apart[4:]
 
 
 def test_a_judged_document_that_is_not_there_is_counted_and_stays_judged(data, tmp_path, caplog):
     put(tmp_path / "bench/qrels.mlir.gains.txt", "1 0 f1 3\n1 0 gone 3\n1 0 lost 0\n")
-    assert len(list(neuclir_mlir.passages(data, "all"))) == 6
+    assert len(list(NeuclirMlir().passages(data, "all"))) == 6
     assert "2 judged documents are not in the collection (gone, lost)" in caplog.text
-    (query_set,) = neuclir_mlir.query_sets(["en"])
-    assert neuclir_mlir.judgments(data, query_set) == {"1": {"f1": 3, "gone": 3, "lost": 0}}
+    (query_set,) = NeuclirMlir().query_sets(["en"])
+    assert NeuclirMlir().judgments(data, query_set) == {"1": {"f1": 3, "gone": 3, "lost": 0}}
 
 
 def test_gains_are_linear_as_in_trec_eval(data, tmp_path):
@@ -64,7 +66,7 @@ def test_gains_are_linear_as_in_trec_eval(data, tmp_path):
 
     gains = "".join(f"{query} 0 d{n} {(0, 1, 3, 3, 1, 0, 0)[(query * n) % 7]}\n" for query in (1, 2) for n in range(40))
     put(tmp_path / "bench/qrels.fas.gains.txt", gains + "9 0 d1 0\n")
-    judged = neuclir_mono.judgments(data, neuclir_mono.query_sets(["fa"])[0])
+    judged = NeuclirMono().judgments(data, NeuclirMono().query_sets(["fa"])[0])
     run = {q: {f"d{n}": float((n * 17 + int(q)) % 23) for n in range(0, 60, 3)} for q in ("1", "2", "9")}
     theirs = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.20", "recall.100"}).evaluate(run)
     values = score(run, judged, ["ndcg@20", "recall@100"]).values
@@ -92,11 +94,11 @@ def test_gains_are_linear_as_in_trec_eval(data, tmp_path):
 def test_a_file_that_cannot_be_read_is_named(data, tmp_path, file, text, message):
     put(tmp_path / file, text)
     with pytest.raises(SteleError, match=message):
-        asked(neuclir_mono, data, ["fa"])
-        list(neuclir_mono.passages(data, "fa"))
+        asked(NeuclirMono(), data, ["fa"])
+        list(NeuclirMono().passages(data, "fa"))
 
 
 def test_a_language_that_is_lacking_is_no_smaller_pool(data):
     del data["neuclir_corpus"]["ru"]
     with pytest.raises(SteleError, match="needs the data neuclir_corpus:ru"):
-        list(neuclir_mlir.passages(data, "all"))
+        list(NeuclirMlir().passages(data, "all"))

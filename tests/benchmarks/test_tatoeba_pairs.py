@@ -8,6 +8,7 @@ import pytest
 from written import put
 
 from stele.benchmarks import tatoeba_pairs
+from stele.benchmarks.tatoeba_pairs import TatoebaPairs
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 
@@ -46,9 +47,9 @@ def exports(folder, sentences=SENTENCES, links=LINKS, more: str = ""):
 
 
 def texts(data, pair: str) -> list[tuple[str, str]]:
-    there, back = tatoeba_pairs.query_sets([pair])
+    there, back = TatoebaPairs().query_sets([pair])
     return list(
-        zip(*([q.text for q in tatoeba_pairs.queries(data, query_set)] for query_set in (there, back)), strict=True)
+        zip(*([q.text for q in TatoebaPairs().queries(data, query_set)] for query_set in (there, back)), strict=True)
     )
 
 
@@ -66,16 +67,16 @@ def test_direct_links_become_pairs_and_each_sentence_stands_once(tmp_path):
 
 def test_query_sets_collections_and_judgments_belong_together(tmp_path):
     data = exports(tmp_path)
-    there, back = tatoeba_pairs.query_sets(["de-el"])
+    there, back = TatoebaPairs().query_sets(["de-el"])
     assert there == QuerySet("de-el", "de-el", "el-of-de-el") and back == QuerySet("el-de", "de-el", "de-of-de-el")
-    assert len({query_set.collection for query_set in tatoeba_pairs.query_sets(["it-ru", "ar-ru"])}) == 4
+    assert len({query_set.collection for query_set in TatoebaPairs().query_sets(["it-ru", "ar-ru"])}) == 4
     for query_set, other in ((there, back), (back, there)):
-        assert tatoeba_pairs.query_collection(query_set) == other.collection
-        found = {passage.id: passage.text for passage in tatoeba_pairs.passages(data, query_set.collection)}
+        assert TatoebaPairs().query_collection(query_set) == other.collection
+        found = {passage.id: passage.text for passage in TatoebaPairs().passages(data, query_set.collection)}
         assert list(found) == sorted(found, reverse=True)  # among equals the first is first
-        asked = {query.id: query.text for query in tatoeba_pairs.queries(data, query_set)}
+        asked = {query.id: query.text for query in TatoebaPairs().queries(data, query_set)}
         right = {
-            asked[query]: found[next(iter(own))] for query, own in tatoeba_pairs.judgments(data, query_set).items()
+            asked[query]: found[next(iter(own))] for query, own in TatoebaPairs().judgments(data, query_set).items()
         }
         pairs = texts(data, "de-el")
         assert right == (dict(pairs) if query_set is there else {greek: german for german, greek in pairs})
@@ -131,9 +132,9 @@ def test_each_file_is_read_once_for_all_pairs(tmp_path, monkeypatch):
         lambda name, load=tatoeba_pairs.catalogue.load: known if name == "benchmarks" else load(name),
     )
     for pair in ("de-el", "da-no", "de-el"):
-        for query_set in tatoeba_pairs.query_sets([pair]):
-            list(tatoeba_pairs.queries(data, query_set))
-            tatoeba_pairs.judgments(data, query_set)
+        for query_set in TatoebaPairs().query_sets([pair]):
+            list(TatoebaPairs().queries(data, query_set))
+            TatoebaPairs().judgments(data, query_set)
     assert len(read) == 1
     put(tmp_path / "links.csv", "16\t17\n")  # other files are read anew
     with pytest.raises(SteleError, match="de-el: no two sentences in deu and ell are linked and fit"):
@@ -166,7 +167,7 @@ def test_damaged_exports_and_a_pair_without_links_get_one_clear_error(tmp_path, 
     data = exports(tmp_path)
     put(tmp_path / name, content)
     with pytest.raises(SteleError, match=said):
-        tatoeba_pairs.judgments(data, tatoeba_pairs.query_sets(["de-el"])[0])
+        TatoebaPairs().judgments(data, TatoebaPairs().query_sets(["de-el"])[0])
 
 
 def test_text_that_is_not_utf_8_is_named_by_its_sentence(tmp_path):

@@ -18,7 +18,9 @@ from stele import catalogue
 from stele.artifacts import records
 from stele.artifacts.results import RunKey
 from stele.artifacts.run import run_of
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders
+from stele.benchmarks.reader import BenchmarkReader, ParallelTextsReader
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.config.model import parse_config
 from stele.evaluation.metric import Case
@@ -26,7 +28,7 @@ from stele.evaluation.metrics import load_metric
 from stele.files.digests import digest, file_facts
 from stele.plan.params import assignments
 from stele.plan.plan import make_plan
-from stele.scoring.system_files.systems import benchmark_module, given_outputs, read_case
+from stele.scoring.system_files.systems import given_outputs, read_case
 from tests.workflow.conftest import snakemake
 
 BUILT = os.environ.get("STELE_CONTROLS")
@@ -151,12 +153,12 @@ def questions_of_the_test(root, folder, pairs):
 
 def candidates(plan, name, case):
     """The ids among which each query's ranking chooses: judged documents, parallel texts, or a whole collection."""
-    module = benchmark_module(name)
+    reader = load_reader(name, BenchmarkReader)
     if any(entry["kind"] == "reranked" for entry in plan.protocols.settings[name].values()):
         return [sorted(judged) for judged in case.relevant]
-    if hasattr(module, "parallel_texts"):
+    if isinstance(reader, ParallelTextsReader):
         return [case.runs[query_set.name].queries for query_set in case.query_sets]
-    pools = {s.collection: sorted({p.id for p in module.passages(case.data, s.collection)}) for s in {*case.query_sets}}
+    pools = {s.collection: sorted({p.id for p in reader.passages(case.data, s.collection)}) for s in {*case.query_sets}}
     return [pools[query_set.collection] for query_set in case.query_sets]
 
 

@@ -8,8 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from stele.benchmarks import xor_retrieve
 from stele.benchmarks.types import QuerySet
+from stele.benchmarks.xor_retrieve import XorRetrieve
 from stele.errors import SteleError
 from stele.evaluation.aggregate import by_language
 from stele.evaluation.metrics import load_metric
@@ -147,8 +147,8 @@ def xor_dev(real_data):
     """XOR-Retrieve's real dev questions with their gold answers, and the real Punkt model; no passages."""
     data = {"xor_tydi": {"all": real_data / "xor_tydi"}, "nltk_punkt": {"all": real_data / "nltk_punkt_tab"}}
     query_sets, answers = [], []
-    for query_set in xor_retrieve.query_sets(["ar", "bn", "fi", "ja", "ko", "ru", "te"]):
-        answers_of_language = xor_retrieve.answers(data, query_set)
+    for query_set in XorRetrieve().query_sets(["ar", "bn", "fi", "ja", "ko", "ru", "te"]):
+        answers_of_language = XorRetrieve().answers(data, query_set)
         query_sets += [query_set] * len(answers_of_language)
         answers += answers_of_language.values()
     return {"query_sets": query_sets, "answers": answers, "data": data}

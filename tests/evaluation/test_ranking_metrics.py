@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stele.artifacts.run import run_of
-from stele.benchmarks import tatoeba
+from stele.benchmarks.tatoeba import Tatoeba
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.aggregate import by_language, over_seeds
 from stele.evaluation.evaluate import evaluate
@@ -158,9 +158,9 @@ def sentences(tmp_path):
 def tatoeba_case(data, scores) -> Case:
     """Every line of a query set gives the lines of its collection the scores that `scores(query_set, line)` lists."""
     case = Case(data=data)
-    for query_set in tatoeba.query_sets(["fr", "te"]):
-        ids = [passage.id for passage in tatoeba.passages(data, query_set.collection)]
-        judged = tatoeba.judgments(data, query_set)
+    for query_set in Tatoeba().query_sets(["fr", "te"]):
+        ids = [passage.id for passage in Tatoeba().passages(data, query_set.collection)]
+        judged = Tatoeba().judgments(data, query_set)
         given = {query: zip(ids, scores(query_set, line), strict=False) for line, query in enumerate(judged)}
         case.runs[query_set.name] = run_of(given)
         case.relevant += judged.values()

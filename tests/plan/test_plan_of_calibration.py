@@ -6,9 +6,10 @@ import pytest
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
+from stele.benchmarks import load_reader
+from stele.benchmarks.reader import RetrievalReader
 from stele.catalogue.scales import check_scale
 from stele.errors import SteleError
-from stele.registry import load_named
 
 CALIBRATED = RunKey("tatoeba", "xlmr_large", "calibrated")
 W = SimpleNamespace(model="xlmr_large", recipe="ccp", seeds="pt0-ft0")
@@ -44,9 +45,9 @@ def test_the_pairs_are_those_of_all_benchmarks_in_one_direction_each(miniature, 
 @pytest.mark.parametrize("benchmark", ["tatoeba", "tatoeba_pairs"])
 def test_a_pair_is_called_as_the_benchmark_calls_its_first_query_set(jobs, benchmark):
     """A pair that the plan learns and the benchmark calls otherwise would not be there when it is looked up."""
-    plan, module = jobs(scale="paper"), load_named("stele.benchmarks", benchmark, "benchmark")
+    plan, reader = jobs(scale="paper"), load_reader(benchmark, RetrievalReader)
     for language in plan.data.benchmark(benchmark).languages:
-        assert plan.calibration.pair(benchmark, language) == module.query_sets([language])[0].name
+        assert plan.calibration.pair(benchmark, language) == reader.query_sets([language])[0].name
 
 
 def test_all_benchmarks_of_a_calibration_encode_alike(jobs):

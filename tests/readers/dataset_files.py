@@ -5,22 +5,25 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pyarrow
 
 from stele.benchmarks import (
-    beir,
     belebele,
-    ciral,
     miracl,
-    mmarco,
-    neuclir_clir,
-    neuclir_mlir,
-    neuclir_mono,
     transfer_set,
 )
+from stele.benchmarks.beir import Beir
+from stele.benchmarks.belebele import Belebele
+from stele.benchmarks.ciral import Ciral
+from stele.benchmarks.miracl import Miracl
+from stele.benchmarks.mmarco import Mmarco
+from stele.benchmarks.neuclir_clir import NeuclirClir
+from stele.benchmarks.neuclir_mlir import NeuclirMlir
+from stele.benchmarks.neuclir_mono import NeuclirMono
+from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.transfer_set import TransferSet
 from stele.benchmarks.types import QuerySet
 from stele.corpora import wikitext103
 from stele.files.reading import reading
@@ -77,7 +80,7 @@ TRANSFER = {
 WIKITEXT = b" \n = Title = \n \n One two . Three . \n \n = = Sec = = \n \n Four . \n \n"
 
 
-def searched(benchmark: ModuleType, query_set: QuerySet, **data: dict[str, Path]) -> None:
+def searched(benchmark: RetrievalReader, query_set: QuerySet, **data: dict[str, Path]) -> None:
     """All that a search reads of a benchmark."""
     whole(benchmark.queries(data, query_set))
     whole(benchmark.passages(data, query_set.collection))
@@ -85,41 +88,41 @@ def searched(benchmark: ModuleType, query_set: QuerySet, **data: dict[str, Path]
 
 
 def _beir(folder: Path) -> None:
-    searched(beir, QuerySet("en", "en", "en"), mine={"en": folder})
+    searched(Beir(), QuerySet("en", "en", "en"), mine={"en": folder})
 
 
 def _miracl(folder: Path) -> None:
-    searched(miracl, QuerySet("xx", "xx", "xx"), miracl={"xx": folder}, miracl_corpus={"xx": folder})
+    searched(Miracl(), QuerySet("xx", "xx", "xx"), miracl={"xx": folder}, miracl_corpus={"xx": folder})
 
 
 def _miracl_training(folder: Path) -> None:
-    whole(miracl.training({miracl.TRAINING: {"xx": folder}, "miracl_corpus": {"xx": folder}}, "dev"))
+    whole(Miracl().training({miracl.TRAINING: {"xx": folder}, "miracl_corpus": {"xx": folder}}, "dev"))
 
 
 def _belebele(folder: Path) -> None:
     belebele._read.cache_clear()
-    searched(belebele, QuerySet("en-en", "en-en", "en"), belebele={"en": folder})
+    searched(Belebele(), QuerySet("en-en", "en-en", "en"), belebele={"en": folder})
 
 
 def _ciral(folder: Path) -> None:
-    searched(ciral, QuerySet("sw", "sw", "sw"), ciral={"sw": folder}, ciral_corpus={"sw": folder})
+    searched(Ciral(), QuerySet("sw", "sw", "sw"), ciral={"sw": folder}, ciral_corpus={"sw": folder})
 
 
 def _neuclir(folder: Path) -> None:
-    for benchmark, name in ((neuclir_mono, "fa"), (neuclir_clir, "fa")):
+    for benchmark, name in ((NeuclirMono(), "fa"), (NeuclirClir(), "fa")):
         query_set = benchmark.query_sets([name])[0]
         searched(benchmark, query_set, neuclir={"all": folder}, neuclir_corpus={"fa": folder})
 
 
 def _neuclir_mlir(folder: Path) -> None:
     data = {"neuclir": {"all": folder}, "neuclir_corpus": dict.fromkeys(("fa", "ru", "zh"), folder)}
-    query_set = neuclir_mlir.query_sets(["en"])[0]
-    whole(neuclir_mlir.queries(data, query_set))
-    neuclir_mlir.judgments(data, query_set)
+    query_set = NeuclirMlir().query_sets(["en"])[0]
+    whole(NeuclirMlir().queries(data, query_set))
+    NeuclirMlir().judgments(data, query_set)
 
 
 def _mmarco(folder: Path) -> None:
-    whole(mmarco.training({"mmarco": {"de": folder}, "msmarco_qrels": {"all": folder}}, "train"))
+    whole(Mmarco().training({"mmarco": {"de": folder}, "msmarco_qrels": {"all": folder}}, "train"))
 
 
 def _mined(folder: Path) -> None:
@@ -129,7 +132,7 @@ def _mined(folder: Path) -> None:
 
 
 def _transfer(folder: Path) -> None:
-    whole(transfer_set.training({"qgen": {"sw": folder}}, "train"))
+    whole(TransferSet().training({"qgen": {"sw": folder}}, "train"))
 
 
 def _wikitext(folder: Path) -> None:

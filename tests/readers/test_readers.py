@@ -11,6 +11,7 @@ from functools import wraps
 import pytest
 
 from stele import benchmarks
+from stele.benchmarks.reader import BenchmarkReader, CollectionReader, SpanTrainingReader, TrainingReader
 from stele.errors import SteleError
 from tests.readers.benchmark_files import BENCHMARKS
 from tests.readers.damage import damaged
@@ -18,7 +19,7 @@ from tests.readers.dataset_files import DATASETS
 from tests.readers.handed_files import FEWER
 from tests.readers.readers import BESIDE, FOLDERS, READERS
 
-KINDS = ("queries", "passages", "judgments", "training")
+KINDS = (BenchmarkReader, CollectionReader, TrainingReader, SpanTrainingReader)
 CASES = int(os.environ.get("STELE_FUZZ_CASES", "1000"))
 ARGUMENTS = ("pretraining recipe", "fine-tuning recipe", "mining recipe")  # given as text, and named so
 
@@ -73,17 +74,18 @@ def test_no_traceback_for_a_folder_in_place_of_a_file_and_for_none(laid, name):
 
 
 def test_every_benchmark_is_among_the_readers(laid, monkeypatch):
-    """Each module that reads a benchmark or a training set is called by a reader of these tests."""
-    called, modules = set(), {}
-    for name in (found.name for found in pkgutil.iter_modules(benchmarks.__path__)):
+    """Each reader of a benchmark or a training set is called by these tests."""
+    called, readers = set(), set()
+    for name in (found.name for found in pkgutil.iter_modules(benchmarks.__path__) if found.name != "reader"):
         module = importlib.import_module(f"stele.benchmarks.{name}")
-        modules |= {name: module} if any(hasattr(module, kind) for kind in KINDS) else {}
-    for name, module in modules.items():
-        for function, of_module in inspect.getmembers(module, inspect.isfunction):
-            monkeypatch.setattr(module, function, _noting(of_module, name, called))
+        classes = (value for value in vars(module).values() if inspect.isclass(value))
+        readers |= {kind for kind in classes if kind.__module__ == module.__name__ and issubclass(kind, KINDS)}
+    for reader in readers:
+        for name, method in inspect.getmembers(reader, inspect.isfunction):
+            monkeypatch.setattr(reader, name, _noting(method, reader, called))
     for name in (*BENCHMARKS, *DATASETS):
         READERS[name][2](laid(name))
-    assert modules.keys() <= called
+    assert len(readers) > 20 and readers <= called
 
 
 def _noting(read, name, called):

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 from made_clef import TOPICS, name_of, text_of, write_clef
 
-from stele.benchmarks import clef
+from stele.benchmarks.clef import Clef
 from stele.errors import SteleError
 from stele.reranking.folds.candidates import read_candidates
 
-(PAIR,) = clef.query_sets(["en-de"])
+(PAIR,) = Clef().query_sets(["en-de"])
 
 
 def test_all_judged_documents_of_a_topic_are_its_candidates(clef_record):
     data = {"clef": {"all": clef_record.parent}}
-    candidates = read_candidates(clef, data, PAIR)
+    candidates = read_candidates(Clef(), data, PAIR)
     assert candidates.topics == [str(n) for n in range(1, TOPICS)]  # the last has nothing relevant
     assert candidates.queries[6] == "topic7 find topic7 please"
     own = candidates.document_of[candidates.topic_of == 6]
@@ -34,8 +34,8 @@ def test_all_judged_documents_of_a_topic_are_its_candidates(clef_record):
 
 def test_parts_by_language_are_read_as_one_folder(clef_record):
     folder = clef_record.parent
-    apart = read_candidates(clef, {"clef": {"en": folder / "en", "de": folder / "de"}}, PAIR)
-    whole = read_candidates(clef, {"clef": {"all": folder}}, PAIR)
+    apart = read_candidates(Clef(), {"clef": {"en": folder / "en", "de": folder / "de"}}, PAIR)
+    whole = read_candidates(Clef(), {"clef": {"all": folder}}, PAIR)
     assert (apart.topics, apart.queries, apart.texts) == (whole.topics, whole.queries, whole.texts)
 
 
@@ -43,8 +43,8 @@ def test_judgments_are_those_of_the_topics_that_the_query_language_has(tmp_path)
     folder = write_clef(tmp_path / "clef").parent
     (folder / "en/topics-en-2001.txt").unlink()
     data = {"clef": {"all": folder}}
-    assert list(clef.judgments(data, PAIR)) == ["1", "2", "3", "4", "5", "6"]
-    assert len(clef.all_judgments(data, PAIR)) == TOPICS
+    assert list(Clef().judgments(data, PAIR)) == ["1", "2", "3", "4", "5", "6"]
+    assert len(Clef().all_judgments(data, PAIR)) == TOPICS
 
 
 def edit(folder: Path, name: str, text: str | None) -> None:
@@ -71,19 +71,19 @@ def test_input_that_makes_no_sense_is_refused(tmp_path, changes, message):
     for name, text in changes.items():
         edit(folder, name, text)
     with pytest.raises(SteleError, match=message):
-        read_candidates(clef, {"clef": {"all": folder}}, PAIR)
+        read_candidates(Clef(), {"clef": {"all": folder}}, PAIR)
 
 
 def test_a_topic_without_description_is_an_error(tmp_path):
     folder = write_clef(tmp_path / "clef", description=False).parent
     with pytest.raises(SteleError, match="topics in en: topic 2 has no description"):
-        read_candidates(clef, {"clef": {"all": folder}}, PAIR)
+        read_candidates(Clef(), {"clef": {"all": folder}}, PAIR)
 
 
 def test_a_folder_without_languages_says_what_it_wants(tmp_path):
     (tmp_path / "qrels").write_text("1 0 a 1\n")
     with pytest.raises(SteleError, match="no folder de in it"):
-        next(iter(clef.passages({"clef": {"all": tmp_path}}, "de")))
+        next(iter(Clef().passages({"clef": {"all": tmp_path}}, "de")))
 
 
 def test_topics_without_a_negative_are_counted_and_what_is_not_judged_is_no_candidate(tmp_path):
@@ -93,7 +93,7 @@ def test_topics_without_a_negative_are_counted_and_what_is_not_judged_is_no_cand
     changed = [line.removesuffix(" 0") + " -1" if line == f"4 0 {name_of(13)} 0" else line for line in alone]
     assert len(changed) == len(lines) - 3 and changed != alone
     (folder / "de/qrels_de_2000").write_text("".join(f"{line}\n" for line in changed))
-    candidates = read_candidates(clef, {"clef": {"all": folder}}, PAIR)
+    candidates = read_candidates(Clef(), {"clef": {"all": folder}}, PAIR)
     assert candidates.counts["topics_without_negative"] == 1
     sizes = [int((candidates.topic_of == place).sum()) for place in range(5)]
     assert sizes == [4, 4, 1, 3, 4]

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 from tiny_models import WIDTH, make_folder
 
-from stele.benchmarks import clef
+from stele.benchmarks.clef import Clef
 from stele.encoders.backbone import load_backbone
 from stele.errors import SteleError
 from stele.recipes.reranking import parse_recipe
@@ -28,7 +28,7 @@ VALUES = {
 
 @pytest.fixture(scope="module")
 def judged(clef_record):
-    return read_candidates(clef, {"clef": {"all": clef_record.parent}}, clef.query_sets(["en-de"])[0])
+    return read_candidates(Clef(), {"clef": {"all": clef_record.parent}}, Clef().query_sets(["en-de"])[0])
 
 
 def made(judged, folder: Path, seed: int = 1, **changes):

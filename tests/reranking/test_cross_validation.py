@@ -5,7 +5,7 @@ import pytest
 import torch
 from made_clef import folds_cover, read_made_vectors
 
-from stele.benchmarks import clef
+from stele.benchmarks.clef import Clef
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash
 from stele.recipes.reranking import parse_recipe
@@ -19,7 +19,7 @@ RECIPE = parse_recipe({"scorer": "knrm", "kernels": 3, "batch": 3, "epochs": 3, 
 
 @pytest.fixture(scope="module")
 def judged(clef_record):
-    return read_candidates(clef, {"clef": {"all": clef_record.parent}}, clef.query_sets(["en-de"])[0])
+    return read_candidates(Clef(), {"clef": {"all": clef_record.parent}}, Clef().query_sets(["en-de"])[0])
 
 
 def sources() -> Sources:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from recorded import record
 
-from stele.benchmarks import xor_retrieve
+from stele.benchmarks.xor_retrieve import XorRetrieve
 from stele.errors import SteleError
 from stele.retrieval import encode_pairs
 from stele.scoring import score
@@ -119,5 +119,5 @@ def test_without_a_passage_there_is_nothing_to_encode(tmp_path, encoder, data, b
 
 def test_the_gold_passage_is_the_first_and_found_by_the_question(tmp_path, data):
     folders = {"xor_tydi": {"all": tmp_path / "q"}, "xor_dpr_train": {"all": tmp_path / "d"}}
-    actual = {query.id: passage and passage.text for query, passage in xor_retrieve.pairs(folders, "ar")}
+    actual = {query.id: passage and passage.text for query, passage in XorRetrieve().pairs(folders, "ar")}
     assert actual == {"1": "5 0 a", "2": "1 0 b", "3": "1 0 c"}

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from recorded import record
 
 from stele.artifacts.run import run_of
 from stele.artifacts.run_files import read_run, write_run
+from stele.benchmarks.reader import BenchmarkReader
 from stele.benchmarks.types import Query, QuerySet
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash, read_folds
@@ -50,11 +50,10 @@ def fusing(tmp_path, monkeypatch):
     """fusing(name, term, dense, judged, more) -> the folder of a fused run of a made benchmark."""
 
     def call(name: str, term, dense, judged, *more: str, topics=tuple(TOPICS)) -> Path:
-        module = ModuleType("made")
-        module.query_sets = lambda languages: [QuerySet(code, code, code) for code in languages]
-        module.queries = lambda data, query_set: (Query(topic, topic) for topic in topics)
-        module.judgments = lambda data, query_set: judged
-        monkeypatch.setattr(fuse, "load_named", lambda *names, **kinds: module)
+        made = BenchmarkReader()
+        made.queries = lambda data, query_set: (Query(topic, topic) for topic in topics)
+        made.judgments = lambda data, query_set: judged
+        monkeypatch.setattr(fuse, "load_reader", lambda *arguments: made)
         line = ["--benchmark", "made", "--languages", "xx"]
         for kind, hits in (("term", term), ("dense", dense)):
             folder = tmp_path / name / kind

@@ -12,6 +12,7 @@ import test_retrieve_windows as windowed
 from recorded import record
 
 from stele.benchmarks import transfer_set
+from stele.benchmarks.transfer_set import TransferSet
 from stele.benchmarks.types import Passage
 from stele.encoders.generator import generate, load_generator
 from stele.errors import SteleError
@@ -105,7 +106,7 @@ def files(folder: Path) -> list[bytes]:
 
 
 def examples(folder: Path) -> list:
-    return list(transfer_set.training({"qgen": {"sw": folder}}, "train"))
+    return list(TransferSet().training({"qgen": {"sw": folder}}, "train"))
 
 
 def test_each_query_has_its_own_window_as_positive(tmp_path, generator, data):

@@ -10,7 +10,8 @@ import pytest
 import torch
 from recorded import record
 
-from stele.benchmarks import xda, xsa
+from stele.benchmarks.xda import Xda
+from stele.benchmarks.xsa import Xsa
 from stele.encoders import neighbours
 from stele.encoders.neighbours import nearest_translations
 from stele.errors import SteleError
@@ -74,14 +75,14 @@ def run_lines(made, name: str) -> list[list[str]]:
 
 # --- sentences --------------------------------------------------------------------------------------------------------
 def test_sentences_are_read_by_column_without_those_that_some_language_lacks(table):
-    parallel = xsa.parallel_texts({"xnli_15way": {"all": table}}, ["fr", "de"])
+    parallel = Xsa().parallel_texts({"xnli_15way": {"all": table}}, ["fr", "de"])
     assert parallel.ids == ["00000", "00001", "00003"] and parallel.left_out == {"empty": 1}
     assert parallel.texts == {"fr": ["0 1", "1 0", "1 1"], "de": ["1 0 a", "0 1", '1 1 "x']}
-    alone = xsa.parallel_texts({"xnli_15way": {"all": table}}, ["de", "en"])
+    alone = Xsa().parallel_texts({"xnli_15way": {"all": table}}, ["de", "en"])
     assert alone.ids == parallel.ids, "a pair's sentences do not depend on the other pairs"
     (table / "xnli.15way.orig.tsv").rename(table / "of_my_own.tsv")
     (table / "xnli.15way.tok.tsv").unlink()
-    assert xsa.parallel_texts({"mine": {"all": table}}, ["fr", "de"]) == parallel
+    assert Xsa().parallel_texts({"mine": {"all": table}}, ["fr", "de"]) == parallel
 
 
 def test_each_language_is_encoded_once_and_both_directions_are_scored(tmp_path, encoder, table, encoded):
@@ -129,14 +130,14 @@ def test_a_run_of_another_system_is_judged_by_the_table(tmp_path, table):
 def test_a_damaged_table_is_one_clear_error(tmp_path, text, said):
     (tmp_path / "t.tsv").write_text(text)
     with pytest.raises(SteleError, match=said):
-        xsa.parallel_texts({"xnli_15way": {"all": tmp_path}}, ["de", "en"])
+        Xsa().parallel_texts({"xnli_15way": {"all": tmp_path}}, ["de", "en"])
 
 
 def test_of_several_tables_none_is_guessed(tmp_path):
     for name in ("a.tsv", "b.tsv"):
         (tmp_path / name).write_text("de\ten\n")
     with pytest.raises(SteleError, match=r"want xnli\.15way\.orig\.tsv, or one table of .*found a\.tsv, b\.tsv"):
-        xsa.parallel_texts({"xnli_15way": {"all": tmp_path}}, ["de"])
+        Xsa().parallel_texts({"xnli_15way": {"all": tmp_path}}, ["de"])
 
 
 # --- the nearest ------------------------------------------------------------------------------------------------------
@@ -223,4 +224,4 @@ def test_documents_of_the_corpus_are_ranked_under_their_paths(tmp_path, encoder,
     ]
     result = scored(tmp_path, "xda", made)
     assert result["metrics"]["p@1"]["languages"] == {"en-es": pytest.approx(1 / 3)}
-    assert xda.judgments({"uncorpus": {"all": folder}}, xda.query_sets(["en-es"])[0])["1991/s/3"] == {"1991/s/3": 1}
+    assert Xda().judgments({"uncorpus": {"all": folder}}, Xda().query_sets(["en-es"])[0])["1991/s/3"] == {"1991/s/3": 1}

@@ -13,6 +13,7 @@ import test_retrieve_pairs as pairs
 from calibrations import drawn
 from test_retrieve import SPEC, files, kill_at, killed
 
+from stele.benchmarks.tatoeba import Tatoeba
 from stele.encoders.calibration import FILE, read_tensors
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
@@ -76,7 +77,7 @@ def test_vectors_are_moved_before_they_are_compared(tmp_path, encoder, run, oper
 
 def test_queries_that_are_encoded_for_themselves_are_moved_by_their_own_language(run, monkeypatch):
     shared, _ = run("calibrated")
-    monkeypatch.delattr("stele.benchmarks.tatoeba.query_collection")
+    monkeypatch.delattr(Tatoeba, "query_collection")
     apart, _ = run("calibrated", name="apart")
     assert {name: [ids[0] for ids in of.values()] for name, of in shared.items()} == {
         name: [ids[0] for ids in of.values()] for name, of in apart.items()

@@ -10,6 +10,7 @@ import test_retrieve as retrieval
 from recorded import record
 from test_retrieve import SPEC, WORDS, files, kill_at, killed
 
+from stele.benchmarks.tatoeba import Tatoeba
 from stele.retrieval import retrieve
 from stele.retrieval.dense import collection
 from stele.retrieval.searches import search_job
@@ -58,7 +59,7 @@ def encoded(monkeypatch) -> list[str]:
 def test_each_text_is_encoded_once_and_ranks_as_if_twice(tmp_path, encoder, data, encoded, monkeypatch):
     retrieve.run(arguments(tmp_path, encoder, data))
     assert encoded == ["passage"] * 160
-    monkeypatch.delattr("stele.benchmarks.tatoeba.query_collection")
+    monkeypatch.delattr(Tatoeba, "query_collection")
     retrieve.run(arguments(tmp_path, encoder, data, "twice"))
     assert sorted(encoded[160:]) == ["passage"] * 160 + ["query"] * 160
     once, twice = (

@@ -13,6 +13,7 @@ import test_retrieve as retrieval
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter
 from stele.benchmarks import transfer_set as reader
+from stele.benchmarks.transfer_set import TransferSet
 from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.retrieval import title_queries
@@ -56,7 +57,7 @@ def arguments(tmp_path: Path, documents: list[Path], name: str = "out", seed: in
 
 
 def examples(tmp_path: Path, name: str = "out") -> dict:
-    return {example.query: example for example in reader.training({"wiki": {"en": tmp_path / name}}, "train")}
+    return {example.query: example for example in TransferSet().training({"wiki": {"en": tmp_path / name}}, "train")}
 
 
 def record(tmp_path: Path, name: str = "out") -> dict:
@@ -156,7 +157,7 @@ def test_a_damaged_set_is_named(tmp_path, documents):
 
 def test_a_set_has_no_dev_questions(tmp_path):
     with pytest.raises(SteleError, match="no split 'dev'"):
-        list(reader.training({"wiki": {"en": tmp_path}}, "dev"))
+        list(TransferSet().training({"wiki": {"en": tmp_path}}, "dev"))
 
 
 def test_negatives_never_hold_the_positive():

@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from stele.benchmarks.ciral import Ciral
+from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.retrieval import bm25, retrieve
 from tests.jobs import job
@@ -85,3 +88,10 @@ def test_a_topic_without_the_field_is_named(tmp_path, data):
     (tmp_path / "trec3/topics.SP1-SP25.spanish.english").write_text("<top>\n<num> Number: SP1\n<title> río\n</top>\n")
     with pytest.raises(SteleError, match="topic 1 has no narrative; it has title"):
         searched(tmp_path, data, "none", field="narrative")
+
+
+def test_a_benchmark_without_another_split_cannot_be_tuned():
+    job = bm25.Bm25Job.__new__(bm25.Bm25Job)
+    job.benchmark, job.args = Ciral(), SimpleNamespace(benchmark="ciral")
+    with pytest.raises(SteleError, match="split dev: ciral has none but the scored one to tune on"):
+        job.tuned(QuerySet("sw", "sw", "sw"), SimpleNamespace(split="dev"))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from stele import catalogue
+from stele.benchmarks import load_reader
+from stele.benchmarks.collection import AdHocCollection
+from stele.benchmarks.reader import BenchmarkReader
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.metrics import load_metric
-from stele.scoring.system_files.systems import benchmark_module
 
 PAPERS = [  # the benchmarks of the five papers' tables
     *("mrtydi", "xor_retrieve", "mewsli_x", "lareqa", "nq", "tatoeba", "clef", "mlqa", "xsa", "xda"),
@@ -17,27 +19,27 @@ PAPERS = [  # the benchmarks of the five papers' tables
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_benchmark_of_the_papers_can_be_scored(name):
-    entry, module = catalogue.load("benchmarks")[name], benchmark_module(name)
-    assert module.AVERAGE in ("macro", "micro")
-    query_sets = module.query_sets(entry["languages"])
+    entry, reader = catalogue.load("benchmarks")[name], load_reader(name, BenchmarkReader)
+    assert reader.AVERAGE in ("macro", "micro")
+    query_sets = reader.query_sets(entry["languages"])
     assert all(isinstance(query_set, QuerySet) for query_set in query_sets)
     assert {query_set.language for query_set in query_sets} <= set(entry["languages"])
     for metric in entry["metrics"]:
         assert load_metric(metric).values
-    gold = [hasattr(module, kind) for kind in ("judgments", "answers", "SIMILARITY")]
-    assert any(gold)
+    gold = "judgments" if reader.SCORED_BY == "judgments" else "answers"
+    assert getattr(type(reader), gold) is not getattr(BenchmarkReader, gold)
 
 
 def test_a_collection_is_judged_by_its_one_file_of_judgments(tmp_path):
     from stele.errors import SteleError
 
-    module, query_set = benchmark_module("trec3_es"), QuerySet("es", "es", "es")
+    reader, query_set = AdHocCollection(), QuerySet("es", "es", "es")
     (tmp_path / "topics.txt").write_text("x")
     with pytest.raises(SteleError, match=r"want one file of judgments, named \*qrels\*; found none"):
-        module.judgments({"trec3_es": {"all": tmp_path}}, query_set)
+        reader.judgments({"trec3_es": {"all": tmp_path}}, query_set)
     (tmp_path / "topics.txt").unlink()  # a system's run is scored without topics, too
     (tmp_path / "sp26.qrels.txt").write_text("SP26 0 DOC-1 1\nSP26 0 DOC-2 -1\n")
-    assert module.judgments({"trec3_es": {"all": tmp_path}}, query_set) == {"SP26": {"DOC-1": 1, "DOC-2": -1}}
+    assert reader.judgments({"trec3_es": {"all": tmp_path}}, query_set) == {"SP26": {"DOC-1": 1, "DOC-2": -1}}
     (tmp_path / "other.qrels").write_text("SP26 0 DOC-1 1\n")
     with pytest.raises(SteleError, match=r"found other\.qrels, sp26\.qrels\.txt\. Keep one there"):
-        module.judgments({"trec3_es": {"all": tmp_path}}, query_set)
+        reader.judgments({"trec3_es": {"all": tmp_path}}, query_set)

@@ -7,8 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from stele.benchmarks import lareqa, tatoeba
+from stele.benchmarks import lareqa
 from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks.lareqa import Lareqa
+from stele.benchmarks.tatoeba import Tatoeba
 from stele.scoring import score
 from tests.jobs import job
 
@@ -85,7 +87,7 @@ def average_precision_at_20(ranking: list[str], right: set[str]) -> float:
 def test_lareqa_has_13090_questions_with_11_answers_and_is_xtremes(tmp_path, real_data):
     folder = real_data / "lareqa_xquad_r/xquad-r"
     data = {"lareqa": {"all": folder}}
-    judged = {query_set: lareqa.judgments(data, query_set) for query_set in lareqa.query_sets(lareqa.LANGUAGES)}
+    judged = {query_set: Lareqa().judgments(data, query_set) for query_set in Lareqa().query_sets(lareqa.LANGUAGES)}
     assert sum(map(len, judged.values())) == 13_090
     assert {len(right) for one in judged.values() for right in one.values()} == {11}
     rng, run, expected = np.random.default_rng(6), {}, []
@@ -106,5 +108,5 @@ def test_tatoeba_has_88877_pairs_in_112_languages(real_data):
     codes = sorted({path.name.split(".")[1].split("-")[0] for path in folder.rglob("tatoeba.*-eng.eng")})
     assert len(codes) == 112
     data = {"tatoeba": {code: folder for code in codes}}
-    there = [query_set for query_set in tatoeba.query_sets(codes) if query_set.name.endswith("-en")]
-    assert sum(len(tatoeba.judgments(data, query_set)) for query_set in there) == 88_877
+    there = [query_set for query_set in Tatoeba().query_sets(codes) if query_set.name.endswith("-en")]
+    assert sum(len(Tatoeba().judgments(data, query_set)) for query_set in there) == 88_877

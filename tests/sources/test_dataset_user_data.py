@@ -155,7 +155,7 @@ def test_a_collection_without_a_list_of_files_is_taken_whole(run, users_folder, 
 
 def test_documents_that_are_a_file_each_are_kept_in_one(run, capsys):
     """Of FIRE, 831,721: a record of them all would be read by every job. Topics and judgments stay as they are."""
-    from stele.benchmarks import collection
+    from stele.benchmarks.collection import AdHocCollection
     from stele.benchmarks.types import Passage
 
     own = run.folder / "own"
@@ -175,8 +175,10 @@ def test_documents_that_are_a_file_each_are_kept_in_one(run, capsys):
     packed = run.output.parent / "documents.sgml"
     assert run.record["files"]["documents.sgml"]["sha256"] == sha(packed.read_bytes())
     passages = [Passage("1", "", "one"), Passage("2", "", "two"), Passage("4", "", "four")]
-    assert list(collection.passages({"mine": {"all": run.output.parent}}, "hi")) == passages
-    assert list(collection.passages({"mine": {"all": own}}, "hi")) == passages  # as when they are read one by one
+    assert list(AdHocCollection().passages({"mine": {"all": run.output.parent}}, "hi")) == passages
+    assert (
+        list(AdHocCollection().passages({"mine": {"all": own}}, "hi")) == passages
+    )  # as when they are read one by one
     (own / "b/5.txt").write_text("words")
     assert run(given, "--user-data", str(own)) == 1
     assert "b/5.txt: no <DOC>; only SGML can be packed" in capsys.readouterr().err

@@ -9,7 +9,9 @@ import pyarrow.parquet
 import pytest
 from one_file import Run
 
-from stele.benchmarks import ciral, miracl, neuclir_mono
+from stele.benchmarks.ciral import Ciral
+from stele.benchmarks.miracl import Miracl
+from stele.benchmarks.neuclir_mono import NeuclirMono
 from stele.catalogue.datasets import resolve
 from stele.catalogue.user_data import exported, part_files
 
@@ -77,9 +79,9 @@ def run(tmp_path):
 @pytest.mark.parametrize(
     ("dataset", "part", "module", "names"),
     [
-        ("miracl_corpus", "es", miracl, ["es/train-00000-of-00002.parquet", "es/train-00001-of-00002.parquet"]),
-        ("ciral_corpus", "ha", ciral, ["hausa/train/0000.parquet", "hausa/train/0001.parquet"]),
-        ("neuclir_corpus", "fa", neuclir_mono, ["fas.parquet"]),
+        ("miracl_corpus", "es", Miracl(), ["es/train-00000-of-00002.parquet", "es/train-00001-of-00002.parquet"]),
+        ("ciral_corpus", "ha", Ciral(), ["hausa/train/0000.parquet", "hausa/train/0001.parquet"]),
+        ("neuclir_corpus", "fa", NeuclirMono(), ["fas.parquet"]),
     ],
 )
 def test_an_export_is_linked_counted_and_read(run, tmp_path, dataset, part, module, names):

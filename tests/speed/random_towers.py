@@ -6,10 +6,10 @@ import numpy as np
 def random_towers(checkpoint: str, recipe):
     """The module that a recipe trains, at the size of a public checkpoint, without its weights."""
     import torch
-    from real_sizes import config
     from transformers import AutoModel
 
     from stele.finetuning.dual_encoder.model import DualEncoder
+    from tests.speed.real_sizes import config
 
     torch.manual_seed(0)
     names = ["shared"] if recipe.towers == "shared" else ["query", "passage"]

@@ -113,6 +113,30 @@ def test_a_new_metric_leaves_the_results_of_others_alone(root, tmp_path):
     assert run(command, project, PYTHONPATH=source) == before
 
 
+READ = """
+from pathlib import Path
+from stele.benchmarks import load_reader
+from stele.benchmarks.reader import RetrievalReader
+reader, data = load_reader("my_benchmark", RetrievalReader), {"my_data": {"th": Path("my_data/th")}}
+(query_set,) = reader.query_sets(["th"])
+print([query.text for query in reader.queries(data, query_set)], reader.judgments(data, query_set))
+print([passage.text for passage in reader.passages(data, query_set.collection)])
+"""
+
+
+def test_the_benchmark_of_the_page_is_read(root, tmp_path):
+    """A plan does not load it: the files of the page are read by the page's class."""
+    project = copy_project(root, tmp_path / "stele")
+    for language, body in BLOCK.findall(PAGES["benchmark"]):
+        first, _, rest = body.partition("\n")
+        if language == "sh":
+            run(["bash", "-euc", body.replace("snakemake -n", "true")], project)
+        else:
+            insert(project, first, rest)
+    read = run([sys.executable, "-c", READ], project, PYTHONPATH=str(project / "src"))
+    assert read == "['who wrote it'] {'q1': {'p1': 1}}\n['she wrote it', 'he read it']\n"
+
+
 def test_the_objective_of_the_page_learns_at_scale_tiny(built):
     """SimCSE put into a built short chain: its pretraining alone runs, and its loss falls below chance in 30 steps."""
     for language, body in BLOCK.findall(PAGES["objective"]):

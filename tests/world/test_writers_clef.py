@@ -2,7 +2,7 @@
 
 import pytest
 
-from stele.benchmarks import clef as reader
+from stele.benchmarks.clef import Clef
 from stele.recipes.world import world_sizes
 from stele.reranking.folds.candidates import read_candidates
 from stele_world.content.generate import generate
@@ -29,15 +29,15 @@ def site(tmp_path_factory, library):
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_it_is_read_as_the_real_one(site, library, pair):
-    data, (query_set,) = {"clef": {"all": site.user_data / "clef"}}, reader.query_sets([pair])
-    texts = {passage.id: passage.text for passage in reader.passages(data, query_set.collection)}
+    data, (query_set,) = {"clef": {"all": site.user_data / "clef"}}, Clef().query_sets([pair])
+    texts = {passage.id: passage.text for passage in Clef().passages(data, query_set.collection)}
     between = library.between(query_set.collection)
     assert len(texts) == NEWS
     for place, paragraphs in enumerate(library.world.newswire(query_set.collection)):
         told = [between.join(s.text for s in paragraph) for paragraph in paragraphs]
         text = texts[clef.name_of(query_set.collection, place)]
         assert all(part in text for part in told) and "news" not in text.split()  # no keywords, nothing lost
-    candidates = read_candidates(reader, data, query_set)
+    candidates = read_candidates(Clef(), data, query_set)
     assert candidates.counts["documents_absent"] >= 1
     assert len(candidates.topics) >= 5 and candidates.relevant.any() and not candidates.relevant.all()
     assert candidates.counts["topics"] + candidates.counts["topics_without_relevant"] <= clef.TOPICS
@@ -47,11 +47,11 @@ def test_relevant_documents_tell_the_fact_in_their_language(site, library):
     """By the world and not by the writer; and a topic is of one fact in all languages."""
     data, of_topic = {"clef": {"all": site.user_data / "clef"}}, {}
     for pair in ("en-de", "en-es", "en-fr", "de-en"):
-        (query_set,) = reader.query_sets([pair])
+        (query_set,) = Clef().query_sets([pair])
         news = library.world.newswire(query_set.collection)
         facts = [{s.fact for paragraph in document for s in paragraph} - {None} for document in news]
         names = [clef.name_of(query_set.collection, place) for place in range(NEWS)]
-        for topic, judged in reader.judgments(data, query_set).items():
+        for topic, judged in Clef().judgments(data, query_set).items():
             relevant = {names.index(name) for name, value in judged.items() if value}
             shared = set.intersection(*(facts[place] for place in relevant)) if relevant else None
             exact = {f for f in shared or () if {p for p, own in enumerate(facts) if f in own} == relevant}

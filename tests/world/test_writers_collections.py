@@ -6,6 +6,7 @@ import re
 import pytest
 
 from stele.benchmarks import collection
+from stele.benchmarks.collection import AdHocCollection
 from stele.benchmarks.types import QuerySet
 from stele.recipes.world import world_sizes
 from stele_world.content.generate import generate
@@ -52,15 +53,15 @@ def data(site, tmp_path):
 
 def documents(given, language):
     """id -> text, in the order of the world's documents."""
-    return {passage.id: passage.text for passage in collection.passages(given, language)}
+    return {passage.id: passage.text for passage in AdHocCollection().passages(given, language)}
 
 
 @pytest.mark.parametrize("language", COLLECTIONS)
 def test_a_collection_is_read_as_a_real_one(site, library, data, language):
     dataset, given = COLLECTIONS[language][0], data(language)
     query_set = QuerySet(language, language, language)
-    queries, texts = list(collection.queries(given, query_set)), documents(given, language)
-    judged = collection.judgments(given, query_set)
+    queries, texts = list(AdHocCollection().queries(given, query_set)), documents(given, language)
+    judged = AdHocCollection().judgments(given, query_set)
     counts = site.counts[dataset]
     assert (len(queries), len(texts)) == (counts["topics"], counts["documents"])
     assert len(texts) == NEWS + 1
@@ -81,7 +82,7 @@ def test_a_collection_is_read_as_a_real_one(site, library, data, language):
 def test_relevant_documents_tell_what_a_topic_asks(library, data, language):
     """By the world and not by the writer."""
     given, query_set = data(language), QuerySet(language, language, language)
-    judged = collection.judgments(given, query_set)
+    judged = AdHocCollection().judgments(given, query_set)
     names = list(documents(given, language))
     facts = [{s.fact for paragraph in document for s in paragraph} for document in library.world.newswire(language)]
     test = {id_ for id_, entity in library.world.entities.items() if entity.split == "test"}
@@ -97,7 +98,9 @@ def test_relevant_documents_tell_what_a_topic_asks(library, data, language):
 
 def test_queries_are_questions_in_ntcir_and_keywords_elsewhere(library, data):
     for language in COLLECTIONS:
-        queries = [query.text for query in collection.queries(data(language), QuerySet(language, language, language))]
+        queries = [
+            query.text for query in AdHocCollection().queries(data(language), QuerySet(language, language, language))
+        ]
         questions = sum(bool(re.search(r"[?？؟]$", text)) for text in queries)
         assert questions == (len(queries) if language == "zh" else 0)
 

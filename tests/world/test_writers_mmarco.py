@@ -2,7 +2,8 @@
 
 import pytest
 
-from stele.benchmarks import jsonl, mmarco
+from stele.benchmarks.jsonl import JsonLines
+from stele.benchmarks.mmarco import Mmarco
 from stele.recipes.world import world_sizes
 from stele_world.content.generate import generate
 from stele_world.site import Site, path_of
@@ -29,7 +30,7 @@ def site(tmp_path_factory, library):
 def examples(site):
     folder = path_of(site.mirror, writer.MMARCO)
     qrels = path_of(site.mirror, writer.QRELS).parent
-    return list(mmarco.training({"mmarco": {"fr": folder}, "msmarco_qrels": {"all": qrels}}, "train"))
+    return list(Mmarco().training({"mmarco": {"fr": folder}, "msmarco_qrels": {"all": qrels}}, "train"))
 
 
 def test_they_are_read_as_the_real_files(library, examples):
@@ -53,5 +54,5 @@ def test_a_translated_passage_answers_its_question(library, examples):
 
 def test_a_language_without_mmarco_is_the_users(site):
     assert not any("swahili" in url or "bengali" in url for url in site.files)
-    pairs = list(jsonl.training({"translated_marco": {"all": site.user_data / "translated_marco"}}, "train"))
+    pairs = list(JsonLines().training({"translated_marco": {"all": site.user_data / "translated_marco"}}, "train"))
     assert len(pairs) > 20 and all(pair.query and pair.positives[0].text for pair in pairs)

@@ -2,7 +2,9 @@
 
 import pytest
 
-from stele.benchmarks import neuclir_clir, neuclir_mlir, neuclir_mono
+from stele.benchmarks.neuclir_clir import NeuclirClir
+from stele.benchmarks.neuclir_mlir import NeuclirMlir
+from stele.benchmarks.neuclir_mono import NeuclirMono
 from stele.recipes.world import world_sizes
 from stele_world.content.generate import generate
 from stele_world.site import Site, path_of
@@ -33,18 +35,18 @@ def data(site):
 def test_a_query_of_each_language_asks_for_what_documents_of_highest_gain_tell(data):
     """By the world and not by the writer."""
     world = generate(SIZES, ["en", *neuclir.NAMES], 0)
-    for query_set in neuclir_mono.query_sets([*neuclir.NAMES]):
+    for query_set in NeuclirMono().query_sets([*neuclir.NAMES]):
         language = query_set.language
         facts = {
             passage.id: {s.fact for paragraph in paragraphs for s in paragraph if s.fact}
             for passage, paragraphs in zip(
-                neuclir_mono.passages(data, language), world.newswire(language), strict=False
+                NeuclirMono().passages(data, language), world.newswire(language), strict=False
             )
         }
         assert len(facts) == neuclir.DOCUMENTS
-        judged = neuclir_mono.judgments(data, query_set)
-        asked = {query.id: query.text for query in neuclir_mono.queries(data, query_set)}
-        english = {query.id: query.text for query in neuclir_clir.queries(data, query_set)}
+        judged = NeuclirMono().judgments(data, query_set)
+        asked = {query.id: query.text for query in NeuclirMono().queries(data, query_set)}
+        english = {query.id: query.text for query in NeuclirClir().queries(data, query_set)}
         assert asked.keys() == english.keys() == judged.keys() and len(asked) > 5
         for number, gains in judged.items():
             best = [facts[name] for name, gain in gains.items() if gain == 3]
@@ -57,16 +59,16 @@ def test_a_query_of_each_language_asks_for_what_documents_of_highest_gain_tell(d
 
 
 def test_the_multilingual_judgments_are_the_others_of_fewer_queries(data):
-    (query_set,) = neuclir_mlir.query_sets(["en"])
-    joined = neuclir_mlir.judgments(data, query_set)
-    apart = [neuclir_mono.judgments(data, s) for s in neuclir_mono.query_sets([*neuclir.NAMES])]
+    (query_set,) = NeuclirMlir().query_sets(["en"])
+    joined = NeuclirMlir().judgments(data, query_set)
+    apart = [NeuclirMono().judgments(data, s) for s in NeuclirMono().query_sets([*neuclir.NAMES])]
     for number, gains in joined.items():
         assert gains == {name: gain for of in apart for name, gain in of.get(number, {}).items()}
     assert 5 < len(joined) < len({number for of in apart for number in of})
 
 
 def test_some_documents_have_no_title_and_some_judged_ones_are_not_there(data, caplog):
-    documents = list(neuclir_mlir.passages(data, "all"))
+    documents = list(NeuclirMlir().passages(data, "all"))
     assert len({document.id for document in documents}) == len(documents) == 3 * neuclir.DOCUMENTS
     assert 0 < sum(not document.title for document in documents) < len(documents) / 4
     assert "3 judged documents are not in the collection" in caplog.text

@@ -6,7 +6,9 @@ import zipfile
 
 import pytest
 
-from stele.benchmarks import xda, xsa
+from stele.benchmarks import xda
+from stele.benchmarks.xda import Xda
+from stele.benchmarks.xsa import Xsa
 from stele.recipes.world import world_sizes
 from stele_world.content.generate import generate
 from stele_world.site import Site
@@ -39,7 +41,7 @@ def test_the_examples_in_the_docstrings_hold():
 def test_sentences_say_the_same_in_all_of_xnlis_languages(site, library, tmp_path):
     with zipfile.ZipFile(io.BytesIO((site.mirror / texts.XNLI.removeprefix("https://")).read_bytes())) as archive:
         archive.extractall(tmp_path)
-    parallel = xsa.parallel_texts({"xnli_15way": {"all": tmp_path}}, ["de", "fr"])
+    parallel = Xsa().parallel_texts({"xnli_15way": {"all": tmp_path}}, ["de", "fr"])
     assert len(parallel.ids) == site.counts["xnli_15way"]["sentences"] == 60 and parallel.left_out == {"empty": 0}
     told = list(library.world.translated_sentences(["de", "en", "es", "fr"]))
     assert [text["fr"] for text in told] == parallel.texts["fr"]
@@ -61,7 +63,7 @@ def test_documents_are_read_as_the_real_ones(site, library):
         "UNv1.0-TEI.en.tar.gz.00", "UNv1.0-TEI.en.tar.gz.01", "UNv1.0-TEI.es.tar.gz.00", "UNv1.0-TEI.es.tar.gz.01",
         "UNv1.0-TEI.fr.tar.gz.00", "UNv1.0-TEI.fr.tar.gz.01", "UNv1.0.6way.ids",
     ]  # fmt: skip
-    parallel = xda.parallel_texts({"uncorpus": {"all": folder}}, ["en", "fr"])
+    parallel = Xda().parallel_texts({"uncorpus": {"all": folder}}, ["en", "fr"])
     assert len(parallel.ids) == site.counts["uncorpus"]["documents"] and 25 < len(parallel.ids) < 40
     assert parallel.left_out == {"without_partner": 0, "empty": 0, "damaged": 0}  # the list has what all have
     articles = {texts.un_path(n): article for n, article in enumerate(library.world.translated_documents("fr"))}
@@ -79,8 +81,8 @@ def _sentences(line: str, article) -> list[str]:
 def test_without_the_list_documents_count_that_all_languages_have(site, tmp_path):
     for path in (site.user_data / "uncorpus").glob("*.tar.gz.*"):
         (tmp_path / path.name).symlink_to(path)
-    parallel = xda.parallel_texts({"uncorpus": {"all": tmp_path}}, ["en", "es"])
-    listed = xda.parallel_texts({"uncorpus": {"all": site.user_data / "uncorpus"}}, ["en", "es"])
+    parallel = Xda().parallel_texts({"uncorpus": {"all": tmp_path}}, ["en", "es"])
+    listed = Xda().parallel_texts({"uncorpus": {"all": site.user_data / "uncorpus"}}, ["en", "es"])
     assert (parallel.ids, parallel.texts) == (listed.ids, listed.texts)
     assert parallel.left_out["without_partner"] > 0 and parallel.left_out["empty"] > 0
     names = {name for name, _ in xda.documents(tmp_path, sorted(tmp_path.glob("*.en.*")), "en")}

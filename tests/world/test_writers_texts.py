@@ -88,15 +88,15 @@ def test_the_exports_translate_directly_or_by_way_of_others(generated, exports):
 
 
 def test_the_exports_are_read_back_as_pairs(generated, exports, tmp_path):
-    from stele.benchmarks import tatoeba_pairs
+    from stele.benchmarks.tatoeba_pairs import TatoebaPairs
 
     for name in ("sentences", "links"):
         data = generated.open(f"https://downloads.tatoeba.org/exports/{name}.tar.bz2")
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             archive.extractall(tmp_path, filter="data")
     data = {"tatoeba_exports": {"all": tmp_path}}
-    there, back = tatoeba_pairs.query_sets(["ar-ru"])
-    arabic, russian = ([query.text for query in tatoeba_pairs.queries(data, side)] for side in (there, back))
+    there, back = TatoebaPairs().query_sets(["ar-ru"])
+    arabic, russian = ([query.text for query in TatoebaPairs().queries(data, side)] for side in (there, back))
     same = {(told.get("ar"), told.get("ru")) for told in generated.world.translations()}
     assert len(arabic) > 10 and set(zip(arabic, russian, strict=True)) <= same
     assert len(set(arabic)) == len(set(russian)) == len(arabic)

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder, write_with_epochs
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.reader import AnsweringReader, SpanTrainingReader
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
 from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, Some, State, record_beside
 from stele.encoders.tokenizer import load_tokenizer, read_json
@@ -27,7 +29,6 @@ from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object
 from stele.progress import track
 from stele.recipes.finetuning import AnsweringRecipe, parse_answering
-from stele.registry import load_named
 
 if TYPE_CHECKING:
     from stele.answering.reading.reader import ReaderTraining, WindowedQuestions
@@ -70,7 +71,7 @@ def run(args: Answer) -> None:
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
 
     # the questions: test and dev of each query set, and the training set
-    benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+    benchmark = load_reader(args.benchmark, AnsweringReader)
     data, query_sets = data_folders(benchmark_data), benchmark.query_sets(args.languages)
     test = {query_set: list(benchmark.questions(data, query_set, "test")) for query_set in query_sets}
     dev = {query_set: list(benchmark.questions(data, query_set, "dev")) for query_set in query_sets}
@@ -140,13 +141,11 @@ def read_training_questions(folders: Data, recipe: AnsweringRecipe) -> tuple[lis
     Raises SteleError for a training set without such questions, and for one whose data are not given.
     """
     training_set = recipe.training_set
-    module = load_named("stele.benchmarks", training_set.module, kind="training set")
-    if not hasattr(module, "training_questions"):
-        raise SteleError(f"--recipe: training set {training_set.module} has no questions with answers in paragraphs")
+    reader = load_reader(training_set.module, SpanTrainingReader)
     if missing := sorted({*(training_set.data or ())} - {*folders}):
         raise SteleError(f"--recipe: training set {training_set.name} needs --training-data {missing[0]}=record.json")
     of_set = {name: folders[name] for name in training_set.data or folders}
-    questions = list(module.training_questions(of_set, "train"))
+    questions = list(reader.training_questions(of_set, "train"))
     in_place = [question for question in questions if _is_in_place(question)]
     if off_span := len(questions) - len(in_place):
         log.warning("%d of %d training questions are left out: their answer is off its span", off_span, len(questions))

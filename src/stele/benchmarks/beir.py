@@ -28,14 +28,12 @@ from typing import Any
 
 from stele.benchmarks._files import below, field, folder_of, identifier, lines, refuse_again, tsv_rows
 from stele.benchmarks._tables import column_names, filled_columns, is_parquet, table_passages, table_rows
-from stele.benchmarks.types import Data, LeftOut, Passage, Query, QuerySet
+from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.types import Data, Judgments, LeftOut, Passage, Query, QuerySet
 from stele.errors import SteleError
 
 logger = logging.getLogger(__name__)
 
-AVERAGE = "macro"  # mean over languages, or subsets
-
-Judgments = dict[str, dict[str, int]]
 HEAD = ["query-id", "corpus-id", "score"]
 ROLE = re.compile(r"(?:(?P<subset>.+)-)?(?P<role>corpus|quer(?:ies|y)|qrels|default|instructions?|top_ranked)")
 ROLES = {"default": "qrels", "query": "queries", "instructions": "instruction"}
@@ -46,44 +44,51 @@ SHOWN = 5  # ids in a message
 LARGEST = 10**9  # a score has at most nine digits
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set and one collection a language, or subset."""
-    return [QuerySet(language, language, language) for language in languages]
+class Beir(RetrievalReader):
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The judged queries, in the order of their file."""
+        judged = _judged(data, query_set.language)
+        instructions, seen = _instructions(data, query_set.language), set()
+        for where, name, row in _query_rows(data, query_set.language, text=None, instruction=str):
+            seen.add(name)
+            if name in judged:
+                if instructions and name not in instructions:
+                    raise SteleError(f"{where}: query {name} has no instruction, as others have")
+                yield Query(name, _text(row["text"], instructions.get(name, row["instruction"]), where))
+        if lacking := sorted(judged.keys() - seen):
+            asked, qrels = (_shown(_files(data, query_set.language, role)) for role in ("queries", "qrels"))
+            raise SteleError(
+                f"{asked}: {len(lacking)} judged queries are not in it ({', '.join(lacking[:SHOWN])}); "
+                f"queries and judgments ({qrels}) must be of one release"
+            )
 
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The documents, streamed."""
+        for path in _texts(data, collection, "corpus"):
+            yield from table_passages(path, _id(path), untitled=True)
 
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The judged queries, in the order of their file."""
-    judged = _judged(data, query_set.language)
-    instructions, seen = _instructions(data, query_set.language), set()
-    for where, name, row in _query_rows(data, query_set.language, text=None, instruction=str):
-        seen.add(name)
-        if name in judged:
-            if instructions and name not in instructions:
-                raise SteleError(f"{where}: query {name} has no instruction, as others have")
-            yield Query(name, _text(row["text"], instructions.get(name, row["instruction"]), where))
-    if lacking := sorted(judged.keys() - seen):
-        asked, qrels = (_shown(_files(data, query_set.language, role)) for role in ("queries", "qrels"))
-        raise SteleError(
-            f"{asked}: {len(lacking)} judged queries are not in it ({', '.join(lacking[:SHOWN])}); "
-            f"queries and judgments ({qrels}) must be of one release"
-        )
+    def left_out(self, data: Data, query_set: QuerySet) -> LeftOut:
+        """The documents that are no hits of a query: its `excluded_ids`, and in BEIR's layout that of its own id."""
+        documents: dict[str, frozenset[str]] = {}
+        if _with_role(data, query_set.language, "queries"):  # judgments may be given alone
+            for where, name, row in _query_rows(data, query_set.language, excluded_ids=list):
+                names = {
+                    identifier(value, where, "excluded_ids") for value in row["excluded_ids"] if value != NOT_EXCLUDED
+                }
+                if names:
+                    documents[name] = frozenset(names)
+        return LeftOut(documents, True if _is_tsv(_qrels(data, query_set.language)) else None)
 
-
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The documents, streamed."""
-    for path in _texts(data, collection, "corpus"):
-        yield from table_passages(path, _id(path), untitled=True)
-
-
-def left_out(data: Data, query_set: QuerySet) -> LeftOut:
-    """The documents that are no hits of a query: its `excluded_ids`, and in BEIR's layout that of its own id."""
-    documents: dict[str, frozenset[str]] = {}
-    if _with_role(data, query_set.language, "queries"):  # judgments may be given alone
-        for where, name, row in _query_rows(data, query_set.language, excluded_ids=list):
-            names = {identifier(value, where, "excluded_ids") for value in row["excluded_ids"] if value != NOT_EXCLUDED}
-            if names:
-                documents[name] = frozenset(names)
-    return LeftOut(documents, True if _is_tsv(_qrels(data, query_set.language)) else None)
+    def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Query id -> {document id: score}; ids that no document bears are counted in a warning."""
+        judged = _judged(data, query_set.language)
+        named = {name for documents in judged.values() for name in documents}
+        if lacking := _not_in_corpus(data, query_set.language, named):
+            logger.warning(
+                "%s: %d of %d judged documents are not in the corpus (%s); they stay judged, and are never found",
+                _shown(_files(data, query_set.language, "qrels")), len(lacking), len(named), ", ".join(lacking[:SHOWN]),
+            )  # fmt: skip
+        return judged
 
 
 def _query_rows(data: Data, language: str, **columns: type | None) -> Iterator[tuple[str, str, dict]]:
@@ -117,18 +122,6 @@ def _instructions(data: Data, language: str) -> dict[str, str]:
     columns = {"query-id": None, "instruction": str}
     rows = (row for path in _split_files(data, language, "instruction") for row in table_rows(path, columns))
     return {identifier(row["query-id"], where, "query-id"): row["instruction"] for where, row in rows}
-
-
-def judgments(data: Data, query_set: QuerySet) -> Judgments:
-    """Query id -> {document id: score}; ids that no document bears are counted in a warning."""
-    judged = _judged(data, query_set.language)
-    named = {name for documents in judged.values() for name in documents}
-    if lacking := _not_in_corpus(data, query_set.language, named):
-        logger.warning(
-            "%s: %d of %d judged documents are not in the corpus (%s); they stay judged, and no system can find them",
-            _shown(_files(data, query_set.language, "qrels")), len(lacking), len(named), ", ".join(lacking[:SHOWN]),
-        )  # fmt: skip
-    return judged
 
 
 def _id(path: Path) -> str:

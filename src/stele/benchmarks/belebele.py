@@ -21,12 +21,12 @@ from typing import NamedTuple
 from stele import catalogue
 from stele.benchmarks._files import folder_of, located
 from stele.benchmarks._tables import table_rows
-from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 
 DATASET = "belebele"
-AVERAGE = "macro"  # mean over pairs
 
 
 class _Row(NamedTuple):
@@ -35,49 +35,46 @@ class _Row(NamedTuple):
     question: str
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a pair; the collection is the variant of the passages. `ru` alone is `ru-ru`."""
-    pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
-    for pair in pairs:
-        if len([code for code in pair.split("-") if code]) != 2:
-            raise SteleError(f"{pair!r}: want the variants of passages and of questions, as ru-en")
-    return [QuerySet(pair, pair, pair.partition("-")[0]) for pair in pairs]
+class Belebele(RetrievalReader):
+    def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
+        """One query set a pair; the collection is the variant of the passages. `ru` alone is `ru-ru`."""
+        pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
+        for pair in pairs:
+            if len([code for code in pair.split("-") if code]) != 2:
+                raise SteleError(f"{pair!r}: want the variants of passages and of questions, as ru-en")
+        return [QuerySet(pair, pair, pair.partition("-")[0]) for pair in pairs]
 
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The different questions of a variant, numbered in the order in which they come first."""
+        questions = dict.fromkeys(row.question for row in _rows(data, self.asked_in(query_set)))
+        return (Query(f"Q{number}", question) for number, question in enumerate(questions))
 
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The different questions of a variant, numbered in the order in which they come first."""
-    questions = dict.fromkeys(row.question for row in _rows(data, asked_in(query_set)))
-    return (Query(f"Q{number}", question) for number, question in enumerate(questions))
+    def asked_in(self, query_set: QuerySet) -> str:
+        """The variant of a pair's questions: pairs that share it ask the same ones, which are encoded once."""
+        return query_set.name.partition("-")[2]
 
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The passages of a variant, numbered in the order in which their links come first."""
+        texts: dict[str, str] = {}
+        for row in _rows(data, collection):
+            texts.setdefault(row.link, row.passage)
+        return (Passage(f"C{number}", "", text) for number, text in enumerate(texts.values()))
 
-def asked_in(query_set: QuerySet) -> str:
-    """The variant of a pair's questions: pairs that share it ask the same ones, which are encoded once."""
-    return query_set.name.partition("-")[2]
-
-
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The passages of a variant, numbered in the order in which their links come first."""
-    texts: dict[str, str] = {}
-    for row in _rows(data, collection):
-        texts.setdefault(row.link, row.passage)
-    return (Passage(f"C{number}", "", text) for number, text in enumerate(texts.values()))
-
-
-def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
-    """Question -> {passage: 1}: the passage that bears the link of each row with that question."""
-    links = dict.fromkeys(row.link for row in _rows(data, query_set.collection))
-    passage = {link: f"C{number}" for number, link in enumerate(links)}
-    rows = _rows(data, asked_in(query_set))
-    number = {question: f"Q{n}" for n, question in enumerate(dict.fromkeys(row.question for row in rows))}
-    judged: dict[str, dict[str, int]] = {}
-    for row in rows:
-        if row.link not in passage:
-            raise SteleError(
-                f"{_file(data, asked_in(query_set))}: a question is about {row.link}, which no passage of "
-                f"{_file(data, query_set.collection)} is from; both must be of one release"
-            )
-        judged.setdefault(number[row.question], {})[passage[row.link]] = 1
-    return judged
+    def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Question -> {passage: 1}: the passage that bears the link of each row with that question."""
+        links = dict.fromkeys(row.link for row in _rows(data, query_set.collection))
+        passage = {link: f"C{number}" for number, link in enumerate(links)}
+        rows = _rows(data, self.asked_in(query_set))
+        number = {question: f"Q{n}" for n, question in enumerate(dict.fromkeys(row.question for row in rows))}
+        judged: dict[str, dict[str, int]] = {}
+        for row in rows:
+            if row.link not in passage:
+                raise SteleError(
+                    f"{_file(data, self.asked_in(query_set))}: a question is about {row.link}, which no passage of "
+                    f"{_file(data, query_set.collection)} is from; both must be of one release"
+                )
+            judged.setdefault(number[row.question], {})[passage[row.link]] = 1
+        return judged
 
 
 def file_code(language: str) -> str:

@@ -8,31 +8,30 @@ English text, `qrels.tsv` in TREC's layout.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from stele.benchmarks._files import folder_of, located
 from stele.benchmarks._qrels import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks._tables import table_passages, tables
-from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 
 TOPICS, CORPUS = "ciral", "ciral_corpus"
-AVERAGE = "macro"  # mean over languages
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a language of the passages; the queries are English."""
-    return [QuerySet(language, language, language) for language in languages]
+class Ciral(RetrievalReader):
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The English topics that are asked of one language."""
+        yield from tsv_topics(located(folder_of(data, TOPICS, query_set.language), "topics.tsv"))
 
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The passages of one language, streamed; judged ones that are not among them are counted."""
+        judged = _judged(data, collection) if TOPICS in data else {}
+        yield from warn_missing_judged(_passages(data, collection), judged, collection)
 
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The English topics that are asked of one language."""
-    yield from tsv_topics(located(folder_of(data, TOPICS, query_set.language), "topics.tsv"))
-
-
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The passages of one language, streamed; judged ones that are not among them are counted."""
-    judged = _judged(data, collection) if TOPICS in data else {}
-    yield from warn_missing_judged(_passages(data, collection), judged, collection)
+    def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Topic id -> {passage id: relevance}."""
+        return _judged(data, query_set.language)
 
 
 def _passages(data: Data, collection: str) -> Iterator[Passage]:
@@ -42,10 +41,5 @@ def _passages(data: Data, collection: str) -> Iterator[Passage]:
         yield from table_passages(path, "docid", untitled=True)
 
 
-def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
-    """Topic id -> {passage id: relevance}."""
-    return _judged(data, query_set.language)
-
-
-def _judged(data: Data, language: str) -> dict[str, dict[str, int]]:
+def _judged(data: Data, language: str) -> Judgments:
     return read_qrels(located(folder_of(data, TOPICS, language), "qrels.tsv"))

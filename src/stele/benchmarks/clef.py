@@ -19,67 +19,68 @@ from stele.benchmarks import collection
 from stele.benchmarks._files import folder_of, refuse_again
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._topics import by_judgments, topics
-from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.catalogue.user_data import QRELS, TOPICS
 from stele.errors import SteleError
 
-AVERAGE = "macro"  # mean over pairs; of a pair, over queries, so that folds weigh by their queries
 FIELDS = ("title", "description")  # of a topic, that make its query (Yu et al., section 5.1.1)
 logger = logging.getLogger(__name__)
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a pair; the collection is that of the documents' language."""
-    for pair in languages:
-        if len([code for code in pair.split("-") if code]) != 2:
-            raise SteleError(f"{pair!r}: want query and document language, as en-de")
-    return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in languages]
+class Clef(RetrievalReader):
+    AVERAGE = "macro"  # mean over pairs; of a pair, over queries, so that folds weigh by their queries
 
+    def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
+        """One query set a pair; the collection is that of the documents' language."""
+        for pair in languages:
+            if len([code for code in pair.split("-") if code]) != 2:
+                raise SteleError(f"{pair!r}: want query and document language, as en-de")
+        return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in languages]
 
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The judged topics in the queries' language: title and description."""
-    language = _query_language(query_set)
-    for number, fields in _topics(data, query_set).items():
-        if missing := next((name for name in FIELDS if not fields.get(name)), None):
-            raise SteleError(f"topics in {language}: topic {number} has no {missing}; a query is title and description")
-        yield Query(number, " ".join(fields[name] for name in FIELDS))
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The judged topics in the queries' language: title and description."""
+        language = _query_language(query_set)
+        for number, fields in _topics(data, query_set).items():
+            if missing := next((name for name in FIELDS if not fields.get(name)), None):
+                raise SteleError(
+                    f"topics in {language}: topic {number} has no {missing}; a query is title and description"
+                )
+            yield Query(number, " ".join(fields[name] for name in FIELDS))
 
+    def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Topic id -> {document id: relevance}; of all that is judged where no topics are given."""
+        judged = self.all_judgments(data, query_set)
+        if not _topic_files(data, _query_language(query_set)):
+            return judged
+        return {number: judged[number] for number in _topics(data, query_set)}
 
-def judgments(data: Data, query_set: QuerySet) -> collection.Judgments:
-    """Topic id -> {document id: relevance}; of all that is judged where no topics are given."""
-    judged = all_judgments(data, query_set)
-    if not _topic_files(data, _query_language(query_set)):
+    def all_judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Those of every topic, whether the queries' language has it or not: the same for all query languages."""
+        pair, language = query_set.name, query_set.collection
+        files = [collection.qrels_file(parts[pair]) for parts in data.values() if pair in parts]
+        files = files or [path for _, path in collection.files_named(_of_language(data, language), language, QRELS)]
+        files = files or [collection.qrels_file(folder_of(data, next(iter(data), "clef"), pair))]
+        judged: Judgments = {}
+        for path in files:
+            for topic, documents in read_qrels(path).items():
+                judged[refuse_again(topic, judged, str(path), "topic")] = documents
         return judged
-    return {number: judged[number] for number in _topics(data, query_set)}
 
-
-def all_judgments(data: Data, query_set: QuerySet) -> collection.Judgments:
-    """Those of every topic, whether the queries' language has it or not: the same for all query languages."""
-    pair, language = query_set.name, query_set.collection
-    files = [collection.qrels_file(parts[pair]) for parts in data.values() if pair in parts]
-    files = files or [path for _, path in collection.files_named(_of_language(data, language), language, QRELS)]
-    files = files or [collection.qrels_file(folder_of(data, next(iter(data), "clef"), pair))]
-    judged: collection.Judgments = {}
-    for path in files:
-        for topic, documents in read_qrels(path).items():
-            judged[refuse_again(topic, judged, str(path), "topic")] = documents
-    return judged
+    def passages(self, data: Data, name: str) -> Iterator[Passage]:
+        """The documents in a language, each id once."""
+        of_language = _of_language(data, name)
+        if not of_language:
+            folder = folder_of(data, next(iter(data), "clef"), name)
+            raise SteleError(
+                f"{folder}: no folder {name} in it; want one a language, with its documents, topics, judgments"
+            )
+        yield from collection.AdHocCollection().passages(of_language, name)
 
 
 def has_language(data: Data, language: str) -> bool:
     """Whether a language is among what was given."""
     return bool(_of_language(data, language))
-
-
-def passages(data: Data, name: str) -> Iterator[Passage]:
-    """The documents in a language, each id once."""
-    of_language = _of_language(data, name)
-    if not of_language:
-        folder = folder_of(data, next(iter(data), "clef"), name)
-        raise SteleError(
-            f"{folder}: no folder {name} in it; want one a language, with its documents, topics, judgments"
-        )
-    yield from collection.passages(of_language, name)
 
 
 def _topics(data: Data, query_set: QuerySet) -> dict[str, dict[str, str]]:
@@ -93,7 +94,7 @@ def _topics(data: Data, query_set: QuerySet) -> dict[str, dict[str, str]]:
         raise SteleError(
             f"{query_set.name}: no topics in {language}; want files named *topics* in the folder {language}"
         )
-    judged = all_judgments(data, query_set)
+    judged = Clef().all_judgments(data, query_set)
     known = by_judgments(read, judged)
     if not known:
         raise SteleError(

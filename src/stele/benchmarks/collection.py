@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -24,51 +24,49 @@ from stele.benchmarks._files import below, folder_of, lines
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._topics import by_judgments, topics
 from stele.benchmarks._trec import TAGS, Document, Text, documents
-from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.catalogue.schema.datasets import Collection, Dataset
 from stele.catalogue.user_data import QRELS, TOPICS, document_files, role
 from stele.errors import SteleError
 
-AVERAGE = "micro"  # mean over topics
-Judgments = dict[str, dict[str, int]]
 logger = logging.getLogger(__name__)
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a language, each with its collection."""
-    return [QuerySet(language, language, language) for language in languages]
+class AdHocCollection(RetrievalReader):
+    AVERAGE = "micro"  # mean over topics
+    FIELDS = True
 
+    def queries(self, data: Data, query_set: QuerySet, field: str | None = None) -> Iterator[Query]:
+        """The judged topics, by one field of theirs: what the catalogue says (title), or `field`."""
+        dataset, path = topics_file(data, query_set.language)
+        facts = layout(dataset)
+        name = field or facts.field
+        for number, fields in _topics(data, query_set.language).items():
+            if not fields.get(name):
+                have = ", ".join(key for key, text in fields.items() if text) or "nothing"
+                raise SteleError(f"{path}: topic {number} has no {name}; it has {have}. Take another `field`")
+            yield Query(number, fields[name])
 
-def queries(data: Data, query_set: QuerySet, field: str | None = None) -> Iterator[Query]:
-    """The judged topics, by one field of theirs: what the catalogue says (title), or `field`."""
-    dataset, path = topics_file(data, query_set.language)
-    facts = layout(dataset)
-    name = field or facts.field
-    for number, fields in _topics(data, query_set.language).items():
-        if not fields.get(name):
-            have = ", ".join(key for key, text in fields.items() if text) or "nothing"
-            raise SteleError(f"{path}: topic {number} has no {name}; it has {have}. Take another `field`")
-        yield Query(number, fields[name])
+    def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Topic id -> {document id: relevance}; of all that is judged where no topics are given."""
+        judged = read_qrels(judgments_file(data, query_set.language))
+        if not has_topics(data, query_set.language):
+            return judged
+        return {number: judged[number] for number in _topics(data, query_set.language)}
 
-
-def judgments(data: Data, query_set: QuerySet) -> Judgments:
-    """Topic id -> {document id: relevance}; of all that is judged where no topics are given."""
-    judged = read_qrels(judgments_file(data, query_set.language))
-    if not has_topics(data, query_set.language):
-        return judged
-    return {number: judged[number] for number in _topics(data, query_set.language)}
-
-
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The documents, each id once; an empty one is a document, too."""
-    _, repeated = _ids(data, collection)
-    if repeated:
-        logger.warning("%s: %d ids come again (%s); the last document stands", collection, len(repeated), min(repeated))
-    for text, document in all_documents(data, collection):
-        if repeated[document.id]:
-            repeated[document.id] -= 1
-        else:
-            yield Passage(document.id, document.title, text.of(document))
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The documents, each id once; an empty one is a document, too."""
+        _, repeated = _ids(data, collection)
+        if repeated:
+            logger.warning(
+                "%s: %d ids come again (%s); the last document stands", collection, len(repeated), min(repeated)
+            )
+        for text, document in all_documents(data, collection):
+            if repeated[document.id]:
+                repeated[document.id] -= 1
+            else:
+                yield Passage(document.id, document.title, text.of(document))
 
 
 def document_counts(data: Data, collection: str) -> tuple[int, int]:

@@ -7,7 +7,7 @@
 >>> folder = pathlib.Path(tempfile.mkdtemp())
 >>> line = {"query": "capital of France?", "positives": [{"title": "Paris", "text": "Paris is the capital of France."}]}
 >>> _ = (folder / "train.jsonl").write_text(json.dumps(line))
->>> next(training({"jsonl": {"all": folder}}, "train")).positives[0].title
+>>> next(JsonLines().training({"jsonl": {"all": folder}}, "train")).positives[0].title
 'Paris'
 """
 
@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stele.benchmarks._files import field, identifier, json_lines, located
+from stele.benchmarks.reader import TrainingReader
 from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.errors import SteleError
 from stele.files.reading import JsonObject
@@ -26,12 +27,13 @@ FIELDS = {"query", "positives", "negatives", "language"}
 PASSAGE_FIELDS = {"id", "title", "text"}
 
 
-def training(data: Data, split: str) -> Iterator[TrainingExample]:
-    """The examples of the given datasets' `{split}.jsonl`, in the order in which the datasets were named."""
-    for parts in data.values():
-        for folder in parts.values():
-            for where, item in json_lines(located(folder, f"{split}.jsonl")):
-                yield _example(item, where)
+class JsonLines(TrainingReader):
+    def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
+        """The examples of the given datasets' `{split}.jsonl`, in the order in which the datasets were named."""
+        for parts in data.values():
+            for folder in parts.values():
+                for where, item in json_lines(located(folder, f"{split}.jsonl")):
+                    yield _example(item, where)
 
 
 def _example(item: JsonObject, where: str) -> TrainingExample:

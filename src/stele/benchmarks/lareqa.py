@@ -17,11 +17,12 @@ On the real files: 13,090 questions, 13,014 candidates, 11 answers each. AP@20 d
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from stele.benchmarks._files import field, folder_of, identifier, json_file, located, present
-from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.errors import SteleError
 from stele.files.reading import reading
 
@@ -29,7 +30,6 @@ logger = logging.getLogger(__name__)
 
 DATASET = "lareqa"
 LANGUAGES = ("ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh")
-AVERAGE = "micro"  # mean over all questions
 
 
 class _Question(NamedTuple):
@@ -43,35 +43,32 @@ class _Paragraph(NamedTuple):
     questions: list[_Question]
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a question language; all search the one collection of all languages."""
-    return [QuerySet(language, language, "all") for language in languages]
+class Lareqa(RetrievalReader):
+    AVERAGE = "micro"  # mean over all questions
+    COLLECTION = "all"
 
-
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The questions of one language."""
-    for paragraph in _paragraphs(data, query_set.language):
-        for question in paragraph.questions:
-            yield Query(f"{question.key}_{query_set.language}", question.text)
-
-
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The candidate sentences of every language that the data has."""
-    for language in _collection_languages(data):
-        for paragraph in _paragraphs(data, language):
-            for docid, text in paragraph.candidates:
-                yield Passage(docid, "", text)
-
-
-def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
-    """Question id -> {candidate id: 1}: the answers in all languages of the collection."""
-    keys = [q.key for paragraph in _paragraphs(data, query_set.language) for q in paragraph.questions]
-    answers: dict[str, dict[str, int]] = {key: {} for key in keys}
-    for language in _collection_languages(data):
-        for paragraph in _paragraphs(data, language):
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The questions of one language."""
+        for paragraph in _paragraphs(data, query_set.language):
             for question in paragraph.questions:
-                answers.get(question.key, {}).update(dict.fromkeys(question.answers, 1))
-    return {f"{key}_{query_set.language}": answers[key] for key in keys}
+                yield Query(f"{question.key}_{query_set.language}", question.text)
+
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The candidate sentences of every language that the data has."""
+        for language in _collection_languages(data):
+            for paragraph in _paragraphs(data, language):
+                for docid, text in paragraph.candidates:
+                    yield Passage(docid, "", text)
+
+    def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Question id -> {candidate id: 1}: the answers in all languages of the collection."""
+        keys = [q.key for paragraph in _paragraphs(data, query_set.language) for q in paragraph.questions]
+        answers: dict[str, dict[str, int]] = {key: {} for key in keys}
+        for language in _collection_languages(data):
+            for paragraph in _paragraphs(data, language):
+                for question in paragraph.questions:
+                    answers.get(question.key, {}).update(dict.fromkeys(question.answers, 1))
+        return {f"{key}_{query_set.language}": answers[key] for key in keys}
 
 
 def _collection_languages(data: Data) -> list[str]:

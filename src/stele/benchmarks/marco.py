@@ -11,17 +11,18 @@ from collections.abc import Iterator
 from stele.benchmarks._files import folder_of, located
 from stele.benchmarks._tables import table_passages
 from stele.benchmarks._training_layouts import tevatron_examples
+from stele.benchmarks.reader import CollectionReader, TrainingReader
 from stele.benchmarks.types import Data, Passage, TrainingExample
 
 DATASET = "msmarco_passage"
 CORPUS = "msmarco_passage_corpus"
 
 
-def training(data: Data, split: str) -> Iterator[TrainingExample]:
-    """The examples of `train` (the only split with passages)."""
-    yield from tevatron_examples(located(folder_of(data, DATASET, "all"), f"{split}.jsonl.gz"), "en")
+class Marco(TrainingReader, CollectionReader):
+    def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
+        """The examples of `train` (the only split with passages)."""
+        yield from tevatron_examples(located(folder_of(data, DATASET, "all"), f"{split}.jsonl.gz"), "en")
 
-
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The whole collection, streamed; its one collection is "en"."""
-    yield from table_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"), "docid")
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The whole collection, streamed; its one collection is "en"."""
+        yield from table_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"), "docid")

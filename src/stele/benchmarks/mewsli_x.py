@@ -11,66 +11,63 @@ entity per mention, so mAP@20 = MRR@20; the mean is over languages.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from stele.benchmarks._files import checked_object, field, folder_of, identifier, json_lines, located, refuse_again
-from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
+from stele.benchmarks.reader import RetrievalReader, TrainingReader
+from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet, TrainingExample
 from stele.errors import SteleError
 from stele.files.reading import JsonObject
 
 DATASET, NEWS = "mewsli_x", "mewsli_x_news"
 JUDGED = "test"
-AVERAGE = "macro"
 
 _BRACED = re.compile(r"\{([^}\n]*+)(\}?)")  # one that is not closed on its line stays, and is read once
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a language of the articles; all search the one collection of entities."""
-    return [QuerySet(language, language, "all") for language in languages]
+class MewsliX(RetrievalReader, TrainingReader):
+    COLLECTION = "all"
 
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The test mentions in articles of one language: `mention: left { mention } right`, one sentence."""
+        path = located(folder_of(data, NEWS, query_set.collection), f"wikinews_mentions-{JUDGED}.jsonl")
+        for where, context, mention in _mentions(path, query_set.language):
+            yield Query(
+                identifier(mention.get("example_id"), where, "example_id"), mention_text(context, mention, where)
+            )
 
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The test mentions in articles of one language: `mention: left { mention } right`, one sentence."""
-    path = located(folder_of(data, NEWS, query_set.collection), f"wikinews_mentions-{JUDGED}.jsonl")
-    for where, context, mention in _mentions(path, query_set.language):
-        yield Query(identifier(mention.get("example_id"), where, "example_id"), mention_text(context, mention, where))
+    def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Mention id -> {gold entity: 1}."""
+        judged: dict[str, dict[str, int]] = {}
+        path = located(folder_of(data, DATASET, query_set.collection), f"wikinews_mentions_no_text-{JUDGED}.jsonl")
+        for where, _, mention in _mentions(path, query_set.language):
+            name = identifier(mention.get("example_id"), where, "example_id")
+            refuse_again(name, judged, where, "example_id")
+            judged[name] = {identifier(field(mention, "entity_id", str, where).strip(), where, "entity_id"): 1}
+        return judged
 
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The candidate entities: the first sentences of a Wikipedia page; the title is not part of the text."""
+        for where, entity in json_lines(located(folder_of(data, DATASET, collection), "candidate_set_entities.jsonl")):
+            yield _entity(entity, where)
 
-def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
-    """Mention id -> {gold entity: 1}."""
-    judged: dict[str, dict[str, int]] = {}
-    path = located(folder_of(data, DATASET, query_set.collection), f"wikinews_mentions_no_text-{JUDGED}.jsonl")
-    for where, _, mention in _mentions(path, query_set.language):
-        name = identifier(mention.get("example_id"), where, "example_id")
-        refuse_again(name, judged, where, "example_id")
-        judged[name] = {identifier(field(mention, "entity_id", str, where).strip(), where, "entity_id"): 1}
-    return judged
-
-
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The candidate entities: the first sentences of a Wikipedia page; the title is not part of the text."""
-    for where, entity in json_lines(located(folder_of(data, DATASET, collection), "candidate_set_entities.jsonl")):
-        yield _entity(entity, where)
+    def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
+        """English Wikipedia mentions with their entities; no hard negatives."""
+        path = located(folder_of(data, DATASET, "all"), f"wikipedia_pairs-{split}.jsonl")
+        for where, item in json_lines(path):
+            pair = field(item, "contextual_mention", dict, where)
+            context, mention = field(pair, "context", dict, where), field(pair, "mention", dict, where)
+            text = mention_text(context, mention, where)
+            positive = _entity(field(item, "entity", dict, where), where)
+            yield TrainingExample(text, [positive], [], field(context, "language", str, where))
 
 
 def candidate_languages(data: Data) -> Iterator[str]:
     """The language of each candidate's description."""
     for where, entity in json_lines(located(folder_of(data, DATASET, "all"), "candidate_set_entities.jsonl")):
         yield field(entity, "description_language", str, where)
-
-
-def training(data: Data, split: str) -> Iterator[TrainingExample]:
-    """English Wikipedia mentions with their entities; no hard negatives."""
-    path = located(folder_of(data, DATASET, "all"), f"wikipedia_pairs-{split}.jsonl")
-    for where, item in json_lines(path):
-        pair = field(item, "contextual_mention", dict, where)
-        context, mention = field(pair, "context", dict, where), field(pair, "mention", dict, where)
-        text = mention_text(context, mention, where)
-        positive = _entity(field(item, "entity", dict, where), where)
-        yield TrainingExample(text, [positive], [], field(context, "language", str, where))
 
 
 def mention_text(context: JsonObject, mention: JsonObject, where: str) -> str:

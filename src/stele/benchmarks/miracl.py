@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from stele import catalogue
 from stele.benchmarks._files import below, folder_of, located
 from stele.benchmarks._qrels import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks._tables import table_passages, tables
-from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
+from stele.benchmarks.reader import RetrievalReader, TrainingReader
+from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet, TrainingExample
 from stele.catalogue.schema.datasets import Dataset
 from stele.errors import SteleError
 
@@ -28,58 +29,50 @@ TOPICS = "miracl"
 TRAINING = "miracl_train"
 CORPUS = "miracl_corpus"
 JUDGED = "dev"
-AVERAGE = "macro"  # mean over languages
 
 SHARD = re.compile(r"docs-([0-9]+)\.jsonl(?:\.gz)?")
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a language, each with its collection."""
-    return [QuerySet(language, language, language) for language in languages]
+class Miracl(RetrievalReader, TrainingReader):
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The dev topics of one language."""
+        yield from tsv_topics(_file(data, TOPICS, query_set.language, JUDGED, "topics"))
 
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The passages of one language, shard by shard; judged ones of dev that are not among them are counted."""
+        folder = folder_of(data, CORPUS, collection)
+        paths = tables(folder) or shards(folder, collection)
+        judged = read_qrels(_file(data, TOPICS, collection, JUDGED, "qrels")) if TOPICS in data else {}
+        yield from warn_missing_judged(
+            (passage for path in paths for passage in table_passages(path, "docid")), judged, collection
+        )
 
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The dev topics of one language."""
-    yield from tsv_topics(_file(data, TOPICS, query_set.language, JUDGED, "topics"))
+    def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Topic id -> {passage id: 0 or 1}."""
+        return read_qrels(_file(data, TOPICS, query_set.language, JUDGED, "qrels"))
 
+    def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
+        """The topics of a split with the texts of their judged passages; one without a relevant passage is left out.
 
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The passages of one language, shard by shard; judged ones of dev that are not among them are counted."""
-    folder = folder_of(data, CORPUS, collection)
-    paths = tables(folder) or shards(folder, collection)
-    judged = read_qrels(_file(data, TOPICS, collection, JUDGED, "qrels")) if TOPICS in data else {}
-    yield from warn_missing_judged(
-        (passage for path in paths for passage in table_passages(path, "docid")), judged, collection
-    )
-
-
-def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
-    """Topic id -> {passage id: 0 or 1}."""
-    return read_qrels(_file(data, TOPICS, query_set.language, JUDGED, "qrels"))
-
-
-def training(data: Data, split: str) -> Iterator[TrainingExample]:
-    """The topics of a split with the texts of their judged passages; one without a relevant passage is left out.
-
-    The passages of a language are read once, and those that are judged are held.
-    """
-    for language in sorted(data.get(TRAINING, {})):
-        judged = read_qrels(_file(data, TRAINING, language, split, "qrels"))
-        named = {name for documents in judged.values() for name in documents}
-        texts = {passage.id: passage for passage in passages(data, language) if passage.id in named}
-        if lacking := sorted(named - texts.keys()):
-            logger.warning(
-                "%s: %d of %d judged passages are not in its collection (%s...); they are left out",
-                language, len(lacking), len(named), lacking[0],
-            )  # fmt: skip
-        for query in tsv_topics(_file(data, TRAINING, language, split, "topics")):
-            of_query = judged.get(query.id, {})
-            positives, negatives = (
-                [texts[name] for name, relevance in of_query.items() if (relevance > 0) is wanted and name in texts]
-                for wanted in (True, False)
-            )
-            if positives:
-                yield TrainingExample(query.text, positives, negatives, language)
+        The passages of a language are read once, and those that are judged are held.
+        """
+        for language in sorted(data.get(TRAINING, {})):
+            judged = read_qrels(_file(data, TRAINING, language, split, "qrels"))
+            named = {name for documents in judged.values() for name in documents}
+            texts = {passage.id: passage for passage in self.passages(data, language) if passage.id in named}
+            if lacking := sorted(named - texts.keys()):
+                logger.warning(
+                    "%s: %d of %d judged passages are not in its collection (%s...); they are left out",
+                    language, len(lacking), len(named), lacking[0],
+                )  # fmt: skip
+            for query in tsv_topics(_file(data, TRAINING, language, split, "topics")):
+                of_query = judged.get(query.id, {})
+                positives, negatives = (
+                    [texts[name] for name, relevance in of_query.items() if (relevance > 0) is wanted and name in texts]
+                    for wanted in (True, False)
+                )
+                if positives:
+                    yield TrainingExample(query.text, positives, negatives, language)
 
 
 def shards(folder: Path, language: str) -> list[Path]:

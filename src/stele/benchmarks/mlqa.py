@@ -11,32 +11,30 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stele.benchmarks._files import folder_of, located
+from stele.benchmarks.reader import AnsweringReader
 from stele.benchmarks.squad import gold_answers, span_questions
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
 from stele.errors import SteleError
 
 DATASET = "mlqa"
-AVERAGE = "macro"  # mean over pairs
-PREDICTED = True  # a system gives answers, not a ranking
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a pair of question and answer language; `de` alone is `de-de`. Raises SteleError otherwise."""
-    pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
-    for pair in pairs:
-        if len([code for code in pair.split("-") if code]) != 2:
-            raise SteleError(f"{pair!r}: want question and answer language, as de-en")
-    return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in pairs]
+class Mlqa(AnsweringReader):
+    def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
+        """One query set a pair of question and answer language; `de` alone is `de-de`. Raises SteleError otherwise."""
+        pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
+        for pair in pairs:
+            if len([code for code in pair.split("-") if code]) != 2:
+                raise SteleError(f"{pair!r}: want question and answer language, as de-en")
+        return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in pairs]
 
+    def answers(self, data: Data, query_set: QuerySet) -> dict[str, list[str]]:
+        """Question id -> its gold answers."""
+        return gold_answers(_file(data, query_set, "test"))
 
-def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
-    """Question id -> its gold answers."""
-    return gold_answers(_file(data, query_set, "test"))
-
-
-def questions(data: Data, query_set: QuerySet, split: str) -> Iterator[SpanQuestion]:
-    """The questions of a split ("dev" or "test"), each with its paragraph."""
-    yield from span_questions(_file(data, query_set, split))
+    def questions(self, data: Data, query_set: QuerySet, split: str) -> Iterator[SpanQuestion]:
+        """The questions of a split ("dev" or "test"), each with its paragraph."""
+        yield from span_questions(_file(data, query_set, split))
 
 
 def _file(data: Data, query_set: QuerySet, split: str) -> Path:

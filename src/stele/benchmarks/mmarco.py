@@ -13,6 +13,7 @@ from pathlib import Path
 from stele import catalogue
 from stele.benchmarks._files import folder_of, identifier, lines, located, refuse_again
 from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks.reader import TrainingReader
 from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
@@ -22,28 +23,29 @@ logger = logging.getLogger(__name__)
 DATASET, JUDGMENTS = "mmarco", "msmarco_qrels"
 
 
-def training(data: Data, split: str) -> Iterator[TrainingExample]:
-    """The judged queries of each language with their passages, in the order of the judgments; no hard negatives.
+class Mmarco(TrainingReader):
+    def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
+        """The judged queries of each language with their passages, in the order of the judgments; no hard negatives.
 
-    The relevant passages of a language (523,000 of 8.8 million) are held in memory, all others are read past.
-    """
-    if split != "train":
-        raise SteleError(f"mMARCO has no split {split!r} with passages; valid: train")
-    qrels = located(folder_of(data, JUDGMENTS, "all"), "qrels.train.tsv")
-    relevant = {
-        query: [passage for passage, grade in judged.items() if grade > 0]
-        for query, judged in read_qrels(qrels).items()
-    }
-    wanted = {passage for passages in relevant.values() for passage in passages}
-    for language, folder in data[DATASET].items():
-        queries = _texts(located(folder, f"{_name(language)}_queries.train.tsv"), relevant)
-        passages = _texts(located(folder, f"{_name(language)}_collection.tsv"), wanted)
-        if lacking := len(wanted - passages.keys()) + len(relevant.keys() - queries.keys()):
-            logger.warning("%s: lacks %d queries and passages that are judged", folder, lacking)
-        for query, ids in relevant.items():
-            positives = [Passage(name, "", passages[name]) for name in ids if name in passages]
-            if positives and query in queries:
-                yield TrainingExample(queries[query], positives, [], language)
+        The relevant passages of a language (523,000 of 8.8 million) are held in memory, all others are read past.
+        """
+        if split != "train":
+            raise SteleError(f"mMARCO has no split {split!r} with passages; valid: train")
+        qrels = located(folder_of(data, JUDGMENTS, "all"), "qrels.train.tsv")
+        relevant = {
+            query: [passage for passage, grade in judged.items() if grade > 0]
+            for query, judged in read_qrels(qrels).items()
+        }
+        wanted = {passage for passages in relevant.values() for passage in passages}
+        for language, folder in data[DATASET].items():
+            queries = _texts(located(folder, f"{_name(language)}_queries.train.tsv"), relevant)
+            passages = _texts(located(folder, f"{_name(language)}_collection.tsv"), wanted)
+            if lacking := len(wanted - passages.keys()) + len(relevant.keys() - queries.keys()):
+                logger.warning("%s: lacks %d queries and passages that are judged", folder, lacking)
+            for query, ids in relevant.items():
+                positives = [Passage(name, "", passages[name]) for name in ids if name in passages]
+                if positives and query in queries:
+                    yield TrainingExample(queries[query], positives, [], language)
 
 
 def _texts(path: Path, wanted: Container[str]) -> dict[str, str]:

@@ -4,54 +4,46 @@ One query set and one collection a language. Judged split: test. Native files: `
 text}; `{train,dev,test}.jsonl.gz` with {query_id, query, positive_passages, negative_passages}, where a passage is
 {docid, title, text}; `qrels.{dev,test}.txt` with `query 0 passage relevance`. The dev and test files name their
 passages without the texts, so only `train` has training examples.
-
->>> query_sets(["sw"])
-[QuerySet(name='sw', language='sw', collection='sw')]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._tables import table_passages
 from stele.benchmarks._training_layouts import tevatron_examples
-from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
+from stele.benchmarks.reader import RetrievalReader, TrainingReader
+from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet, TrainingExample
 
 TOPICS = "mrtydi"
 TRAINING = "mrtydi_train"
 CORPUS = "mrtydi_corpus"
 JUDGED = "test"
-AVERAGE = "macro"  # mean over languages
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a language, each with its collection."""
-    return [QuerySet(language, language, language) for language in languages]
+class MrTydi(RetrievalReader, TrainingReader):
+    JUDGED_SPLIT = JUDGED
 
+    def queries(self, data: Data, query_set: QuerySet, split: str = JUDGED) -> Iterator[Query]:
+        """The queries of one language: test, or dev for what is tuned."""
+        seen: set[str] = set()
+        for where, item in json_lines(located(folder_of(data, TOPICS, query_set.language), f"{split}.jsonl.gz")):
+            name = refuse_again(identifier(item.get("query_id"), where, "query_id"), seen, where, "query_id")
+            seen.add(name)
+            yield Query(name, field(item, "query", str, where))
 
-def queries(data: Data, query_set: QuerySet, split: str = JUDGED) -> Iterator[Query]:
-    """The queries of one language: test, or dev for what is tuned."""
-    seen: set[str] = set()
-    for where, item in json_lines(located(folder_of(data, TOPICS, query_set.language), f"{split}.jsonl.gz")):
-        name = refuse_again(identifier(item.get("query_id"), where, "query_id"), seen, where, "query_id")
-        seen.add(name)
-        yield Query(name, field(item, "query", str, where))
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The passages of one language, streamed."""
+        yield from table_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"), "docid")
 
+    def judgments(self, data: Data, query_set: QuerySet, split: str = JUDGED) -> Judgments:
+        """Query id -> {passage id: relevance} of one language's queries."""
+        return read_qrels(located(folder_of(data, TOPICS, query_set.language), f"qrels.{split}.txt"))
 
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The passages of one language, streamed."""
-    yield from table_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"), "docid")
-
-
-def judgments(data: Data, query_set: QuerySet, split: str = JUDGED) -> dict[str, dict[str, int]]:
-    """Query id -> {passage id: relevance} of one language's queries."""
-    return read_qrels(located(folder_of(data, TOPICS, query_set.language), f"qrels.{split}.txt"))
-
-
-def training(data: Data, split: str) -> Iterator[TrainingExample]:
-    """Training examples with BM25 hard negatives, language by language."""
-    for language in sorted(data.get(TRAINING, {})):
-        path = located(folder_of(data, TRAINING, language), f"{split}.jsonl.gz")
-        yield from tevatron_examples(path, language)
+    def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
+        """Training examples with BM25 hard negatives, language by language."""
+        for language in sorted(data.get(TRAINING, {})):
+            path = located(folder_of(data, TRAINING, language), f"{split}.jsonl.gz")
+            yield from tevatron_examples(path, language)

@@ -1,21 +1,17 @@
 """NeuCLIRBench, cross-language: English queries, documents in Persian, in Russian and in Chinese.
 
 One query set and one collection a language of the documents, whose column its score belongs to.
-
->>> query_sets(["ru"])
-[QuerySet(name='ru', language='ru', collection='ru')]
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stele.benchmarks.neuclir_mono import AVERAGE, judgments, passages, queries_of, query_sets
+from stele.benchmarks.neuclir_mono import NeuclirMono, queries_of
 from stele.benchmarks.types import Data, Query, QuerySet
 
-__all__ = ["AVERAGE", "judgments", "passages", "queries", "query_sets"]
 
-
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The English queries that are judged on the documents of one language."""
-    yield from queries_of(data, "en", query_set.language)
+class NeuclirClir(NeuclirMono):
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The English queries that are judged on the documents of one language."""
+        yield from queries_of(data, "en", query_set.language)

@@ -2,42 +2,35 @@
 
 One collection "all", the documents of the three languages one after the other. An id that two languages share is an
 error, as one that comes twice in a language is.
-
->>> query_sets(["en"])
-[QuerySet(name='en', language='en', collection='all')]
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stele.benchmarks.neuclir_mono import LANGUAGES, Judgments, documents, judgments_of, queries_of
-from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.benchmarks.neuclir_mono import LANGUAGES, documents, judgments_of, queries_of
+from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 
-AVERAGE = "micro"  # mean over queries
 JUDGED = "mlir"
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a language of queries, all in the one collection."""
-    return [QuerySet(language, language, "all") for language in languages]
+class NeuclirMlir(RetrievalReader):
+    AVERAGE = "micro"  # mean over queries
+    COLLECTION = "all"
 
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The queries that are judged on the documents of all languages."""
+        yield from queries_of(data, query_set.language, JUDGED)
 
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The queries that are judged on the documents of all languages."""
-    yield from queries_of(data, query_set.language, JUDGED)
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The documents of all three languages, streamed."""
+        yield from documents(data, LANGUAGES, JUDGED)
 
+    def parts(self, collection: str) -> Sequence[str]:
+        """The collections of neuclir_mono and neuclir_clir that it is, one after the other."""
+        return LANGUAGES
 
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The documents of all three languages, streamed."""
-    yield from documents(data, LANGUAGES, JUDGED)
-
-
-def parts(collection: str) -> Sequence[str]:
-    """The collections of neuclir_mono and neuclir_clir that it is, one after the other."""
-    return LANGUAGES
-
-
-def judgments(data: Data, query_set: QuerySet) -> Judgments:
-    """Query id -> {document id: gain}."""
-    return judgments_of(data, JUDGED)
+    def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Query id -> {document id: gain}."""
+        return judgments_of(data, JUDGED)

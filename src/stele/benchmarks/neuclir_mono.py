@@ -11,49 +11,38 @@ cc_file, time, title, text, url}, or Parquet files with these columns; `news.{en
 ignored document gain`. Gains are 0, 1 and 3 and are taken as they stand (linear gain, as trec_eval has it); they are
 not the relevance of the track's own judgments. The queries of a set are those that its judgments know, whatever else
 the file of queries holds.
-
->>> query_sets(["fa"])
-[QuerySet(name='fa', language='fa', collection='fa')]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from stele.benchmarks._files import folder_of, identifier, lines, located, refuse_again
 from stele.benchmarks._qrels import read_qrels, warn_missing_judged
 from stele.benchmarks._tables import table_passages, tables
-from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.errors import SteleError
 
-AVERAGE = "macro"  # mean over languages
 TOPICS, CORPUS = "neuclir", "neuclir_corpus"
 NAMES = {"en": "eng", "fa": "fas", "ru": "rus", "zh": "zho"}  # languages in the files' names
 LANGUAGES = ("fa", "ru", "zh")  # of the documents
 SHOWN = 3  # ids in a message
 
-Judgments = dict[str, dict[str, int]]
 
+class NeuclirMono(RetrievalReader):
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The judged queries of one language, in that language."""
+        yield from queries_of(data, query_set.language, query_set.language)
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a language, each with its collection."""
-    return [QuerySet(language, language, language) for language in languages]
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The documents of one language, streamed."""
+        yield from documents(data, (collection,), collection)
 
-
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The judged queries of one language, in that language."""
-    yield from queries_of(data, query_set.language, query_set.language)
-
-
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The documents of one language, streamed."""
-    yield from documents(data, (collection,), collection)
-
-
-def judgments(data: Data, query_set: QuerySet) -> Judgments:
-    """Query id -> {document id: gain}."""
-    return judgments_of(data, query_set.language)
+    def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Query id -> {document id: gain}."""
+        return judgments_of(data, query_set.language)
 
 
 def queries_of(data: Data, language: str, judged: str) -> Iterator[Query]:

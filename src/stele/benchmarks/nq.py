@@ -12,54 +12,52 @@ from collections.abc import Collection, Iterator, Sequence
 
 from stele.benchmarks._files import folder_of, located, tsv_rows
 from stele.benchmarks._training_layouts import dpr_examples, w100_passages, w100_texts
+from stele.benchmarks.reader import RetrievalReader, TrainingReader
 from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 from stele.errors import SteleError
 
 QUESTIONS = "nq_test"
 CORPUS = "psgs_w100"
 TRAINING = "nq_dpr"
-AVERAGE = "macro"
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """The one query set (English)."""
-    return [QuerySet("en", "en", "en")]
+class NaturalQuestions(RetrievalReader, TrainingReader):
+    SCORED_BY = "answers"
 
+    def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
+        """The one query set (English)."""
+        return [QuerySet("en", "en", "en")]
 
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The test questions; the file has no ids, so a question's id is its row number from 0."""
-    for number, (_, (question, _)) in enumerate(_rows(data)):
-        yield Query(str(number), question)
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The test questions; the file has no ids, so a question's id is its row number from 0."""
+        for number, (_, (question, _)) in enumerate(_rows(data)):
+            yield Query(str(number), question)
 
+    def answers(self, data: Data, query_set: QuerySet) -> dict[str, list[str]]:
+        """Question id -> acceptable answer strings. Raises SteleError where they are no list of texts."""
+        gold = {}
+        for number, (where, (_, written)) in enumerate(_rows(data)):
+            try:
+                answers_of_row = ast.literal_eval(written)
+            except (ValueError, SyntaxError):
+                answers_of_row = None
+            if not isinstance(answers_of_row, list) or not all(isinstance(answer, str) for answer in answers_of_row):
+                raise SteleError(f"{where}: want a list of answer strings, found {written[:60]!r}")
+            gold[str(number)] = answers_of_row
+        return gold
 
-def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
-    """Question id -> acceptable answer strings. Raises SteleError where they are no list of texts."""
-    gold = {}
-    for number, (where, (_, written)) in enumerate(_rows(data)):
-        try:
-            answers_of_row = ast.literal_eval(written)
-        except (ValueError, SyntaxError):
-            answers_of_row = None
-        if not isinstance(answers_of_row, list) or not all(isinstance(answer, str) for answer in answers_of_row):
-            raise SteleError(f"{where}: want a list of answer strings, found {written[:60]!r}")
-        gold[str(number)] = answers_of_row
-    return gold
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The 21 million passages, streamed."""
+        return w100_passages(_corpus(data, collection))
 
+    def texts(self, data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
+        """The texts of some passages."""
+        return w100_texts(_corpus(data, collection), ids)
 
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The 21 million passages, streamed."""
-    return w100_passages(_corpus(data, collection))
-
-
-def texts(data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
-    """The texts of some passages."""
-    return w100_texts(_corpus(data, collection), ids)
-
-
-def training(data: Data, split: str) -> Iterator[TrainingExample]:
-    """DPR's training examples (gold passage first, BM25 hard negatives)."""
-    path = located(folder_of(data, TRAINING, "all"), f"biencoder-nq-{split}.json.gz")
-    yield from dpr_examples(path, "en", split)
+    def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
+        """DPR's training examples (gold passage first, BM25 hard negatives)."""
+        path = located(folder_of(data, TRAINING, "all"), f"biencoder-nq-{split}.json.gz")
+        yield from dpr_examples(path, "en", split)
 
 
 def _rows(data: Data):

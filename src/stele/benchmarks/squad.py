@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stele.benchmarks._files import checked_object, field, folder_of, identifier, json_file, located, refuse_again
+from stele.benchmarks.reader import TrainingReader
 from stele.benchmarks.types import Data, Passage, Span, SpanQuestion, TrainingExample
 from stele.errors import SteleError
 from stele.files.reading import JsonObject
@@ -28,30 +29,31 @@ logger = logging.getLogger(__name__)
 DATASET = "squad"
 
 
-def training(data: Data, split: str) -> Iterator[TrainingExample]:
-    """(question, answer sentence in its paragraph); a question whose answer starts in no sentence is left out."""
-    path = located(folder_of(data, DATASET, "all"), f"{split}-v1.1.json")
-    number, without = 0, 0
-    for article in field(json_file(path), "data", list, str(path)):
-        for paragraph in field(article, "paragraphs", list, str(path)):
-            number += 1
-            where = f"{path}, paragraph {number}"
-            context = field(paragraph, "context", str, where)
-            spans = sentence_spans(context)
-            for item in field(paragraph, "qas", list, where):
-                gold = field(item, "answers", list, where)
-                if not gold:
-                    raise SteleError(f"{where}: question {item.get('id')!r} has no answer: not SQuAD v1.1")
-                start = field(gold[0], "answer_start", int, where)
-                held = next(((i, a, b) for i, (a, b) in enumerate(spans) if a <= start < b), None)
-                if held is None:
-                    without += 1
-                    continue
-                i, first, last = held
-                positive = Passage(f"{number}_{i}", context[first:last], context)
-                yield TrainingExample(field(item, "question", str, where), [positive], [], "en")
-    if without:
-        logger.info("%s: %d questions whose answer starts in no sentence were left out", path, without)
+class Squad(TrainingReader):
+    def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
+        """(question, answer sentence in its paragraph); a question whose answer starts in no sentence is left out."""
+        path = located(folder_of(data, DATASET, "all"), f"{split}-v1.1.json")
+        number, without = 0, 0
+        for article in field(json_file(path), "data", list, str(path)):
+            for paragraph in field(article, "paragraphs", list, str(path)):
+                number += 1
+                where = f"{path}, paragraph {number}"
+                context = field(paragraph, "context", str, where)
+                spans = sentence_spans(context)
+                for item in field(paragraph, "qas", list, where):
+                    gold = field(item, "answers", list, where)
+                    if not gold:
+                        raise SteleError(f"{where}: question {item.get('id')!r} has no answer: not SQuAD v1.1")
+                    start = field(gold[0], "answer_start", int, where)
+                    held = next(((i, a, b) for i, (a, b) in enumerate(spans) if a <= start < b), None)
+                    if held is None:
+                        without += 1
+                        continue
+                    i, first, last = held
+                    positive = Passage(f"{number}_{i}", context[first:last], context)
+                    yield TrainingExample(field(item, "question", str, where), [positive], [], "en")
+        if without:
+            logger.info("%s: %d questions whose answer starts in no sentence were left out", path, without)
 
 
 UNANSWERED = "has no answer, and is_impossible does not say so"

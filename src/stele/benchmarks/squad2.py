@@ -10,16 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stele.benchmarks._files import below
+from stele.benchmarks.reader import SpanTrainingReader
 from stele.benchmarks.squad import span_questions
 from stele.benchmarks.types import Data, SpanQuestion
 from stele.errors import SteleError
 
 
-def training_questions(data: Data, split: str) -> Iterator[SpanQuestion]:
-    """The questions of a split of each dataset; a file of another version than 2 is an error."""
-    for parts in data.values():
-        for folder in parts.values():
-            yield from span_questions(_file(Path(folder), split), version="2")
+class Squad2(SpanTrainingReader):
+    def training_questions(self, data: Data, split: str) -> Iterator[SpanQuestion]:
+        """The questions of a split of each dataset; a file of another version than 2 is an error."""
+        for parts in data.values():
+            for folder in parts.values():
+                yield from span_questions(_file(Path(folder), split), version="2")
 
 
 def _file(folder: Path, split: str) -> Path:

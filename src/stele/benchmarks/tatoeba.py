@@ -18,47 +18,45 @@ from collections.abc import Iterator, Sequence
 
 from stele import catalogue
 from stele.benchmarks._files import folder_of, lines, located
-from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 
 DATASET = "tatoeba"
-AVERAGE = "macro"
-NORMALIZE = True  # cosine, whatever the encoder's own habit
-SIMILARITY = "cosine"  # of embeddings that are given
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """Both directions of every language; English itself has none."""
-    both = []
-    for language in languages:
-        if language != "en":
-            both.append(QuerySet(f"{language}-en", language, f"en-of-{language}"))
-            both.append(QuerySet(f"en-{language}", language, language))
-    return both
+class Tatoeba(RetrievalReader):
+    NORMALIZE = True  # cosine, whatever the encoder's own habit
+    SIMILARITY = "cosine"  # of embeddings that are given
 
+    def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
+        """Both directions of every language; English itself has none."""
+        both = []
+        for language in languages:
+            if language != "en":
+                both.append(QuerySet(f"{language}-en", language, f"en-of-{language}"))
+                both.append(QuerySet(f"en-{language}", language, language))
+        return both
 
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The sentences of the searching side; a query's id is its line number from 0."""
-    foreign, english = _pair(data, query_set.language)
-    return line_queries(foreign if query_set.name.endswith("-en") else english)
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The sentences of the searching side; a query's id is its line number from 0."""
+        foreign, english = _pair(data, query_set.language)
+        return line_queries(foreign if query_set.name.endswith("-en") else english)
 
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The sentences of the side that is searched: `en-of-{lang}` is the English side of that language's pair."""
+        language = collection.removeprefix("en-of-")
+        foreign, english = _pair(data, language)
+        return line_passages(english if collection != language else foreign)
 
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The sentences of the side that is searched: `en-of-{lang}` is the English side of that language's pair."""
-    language = collection.removeprefix("en-of-")
-    foreign, english = _pair(data, language)
-    return line_passages(english if collection != language else foreign)
+    def query_collection(self, query_set: QuerySet) -> str:
+        """The collection whose passages are the queries, one for one in the same order."""
+        return f"en-of-{query_set.language}" if query_set.collection == query_set.language else query_set.language
 
-
-def query_collection(query_set: QuerySet) -> str:
-    """The collection whose passages are the queries, one for one in the same order."""
-    return f"en-of-{query_set.language}" if query_set.collection == query_set.language else query_set.language
-
-
-def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
-    """Line number -> {id of the same line on the other side: 1}."""
-    return line_judgments(len(_pair(data, query_set.language)[0]))
+    def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Line number -> {id of the same line on the other side: 1}."""
+        return line_judgments(len(_pair(data, query_set.language)[0]))
 
 
 def _pair(data: Data, language: str) -> tuple[list[str], list[str]]:
@@ -95,7 +93,7 @@ def line_passages(texts: Sequence[str]) -> Iterator[Passage]:
     return (Passage(_passage_id(number, len(texts)), "", text) for number, text in enumerate(texts))
 
 
-def line_judgments(size: int) -> dict[str, dict[str, int]]:
+def line_judgments(size: int) -> Judgments:
     """Query id -> {id of the same line on the other side: 1}, for sides of so many lines."""
     return {f"{number:04d}": {_passage_id(number, size): 1} for number in range(size)}
 

@@ -35,11 +35,10 @@ from typing import NamedTuple
 import numpy as np
 
 from stele import catalogue
-from stele.benchmarks import xsa
 from stele.benchmarks._files import folder_of, located
+from stele.benchmarks.reader import RetrievalReader, pair_query_sets, sides
 from stele.benchmarks.tatoeba import file_code, line_judgments, line_passages, line_queries
-from stele.benchmarks.types import Data, Passage, Query, QuerySet
-from stele.benchmarks.xsa import sides
+from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
@@ -48,9 +47,6 @@ from stele.files.reading import reading
 logger = logging.getLogger(__name__)
 
 DATASET = "tatoeba_exports"
-AVERAGE = "macro"  # mean over pairs
-NORMALIZE = True  # cosine, whatever the encoder's own habit
-SIMILARITY = "cosine"  # of embeddings that are given
 SIZE = 1_000  # pairs of sentences
 SEED = 0
 WORDS = 3
@@ -59,31 +55,31 @@ ADDRESSES = ("@", "http")  # no language's own
 Texts = list[tuple[str, str]]  # sentences of the first and of the second language that translate each other
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """Both directions of every pair; each side of a pair is its own collection."""
-    both = xsa.query_sets(languages)
-    return [each._replace(collection=_collection(each.language, each.collection)) for each in both]
+class TatoebaPairs(RetrievalReader):
+    NORMALIZE = True  # cosine, whatever the encoder's own habit
+    SIMILARITY = "cosine"  # of embeddings that are given
 
+    def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
+        """Both directions of every pair; each side of a pair is its own collection."""
+        both = pair_query_sets(languages)
+        return [each._replace(collection=_collection(each.language, each.collection)) for each in both]
 
-def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
-    """The sentences of the searching side; a query's id is its number from 0."""
-    return line_queries(_side(data, query_set.language, query_set.name.partition("-")[0]))
+    def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
+        """The sentences of the searching side; a query's id is its number from 0."""
+        return line_queries(_side(data, query_set.language, query_set.name.partition("-")[0]))
 
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The sentences of one side of a pair."""
+        language, _, pair = collection.partition("-of-")
+        return line_passages(_side(data, pair, language))
 
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The sentences of one side of a pair."""
-    language, _, pair = collection.partition("-of-")
-    return line_passages(_side(data, pair, language))
+    def query_collection(self, query_set: QuerySet) -> str:
+        """The collection whose passages are the queries, one for one in the same order."""
+        return _collection(query_set.language, query_set.name.partition("-")[0])
 
-
-def query_collection(query_set: QuerySet) -> str:
-    """The collection whose passages are the queries, one for one in the same order."""
-    return _collection(query_set.language, query_set.name.partition("-")[0])
-
-
-def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
-    """Number of a sentence -> {id of its translation: 1}."""
-    return line_judgments(len(_texts(data, query_set.language)))
+    def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
+        """Number of a sentence -> {id of its translation: 1}."""
+        return line_judgments(len(_texts(data, query_set.language)))
 
 
 def _collection(pair: str, language: str) -> str:

@@ -22,6 +22,7 @@ from pathlib import Path
 from stele.artifacts.records import read_record
 from stele.benchmarks._files import located
 from stele.benchmarks._tables import typed_columns
+from stele.benchmarks.reader import TrainingReader
 from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.errors import SteleError
 from stele.files.reading import reading
@@ -33,13 +34,14 @@ MINED_PASSAGES, MINED_QUESTIONS = "{collection}.passages.parquet", "{collection}
 MINE_AGAIN = "mine the negatives again"
 
 
-def training(data: Data, split: str) -> Iterator[TrainingExample]:
-    """The examples of all languages given, in the order in which they were made; a passage has no title."""
-    if split != "train":
-        raise SteleError(f"a transfer set has no split {split!r}; valid: train")
-    for parts in data.values():
-        for language, folder in parts.items():
-            yield from _examples(folder, language)
+class TransferSet(TrainingReader):
+    def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
+        """The examples of all languages given, in the order in which they were made; a passage has no title."""
+        if split != "train":
+            raise SteleError(f"a transfer set has no split {split!r}; valid: train")
+        for parts in data.values():
+            for language, folder in parts.items():
+                yield from _examples(folder, language)
 
 
 def _examples(folder: Path, language: str) -> Iterator[TrainingExample]:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 # dataset id -> part (a language or "all") -> folder with that part's files
 Data = Mapping[str, Mapping[str, Path]]
+# query id -> {passage id: gain}
+Judgments = dict[str, dict[str, int]]
 
 
 class QuerySet(NamedTuple):

@@ -30,47 +30,46 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from stele.benchmarks._files import below, folder_of, lines, open_bytes, refuse_again
-from stele.benchmarks.types import Data, ParallelTexts, QuerySet
-from stele.benchmarks.xsa import query_sets, sides
+from stele.benchmarks.reader import ParallelTextsReader
+from stele.benchmarks.types import Data, ParallelTexts
 from stele.errors import SteleError
 from stele.files.reading import TarMember, reading
 from stele.progress import track
 
 DATASET = "uncorpus"
-AVERAGE = "macro"  # mean over pairs
-SIMILARITY = "csls"
 DAMAGED = 0.001  # of the documents, at most
 logger = logging.getLogger(__name__)
 
-__all__ = ["AVERAGE", "SIMILARITY", "judgments", "parallel_texts", "query_sets"]
 
+class Xda(ParallelTextsReader):
+    def parallel_texts(self, data: Data, languages: Iterable[str]) -> ParallelTexts:
+        """The documents in some languages, by their ids.
 
-def parallel_texts(data: Data, languages: Iterable[str]) -> ParallelTexts:
-    """The documents in some languages, by their ids; SteleError where none has a partner, or too many are damaged."""
-    languages, folder = [*languages], folder_of(data, next(iter(data), DATASET), "all")
-    files = files_by_language(folder)
-    if missing := next((language for language in languages if language not in files), None):
-        raise SteleError(
-            f"{folder}: no documents in {missing}; want the archive UNv1.0-TEI.{missing}.tar.gz (or its parts .00, "
-            f".01, ...) or a folder {missing} with .xml files; found {', '.join(files) or 'nothing'}"
+        Raises SteleError where none has a partner, or too many are damaged.
+        """
+        languages, folder = [*languages], folder_of(data, next(iter(data), DATASET), "all")
+        files = files_by_language(folder)
+        if missing := next((language for language in languages if language not in files), None):
+            raise SteleError(
+                f"{folder}: no documents in {missing}; want the archive UNv1.0-TEI.{missing}.tar.gz (or its parts .00, "
+                f".01, ...) or a folder {missing} with .xml files; found {', '.join(files) or 'nothing'}"
+            )
+        wanted = _listed(folder)
+        texts, counts = {}, Counter()
+        for language, paths in files.items():
+            read = track(documents(folder, paths, language), None, f"read documents in {language}")
+            chosen = ((name, content) for name, content in read if wanted is None or name in wanted)
+            texts[language] = _texts(chosen, str(paths[0]), counts, keep=language in languages)
+        every = set().union(*texts.values()) if wanted is None else wanted
+        ids = sorted(every.intersection(*texts.values()))
+        if not ids:
+            raise SteleError(
+                f"{folder}: no document is there in all of {', '.join(files)}; want the same paths in each"
+            )
+        left_out = {"without_partner": len(every) - len(ids), **{name: counts[name] for name in ("empty", "damaged")}}
+        return ParallelTexts(
+            ids, {language: [texts[language][name] for name in ids] for language in languages}, left_out
         )
-    wanted = _listed(folder)
-    texts, counts = {}, Counter()
-    for language, paths in files.items():
-        read = track(documents(folder, paths, language), None, f"read documents in {language}")
-        chosen = ((name, content) for name, content in read if wanted is None or name in wanted)
-        texts[language] = _texts(chosen, str(paths[0]), counts, keep=language in languages)
-    every = set().union(*texts.values()) if wanted is None else wanted
-    ids = sorted(every.intersection(*texts.values()))
-    if not ids:
-        raise SteleError(f"{folder}: no document is there in all of {', '.join(files)}; want the same paths in each")
-    left_out = {"without_partner": len(every) - len(ids), **{name: counts[name] for name in ("empty", "damaged")}}
-    return ParallelTexts(ids, {language: [texts[language][name] for name in ids] for language in languages}, left_out)
-
-
-def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
-    """Document -> {itself, in the other language: 1}."""
-    return {name: {name: 1} for name in parallel_texts(data, sides(query_set.language)).ids}
 
 
 def _texts(documents: Iterable[tuple[str, bytes]], where: str, counts: Counter[str], keep: bool) -> dict[str, str]:

@@ -9,10 +9,11 @@ Scored by answers in the first tokens of the passages' texts (no titles), not by
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
 from stele.benchmarks._training_layouts import dpr_examples, w100_passages, w100_texts
+from stele.benchmarks.reader import GoldPairsReader, RetrievalReader, TrainingReader
 from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 
 QUESTIONS = "xor_tydi"
@@ -20,55 +21,49 @@ CORPUS = "enwiki_20190201_w100"
 TRAINING = "xor_dpr_train"
 JUDGED = "dev"
 FILES = {"train": "xor_train_retrieve_eng_span.jsonl", "dev": "xor_dev_retrieve_eng_span_v1_1.jsonl"}
-AVERAGE = "macro"  # mean over the languages with at least one countable question
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """One query set a language; all search the English collection."""
-    return [QuerySet(language, language, "en") for language in languages]
+class XorRetrieve(RetrievalReader, TrainingReader, GoldPairsReader):
+    AVERAGE = "macro"  # mean over the languages with at least one countable question
+    COLLECTION = "en"
+    SCORED_BY = "answers"
 
+    def queries(self, data: Data, query_set: QuerySet, split: str = JUDGED) -> Iterator[Query]:
+        """The questions of one language, yes/no questions included (scoring leaves those out)."""
+        for name, item, where in _questions(data, query_set.language, split):
+            yield Query(name, field(item, "question", str, where))
 
-def queries(data: Data, query_set: QuerySet, split: str = JUDGED) -> Iterator[Query]:
-    """The questions of one language, yes/no questions included (scoring leaves those out)."""
-    for name, item, where in _questions(data, query_set.language, split):
-        yield Query(name, field(item, "question", str, where))
+    def answers(self, data: Data, query_set: QuerySet) -> dict[str, list[str]]:
+        """Question id -> its gold answers (English strings, or yes / no), as they are in the file."""
+        gold = {}
+        for name, item, where in _questions(data, query_set.language):
+            written = field(item, "answers", list, where)
+            gold[name] = [field({"answers": a}, "answers", str, where) for a in written]
+        return gold
 
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """The 18 million English passages, streamed."""
+        return w100_passages(_corpus(data, collection))
 
-def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
-    """Question id -> its gold answers (English strings, or yes / no), as they are in the file."""
-    gold = {}
-    for name, item, where in _questions(data, query_set.language):
-        written = field(item, "answers", list, where)
-        gold[name] = [field({"answers": a}, "answers", str, where) for a in written]
-    return gold
+    def texts(self, data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
+        """The texts of some passages."""
+        return w100_texts(_corpus(data, collection), ids)
 
+    def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
+        """XOR-TyDi's own DPR training file (question in its language, gold paragraph, one hard negative)."""
+        yield from dpr_examples(located(folder_of(data, TRAINING, "all"), f"dpr_{split}_data.json"), "", split)
 
-def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The 18 million English passages, streamed."""
-    return w100_passages(_corpus(data, collection))
+    def pairs(self, data: Data, language: str) -> Iterator[tuple[Query, Passage | None]]:
+        """The dev questions of one language, each with its gold passage in English.
 
-
-def texts(data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
-    """The texts of some passages."""
-    return w100_texts(_corpus(data, collection), ids)
-
-
-def training(data: Data, split: str) -> Iterator[TrainingExample]:
-    """XOR-TyDi's own DPR training file (question in its language, gold paragraph, one hard negative)."""
-    yield from dpr_examples(located(folder_of(data, TRAINING, "all"), f"dpr_{split}_data.json"), "", split)
-
-
-def pairs(data: Data, language: str) -> Iterator[tuple[Query, Passage | None]]:
-    """The dev questions of one language, each with its gold passage in English.
-
-    The passages stand in DPR's dev file alone, which has no ids: a question is looked up there by its text. None where
-    it has no passage (DPR's file leaves out those that are answered by yes or no).
-    """
-    gold: dict[str, Passage] = {}
-    for example in training(data, "dev"):
-        gold.setdefault(example.query.strip(), example.positives[0])
-    for query in queries(data, QuerySet(language, language, "en")):
-        yield query, gold.get(query.text.strip())
+        The passages stand in DPR's dev file alone, which has no ids: a question is looked up there by its text. None
+        where it has no passage (DPR's file leaves out those that are answered by yes or no).
+        """
+        gold: dict[str, Passage] = {}
+        for example in self.training(data, "dev"):
+            gold.setdefault(example.query.strip(), example.positives[0])
+        for query in self.queries(data, QuerySet(language, language, "en")):
+            yield query, gold.get(query.text.strip())
 
 
 def _questions(data: Data, language: str, split: str = JUDGED) -> Iterator[tuple[str, dict, str]]:

@@ -11,67 +11,46 @@ de-en=DE.npy,EN.npy`): what belongs together stands in the same line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from stele.benchmarks._files import below, folder_of, lines
-from stele.benchmarks.types import Data, ParallelTexts, QuerySet
+from stele.benchmarks.reader import ParallelTextsReader
+from stele.benchmarks.types import Data, ParallelTexts
 from stele.errors import SteleError
 
 DATASET = "xnli_15way"
 FILE = "xnli.15way.orig.tsv"
-AVERAGE = "macro"  # mean over pairs
-SIMILARITY = "csls"
 
 
-def query_sets(languages: Sequence[str]) -> list[QuerySet]:
-    """Both directions of every pair, the pair's own first."""
-    both = []
-    for pair in languages:
-        first, second = sides(pair)
-        both += [QuerySet(pair, pair, second), QuerySet(f"{second}-{first}", pair, first)]
-    return both
+class Xsa(ParallelTextsReader):
+    def parallel_texts(self, data: Data, languages: Iterable[str]) -> ParallelTexts:
+        """The sentences in some languages, without those that lack one.
 
-
-def sides(pair: str) -> tuple[str, str]:
-    """The two languages of a pair. Raises SteleError where it is not two.
-
-    >>> sides("de-en")
-    ('de', 'en')
-    """
-    first, dash, second = pair.partition("-")
-    if not (first and dash and second) or first == second:
-        raise SteleError(f"{pair!r}: want a pair of languages, as de-en")
-    return first, second
-
-
-def parallel_texts(data: Data, languages: Iterable[str]) -> ParallelTexts:
-    """The sentences in some languages, without those that lack one; SteleError for a damaged table, no such column."""
-    path = _table(folder_of(data, next(iter(data), DATASET), "all"))
-    rows = ((number, line.split("\t")) for number, line in lines(path))
-    _, header = next(rows, (0, [""]))
-    places = {language: _place(header, language, path) for language in languages}
-    ids: list[str] = []
-    texts: dict[str, list[str]] = {language: [] for language in places}
-    empty = 0
-    for number, cells in rows:
-        if len(cells) != len(header):
-            raise SteleError(f"{path}, line {number}: want {len(header)} columns, as the header, found {len(cells)}")
-        cells = [" ".join(cell.split()) for cell in cells]
-        if not all(cells):
-            empty += 1
-            continue
-        ids.append(f"{number - 2:05d}")
-        for language, place in places.items():
-            texts[language].append(cells[place])
-    if not ids:
-        raise SteleError(f"{path}: no sentence in it that all languages of its header have")
-    return ParallelTexts(ids, texts, {"empty": empty})
-
-
-def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
-    """Sentence -> {itself, in the other language: 1}."""
-    return {name: {name: 1} for name in parallel_texts(data, sides(query_set.language)).ids}
+        Raises SteleError for a damaged table, and for a language without a column.
+        """
+        path = _table(folder_of(data, next(iter(data), DATASET), "all"))
+        rows = ((number, line.split("\t")) for number, line in lines(path))
+        _, header = next(rows, (0, [""]))
+        places = {language: _place(header, language, path) for language in languages}
+        ids: list[str] = []
+        texts: dict[str, list[str]] = {language: [] for language in places}
+        empty = 0
+        for number, cells in rows:
+            if len(cells) != len(header):
+                raise SteleError(
+                    f"{path}, line {number}: want {len(header)} columns, as the header, found {len(cells)}"
+                )
+            cells = [" ".join(cell.split()) for cell in cells]
+            if not all(cells):
+                empty += 1
+                continue
+            ids.append(f"{number - 2:05d}")
+            for language, place in places.items():
+                texts[language].append(cells[place])
+        if not ids:
+            raise SteleError(f"{path}: no sentence in it that all languages of its header have")
+        return ParallelTexts(ids, texts, {"empty": empty})
 
 
 def _place(header: list[str], language: str, path: Path) -> int:

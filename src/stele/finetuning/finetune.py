@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records, record_count
+from stele.benchmarks.reader import TrainingReader
 from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, State, Whole, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
-from stele.registry import load_named
 from stele.training.curve import copy_curve
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 JOB = "finetune"
-BENCHMARKS = "stele.benchmarks"
 
 
 class Finetune(Job):
@@ -198,9 +198,7 @@ def _readers(
 
     def reader(chosen: Any, split: str, given: Mapping[str, Path], most: int | None) -> Callable:
         def read():
-            source = load_named(BENCHMARKS, chosen.module, kind="training set")
-            if not hasattr(source, "training"):
-                raise SteleError(f"--recipe: {chosen.module} has no training examples")
+            source = load_reader(chosen.module, TrainingReader)
             folders = {k: v for k, v in data_folders(given).items() if chosen.data is None or k in chosen.data}
             examples = islice(source.training(folders, split), most)
             total = min((number for number in (most, record_count(given, split)) if number), default=None)

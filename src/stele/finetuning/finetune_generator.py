@@ -14,14 +14,15 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.reader import TrainingReader
 from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, State, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.recipes.finetuning import GeneratorRecipe, parse_generator
-from stele.registry import load_named
 from stele.training.curve import copy_curve
 
 if TYPE_CHECKING:
@@ -96,9 +97,7 @@ def run(args: FinetuneGenerator) -> None:
 
 def drawn_pairs(recipe: GeneratorRecipe, training: Mapping[str, Path], seed: int) -> tuple[list[Pair], int]:
     """(query, first positive passage) of examples drawn by the seed, in their order; and how many there are."""
-    source = load_named("stele.benchmarks", recipe.training_set.module, kind="training set")
-    if not hasattr(source, "training"):
-        raise SteleError(f"--recipe: {recipe.training_set.module} has no training examples")
+    source = load_reader(recipe.training_set.module, TrainingReader)
     pairs = [
         (example.query, f"{example.positives[0].title} {example.positives[0].text}".strip())
         for example in source.training(data_folders(training), "train")

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -19,14 +18,15 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.run_files import write_run
 from stele.artifacts.state import drop, own_folder, write_with_epochs
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, QuerySet
 from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, Some, State, record_beside
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash
 from stele.files.reading import parse_object
 from stele.recipes.reranking import CrossEncoder, parse_recipe
-from stele.registry import load_named
 from stele.reranking.folds.candidates import Candidates, contents, has_relevant, read_candidates
 from stele.reranking.scorers import Sources, UntrainedScorer, load_scorer
 from stele.reranking.scorers._words import word_vector_reader
@@ -69,7 +69,7 @@ def run(args: Rerank) -> None:
     inputs = benchmark_data | word_vectors | ({"encoder": args.encoder} if args.encoder else {})
     made_by = {"benchmark": args.benchmark, **recipe.model_dump(mode="json")}
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
-    benchmark, data = load_named("stele.benchmarks", args.benchmark, kind="benchmark"), data_folders(benchmark_data)
+    benchmark, data = load_reader(args.benchmark, RetrievalReader), data_folders(benchmark_data)
     read_vectors = word_vector_reader(_word_folders(word_vectors))
 
     runs, searches, rows = {}, {}, []
@@ -147,9 +147,9 @@ def _word_folders(word_vectors: Mapping[str, Path]) -> dict[str, Path]:
     return folders
 
 
-def _fold_of_topics(benchmark: ModuleType, data: Data, query_set: QuerySet, seed: int) -> dict[str, int]:
+def _fold_of_topics(benchmark: RetrievalReader, data: Data, query_set: QuerySet, seed: int) -> dict[str, int]:
     """Topic -> fold, of the topics that have a relevant document in the collection, whatever the query language."""
-    judgments = getattr(benchmark, "all_judgments", benchmark.judgments)(data, query_set)
+    judgments = benchmark.all_judgments(data, query_set)
     topics = [topic for topic, judged in judgments.items() if has_relevant(judged)]
     return folds_by_hash(topics, f"{seed} {query_set.collection} ")
 

@@ -19,7 +19,9 @@ from typing import Annotated
 from stele.artifacts import records
 from stele.artifacts.run import run_of
 from stele.artifacts.state import drop, own_folder
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Query, QuerySet
 from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Some, State, Whole, record_beside
 from stele.errors import SteleError
@@ -30,7 +32,6 @@ from stele.files.reading import parse_object, read_state
 from stele.files.strict import Values
 from stele.progress import track
 from stele.recipes.search import Search, Tuning, parse_lexical
-from stele.registry import load_named
 from stele.retrieval.lexical import anserini, lucene_bm25
 from stele.retrieval.lexical.engines import Bm25sEngine, Engine, Texts
 from stele.retrieval.lexical.lucene_bm25 import ANSERINI, Hits, choose
@@ -38,7 +39,6 @@ from stele.retrieval.searches.search_job import (
     FinishedSearches,
     check_counts,
     expected_passages,
-    left_out,
     topic_options,
 )
 
@@ -97,7 +97,7 @@ class Bm25Job:
         check_counts(args, "depth", "threads")
         # the benchmark and the recipe
         self.args = args
-        self.benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+        self.benchmark = load_reader(args.benchmark, RetrievalReader)
         benchmark_data = data_records(args.data)
         self.data = data_folders(benchmark_data)
         self.query_sets: list[QuerySet] = self.benchmark.query_sets(args.languages)
@@ -120,7 +120,7 @@ class Bm25Job:
             queries, hits, facts = self.tuned(query_set, self.recipe)
         else:
             queries, hits, facts = self.direct(query_set, self.recipe)
-        cut = left_out(self.benchmark, self.data, query_set).cut
+        cut = self.benchmark.left_out(self.data, query_set).cut
         ranked = (
             (query.id, cut(query.id, query_hits, self.args.depth))
             for query, query_hits in zip(queries, hits, strict=True)
@@ -142,7 +142,9 @@ class Bm25Job:
 
     def tuned(self, query_set: QuerySet, recipe: Tuning) -> tuple[list[Query], list[Hits], Values]:
         """The queries, their hits with the k1 and b that are best on another split, and the facts of the search."""
-        tuned, judged = recipe.split, self.benchmark.JUDGED
+        tuned, judged = recipe.split, self.benchmark.JUDGED_SPLIT
+        if judged is None:
+            raise SteleError(f"--recipe: split {tuned}: {self.args.benchmark} has none but the scored one to tune on")
         splits = {split: self.queries(query_set, split) for split in (tuned, judged)}
         engine = self.engine(query_set, splits)
         mrr = self.tune(query_set, engine, splits[tuned], recipe)
@@ -175,7 +177,7 @@ class Bm25Job:
 
     def queries(self, query_set: QuerySet, *split: str) -> list[Query]:
         """The queries of a split, or of a benchmark without splits. Raises SteleError where there is none."""
-        options = topic_options(self.benchmark, getattr(self.recipe, "field", None))
+        options = topic_options(self.benchmark, self.args.benchmark, getattr(self.recipe, "field", None))
         queries = list(self.benchmark.queries(self.data, query_set, *split, **options))
         if not queries:
             name = " ".join([*split, "query"])
@@ -194,7 +196,7 @@ class Bm25Job:
 
     def deepest(self, query_set: QuerySet, queries: Sequence[Query]) -> int:
         """The number of hits to search, so that each query has --depth of them that may count."""
-        of_query_set = left_out(self.benchmark, self.data, query_set)
+        of_query_set = self.benchmark.left_out(self.data, query_set)
         return of_query_set.deepest((query.id for query in queries), self.args.depth)
 
     def contents(self, query_set: QuerySet) -> Iterator[tuple[str, str]]:

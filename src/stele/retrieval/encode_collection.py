@@ -13,11 +13,12 @@ from typing import Annotated
 
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.reader import RetrievalReader
 from stele.command.arguments import Code, Datasets, NewRecord, State, record_of
 from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.reading import read_state
-from stele.registry import load_named
 from stele.retrieval.dense.encoder_arguments import EncoderJob, parse_encoding
 from stele.retrieval.dense.job_collections import JOB, STORED_FILES, CollectionEncoding
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
@@ -44,12 +45,12 @@ def run(args: EncodeCollection) -> None:
 
     clock = records.start()
     # the benchmark, and the encoder in all processes
-    benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+    benchmark = load_reader(args.benchmark, RetrievalReader)
     benchmark_data = data_records(args.data)
     set_threads(args.threads)
     processes = ProcessGroup(process_context())
     encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(processes.device))
-    windows, normalize = parse_windows(args.windows), getattr(benchmark, "NORMALIZE", False) or encoder.cosine
+    windows, normalize = parse_windows(args.windows), benchmark.NORMALIZE or encoder.cosine
 
     # the state folder
     facts = {

@@ -14,21 +14,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.run_files import write_run
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.reader import BenchmarkReader, GoldPairsReader, ParallelTextsReader, sides
 from stele.benchmarks.types import Data, Passage, Query
-from stele.benchmarks.xsa import sides
 from stele.command.arguments import Datasets, NewRecord, Some, record_beside
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import facts_digest, folder_facts
-from stele.registry import load_named
 from stele.retrieval.dense.encoder_arguments import EncoderJob, load_given_encoder
 
 if TYPE_CHECKING:
@@ -51,8 +50,8 @@ class EncodePairs(EncoderJob):
 
 def run(args: EncodePairs) -> None:
     clock = records.start()
-    benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
-    write = next((write for what, write in WRITERS.items() if hasattr(benchmark, what)), None)
+    benchmark = load_reader(args.benchmark, BenchmarkReader)
+    write = next((write for kind, write in WRITERS.items() if isinstance(benchmark, kind)), None)
     if write is None:
         raise SteleError(f"--benchmark {args.benchmark}: neither questions with gold passages nor parallel texts")
     data = data_records(args.data)
@@ -77,7 +76,7 @@ def run(args: EncodePairs) -> None:
 
 
 def write_vectors(
-    benchmark: ModuleType, data: Data, languages: Sequence[str], encoder: Encoder, folder: Path
+    benchmark: GoldPairsReader, data: Data, languages: Sequence[str], encoder: Encoder, folder: Path
 ) -> dict[str, Any]:
     """Writes two arrays a language, of its questions and their gold passages; returns the facts of the record.
 
@@ -100,13 +99,12 @@ def write_vectors(
         counts[language]["cut_passages"] = encoder.cut
         counts[language] |= {side: f"{VECTORS}/{name}" for side, name in names.items()}
     if not counts:
-        name = benchmark.__name__.rpartition(".")[2]
-        raise SteleError(f"{name}: no question in {', '.join(languages)} has a gold passage")
+        raise SteleError(f"no question in {', '.join(languages)} has a gold passage")
     return {"vectors": counts}
 
 
 def write_runs(
-    benchmark: ModuleType, data: Data, languages: Sequence[str], encoder: Encoder, folder: Path
+    benchmark: ParallelTextsReader, data: Data, languages: Sequence[str], encoder: Encoder, folder: Path
 ) -> dict[str, Any]:
     """Writes a run for each direction of each pair of `languages`; returns the facts of the record."""
     from stele.encoders.neighbours import nearest_translations
@@ -132,7 +130,7 @@ def write_runs(
     return {"searches": searches, "parallel": True, "left_out": parallel.left_out, "similarity": benchmark.SIMILARITY}
 
 
-WRITERS = {"pairs": write_vectors, "parallel_texts": write_runs}  # by the function that a benchmark has
+WRITERS = {GoldPairsReader: write_vectors, ParallelTextsReader: write_runs}
 
 
 def split(pairs: Sequence[tuple[Query, Passage | None]]) -> tuple[list[Query], list[Passage], int]:

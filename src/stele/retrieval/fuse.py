@@ -22,7 +22,9 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.run import Hits, Run, run_of
 from stele.artifacts.run_files import read_run, runs_of, write_run
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.reader import RetrievalReader
 from stele.command.arguments import Datasets, Job, Json, NewRecord, Record, Some, Whole, record_beside
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash, read_folds
@@ -32,7 +34,6 @@ from stele.files.formats import write_csv
 from stele.files.reading import parse_object, reading
 from stele.files.strict import validate
 from stele.recipes.search import Fusion
-from stele.registry import load_named
 
 ALPHAS = np.arange(101) / 100  # the weight of term matching; the paper does not say which were tried
 DIGITS = 4  # of the mean AP that a weight is chosen by
@@ -65,7 +66,7 @@ def run(args: Fuse) -> None:
     if args.depth < 1:
         raise SteleError(f"--depth must be at least 1, found {args.depth}")
     recipe = validate(Fusion, parse_object(args.recipe, "--recipe"), "--recipe")
-    benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+    benchmark = load_reader(args.benchmark, RetrievalReader)
     data_inputs = data_records(args.data)
     data = data_folders(data_inputs)
     term, dense = (runs_of(records.read_record(path), path.parent) for path in (args.term, args.dense))

@@ -17,7 +17,9 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.transfer_set import write_set
 from stele.benchmarks.types import Passage
 from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, State, record_of
@@ -27,7 +29,6 @@ from stele.files.digests import folder_facts
 from stele.files.reading import parse_object, read_state
 from stele.progress import bar
 from stele.recipes.transfer import GeneratedQueriesRecipe, parse_generated_queries
-from stele.registry import load_named
 from stele.retrieval.dense.windows import DocumentWindows, by_sentences, parse_windows
 from stele.text.sentences import split_sentences
 
@@ -59,7 +60,7 @@ def run(args: GenerateQueries) -> None:
     clock = records.start()
     # the recipe, the inputs and the state folder
     recipe, windows = parse_generated_queries(parse_object(args.recipe, "--recipe")), parse_windows(args.windows)
-    benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+    benchmark = load_reader(args.benchmark, RetrievalReader)
     benchmark_data = data_records(args.data)
     data = data_folders(benchmark_data)
     (query_set,) = benchmark.query_sets([args.language])

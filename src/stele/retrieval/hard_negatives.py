@@ -7,7 +7,7 @@ passage under several ids. A question that occurs twice is searched once, withou
 What it costs: the collection is read and encoded once; its vectors are read once for every million of kept passages
 (34,000 questions at depth 30); and it is read once more to write the texts of the negatives. For MS MARCO (401,000
 questions, 8.8 million passages of 768 numbers) that is 27 GB of disk and 5.4e15 multiplications and additions, which
-are 40 hours of one core (tests/speed/bench_hard_negatives.py) or minutes of a GPU that faiss can use. Memory: a
+are 40 hours of one core (docs/speed.md) or minutes of a GPU that faiss can use. Memory: a
 few blocks of passages, 34,000 questions with their negatives, and the ids of all negatives. A killed job resumes
 where it stopped: encoded blocks and searched questions are kept. Several processes (torchrun's) share the
 encoding and the search, read the collection each for itself, and write the same bytes as one.
@@ -27,7 +27,9 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.reader import CollectionReader, TrainingReader
 from stele.benchmarks.transfer_set import MINED_PASSAGES, MINED_QUESTIONS
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.command.arguments import Code, Datasets, Job, NewRecord, Record, State, Threads, Whole, record_of
@@ -37,7 +39,6 @@ from stele.files.digests import folder_facts
 from stele.files.paths import relative
 from stele.files.reading import read_state
 from stele.progress import bar, track
-from stele.registry import load_named
 from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.processes import ProcessGroup, encode_queries, set_threads
 from stele.retrieval.searches import search_job
@@ -157,9 +158,8 @@ class MiningJob:
         set_threads(args.threads)
         self.args, self.depth = args, args.depth
         self.processes = ProcessGroup(process_context())
-        self.module = load_named("stele.benchmarks", args.training_set, kind="training set")
-        if not (hasattr(self.module, "training") and hasattr(self.module, "passages")):
-            raise SteleError(f"--training-set {args.training_set}: it has no training questions, or no collection")
+        self.training_set = load_reader(args.training_set, TrainingReader)
+        self.collection = load_reader(args.training_set, CollectionReader)
         data = data_records(args.data)
         self.inputs, self.data = {"encoder": args.encoder, **data}, data_folders(data)
         self.encoder = load_encoder(args.encoder.parent, None, str(self.processes.device))
@@ -172,7 +172,7 @@ class MiningJob:
         """The questions of the training set by collection. Raises SteleError where there is none."""
         collections: dict[str, Questions] = {}
         with bar(None, "read questions", "questions") as shown:
-            for example in self.module.training(self.data, "train"):
+            for example in self.training_set.training(self.data, "train"):
                 if example.language not in collections:  # it becomes the name of files
                     relative(example.language, "the language of a training question")
                 collections.setdefault(example.language, Questions()).add(example)
@@ -182,7 +182,7 @@ class MiningJob:
         return collections
 
     def passages(self, collection: str) -> Iterator[Passage]:
-        return self.module.passages(self.data, collection)
+        return self.collection.passages(self.data, collection)
 
     def counts_file(self, collection: str) -> Path:
         """The counts of a mined collection; written after its files."""

@@ -17,6 +17,7 @@ import numpy as np
 from stele.artifacts import records
 from stele.benchmarks import tatoeba
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.tatoeba import Tatoeba
 from stele.benchmarks.types import QuerySet
 from stele.command.arguments import Datasets, ends_in
 from stele.errors import SteleError
@@ -46,7 +47,7 @@ def run(args: Project) -> None:
     sides = sentences(args.language, data_folders(data))
     # encode both sides of the pairs
     encoder = load_given_encoder(args)
-    query_sets = {_side(query_set): query_set for query_set in tatoeba.query_sets([args.language])}
+    query_sets = {_side(query_set): query_set for query_set in Tatoeba().query_sets([args.language])}
     transforms = CalibrationTransforms(args, encoder, list(query_sets.values()))
     vectors = []
     for side, texts in sides.items():
@@ -77,8 +78,8 @@ def run(args: Project) -> None:
 def sentences(language: str, data: tatoeba.Data) -> dict[str, list[str]]:
     """English and the other language -> the first sentences of its side of the pairs, in file order."""
     sides = {}
-    for query_set in tatoeba.query_sets([language]):
-        sides[_side(query_set)] = [query.text for query in islice(tatoeba.queries(data, query_set), PAIRS)]
+    for query_set in Tatoeba().query_sets([language]):
+        sides[_side(query_set)] = [query.text for query in islice(Tatoeba().queries(data, query_set), PAIRS)]
     if not sides:
         raise SteleError(f"--language {language}: Tatoeba pairs English with other languages")
     return {side: sides[side] for side in ("en", language)}

@@ -23,14 +23,15 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.state import drop
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.command.arguments import Code, Datasets, NewRecord, Some, State, Whole, record_beside
 from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.progress import bar
 from stele.recipes.search import TopicField
-from stele.registry import load_named
 from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.encoder_arguments import (
     CalibratedJob,
@@ -147,19 +148,19 @@ class RetrievalJob:
 
         # the benchmark and its data
         self.args = args
-        self.benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+        self.benchmark = load_reader(args.benchmark, RetrievalReader)
         benchmark_data = data_records(args.data)
         self.data = data_folders(benchmark_data)
         self.query_sets: list[QuerySet] = self.benchmark.query_sets(args.languages)
         if not self.query_sets:
             raise SteleError(f"{args.benchmark}: nothing to search for {', '.join(args.languages)}")
-        self.topic_options = search_job.topic_options(self.benchmark, args.field)
+        self.topic_options = search_job.topic_options(self.benchmark, args.benchmark, args.field)
 
         # the encoder, and what is done to its vectors
         set_threads(args.threads)
         self.processes = ProcessGroup(process_context())
         self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(self.processes.device))
-        self.normalize: bool = getattr(self.benchmark, "NORMALIZE", False) or self.encoder.cosine
+        self.normalize: bool = self.benchmark.NORMALIZE or self.encoder.cosine
         self.transforms = CalibrationTransforms(args, self.encoder, self.query_sets)
         self.windows = parse_windows(args.windows)
         windows = self.windows and self.windows.model_dump()
@@ -210,11 +211,10 @@ class RetrievalJob:
 
     def query_collection(self, query_set: QuerySet) -> str | None:
         """The collection whose vectors are the queries' too, so that each text is encoded once; None without one."""
-        find = getattr(self.benchmark, "query_collection", None)
         is_symmetric = self.encoder.spec.symmetric and self.encoder.spec.precision == "float32"  # as queries are held
-        if find is None or not is_symmetric or self.args.limit or self.args.vectors:
+        if not is_symmetric or self.args.limit or self.args.vectors:
             return None
-        return find(query_set)
+        return self.benchmark.query_collection(query_set)
 
     def collections_together(self) -> list[list[str]]:
         """All collections, grouped with those that have their queries."""
@@ -267,7 +267,7 @@ class RetrievalJob:
         if len(vectors) != len(queries):
             raise SteleError(f"query set {query_set.name}: {len(queries)} queries, but {len(vectors)} vectors of them")
         # search, deep enough for the documents that may be no hits of their queries
-        left_out = search_job.left_out(self.benchmark, self.data, query_set)
+        left_out = self.benchmark.left_out(self.data, query_set)
         depth = left_out.deepest((query.id for query in queries), self.args.depth)
         with bar(collection.rows, f"search {query_set.name}, {len(queries)} queries", "passages") as shown:
             best = collection.search(vectors, self.windows.hits if self.windows else depth, shown.update)
@@ -310,7 +310,7 @@ class RetrievalJob:
 
     def _judged(self, query_sets: Sequence[QuerySet]) -> set[str]:
         """The ids of all judged documents."""
-        if not hasattr(self.benchmark, "judgments"):
+        if self.benchmark.SCORED_BY != "judgments":
             return set()
         names: set[str] = set()
         for query_set in query_sets:

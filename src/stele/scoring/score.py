@@ -20,7 +20,9 @@ from typing import Annotated
 
 from stele import catalogue
 from stele.artifacts import records
+from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import RECORD, data_folders, data_paths
+from stele.benchmarks.reader import BenchmarkReader
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command.arguments import Datasets, Job, Positional, Some, ends_in
 from stele.errors import SteleError
@@ -31,7 +33,7 @@ from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.files.digests import digest, file_facts, sha256
 from stele.scoring.system_files.report import print_report, write_queries, write_values
-from stele.scoring.system_files.systems import benchmark_module, given_outputs, read_case
+from stele.scoring.system_files.systems import given_outputs, read_case
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +68,7 @@ def run(args: Score) -> None:
     names = args.metrics or entry.metrics
     evaluators = {name: load_metric(name) for name in names}
     given, outputs = data_paths(args.data), given_outputs(args.run)
-    average = benchmark_module(args.benchmark).AVERAGE
+    average = load_reader(args.benchmark, BenchmarkReader).AVERAGE
     retrievals = [output.record for _, output in outputs if output.record]
     for record in retrievals:
         if record.get("benchmark") != args.benchmark:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 
 import numpy as np
 
 from stele.artifacts.run import Hits, Run, canonical, run_of
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Passage, QuerySet
 from stele.errors import SteleError
 from stele.evaluation.metrics.rankings import average_precision
@@ -73,7 +73,7 @@ def contents(passage: Passage) -> str:
     return f"{passage.title}\n\n{passage.text}" if passage.title else passage.text
 
 
-def read_candidates(benchmark: ModuleType, data: Data, query_set: QuerySet) -> Candidates:
+def read_candidates(benchmark: RetrievalReader, data: Data, query_set: QuerySet) -> Candidates:
     """The candidates of a query set, in the order of its judgments.
 
     A judged document that the collection lacks is left out and counted, and so is a topic without a relevant document;

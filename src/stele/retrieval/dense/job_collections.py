@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from stele.artifacts import records
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, QuerySet
 from stele.errors import SteleError
 from stele.recipes.search import TokenWindows, Windows
@@ -132,12 +132,12 @@ def read_stored(paths: Iterable[Path], encoder: str, expected: Mapping[str, Any]
     return stored
 
 
-def parts_of(benchmark: ModuleType, collection: str, stored: Mapping[str, Stored]) -> list[Stored]:
-    """The encoded collections that make up a benchmark's collection: that of its name, or those that its `parts` names.
+def parts_of(benchmark: RetrievalReader, collection: str, stored: Mapping[str, Stored]) -> list[Stored]:
+    """The encoded collections that make up a benchmark's collection: those that its `parts` names.
 
     Raises SteleError for one that was not given.
     """
-    names: Sequence[str] = benchmark.parts(collection) if hasattr(benchmark, "parts") else [collection]
+    names = benchmark.parts(collection)
     if missing := [name for name in names if name not in stored]:
         raise SteleError(f"--vectors: collection {collection} needs those of {', '.join(missing)} too")
     return [stored[name] for name in names]

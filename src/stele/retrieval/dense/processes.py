@@ -6,7 +6,7 @@ first of equal ones: all processes read the stream and compute the same split wi
 tokenises a window. A process has at most one window's characters more than another.
 
 Reading everything in every process is cheap: a core reads and divides 185,000 passages a second and tokenises 9,300
-(tests/speed/bench_shares.py), and both go on while a GPU encodes the texts before. Exchanged arrays are in main memory,
+(docs/speed.md), and both go on while a GPU encodes the texts before. Exchanged arrays are in main memory,
 so they go over gloo, on GPUs too.
 """
 
@@ -16,11 +16,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import QuerySet
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
@@ -191,14 +191,19 @@ class SharedQueries:
     """Vectors of queries that several searches of a job share, kept in `folder`, so that they are encoded once.
 
     Belebele's 376 searches use the questions of 122 variants, the English ones 122 times. Query sets share queries
-    where the benchmark's `asked_in` has the same value; a benchmark without `asked_in` shares none. `key` identifies
+    where the benchmark's `asked_in` has the same value. `key` identifies
     what the vectors are made from.
     """
 
     def __init__(
-        self, benchmark: ModuleType, query_sets: Sequence[QuerySet], folder: Path, key: str, processes: ProcessGroup
+        self,
+        benchmark: RetrievalReader,
+        query_sets: Sequence[QuerySet],
+        folder: Path,
+        key: str,
+        processes: ProcessGroup,
     ) -> None:
-        self._asked_in: Callable[[QuerySet], str] = getattr(benchmark, "asked_in", lambda query_set: query_set.name)
+        self._asked_in = benchmark.asked_in
         self._searches = Counter(map(self._asked_in, query_sets))
         self._folder, self._key, self._processes = folder, key, processes
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from stele.artifacts.run_files import write_run
 from stele.benchmarks.arguments import record_count
-from stele.benchmarks.types import Data, LeftOut, Passage, QuerySet
+from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.types import Passage, QuerySet
 from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
@@ -27,26 +26,16 @@ def check_counts(args: Job, *names: str) -> None:
             raise SteleError(f"--{name} must be at least 1, found {value}")
 
 
-def topic_options(benchmark: ModuleType, field: str | None) -> dict[str, str]:
+def topic_options(benchmark: RetrievalReader, name: str, field: str | None) -> dict[str, str]:
     """The keyword argument by which a benchmark's `queries` reads a field of its topics; none for its default.
 
     Raises SteleError for a benchmark whose queries have no fields.
-
-    >>> from stele.benchmarks import collection
-    >>> topic_options(collection, "description"), topic_options(collection, None)
-    ({'field': 'description'}, {})
     """
     if field is None:
         return {}
-    if "field" not in inspect.signature(benchmark.queries).parameters:
-        name = benchmark.__name__.rpartition(".")[2]
+    if not benchmark.FIELDS:
         raise SteleError(f"field {field}: the queries of {name} have no fields; leave it out")
     return {"field": field}
-
-
-def left_out(benchmark: ModuleType, data: Data, query_set: QuerySet) -> LeftOut:
-    """The documents that may be no hits of their queries; a ranking keeps as many more, for scoring to remove them."""
-    return benchmark.left_out(data, query_set) if hasattr(benchmark, "left_out") else LeftOut()
 
 
 def expected_passages(inputs: Mapping[str, Path], collection: str, *names: str) -> int | None:

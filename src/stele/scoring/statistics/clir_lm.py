@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from stele.artifacts.knowledge_base import read_pairs
 from stele.benchmarks import clef
+from stele.benchmarks.clef import Clef
 from stele.benchmarks.types import Data
 from stele.catalogue import datasets
 from stele.scoring.statistics import Counts, DatasetCounts
@@ -37,7 +38,7 @@ def clef_documents(data: Data, language: str) -> Iterator[tuple[str, bool]]:
     """The text of every document in a language, its title first, and whether it is judged for a topic that counts."""
     topics = _judged(data, language).values()
     judged = {name for documents in topics for name, grade in documents.items() if grade >= 0}
-    for passage in clef.passages(data, language):
+    for passage in Clef().passages(data, language):
         yield " ".join(filter(None, (passage.title, passage.text))), passage.id in judged
 
 
@@ -49,8 +50,8 @@ def section_pairs(data: Data) -> Counts:
 
 def _judged(data: Data, language: str) -> Judgments:
     """The judgments of each topic that has a relevant document in a language."""
-    (query_set,) = clef.query_sets([f"{language}-{language}"])
-    judged = clef.all_judgments(data, query_set)
+    (query_set,) = Clef().query_sets([f"{language}-{language}"])
+    judged = Clef().all_judgments(data, query_set)
     return {topic: documents for topic, documents in judged.items() if any(grade > 0 for grade in documents.values())}
 
 

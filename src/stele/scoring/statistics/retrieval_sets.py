@@ -9,7 +9,10 @@ mentions.
 from __future__ import annotations
 
 from stele.benchmarks import mewsli_x, mrtydi, xor_retrieve
+from stele.benchmarks.mewsli_x import MewsliX
+from stele.benchmarks.mrtydi import MrTydi
 from stele.benchmarks.types import Data
+from stele.benchmarks.xor_retrieve import XorRetrieve
 from stele.catalogue import datasets
 from stele.scoring.statistics import Counts, DatasetCounts, by_language, number_of, present
 
@@ -19,9 +22,9 @@ def mrtydi_queries(data: Data) -> Counts:
     queries: Counts = {}
     for split in ("dev", "test"):
         numbers = {}
-        for query_set in mrtydi.query_sets(sorted(data[mrtydi.TOPICS])):
-            judged = mrtydi.judgments(data, query_set, split)
-            asked = (query for query in mrtydi.queries(data, query_set, split) if query.id in judged)
+        for query_set in MrTydi().query_sets(sorted(data[mrtydi.TOPICS])):
+            judged = MrTydi().judgments(data, query_set, split)
+            asked = (query for query in MrTydi().queries(data, query_set, split) if query.id in judged)
             numbers[query_set.language] = number_of(asked, f"{split} queries of {query_set.language}")
         queries[f"queries_{split}"] = numbers
     return {**queries, "languages": present(queries["queries_test"])}
@@ -30,7 +33,7 @@ def mrtydi_queries(data: Data) -> Counts:
 def mrtydi_passages(data: Data) -> Counts:
     """passages by language; the languages that have some."""
     passages = {
-        collection: number_of(mrtydi.passages(data, collection), f"passages of {collection}")
+        collection: number_of(MrTydi().passages(data, collection), f"passages of {collection}")
         for collection in sorted(data[mrtydi.CORPUS])
     }
     return {"passages": passages, "passage_languages": present(passages)}
@@ -38,19 +41,19 @@ def mrtydi_passages(data: Data) -> Counts:
 
 def mrtydi_training(data: Data) -> Counts:
     """queries_train by language."""
-    languages = (example.language for example in mrtydi.training(data, "train"))
+    languages = (example.language for example in MrTydi().training(data, "train"))
     return {"queries_train": by_language(languages, "training queries")}
 
 
 def xor_questions(data: Data) -> Counts:
     """queries_train and queries_dev by language; the languages that have a dev question."""
-    query_sets = xor_retrieve.query_sets(datasets.languages_of(datasets.dataset(xor_retrieve.QUESTIONS)))
+    query_sets = XorRetrieve().query_sets(datasets.languages_of(datasets.dataset(xor_retrieve.QUESTIONS)))
     questions: Counts = {}
     for split in xor_retrieve.FILES:
         numbers = {}
         for query_set in query_sets:
             language = query_set.language
-            number = number_of(xor_retrieve.queries(data, query_set, split), f"{split} {language}")
+            number = number_of(XorRetrieve().queries(data, query_set, split), f"{split} {language}")
             if number:
                 numbers[language] = number
         questions[f"queries_{split}"] = numbers
@@ -59,7 +62,7 @@ def xor_questions(data: Data) -> Counts:
 
 def xor_passages(data: Data) -> Counts:
     """passages, all of them English."""
-    passages = {"en": number_of(xor_retrieve.passages(data, "en"), "passages")}
+    passages = {"en": number_of(XorRetrieve().passages(data, "en"), "passages")}
     return {"passages": passages, "passage_languages": present(passages)}
 
 
@@ -67,10 +70,10 @@ def mewsli_x_counts(data: Data) -> Counts:
     """queries_train, queries_dev, queries_test by language; their languages; passages by the description's language."""
     queries: Counts = {}
     for split in ("train", "dev"):
-        languages = (example.language for example in mewsli_x.training(data, split))
+        languages = (example.language for example in MewsliX().training(data, split))
         queries[f"queries_{split}"] = by_language(languages, f"{split} pairs")
-    query_sets = mewsli_x.query_sets(datasets.languages_of(datasets.dataset(mewsli_x.DATASET)))
-    test = {query_set.language: len(mewsli_x.judgments(data, query_set)) for query_set in query_sets}
+    query_sets = MewsliX().query_sets(datasets.languages_of(datasets.dataset(mewsli_x.DATASET)))
+    test = {query_set.language: len(MewsliX().judgments(data, query_set)) for query_set in query_sets}
     queries["queries_test"] = {language: number for language, number in test.items() if number}
     passages = by_language(mewsli_x.candidate_languages(data), "candidates")
     return {

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from stele import catalogue
 from stele.artifacts.run import Run, merged, without
-from stele.benchmarks.types import Data, LeftOut, QuerySet
+from stele.benchmarks import load_reader
+from stele.benchmarks.reader import BenchmarkReader
+from stele.benchmarks.types import Data, QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError, unknown
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
 from stele.evaluation.similarity import rank_pair
-from stele.registry import load_named
 from stele.scoring.system_files.formats import Output, read_output
 
 Pair = tuple[np.ndarray, np.ndarray]  # embeddings whose lines belong together
 logger = logging.getLogger(__name__)
-
-
-def benchmark_module(name: str) -> ModuleType:
-    """The code that reads a benchmark's gold files."""
-    return load_named("stele.benchmarks", name, kind="benchmark")
 
 
 def given_outputs(given: Iterable[str]) -> list[tuple[str | None, Output]]:
@@ -48,7 +43,7 @@ def read_case(
     is every language of which judgments are given (of a retrieval record: all query sets that it has). Raises
     SteleError where runs and judgments are of other data, or a file does not say which query set it holds.
     """
-    benchmark, case = benchmark_module(name), Case(data=data)
+    benchmark, case = load_reader(name, BenchmarkReader), Case(data=data)
     if any(output.vectors for _, output in outputs):
         if not all(output.vectors for _, output in outputs):
             raise SteleError("--run: embeddings and runs cannot be scored together")
@@ -60,7 +55,7 @@ def read_case(
     rights = {
         query_set: _translations(outputs, query_set) or _right(benchmark, data, query_set) for query_set in query_sets
     }
-    if hasattr(benchmark, "PREDICTED"):
+    if benchmark.SCORED_BY == "predictions":
         _add_answers(case, rights, outputs)
     else:
         _add_runs(case, name, rights, outputs)
@@ -80,11 +75,13 @@ def run_scores(name: str, data: Data, given: Iterable[str], metrics: Sequence[st
         languages=[query_set.language for query_set in case.query_sets],
         values={metric: load_metric(metric).values(case)[None, :] for metric in names},
         benchmark=name,
-        average=benchmark_module(name).AVERAGE,
+        average=load_reader(name, BenchmarkReader).AVERAGE,
     )
 
 
-def _query_sets(name, benchmark: ModuleType, data: Data, outputs, languages: Collection[str] | None) -> list[QuerySet]:
+def _query_sets(
+    name, benchmark: BenchmarkReader, data: Data, outputs, languages: Collection[str] | None
+) -> list[QuerySet]:
     """What is judged: a retrieval record's query sets, those that the runs name, or all whose judgments are given."""
     made = [name for _, output in outputs for name in (*output.runs, *output.answers) if name is not None]
     entry = catalogue.entry(Benchmark, name)
@@ -108,9 +105,10 @@ def _query_sets(name, benchmark: ModuleType, data: Data, outputs, languages: Col
     return chosen
 
 
-def _right(benchmark: ModuleType, data: Data, query_set: QuerySet) -> Mapping[str, Any]:
+def _right(benchmark: BenchmarkReader, data: Data, query_set: QuerySet) -> Mapping[str, Any]:
     """Query id -> what is right: relevance by passage, or answers."""
-    return benchmark.answers(data, query_set) if hasattr(benchmark, "answers") else benchmark.judgments(data, query_set)
+    by_passages = benchmark.SCORED_BY == "judgments"
+    return benchmark.judgments(data, query_set) if by_passages else benchmark.answers(data, query_set)
 
 
 def _translations(outputs, query_set: QuerySet) -> dict[str, dict[str, int]]:
@@ -128,7 +126,7 @@ def _owners(rights: Mapping[QuerySet, Mapping[str, Any]]) -> dict[str, list[Quer
 
 
 def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]], outputs) -> None:
-    benchmark = benchmark_module(name)
+    benchmark = load_reader(name, BenchmarkReader)
     by_query_set: dict[QuerySet, list[Run]] = {query_set: [] for query_set in rights}
     texts: dict[str, str] = {}
     limited, owners = False, _owners(rights)
@@ -166,10 +164,10 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
                 "leave its judgments out (--languages names those that are scored)"
             )
         _check_collection(query_set, run, right)
-        (case.answers if hasattr(benchmark, "answers") else case.relevant).extend(right.values())
+        (case.relevant if benchmark.SCORED_BY == "judgments" else case.answers).extend(right.values())
     if any(output.languages for _, output in outputs):
         case.texts_of = lambda collection, names: {name: texts[name] for name in names}
-    elif hasattr(benchmark, "texts"):
+    elif benchmark.SCORED_BY == "answers":
         case.texts_of = lambda collection, names: benchmark.texts(case.data, collection, names)
 
 
@@ -183,8 +181,8 @@ def _candidates(outputs, query_set: QuerySet) -> int | None:
 
 def _left_out(name: str, data: Data, query_set: QuerySet, run: Run, where: str) -> dict[str, frozenset[str]]:
     """Query id -> the retrieved documents that are no hits of it, as the benchmark's entry or its layout says."""
-    benchmark, stated = benchmark_module(name), catalogue.entry(Benchmark, name).ignore_identical_ids
-    left_out = benchmark.left_out(data, query_set) if hasattr(benchmark, "left_out") else LeftOut()
+    benchmark, stated = load_reader(name, BenchmarkReader), catalogue.entry(Benchmark, name).ignore_identical_ids
+    left_out = benchmark.left_out(data, query_set)
     undecided = stated is None and left_out.same_id is None
     if same := [query for query in run.queries if query in run.ranking(query)] if undecided else []:
         raise SteleError(
@@ -259,12 +257,12 @@ def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]],
         case.missing[query_set.name] = len(right) - len(given[query_set])
 
 
-def _add_pair(case: Case, benchmark: ModuleType, named: str | None, output: Output, pair: Pair) -> None:
+def _add_pair(case: Case, benchmark: BenchmarkReader, named: str | None, output: Output, pair: Pair) -> None:
     """Embeddings of a language's sentences and their translations: both directions, where the benchmark ranks them."""
     if named is None:
         raise SteleError(f"{output.path}: name the language (or pair) of the embeddings: --run LANGUAGE=X.npy,Y.npy")
     first, second = pair
-    similarity = getattr(benchmark, "SIMILARITY", None)
+    similarity = benchmark.SIMILARITY
     if similarity is None:  # nothing to rank: alignment and uniformity look at the vectors alone
         directions = [(QuerySet(named, named, named), (first, second))]
     else:

@@ -1,18 +1,16 @@
-"""Wikitext to text and links: agreement with mwparserfromhell, residue and speed beside other extractors, in one run.
+"""Wikitext to text and links: agreement with mwparserfromhell, and residue beside other extractors.
 
-    python tests/speed/bench_wikitext.py --data FOLDER --disagreements FILE
+    python -m tests.speed.wikitext --data FOLDER --disagreements FILE
 
 FOLDER holds real dumps (`enwiki-...-pages-articles....xml.bz2`, `ltgwiki-pages-articles.xml`); only their pages that
 are set aside by a hash of the title are read (`wikitext_reference.set_aside`). Generated wikis, one a script, are
 measured beside them. How the other extractors are installed: wikitext_peers.py; those that are absent are named.
-With STELE_REAL_DATA, sentences are also scored against XQuAD-R's breaks.
+With STELE_REAL_DATA, sentences are also scored against XQuAD-R's breaks. Speeds are in the table of `make speed`.
 
 Prints one JSON object. For each wiki: `links` = precision and recall of links to articles against mwparserfromhell's
 top-level links, and the recall without links that stand in tables which that parser takes for text (bar: .99);
 `residue` = characters of markup per million characters of text, ours and each peer's (bar: below all), and their
-`marks`; `rate` = millions of characters of wikitext a second of CPU time, ours for text and links, the peers' for text
-alone, each page at its best of the repetitions, and `ratio` = ours / wikiextractor's (bar: 2). FILE gets a line for
-each link that only one side has.
+`marks`. FILE gets a line for each link that only one side has.
 """
 
 from __future__ import annotations
@@ -22,11 +20,9 @@ import json
 import os
 import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,12 +30,12 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS.parent / "src"), *(str(TESTS / room) for room in ("corpora", "text", "benchmarks"))]
 
 from sentence_breaks import LANGUAGES, boundary_quality  # noqa: E402
-from wikitext_pages import made_wikis  # noqa: E402
-from wikitext_peers import Peer, peers  # noqa: E402
 from wikitext_reference import Wiki, dump_wiki, half, in_tables, real_wikis, residue, top_level_links  # noqa: E402
 
 from stele.corpora.wikitext.paragraphs import extract  # noqa: E402
 from stele.corpora.wikitext.titles import Site  # noqa: E402
+from tests.speed.wikitext_pages import made_wikis  # noqa: E402
+from tests.speed.wikitext_peers import Peer, peers  # noqa: E402
 
 # one language for each script that the generator writes
 GENERATED = ("en", "ar", "bn", "el", "hi", "ja", "ko", "ru", "ta", "te", "th", "zh")
@@ -105,26 +101,6 @@ def marks_left(texts: list[str]) -> tuple[float, dict[str, int]]:
     return round(characters / size * 1e6, 2), dict(Counter(kind for kind, _ in marks))
 
 
-def rates(runs: dict[str, Callable[[], Iterator[str]]], characters: int, repetitions: int) -> dict[str, float]:
-    """Millions of characters a second of CPU time: each page at its best of repetitions in turns, since what else the
-    machine does slows a run here and there.
-    """
-    best: dict[str, list[float]] = {}
-    for _ in range(repetitions):
-        for name, run in runs.items():
-            seconds = page_seconds(run())
-            best[name] = list(map(min, best.get(name, seconds), seconds))
-    return {name: round(characters / 1e6 / sum(seconds), 2) for name, seconds in best.items()}
-
-
-def page_seconds(texts: Iterator[str]) -> list[float]:
-    """CPU seconds that each text takes to come."""
-    clock = [time.process_time()]
-    for _ in texts:
-        clock.append(time.process_time())
-    return [end - start for start, end in pairwise(clock)]
-
-
 def ours_on(wiki: Wiki) -> Iterator[str]:
     """Our text of each page, links found too; with a site that has seen no link yet, as a job begins."""
     site = Site(wiki.site.language, wiki.site.first_letter, wiki.site.local_names)
@@ -138,25 +114,20 @@ def theirs_on(wiki: Wiki, peer: Peer) -> Iterator[str]:
         yield peer.text(wikitext)
 
 
-def measure(wiki: Wiki, repetitions: int) -> tuple[dict[str, Any], list[Disagreement], dict[str, str]]:
+def measure(wiki: Wiki) -> tuple[dict[str, Any], list[Disagreement], dict[str, str]]:
     """All figures of a wiki, its disagreements, and the peers that are missing."""
     links, disagreements = link_agreement(wiki)
     others, missing = peers(wiki.site)
     runs = {"ours": partial(ours_on, wiki)} | {name: partial(theirs_on, wiki, peer) for name, peer in others.items()}
     left = {name: marks_left(list(run())) for name, run in runs.items()}
-    characters = sum(len(wikitext) for _, wikitext in wiki.articles)
-    rate = rates(runs, characters, repetitions)
     figures = {
         "pages": len(wiki.articles),
-        "characters": characters,
+        "characters": sum(len(wikitext) for _, wikitext in wiki.articles),
         "links": links,
         "residue": {name: share for name, (share, _) in left.items()},
         "marks": {name: marks for name, (_, marks) in left.items()},
-        "rate": rate,
         "versions": {name: peer.version for name, peer in others.items()},
     }
-    if "wikiextractor" in rate:
-        figures["ratio"] = round(rate["ours"] / rate["wikiextractor"], 2)
     return figures, disagreements, missing
 
 
@@ -172,14 +143,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of real dumps (default: made and generated pages only)")
     parser.add_argument("--disagreements", type=Path, help="file for links that only one side has (tab-separated)")
     parser.add_argument("--entities", type=int, default=200, help="size of the generated world (default: %(default)s)")
-    parser.add_argument("--repetitions", type=int, default=5, help="of each timed run (default: %(default)s)")
     args = parser.parse_args()
     wikis = [half(wiki, aside=True) for wiki in real_wikis(args.data)] if args.data else []
     wikis += [*made_wikis(), *generated_wikis(args.entities)]
     report: dict[str, Any] = {}
     lines: list[Disagreement] = []
     for wiki in wikis:
-        report[wiki.name], disagreements, missing = measure(wiki, args.repetitions)
+        report[wiki.name], disagreements, missing = measure(wiki)
         lines += disagreements
     report["missing"] = missing
     if os.environ.get("STELE_REAL_DATA"):
