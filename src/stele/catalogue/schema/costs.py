@@ -38,6 +38,14 @@ class Fill(Strict):
     sentences: float = Field(gt=0, le=1)
 
 
+class TrainingMemory(Strict):
+    """Bytes of a process that trains."""
+
+    weight: Positive
+    state: Positive = Field(description="of a token in a layer, by its width")
+    score: Positive = Field(description="of a word, for a hidden token")
+
+
 class Text(Strict):
     """Tokens of a kind of text."""
 
@@ -141,6 +149,7 @@ class Costs(Strict):
     start_minutes: Positive
     core: Positive
     process_bytes: Positive
+    training_memory: TrainingMemory
     fill: Fill
     texts: dict[str, Text]
     benchmarks: dict[str, BenchmarkSize]
