@@ -212,6 +212,8 @@ def test_kill_int_ends_a_run_in_the_background_with_its_jobs(built, waiting, fir
 
 def test_one_job_runs_by_hand_on_a_few_queries(built):
     run = snakemake(built, "-n", "-p", "--forcerun", "retrieve", "--", TABLE)
+    last = run.stdout.splitlines()[-1]
+    assert re.match(r"Stele: about \d+ min on (one core|\d+ cores), [\d.]+ [MG]B on the disk", last)
     line = next(line for line in run.stdout.splitlines() if " retrieval retrieve --" in line)
     command = line[line.index("python -m") :].partition(" > ")[0].replace("results/xor_retrieve", "try") + " --limit 5"
     env = environment(PYTHONPATH=str(built / "src"), PATH=f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}")

@@ -25,7 +25,7 @@ GENERATED = {"gpus": None, "mem_mb": 2_000, "each_mb": 2_000, "minutes": 240}
 # gigabytes takes minutes on a busy file system
 SIGNAL, GPU_SIGNAL = "--signal=TERM@120", "--signal=TERM@300"
 DAY = 24 * 60
-MARGIN = 1.5  # of memory that is requested, over its estimate
+MARGIN = 1.3  # of memory that is requested, over its estimate
 TIMES = 10  # bytes of memory or disk a byte of the user's texts, at most (assumed)
 VARIABLE = "STELE_ON_CLUSTER"  # set by the slurm profile
 OfWildcards = Callable[[Any], int]

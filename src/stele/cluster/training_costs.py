@@ -32,6 +32,11 @@ from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import PretrainingRecipe
 from stele.recipes.reranking import CrossEncoder, RerankingRecipe, Trained
 
+HEADS, HEAD = (
+    12,
+    64,
+)  # of attention: small encoders have as many heads as a base model, larger ones a head each 64 numbers
+
 
 # --- pretraining ------------------------------------------------------------------------------------------------------
 @cost_formula
@@ -41,20 +46,26 @@ def pretrain(plan: Plan, wildcards: Any) -> Work:
     number, steps = pretraining_operations(recipe, shape, costs().fill)
     kept = saved_bytes(shape) * (1 + len(recipe.snapshots))
     waited = round(steps * (costs().window_steps if shape.window else 1))
-    memory = training_memory(shape, recipe.kept_states(shape.layers), recipe.hidden_tokens())
+    encoder = max(states(shape, *group) for group in recipe.encoded_at_a_time())
+    *sequences, layers = recipe.read_by_heads()
+    heads = states(shape._replace(layers=layers), *sequences)
+    memory = training_memory(shape, encoder + heads, recipe.hidden_tokens())
     # weights, gradients' averages and the optimiser's two moments lie in the state folder
     return Work({"training": number}, steps=waited, kept=kept, temporary=3 * saved_bytes(shape), memory=memory)
 
 
-def training_memory(shape: Shape, states: float, hidden_tokens: float = 0.0, encoders: int = 1) -> float:
-    """Bytes of a process that trains on a CPU: weights with gradients and moments, kept states, the words' scores.
+def states(shape: Shape, sequences: float, length: float) -> float:
+    """Bytes of the states of some sequences that wait for the backward pass, those of attention among them."""
+    each, heads = costs().training_memory, max(HEADS, shape.width // HEAD)
+    return sequences * length * shape.layers * (each.state * shape.width + each.attention * heads * length)
 
-    `states`: tokens x layers whose states wait for the backward pass.
-    """
+
+def training_memory(shape: Shape, kept: float, hidden_tokens: float = 0.0, encoders: int = 1) -> float:
+    """Bytes of a process that trains on a CPU: weights with gradients and moments, kept states, the words' scores."""
     each = costs().training_memory
     weights = encoders * each.weight * saved_bytes(shape) / NUMBER
     scores = each.score * hidden_tokens * shape.vocabulary
-    return costs().process_bytes + weights + each.state * shape.width * states + scores
+    return costs().process_bytes + weights + kept + scores
 
 
 def pretraining_operations(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> tuple[float, int]:
@@ -101,10 +112,10 @@ def finetune(plan: Plan, wildcards: Any) -> Work:
 def finetuning_memory(recipe: FinetuningRecipe, shape: Shape) -> float:
     """Bytes of a process that fine-tunes on a CPU and keeps the states of a group, or of texts encoded at a time."""
     passages = recipe.batch * (1 + recipe.hard_negatives)
-    tokens = recipe.batch * recipe.query_length + passages * recipe.passage_length
-    if recipe.encode_chunk:
-        tokens = min(tokens, recipe.encode_chunk * max(recipe.query_length, recipe.passage_length))
-    return training_memory(shape, shape.layers * tokens, encoders=1 if recipe.towers == "shared" else 2)
+    chunk = recipe.encode_chunk
+    sides = ((recipe.batch, recipe.query_length), (passages, recipe.passage_length))
+    kept = [states(shape, min(number, chunk or number), length) for number, length in sides]
+    return training_memory(shape, max(kept) if chunk else sum(kept), encoders=1 if recipe.towers == "shared" else 2)
 
 
 def finetuning_operations(
@@ -161,9 +172,8 @@ def finetune_generator(plan: Plan, wildcards: Any) -> Work:
     read = sum(dataset_bytes(plan, *name.split(":")) for name in translations)
     both = 2 * saved_bytes(shape)  # the decoder is about as large
     work = Work({"training": number}, recipe.steps, read / costs().rates.read_bytes, kept=both, temporary=3 * both)
-    tokens = recipe.batch * (recipe.source_length + recipe.query_length)
-    scored = recipe.batch * recipe.query_length
-    return replace(work, memory=training_memory(shape, shape.layers * tokens, scored, encoders=2))
+    kept = states(shape, recipe.batch, recipe.source_length) + states(shape, recipe.batch, recipe.query_length)
+    return replace(work, memory=training_memory(shape, kept, recipe.batch * recipe.query_length, encoders=2))
 
 
 def written(beams: int, source: float, target: float, shape: Shape) -> float:
@@ -201,7 +211,7 @@ def _cross_encoder_work(plan: Plan, model: str, recipe: CrossEncoder, size: Judg
         cpu_seconds=characters / costs().rates.mined_bytes,
         kept=judged * costs().run_bytes,
         temporary=2 * saved_bytes(shape),
-        memory=training_memory(shape, (recipe.tuned_layers or shape.layers) * recipe.batch * recipe.length),
+        memory=training_memory(shape, states(shape, recipe.batch, recipe.length)),
     )
 
 
@@ -241,5 +251,5 @@ def answer(plan: Plan, wildcards: Any) -> Work:
         cpu_seconds=read / costs().rates.mined_bytes,
         kept=pairs * size.test * costs().run_bytes,
         temporary=(3 + recipe.epochs) * saved_bytes(shape),
-        memory=training_memory(shape, shape.layers * recipe.batch * recipe.length),
+        memory=training_memory(shape, states(shape, recipe.batch, recipe.length)),
     )

@@ -168,12 +168,16 @@ class PretrainingRecipe(Optimisation):
         sequences, *lengths = self.group_sizes(1.0, 1.0)
         return sequences, max(lengths)
 
-    def kept_states(self, layers: int) -> float:
-        """Tokens x layers whose states wait for the backward pass, at most: of the sequences encoded at a time."""
+    def encoded_at_a_time(self) -> list[tuple[int, int]]:
+        """Of the objective and of MLM beside it: sequences encoded at a time, and the most tokens of one."""
         groups = [self.longest_group()]
         if self.mlm_beside:
             groups.append((self.mlm_sequences, self.mlm_length))
-        return layers * max(min(number, self.encode_chunk or number) * length for number, length in groups)
+        return [(min(number, self.encode_chunk or number), length) for number, length in groups]
+
+    def read_by_heads(self) -> tuple[int, int, int]:
+        """Sequences that layers above the encoder read at a time, tokens of each, and those layers."""
+        return 0, 0, 0
 
     def hidden_tokens(self) -> float:
         """Tokens of MLM that are predicted at a time."""

@@ -43,6 +43,7 @@ class TrainingMemory(Strict):
 
     weight: Positive
     state: Positive = Field(description="of a token in a layer, by its width")
+    attention: Positive = Field(description="of two tokens, in each head of a layer")
     score: Positive = Field(description="of a word, for a hidden token")
 
 

@@ -63,9 +63,9 @@ class Recipe(PretrainingRecipe):
         number = round(self.documents * self.sentences * sentences)
         return number, round(self.sentence_length * tokens), self.sentences
 
-    def kept_states(self, layers: int) -> float:
-        """The document encoder reads each document once for each of its sentences, all at a time."""
-        return super().kept_states(layers) + self.layers * self.documents * self.sentences**2
+    def read_by_heads(self) -> tuple[int, int, int]:
+        """The document encoder reads each document once for each of its sentences."""
+        return self.documents * self.sentences, self.sentences, self.layers
 
 
 class MaskedSentences(Objective):
