@@ -92,7 +92,17 @@ def test_the_catalogue_s_sizes_are_named_and_are_no_reason_to_refuse(jobs, text,
     assert is_users_text(plan, "mine", mine) and from_catalogue(plan, "mine", mine) == []
     assert from_catalogue(jobs(scale="paper"), "mine", mine) == ["cc100"]
     assert from_catalogue(plan, "pretrain", {"model": "msm", "pt": "0"}) == ["xlmr"]
+    small = jobs(scale="miniature")
+    assert from_catalogue(small, "mine", mine) == from_catalogue(small, "pretrain", {"model": "msm"}) == []
     assert from_catalogue(plan, "knowledge_pairs", {"method": "clk", "part": "fi-sw"}) == ["wikipedia"]
+
+
+def test_answering_in_a_generated_world_takes_what_the_miniature_s_took_and_not_what_all_of_squad_takes(jobs):
+    """By the world's entities (200, 1,200) and the layers of the stand-ins, which have eight times the weights."""
+    row = {"benchmark": "mlqa", "model": "mbert", "setting": "zero_shot", "seeds": "pt0-ft0"}
+    took = [estimate(jobs(scale=name), "answer", row) for name in ("miniature", "small")]
+    assert not took[0].flops and took[0].cpu_seconds == pytest.approx(6.3)
+    assert took[1].cpu_seconds == pytest.approx((0.3 + 6 * 6) * 8)
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------

@@ -42,13 +42,12 @@ def text_bytes(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> float:
 
 
 def from_catalogue(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> list[str]:
-    """The entries of the catalogue whose sizes a job's cost is counted from; none where all is measured here."""
-    if rule == "dataset":
-        return [] if plan.data.users_folder(wildcards["dataset"]) else [wildcards["dataset"]]
-    read = texts(plan, rule, wildcards)
+    """The entries of the catalogue whose sizes a job's cost is counted from; none where it is measured or made here."""
+    generated = plan.settings.generated
+    read = [wildcards["dataset"]] if rule == "dataset" else texts(plan, rule, wildcards)
     if read:
-        return [name for name in read if not plan.data.users_folder(name)]
-    names = [wildcards["benchmark"]] if "benchmark" in wildcards else []
+        return [name for name in read if not (generated or plan.data.users_folder(name))]
+    names = [wildcards["benchmark"]] if "benchmark" in wildcards and not generated else []
     model = wildcards.get("model")
     if model in plan.models.all and plan.models.all[model].has_encoder and not _has_folder(plan, model):
         names.append(plan.models.root(model))

@@ -13,7 +13,7 @@ from stele.catalogue.schema.costs import rule_facts
 from stele.cluster import search_costs, settings, text_costs, training_costs  # noqa: F401 (register their formulas)
 from stele.cluster.basis import from_catalogue, is_users_text
 from stele.cluster.sinfo import Resources, size
-from stele.cluster.sizes import NoFigures, costs
+from stele.cluster.sizes import NUMBER, NoFigures, costs, saved_bytes, shape_of
 from stele.cluster.work import FORMULAS, Work, device, seconds
 from stele.plan.plan import Plan
 
@@ -122,4 +122,14 @@ def _generated(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work:
     if not known.trains:
         return Work(cpu_seconds=seconds)
     work = _formula(plan, rule, wildcards)
+    if "benchmark" in wildcards:  # its questions or topics are counted from real ones, of which a world has few
+        return Work(cpu_seconds=seconds * _depth(plan, wildcards["model"]), kept=work.kept)
     return Work(work.flops, work.steps, seconds, kept=work.kept)
+
+
+def _depth(plan: Plan, model: str) -> float:
+    """Weights of a model's layers, in those of the miniature's; 1 for a model that compares words."""
+    if not plan.models.all[model].has_encoder:
+        return 1.0
+    shape = shape_of(plan, model).shape
+    return saved_bytes(shape._replace(vocabulary=0)) / NUMBER / costs().miniature.weights

@@ -134,6 +134,7 @@ class Miniature(Strict):
     """CPU seconds of jobs of the miniature, from which generated scales are estimated."""
 
     entities: int = Field(ge=1)
+    weights: int = Field(ge=1, description="of the layers of a stand-in")
     other: Positive = Field(description="CPU seconds of a rule that has none of its own in rules.yaml")
     command: Positive
 
