@@ -32,10 +32,8 @@ from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import PretrainingRecipe
 from stele.recipes.reranking import CrossEncoder, RerankingRecipe, Trained
 
-HEADS, HEAD = (
-    12,
-    64,
-)  # of attention: small encoders have as many heads as a base model, larger ones a head each 64 numbers
+# heads of attention: a small encoder has as many as a base model, a larger one a head for each 64 numbers
+HEADS, HEAD = 12, 64
 
 
 # --- pretraining ------------------------------------------------------------------------------------------------------
@@ -60,12 +58,12 @@ def states(shape: Shape, sequences: float, length: float) -> float:
     return sequences * length * shape.layers * (each.state * shape.width + each.attention * heads * length)
 
 
-def training_memory(shape: Shape, kept: float, hidden_tokens: float = 0.0, encoders: int = 1) -> float:
-    """Bytes of a process that trains on a CPU: weights with gradients and moments, kept states, the words' scores."""
+def training_memory(shape: Shape, state_bytes: float, hidden_tokens: float = 0.0, encoders: int = 1) -> float:
+    """Bytes of a process that trains on a CPU: weights with gradients and moments, `states`, the words' scores."""
     each = costs().training_memory
     weights = encoders * each.weight * saved_bytes(shape) / NUMBER
     scores = each.score * hidden_tokens * shape.vocabulary
-    return costs().process_bytes + weights + kept + scores
+    return costs().process_bytes + weights + state_bytes + scores
 
 
 def pretraining_operations(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> tuple[float, int]:
@@ -114,8 +112,9 @@ def finetuning_memory(recipe: FinetuningRecipe, shape: Shape) -> float:
     passages = recipe.batch * (1 + recipe.hard_negatives)
     chunk = recipe.encode_chunk
     sides = ((recipe.batch, recipe.query_length), (passages, recipe.passage_length))
-    kept = [states(shape, min(number, chunk or number), length) for number, length in sides]
-    return training_memory(shape, max(kept) if chunk else sum(kept), encoders=1 if recipe.towers == "shared" else 2)
+    of_sides = [states(shape, min(number, chunk or number), length) for number, length in sides]
+    waiting = max(of_sides) if chunk else sum(of_sides)
+    return training_memory(shape, waiting, encoders=1 if recipe.towers == "shared" else 2)
 
 
 def finetuning_operations(
@@ -172,8 +171,8 @@ def finetune_generator(plan: Plan, wildcards: Any) -> Work:
     read = sum(dataset_bytes(plan, *name.split(":")) for name in translations)
     both = 2 * saved_bytes(shape)  # the decoder is about as large
     work = Work({"training": number}, recipe.steps, read / costs().rates.read_bytes, kept=both, temporary=3 * both)
-    kept = states(shape, recipe.batch, recipe.source_length) + states(shape, recipe.batch, recipe.query_length)
-    return replace(work, memory=training_memory(shape, kept, recipe.batch * recipe.query_length, encoders=2))
+    waiting = states(shape, recipe.batch, recipe.source_length) + states(shape, recipe.batch, recipe.query_length)
+    return replace(work, memory=training_memory(shape, waiting, recipe.batch * recipe.query_length, encoders=2))
 
 
 def written(beams: int, source: float, target: float, shape: Shape) -> float:
