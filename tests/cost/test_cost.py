@@ -321,7 +321,7 @@ def test_the_hours_in_the_words_of_small_are_those_of_the_cost_report(root, monk
     said = re.search(
         r"the stand-ins ([\d.]+) CPU-hours, once; all tables of MSM and KEPT of one seed (\d+) more, of which "
         r"pretraining takes (\d+) and fine-tuning ([\d.]+): .* All five papers: (\d+), of which re-ranking takes "
-        r"(\d+), pretraining (\d+) and answering (\d+)",
+        r"([\d.]+), pretraining (\d+) and answering ([\d.]+)\.",
         words,
     ).groups()
     two, five = _hours("papers=[msm,kept]"), _hours()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import sys
 import pytest
 
 from stele.command.parent_watch import identity
+from stele.errors import SteleError
 from stele.snakemake_support import locks
 
 
@@ -93,3 +95,24 @@ def test_a_record_that_cannot_be_read_is_removed(folder):
     path.write_text('{"process": ')
     locks.clear_stale_locks()
     assert not path.exists() and locked()
+
+
+def test_the_note_of_a_copied_folder_is_of_another_folder_s_run(folder, tmp_path_factory):
+    """The first folder's run lives; its copy has its lock and its note, and must not be told to kill it."""
+    first, outputs = folder, ["results/a.json"]
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as living:
+        path = record("living", identity(living.pid))
+        note = {"process": identity(living.pid), "folder": str(first), "since": "2026-01-02 03:04", "outputs": outputs}
+        path.write_text(json.dumps(note))
+        with pytest.raises(SteleError, match=rf"process {living.pid} on \S+, since 2026-01-02 03:04\) builds results"):
+            locks.note(outputs)
+        locks.forget()
+        copy = tmp_path_factory.mktemp("copy") / "project"
+        shutil.copytree(first, copy)
+        os.chdir(copy)
+        locks.note(outputs)
+        locks.clear_stale_locks()
+        assert not locked() and locks.living_run() is None
+        os.chdir(first)
+        assert locked() and locks.living_run()["since"] == "2026-01-02 03:04"
+        living.stdin.close()

@@ -18,8 +18,9 @@ from types import SimpleNamespace
 sys.path.insert(0, SOURCE)
 from stele.snakemake_support.rule_directives import complete_rules
 
+sizes, config = SimpleNamespace(threads=3, gpus=None), SimpleNamespace(user_data={})
 plan = SimpleNamespace(
-    settings=SimpleNamespace(generated=True, sizes=SimpleNamespace(threads=3, gpus=None)),
+    settings=SimpleNamespace(generated=True, sizes=sizes, config=config),
     paths=SimpleNamespace(log="logs/{}.log".format, benchmark_file="logs/{}.tsv".format),
     dump_mb=lambda wildcards: 1000 if wildcards["part"] == "sw" else 0,
 )

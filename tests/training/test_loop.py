@@ -194,7 +194,7 @@ def test_what_callbacks_remember_is_saved_under_their_names(tmp_path):
     assert [figures["step"] for figures in new.figures] == [12]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1])
 def test_a_signal_saves_and_ends_with_a_clear_error(tmp_path, number):
     undisturbed, _ = fit(tmp_path / "other")
     before = signal.getsignal(number)

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -163,13 +164,14 @@ def test_a_second_scale_is_refused_when_a_run_starts_not_by_n(built):
 
 @pytest.fixture
 def waiting(built):
-    """waiting() -> a driver whose one job waits for a file `go`; killed with the test."""
+    """waiting(first) -> a driver whose one job runs a line of code and waits for a file `go`; killed in the end."""
     drivers = []
 
-    def run():
+    def run(first="pass"):
         (built / "results/tables/msm/table_10.md").unlink()
         (built / "src/stele/tables/table.py").open("a").write(
-            "\nimport os, time\n\n_run = run\n\n\ndef run(args):\n    open('waits', 'w').close()\n"
+            f"\nimport os, signal, time\n\n_run = run\n\n\ndef run(args):\n    {first}\n"
+            "    open('waits', 'w').close()\n"
             "    while not os.path.exists('go'):\n        time.sleep(0.1)\n    _run(args)\n"
         )
         drivers.append(start(built, TABLE))
@@ -185,21 +187,33 @@ def test_a_living_driver_keeps_its_locks(built, waiting):
     driver = waiting()
     assert any((built / ".snakemake/locks").glob("*")) and any((built / ".snakemake/stele-drivers").glob("*"))
     second = snakemake(built, TABLE)
-    assert second.returncode != 0 and "locked" in second.stdout.lower()
+    assert second.returncode != 0 and "cannot be locked" not in second.stdout
+    assert re.search(rf"another run \(process {driver.pid} on \S+, since [\d: -]+\) builds", second.stdout)
     (built / "go").touch()
     assert driver.wait(timeout=PATIENCE) == 0
 
 
-def test_kill_int_ends_a_run_in_the_background_once_its_jobs_have(built, waiting):
-    driver = waiting()
+DEAF = "signal.signal(signal.SIGINT, signal.SIG_IGN)"  # as a long call of a library
+
+
+@pytest.mark.parametrize(("first", "seconds"), [("pass", 8), (DEAF, 20)], ids=["hears", "deaf"])
+def test_kill_int_ends_a_run_in_the_background_with_its_jobs(built, waiting, first, seconds):
+    driver = waiting(first)
+    assert len(living_jobs(built)) > 1
+    started = time.monotonic()
     driver.send_signal(signal.SIGINT)
-    (built / "go").touch()
     assert driver.wait(timeout=PATIENCE) == 1
+    assert time.monotonic() - started < seconds
+    wait_for(lambda: not living_jobs(built))
+    assert not any((built / ".snakemake/locks").glob("*")) and not any((built / ".snakemake/stele-drivers").glob("*"))
+    (built / "go").touch()
     assert snakemake(built, TABLE).returncode == 0
 
 
 def test_one_job_runs_by_hand_on_a_few_queries(built):
     run = snakemake(built, "-n", "-p", "--forcerun", "retrieve", "--", TABLE)
+    last = run.stdout.splitlines()[-1]
+    assert re.match(r"Stele: about \d+ min on (one core|\d+ cores), [\d.]+ [MG]B on the disk", last)
     line = next(line for line in run.stdout.splitlines() if " retrieval retrieve --" in line)
     command = line[line.index("python -m") :].partition(" > ")[0].replace("results/xor_retrieve", "try") + " --limit 5"
     env = environment(PYTHONPATH=str(built / "src"), PATH=f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}")

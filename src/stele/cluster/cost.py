@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from stele import catalogue
 from stele.catalogue.schema.costs import Costs, Device
 from stele.cluster import settings
+from stele.cluster.basis import named
 from stele.cluster.requests import JobRequest
 from stele.cluster.sinfo import size as number
 from stele.cluster.sizes import UNKNOWN, shape_of, windows
@@ -78,6 +79,7 @@ def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool, 
     title = f"# What a run costs: scale {plan.settings.scale_folder}, {subject}"
     if not jobs:
         return f"{title}\n\nNothing is left to be built.\n"
+    names = ", ".join(dict.fromkeys(name for job in jobs for name in job.catalogued))
     unit, unknown = unit_of(jobs), [job.name for job in jobs if job.work is None]
     parts = [
         title,
@@ -88,13 +90,14 @@ def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool, 
         _chain(jobs, unit),
         *_too_long(jobs),
         *_guessed(plan, jobs),
+        *([f"Counted by the catalogue's sizes, not by files here: {names}."] if names else []),
         *([f"Counted as nothing, since costs.yaml has no figures for them: {', '.join(unknown)}."] if unknown else []),
         _assumed(on, any(job.devices for job in jobs)),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def on_one_machine(jobs: Sequence[JobRequest], named: str, cores: int) -> str:
+def on_one_machine(jobs: Sequence[JobRequest], title: str, cores: int) -> str:
     """A line for a machine without GPUs, where the jobs run one after the other, each on all cores."""
     works = [job.work for job in jobs if job.work]
     took = sum(cpu_seconds(work, cores) + work.waiting for work in works)
@@ -106,9 +109,42 @@ def on_one_machine(jobs: Sequence[JobRequest], named: str, cores: int) -> str:
         "time": f"{duration(took)} on {cores} cores without a GPU" if took else "",
     }
     stated = ", ".join(f"{what} {figure}" for what, figure in figures.items() if figure)
+    what = stated or "nothing is left to be built"
+    return f"{title}: {len(jobs)} jobs; {what} (within a factor of two{_unknown(jobs)})"
+
+
+def of_this_plan(jobs: Sequence[JobRequest], cores: int | None, gpus: bool) -> str:
+    """A line for a plan: its time on the cores (None: on as many nodes as it can use) and the bytes that it keeps.
+
+    The time is that of the longest chain, or of all work shared by the cores, if longer. `gpus`: whether there are any
+    here; without them what asks for one runs on the job's CPU threads.
+    """
+    works = [job.work or Work() for job in jobs]
+    if gpus:
+        took = [job.seconds or 0.0 for job in jobs]
+    else:
+        took = [work.waiting + cpu_seconds(work, job.threads) for job, work in zip(jobs, works, strict=True)]
+    place = {job.log: n for n, job in enumerate(jobs)}
+    after = [[place[log] for log in job.after if log in place] for job in jobs]
+    total = sum(took[n] for n in longest_chain(took, after))
+    if cores is not None:
+        threads = [min(job.threads, cores) for job in jobs]
+        total = max(total, sum(seconds * number for seconds, number in zip(took, threads, strict=True)) / cores)
+    where = "with as many nodes as it can use" if cores is None else f"on {cores} cores" if cores > 1 else "on one core"
+    on_disk = sum(work.kept for work in works) + max((work.temporary for work in works), default=0)
+    line = f"about {duration(60 * max(1, round(total / 60)))} {where}, {size(on_disk) or '0 MB'} on the disk"
+    return f"{line} (within a factor of two{by_catalogue(jobs)}{_unknown(jobs)})"
+
+
+def by_catalogue(jobs: Sequence[JobRequest]) -> str:
+    """What of the catalogue an estimate is counted from, the largest first; "" where all is measured here."""
+    sizes = [(name, job.work.kept + job.work.download) for job in jobs if job.work for name in job.catalogued]
+    return f"; by the catalogue's sizes of {named(sizes)}" if sizes else ""
+
+
+def _unknown(jobs: Sequence[JobRequest]) -> str:
     unknown = [job.name for job in jobs if job.work is None]
-    without = f"; without {', '.join(unknown)}, of which there is no estimate" if unknown else ""
-    return f"{named}: {len(jobs)} jobs; {stated or 'nothing is left to be built'} (within a factor of two{without})"
+    return f"; without {', '.join(unknown)}, of which there is no estimate" if unknown else ""
 
 
 class Unit(NamedTuple):

@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 
 from stele.catalogue import datasets, hub
 from stele.cluster import settings, sinfo
+from stele.cluster.basis import named
 from stele.cluster.requests import JobRequest
 from stele.cluster.sinfo import Nodes
 from stele.cluster.work import Work
@@ -156,9 +157,12 @@ def _left_of_quotas() -> dict[Path, float]:
         return {}
 
 
-def disk_problems(jobs: Iterable[JobRequest]) -> tuple[list[str], list[str]]:
-    """(problems of file systems that surely become full, of those that may)."""
-    wanted = needed(jobs)
+def disk_problems(jobs: Sequence[JobRequest]) -> tuple[list[str], list[str]]:
+    """(problems of file systems that surely become full, of those that may).
+
+    What is counted from the catalogue's sizes is no reason to refuse a run: the user may have less.
+    """
+    wanted, measured = needed(jobs), needed(job for job in jobs if not job.catalogued)
     quota = _left_of_quotas() if any(size > SMALL for size in wanted.values()) else {}
     impossible, doubtful = [], []
     for at, size in wanted.items():
@@ -166,8 +170,12 @@ def disk_problems(jobs: Iterable[JobRequest]) -> tuple[list[str], list[str]]:
         if at in quota and quota[at] < free:
             free, what = max(quota[at], 0), "left of your quota"
         if size > free:
-            text = f"{at}: this run keeps about {size / GB:,.0f} GB there, and {free / GB:,.0f} GB are {what}"
-            (impossible if size > ROUGHLY * free else doubtful).append(f"{text}: {DISK_WAYS}")
+            names = named((name, job.work.kept) for job in jobs if job.work for name in job.catalogued)
+            assumed = f"{(size - measured.get(at, 0)) / GB:,.0f} GB by the catalogue's sizes of {names}"
+            source = f" ({assumed})" if names else ""
+            text = f"{at}: this run keeps about {size / GB:,.0f} GB there{source}, and {free / GB:,.0f} GB are {what}"
+            surely = measured.get(at, 0) > ROUGHLY * free
+            (impossible if surely else doubtful).append(f"{text}: {DISK_WAYS}")
     return impossible, doubtful
 
 

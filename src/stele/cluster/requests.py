@@ -11,8 +11,9 @@ from typing import Any
 
 from stele.catalogue.schema.costs import rule_facts
 from stele.cluster import search_costs, settings, text_costs, training_costs  # noqa: F401 (register their formulas)
+from stele.cluster.basis import from_catalogue, is_users_text
 from stele.cluster.sinfo import Resources, size
-from stele.cluster.sizes import NoFigures, costs
+from stele.cluster.sizes import NUMBER, NoFigures, costs, saved_bytes, shape_of
 from stele.cluster.work import FORMULAS, Work, device, seconds
 from stele.plan.plan import Plan
 
@@ -27,6 +28,7 @@ class JobRequest:
     after       the logs of the jobs that it waits for
     work        its operations and bytes; None: unknown
     seconds     its estimated duration; None: unknown
+    catalogued  the entries of the catalogue whose sizes its work is counted from; none where all is measured here
     """
 
     stage: str
@@ -42,6 +44,7 @@ class JobRequest:
     after: tuple[str, ...] = ()
     work: Work | None = None
     seconds: float | None = None
+    catalogued: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -58,17 +61,18 @@ class JobRequest:
 def job_requests(plan: Plan, dag: Any) -> list[JobRequest]:
     """The jobs of Snakemake's graph that must run and make something, each after the jobs that it waits for."""
     on = device(settings.read().gpu_model)
-    layers = dag.toposorted(set(dag.needrun_jobs()))
+    layers = dag.toposorted({job for job in dag.jobs if dag.needrun(job)})  # after a dry run all count as finished
     jobs = [job for layer in layers for job in sorted(layer, key=lambda job: (job.rule.name, str(job.wildcards)))]
     return [_request(plan, dag, job, on) for job in jobs if job.log and job.output]
 
 
 def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
+    work, catalogued = None, []
     try:
         work = estimate(plan, job.rule.name, dict(job.wildcards_dict))
+        catalogued = from_catalogue(plan, job.rule.name, dict(job.wildcards_dict))
     except Exception as error:  # an estimate that fails is no reason not to run
         print(f"Stele: no estimate of {job.rule.name}: {type(error).__name__}: {error}", file=sys.stderr)
-        work = None
     request = JobRequest(
         stage=Path(job.rule.snakefile).stem,
         rule=job.rule.name,
@@ -82,6 +86,7 @@ def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
         local=job.is_local,
         after=tuple(str(other.log[0]) for other in dag.dependencies[job] if other.log),
         work=work,
+        catalogued=tuple(catalogued),
     )
     if work is None:
         return request
@@ -89,12 +94,12 @@ def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
 
 
 def estimate(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work | None:
-    """The work of one job of a rule: by arithmetic at the papers' sizes, by the miniature's times at a generated scale.
+    """The work of one job of a rule: by arithmetic for real data, by the miniature's times for generated ones.
 
     None where costs.yaml has no figures for its benchmark or training set.
     """
     try:
-        if plan.settings.generated:
+        if plan.settings.generated and not is_users_text(plan, rule, wildcards):
             return _generated(plan, rule, wildcards)
         return _formula(plan, rule, wildcards)
     except NoFigures:
@@ -117,4 +122,14 @@ def _generated(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work:
     if not known.trains:
         return Work(cpu_seconds=seconds)
     work = _formula(plan, rule, wildcards)
+    if "benchmark" in wildcards:  # its questions or topics are counted from real ones, of which a world has few
+        return Work(cpu_seconds=seconds * _depth(plan, wildcards["model"]), kept=work.kept)
     return Work(work.flops, work.steps, seconds, kept=work.kept)
+
+
+def _depth(plan: Plan, model: str) -> float:
+    """Weights of a model's layers, in those of the miniature's; 1 for a model that compares words."""
+    if not plan.models.all[model].has_encoder:
+        return 1.0
+    shape = shape_of(plan, model).shape
+    return saved_bytes(shape._replace(vocabulary=0)) / NUMBER / costs().miniature.weights

@@ -13,6 +13,7 @@ from typing import Any
 
 from stele.catalogue.schema.costs import Growing, RuleFacts, Size, rule_facts
 from stele.cluster import settings
+from stele.cluster.basis import is_users_text, text_bytes
 from stele.cluster.requests import estimate
 from stele.cluster.sinfo import Resources
 from stele.cluster.work import Work, device, seconds
@@ -24,6 +25,8 @@ GENERATED = {"gpus": None, "mem_mb": 2_000, "each_mb": 2_000, "minutes": 240}
 # gigabytes takes minutes on a busy file system
 SIGNAL, GPU_SIGNAL = "--signal=TERM@120", "--signal=TERM@300"
 DAY = 24 * 60
+MARGIN = 1.3  # of memory that is requested, over its estimate
+TIMES = 10  # bytes of memory or disk a byte of the user's texts, at most (assumed)
 VARIABLE = "STELE_ON_CLUSTER"  # set by the slurm profile
 OfWildcards = Callable[[Any], int]
 
@@ -68,7 +71,9 @@ def _facts(rule: str, plan: Plan) -> RuleFacts:
 def gpus(rule: str, plan: Plan) -> int:
     """GPUs of a rule's job on each of its nodes: from cluster.yaml, else as many as the scale allows."""
     named, usual = _named("gpus", rule, plan.settings.generated), _facts(rule, plan).gpus or 0
-    return min(usual, plan.settings.sizes.gpus or usual) if named is None else named
+    most = plan.settings.sizes.gpus
+    usual = usual if most is None else min(usual, most)
+    return usual if named is None else named
 
 
 def job_threads(rule: str, plan: Plan) -> int:
@@ -98,6 +103,28 @@ def disk_mb(rule: str, plan: Plan) -> OfWildcards:
     return megabytes
 
 
+def memory_mb(rule: str, plan: Plan, otherwise: int) -> OfWildcards:
+    """MB of a job that trains or encodes without a GPU, by its model, batch and length; `otherwise` where unknown."""
+
+    def megabytes(wildcards: Any) -> int:
+        work = estimate(plan, rule, dict(wildcards.items()))
+        return round(MARGIN * work.memory / 1e6) if work and work.memory else otherwise
+
+    return megabytes
+
+
+def _at_most(usual: int, rule: str, plan: Plan) -> OfWildcards | int:
+    """The usual size, or less where a job's cost is counted by the user's texts and they are small."""
+
+    def megabytes(wildcards: Any) -> int:
+        named = dict(wildcards.items())
+        if not is_users_text(plan, rule, named):
+            return usual
+        return min(usual, 1000 + round(TIMES * text_bytes(plan, rule, named) / 1e6))
+
+    return megabytes if plan.settings.config.user_data else usual
+
+
 def job_resources(rule: str, plan: Plan) -> Resources:
     """The `resources:` of a rule.
 
@@ -106,8 +133,14 @@ def job_resources(rule: str, plan: Plan) -> Resources:
     known, number = _facts(rule, plan), gpus(rule, plan)
     nodes, kind = _named("nodes", rule, plan.settings.generated) or 1, "gpu" if number else "cpu"
     disk = disk_mb(rule, plan) if known.disk_mb == "estimated" else _size(known.disk_mb, plan)
+    if isinstance(disk, int):
+        disk = _at_most(disk, rule, plan)
     requested = _placed(number, nodes, kind) if rule_facts(rule).gpus else {}
     memory = _size(known.mem_mb, plan, known.each_mb * max(number, 1))
+    if known.gpus and not number and not plan.settings.generated:
+        memory = memory_mb(rule, plan, memory)
+    elif isinstance(memory, int):
+        memory = _at_most(memory, rule, plan)
     if memory is not None:
         requested["mem_mb"] = growing(memory, 1000 * settings.read().most("gigabytes", kind))
     if disk is not None:

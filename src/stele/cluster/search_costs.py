@@ -143,6 +143,7 @@ def encode_pairs(plan: Plan, wildcards: Any) -> Work:
             {"encoding": encode(texts, length, shape, first_only=True), "search": compared},
             cpu_seconds=texts * length * CHARACTERS / costs().rates.mined_bytes,
             kept=2.0 * len(languages) * number * costs().run_bytes,
+            memory=encoding_memory(shape, Search(number, texts, length, length), shape.width),
         )
     search = Search(number, number, text_lengths(entry.query).mean, text_lengths(entry.passage).mean)
     work = encoded(search, shape, first_only=False, half=False)
@@ -175,6 +176,8 @@ def calibrate(plan: Plan, wildcards: Any) -> Work:
         + sentences * costs().passage_characters / costs().rates.mined_bytes,
         kept=float(len(pairs)) * shape.width**2 * FLOAT,
         temporary=float(held) * recipe.sentences * shape.width * FLOAT,
+        # two languages' vectors, in float64 for a while
+        memory=costs().process_bytes + 2 * saved_bytes(shape) + 2 * recipe.sentences * shape.width * 3 * FLOAT,
     )
 
 
@@ -206,4 +209,5 @@ def generate_queries(plan: Plan, wildcards: Any) -> Work:
         {"encoding": number * written(recipe.beams, source, recipe.query_length, shape)},
         cpu_seconds=characters / costs().rates.read_bytes,
         kept=2.0 * number * costs().passage_characters,
+        memory=costs().process_bytes + 2 * 2 * saved_bytes(shape) + characters,
     )

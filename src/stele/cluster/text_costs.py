@@ -16,7 +16,13 @@ TITLE_TERMS = 2  # of a title that is searched
 
 # --- sources ---------------------------------------------------------------------------------------------------------
 def dataset_bytes(plan: Plan, name: str, part: str) -> float:
-    """About how many bytes are fetched of a part of a dataset; 0 where unknown (an evaluation's small files)."""
+    """About how many bytes a part of a dataset has: of the user's files, or of those that are fetched.
+
+    0 where unknown (an evaluation's small files).
+    """
+    users = plan.corpora.user_files(name, part)
+    if users is not None:
+        return sum(users.values())
     if name == "wikipedia":
         return _dump(plan, part)
     if name == "cc100":
@@ -63,7 +69,7 @@ def wikipedia(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def cc100(plan: Plan, wildcards: Any) -> Work:
-    text = plan.text_sizes.web_bytes(wildcards.part) * costs().cc100_text
+    text = plan.text_sizes.corpus_bytes("cc100", wildcards.part)
     return Work(cpu_seconds=text / costs().rates.web_bytes, kept=text * costs().documents_kept)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.costs import Fill, JudgedSize
 from stele.cluster.sizes import (
+    NUMBER,
     Texts,
     answered_size,
     costs,
@@ -30,6 +32,9 @@ from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import PretrainingRecipe
 from stele.recipes.reranking import CrossEncoder, RerankingRecipe, Trained
 
+# heads of attention: a small encoder has as many as a base model, a larger one a head for each 64 numbers
+HEADS, HEAD = 12, 64
+
 
 # --- pretraining ------------------------------------------------------------------------------------------------------
 @cost_formula
@@ -39,8 +44,26 @@ def pretrain(plan: Plan, wildcards: Any) -> Work:
     number, steps = pretraining_operations(recipe, shape, costs().fill)
     kept = saved_bytes(shape) * (1 + len(recipe.snapshots))
     waited = round(steps * (costs().window_steps if shape.window else 1))
+    encoder = max(states(shape, *group) for group in recipe.encoded_at_a_time())
+    *sequences, layers = recipe.read_by_heads()
+    heads = states(shape._replace(layers=layers), *sequences)
+    memory = training_memory(shape, encoder + heads, recipe.hidden_tokens())
     # weights, gradients' averages and the optimiser's two moments lie in the state folder
-    return Work({"training": number}, steps=waited, kept=kept, temporary=3 * saved_bytes(shape))
+    return Work({"training": number}, steps=waited, kept=kept, temporary=3 * saved_bytes(shape), memory=memory)
+
+
+def states(shape: Shape, sequences: float, length: float) -> float:
+    """Bytes of the states of some sequences that wait for the backward pass, those of attention among them."""
+    each, heads = costs().training_memory, max(HEADS, shape.width // HEAD)
+    return sequences * length * shape.layers * (each.state * shape.width + each.attention * heads * length)
+
+
+def training_memory(shape: Shape, state_bytes: float, hidden_tokens: float = 0.0, encoders: int = 1) -> float:
+    """Bytes of a process that trains on a CPU: weights with gradients and moments, `states`, the words' scores."""
+    each = costs().training_memory
+    weights = encoders * each.weight * saved_bytes(shape) / NUMBER
+    scores = each.score * hidden_tokens * shape.vocabulary
+    return costs().process_bytes + weights + state_bytes + scores
 
 
 def pretraining_operations(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> tuple[float, int]:
@@ -80,7 +103,18 @@ def finetune(plan: Plan, wildcards: Any) -> Work:
     number, steps = finetuning_operations(recipe, shape, *texts, examples, questions)
     kept = saved_bytes(shape) * (1 if recipe.towers == "shared" else 2)
     read = examples * (1 + recipe.hard_negatives) * costs().passage_characters
-    return Work({"training": number}, steps, read / costs().rates.mined_bytes, kept=kept, temporary=3 * kept)
+    work = Work({"training": number}, steps, read / costs().rates.mined_bytes, kept=kept, temporary=3 * kept)
+    return replace(work, memory=finetuning_memory(recipe, shape))
+
+
+def finetuning_memory(recipe: FinetuningRecipe, shape: Shape) -> float:
+    """Bytes of a process that fine-tunes on a CPU and keeps the states of a group, or of texts encoded at a time."""
+    passages = recipe.batch * (1 + recipe.hard_negatives)
+    chunk = recipe.encode_chunk
+    sides = ((recipe.batch, recipe.query_length), (passages, recipe.passage_length))
+    of_sides = [states(shape, min(number, chunk or number), length) for number, length in sides]
+    waiting = max(of_sides) if chunk else sum(of_sides)
+    return training_memory(shape, waiting, encoders=1 if recipe.towers == "shared" else 2)
 
 
 def finetuning_operations(
@@ -136,7 +170,9 @@ def finetune_generator(plan: Plan, wildcards: Any) -> Work:
     translations = plan.transfer.translations(wildcards.recipe, wildcards.part)
     read = sum(dataset_bytes(plan, *name.split(":")) for name in translations)
     both = 2 * saved_bytes(shape)  # the decoder is about as large
-    return Work({"training": number}, recipe.steps, read / costs().rates.read_bytes, kept=both, temporary=3 * both)
+    work = Work({"training": number}, recipe.steps, read / costs().rates.read_bytes, kept=both, temporary=3 * both)
+    waiting = states(shape, recipe.batch, recipe.source_length) + states(shape, recipe.batch, recipe.query_length)
+    return replace(work, memory=training_memory(shape, waiting, recipe.batch * recipe.query_length, encoders=2))
 
 
 def written(beams: int, source: float, target: float, shape: Shape) -> float:
@@ -174,6 +210,7 @@ def _cross_encoder_work(plan: Plan, model: str, recipe: CrossEncoder, size: Judg
         cpu_seconds=characters / costs().rates.mined_bytes,
         kept=judged * costs().run_bytes,
         temporary=2 * saved_bytes(shape),
+        memory=training_memory(shape, states(shape, recipe.batch, recipe.length)),
     )
 
 
@@ -213,4 +250,5 @@ def answer(plan: Plan, wildcards: Any) -> Work:
         cpu_seconds=read / costs().rates.mined_bytes,
         kept=pairs * size.test * costs().run_bytes,
         temporary=(3 + recipe.epochs) * saved_bytes(shape),
+        memory=training_memory(shape, states(shape, recipe.batch, recipe.length)),
     )

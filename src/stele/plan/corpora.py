@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stele import catalogue
+from stele.catalogue.datasets import ALL
 from stele.catalogue.schema.costs import Costs
 from stele.catalogue.user_data import listing, part_files
 from stele.config.scale import shards_of
@@ -18,6 +19,7 @@ from stele.plan.paths import Paths
 from stele.plan.settings import Settings
 
 KNOWLEDGE = ("wikipedia", "wikidata_items")  # the datasets that the knowledge base is made of
+PACKED = (".xz", ".bz2", ".gz", ".zst")
 
 
 class OwnDump(NamedTuple):
@@ -36,6 +38,19 @@ def is_articles(name: str) -> bool:
     return "pages-articles" in (base := Path(name).name) and "index" not in base
 
 
+def _text_a_byte(name: str) -> float:
+    """Bytes of plain text a byte of a file, by its ending."""
+    costs = catalogue.whole(Costs)
+    if name.endswith(".parquet"):
+        return 1 / costs.documents_kept
+    return costs.cc100_text if name.endswith(PACKED) else 1.0
+
+
+def _xml_a_byte(name: str) -> float:
+    """Bytes of a dump's file a byte of a packed dump."""
+    return 1.0 if name.endswith(PACKED) else catalogue.whole(Costs).wikipedia_xml
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpora:
     settings: Settings
@@ -46,6 +61,29 @@ class Corpora:
         """How many documents or pages of a corpus the scale takes; None: all, as of the user's own."""
         return None if self.data.users_folder(corpus) else self.settings.sizes.corpora.first(corpus)
 
+    # --- the user's files ---------------------------------------------------------------------------------------------
+    @cached_method
+    def _listing(self, folder: str) -> list[str]:
+        return listing(folder) if Path(folder).expanduser().is_dir() else []
+
+    @cached_method
+    def user_files(self, dataset: str, part: str) -> dict[str, int] | None:
+        """Path -> bytes of the user's files of a part of a dataset; None where the dataset is not the user's."""
+        folder = self.data.users_folder(dataset)
+        if not folder:
+            return None
+        languages = self.data.dataset_languages(dataset) if part == ALL else [part]
+        names = part_files(self._listing(folder), self.data.resolve(dataset, part, languages))
+        root = Path(folder).expanduser()
+        return {name: (root / name).stat().st_size for name in names}
+
+    @cached_method
+    def user_text(self, corpus: str, language: str) -> float | None:
+        """About how many bytes of plain text the user's files of a corpus hold; None where it is not the user's."""
+        files = self.user_files(corpus, language)
+        return None if files is None else sum(size * _text_a_byte(name) for name, size in files.items())
+
+    # --- documents ----------------------------------------------------------------------------------------------------
     def documents(self, corpus: str, language: str) -> list[str]:
         """The records of the documents of a corpus in a language, shard by shard."""
         if corpus != "wikipedia":
@@ -75,8 +113,11 @@ class Corpora:
         """About how many MB the dumps of some Wikipedias have: what time, memory and disk are reckoned by."""
         sizes = []
         for code in languages:
-            own = self._own_dump(code)
-            sizes.append(own.size if own else self._known_dumps.get(self.wiki(code), 1 << 20))
+            files = self.user_files("wikipedia", code)
+            if files is None:
+                sizes.append(self._known_dumps.get(self.wiki(code), 1 << 20))
+            else:
+                sizes += [round(size / _xml_a_byte(name)) for name, size in files.items() if is_articles(name)]
         return sum(sizes) >> 20
 
     @cached_property
@@ -89,12 +130,10 @@ class Corpora:
     @cached_method
     def _own_dump(self, language: str) -> OwnDump | None:
         """The user's own dump of a Wikipedia; None where there is none, which the job will say."""
-        if not (folder := self.data.users_folder("wikipedia")):
-            return None
-        files = part_files(listing(folder), self.data.resolve("wikipedia", language, [language]))
-        articles = [Path(folder).expanduser() / name for name in files if is_articles(name)]
+        files = self.user_files("wikipedia", language) or {}
+        articles = [size for name, size in files.items() if is_articles(name)]
         shared = len(articles) > 1 or any("index" in Path(name).name for name in files)
-        return OwnDump(sum(path.stat().st_size for path in articles), shared) if articles else None
+        return OwnDump(sum(articles), shared) if articles else None
 
     # --- the knowledge base -------------------------------------------------------------------------------------------
     @cached_property

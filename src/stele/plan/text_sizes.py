@@ -1,4 +1,5 @@
-"""Bytes of the texts that are mined, and what is kept of them: from the catalogue's sizes and the scale's caps."""
+"""Bytes of the texts that are mined, and what is kept of them: from the user's files, else from the catalogue's sizes
+and the scale's caps."""
 
 from __future__ import annotations
 
@@ -32,9 +33,15 @@ class TextSizes:
 
     def text_bytes(self, mining: str, language: str) -> float:
         """Bytes of plain text that a mining recipe reads in a language."""
-        corpus = self.mining.corpus(mining, language)
+        return self.corpus_bytes(self.mining.corpus(mining, language), language)
+
+    def corpus_bytes(self, corpus: str, language: str) -> float:
+        """Bytes of plain text of a corpus in a language: of the user's files where there are some."""
         if corpus == "wikipedia":
             return float(self.corpora.dump_mb(language) << 20) * self._costs.wikipedia_text
+        users = self.corpora.user_text(corpus, language)
+        if users is not None:
+            return users
         if corpus == "wikitext103":
             return self._costs.wikitext103_text
         return self.web_bytes(language) * self._costs.cc100_text

@@ -163,6 +163,29 @@ class PretrainingRecipe(Optimisation):
         recipes = [recipe for recipe in (self, self.to_equal()) if recipe is not None]
         return {recipe.store_of(task) for recipe in recipes for task in recipe.all_tasks()}
 
+    def longest_group(self) -> tuple[int, int]:
+        """Sequences of a group of the objective, and the most tokens of one."""
+        sequences, *lengths = self.group_sizes(1.0, 1.0)
+        return sequences, max(lengths)
+
+    def encoded_at_a_time(self) -> list[tuple[int, int]]:
+        """Of the objective and of MLM beside it: sequences encoded at a time, and the most tokens of one."""
+        groups = [self.longest_group()]
+        if self.mlm_beside:
+            groups.append((self.mlm_sequences, self.mlm_length))
+        return [(min(number, self.encode_chunk or number), length) for number, length in groups]
+
+    def read_by_heads(self) -> tuple[int, int, int]:
+        """Sequences that layers above the encoder read at a time, tokens of each, and those layers."""
+        return 0, 0, 0
+
+    def hidden_tokens(self) -> float:
+        """Tokens of MLM that are predicted at a time."""
+        if self.mlm_sequences is None or not (self.mlm_beside or self.objective == MLM):
+            return 0.0
+        sequences = min(self.mlm_sequences, self.encode_chunk or self.mlm_sequences)
+        return self.mask_probability * sequences * self.mlm_length
+
     def mlm_flops(self, shape: Shape, sequences: int, length: int, places: float) -> float:
         """Operations of an MLM batch, forward and backward; `places`: tokens that it predicts."""
         head = places * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shlex
 import sys
@@ -16,7 +17,7 @@ from stele.errors import SteleError
 from stele.files.strict import Values
 from stele.plan.plan import Plan, make_plan
 from stele.plan.validation import check
-from stele.snakemake_support import locks, progress, rule_directives, run_tables
+from stele.snakemake_support import interrupts, locks, progress, rule_directives, run_tables
 from stele.snakemake_support.patches import slurm_patches, snakemake_patches
 from stele.snakemake_support.validate_catalogue import validate_catalogue
 
@@ -59,11 +60,26 @@ def setup(values: Values, workflow) -> Plan:
             print(f"Stele: scale {scale.scale} ({scale.why}): {scale.sizes.title}", file=sys.stderr)
             locks.clear_stale_locks()
             snakemake_patches.name_nearest_targets(plan)
-            if not workflow.output_settings.dryrun:
+            snakemake_patches.name_living_run()
+            if workflow.output_settings.dryrun:
+                atexit.register(_show_cost, plan, workflow)  # a dry run has no hooks
+            else:
                 progress.install(workflow)
         return plan
     except SteleError as error:
         raise _workflow_error(error) from None
+
+
+def _show_cost(plan: Plan, workflow) -> None:
+    """The last line of a dry run: what its jobs will take, on the cores that they would run on."""
+    jobs = requests.job_requests(plan, workflow.dag) if workflow.scheduler else []
+    if not jobs:
+        return  # nothing could be planned, or nothing is left to be done
+    from stele.cluster.cost import of_this_plan
+
+    on_cluster = os.environ.get("STELE_SHOW_JOBS") == "1"
+    gpus = on_cluster or Path("/proc/driver/nvidia/version").exists()
+    print(f"Stele: {of_this_plan(jobs, None if on_cluster else workflow.cores or 1, gpus)}", file=sys.stderr)
 
 
 def _workflow_error(error: SteleError) -> Exception:
@@ -128,13 +144,13 @@ def on_start(plan: Plan, workflow) -> None:
     try:
         if slurm:
             slurm_patches.patch_driver(workflow)
+        locks.note([str(path) for job in jobs for path in job.output])
         requested = [] if workflow.touch else requests.job_requests(plan, workflow.dag)
         preflight.check(plan, requested, slurm)  # a refused run leaves no stamp
         if any(job.output for job in jobs):  # an estimate of the cost writes no results
             another = f"give another folder (--config results_dir=results_{plan.settings.scale_folder})"
             check_stamp(Path(plan.settings.config.results_dir), plan.settings.scale, another)
             check_stamp(Path(plan.paths.work("")), plan.settings.scale, "give the scale's file another name")
-        locks.note([str(path) for job in jobs for path in job.output])
         if any(job.rule.name == run_tables.RULE for job in jobs):
             run_tables.write_context(plan)
     except SteleError as error:
@@ -145,6 +161,7 @@ def on_start(plan: Plan, workflow) -> None:
     if wanted and "STELE_WORKER" not in os.environ:
         _start_worker()
     progress.begin(plan, workflow)
+    interrupts.end_jobs_when_interrupted()
 
 
 def _start_worker() -> None:
@@ -177,7 +194,8 @@ def _write_manifest(plan: Plan, workflow) -> None:
 def on_end(plan: Plan, workflow) -> None:
     """`onsuccess` and `onerror`: renders unfinished tables, writes the manifest, prints the summary."""
     progress.end()
-    run_tables.finish_tables(plan, workflow)
+    if not interrupts.interrupted.is_set():
+        run_tables.finish_tables(plan, workflow)
     _write_manifest(plan, workflow)
     locks.forget()
     os.environ.pop("STELE_WORKER", None)

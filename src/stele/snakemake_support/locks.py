@@ -12,13 +12,14 @@ import os
 import shutil
 import socket
 import sys
+import time
 from collections.abc import Collection
 from pathlib import Path
 
 from stele.command.parent_watch import alive, host, identity
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
-from stele.files.reading import read_note
+from stele.files.reading import JsonObject, read_note
 
 DRIVERS = Path(".snakemake/stele-drivers")
 LOCKS = Path(".snakemake/locks")
@@ -29,22 +30,18 @@ def _note_path() -> Path:
 
 
 def note(outputs: Collection[str] = ()) -> None:
-    """Notes this process and its outputs. Raises SteleError where another living run builds one of them.
+    """Notes this process, its folder and its outputs. Raises SteleError where another living run builds one of them.
 
     Each run notes itself before it looks at the others, so that of two runs at least one sees the other.
     """
     DRIVERS.mkdir(parents=True, exist_ok=True)
     with atomic_file(_note_path()) as handle:
-        json.dump({"process": identity(os.getpid()), "outputs": sorted(outputs)}, handle)
-    for path, process in _others().items():
-        same = set(outputs).intersection(read_note(path, outputs=list).get("outputs", []))
-        if same and alive(process):
-            pid = process.partition(":")[0]
-            raise SteleError(
-                f"another run (process {pid} on {host(process)}) builds {min(same)} in this folder: wait until it has "
-                f"ended, or end it (kill -INT {pid} lets the jobs that it runs on its host finish, kill -9 {pid} does "
-                "not: the next run goes on where they stopped), then give the same command again"
-            )
+        about = {"process": identity(os.getpid()), "folder": os.getcwd(), "since": time.strftime("%Y-%m-%d %H:%M")}
+        json.dump({**about, "outputs": sorted(outputs)}, handle)
+    for run in _others().values():
+        same = set(outputs).intersection(run.get("outputs", []))
+        if same and _lives(run):
+            raise SteleError(another_run(run, min(same)))
 
 
 def forget() -> None:
@@ -52,16 +49,39 @@ def forget() -> None:
     _note_path().unlink(missing_ok=True)
 
 
-def _others() -> dict[Path, str]:
-    """Record -> process, of the other runs noted here; records that cannot be read are removed."""
+def another_run(run: JsonObject, what: str = "") -> str:
+    """The sentence about a living run that builds `what`, and the ways out."""
+    pid = run["process"].partition(":")[0]
+    since = f", since {run['since']}" if "since" in run else ""
+    return (
+        f"another run (process {pid} on {host(run['process'])}{since}) builds {what or 'some of the same files'} in "
+        f"{os.getcwd()}: wait until it has ended, or end it with its jobs (kill -INT {pid} on that host; the next run "
+        "goes on where they stopped), then give the same command again"
+    )
+
+
+def living_run() -> JsonObject | None:
+    """The note of another living run of this folder on this host; None where there is none."""
+    return next((run for run in _others().values() if _lives(run)), None)
+
+
+def _lives(run: JsonObject) -> bool:
+    """Whether a noted run lives on this host, and works here: a note in a copied folder is of the first one's run."""
+    return alive(run["process"]) and run.get("folder", os.getcwd()) == os.getcwd()
+
+
+def _others() -> dict[Path, JsonObject]:
+    """Path -> note, of the other runs noted here; notes that cannot be read are removed."""
     others = {}
     for path in DRIVERS.glob("*.json"):
-        note = read_note(path, process=str)
-        if "process" in note:
-            others[path] = note["process"]
+        run = read_note(path, process=str, folder=str, since=str, outputs=list)
+        if run.get("process") == identity(os.getpid()):
+            continue
+        if "process" in run:
+            others[path] = run
         else:
             path.unlink(missing_ok=True)
-    return {path: process for path, process in others.items() if process != identity(os.getpid())}
+    return others
 
 
 def clear_stale_locks() -> None:
@@ -72,15 +92,15 @@ def clear_stale_locks() -> None:
     """
     others = _others()
     locked = LOCKS.is_dir() and any(LOCKS.iterdir())
-    here = {path for path, process in others.items() if host(process) == socket.gethostname()}
-    dead = {path for path in here if not alive(others[path])}
+    here = {path for path, run in others.items() if host(run["process"]) == socket.gethostname()}
+    dead = {path for path in here if not _lives(others[path])}
     away = others.keys() - here
     for path in dead if locked else dead | away:
         path.unlink(missing_ok=True)
     if not locked:
         return
     if away:
-        names = ", ".join(sorted({host(others[path]) for path in away}))
+        names = ", ".join(sorted({host(others[path]["process"]) for path in away}))
         print(
             f"Stele: this folder is locked, and a run on {names} may still work in it; "
             "if that one has ended: snakemake --unlock, then the same command again",

@@ -83,8 +83,8 @@ def train(
 ) -> Outcome:
     """Trains `module` in place.
 
-    `state` is the folder for the run's state, saved every `save_every_seconds` and on SIGTERM or SIGUSR1, which then
-    end the run with a SteleError; a run whose state is there goes on from it. The caller gives each run (recipe,
+    `state` is the folder for the run's state, saved every `save_every_seconds` and on SIGINT, SIGTERM or SIGUSR1, which
+    then end the run with a SteleError; a run whose state is there goes on from it. The caller gives each run (recipe,
     inputs, seed, code) a folder of its own and removes it in the end. `callbacks` say what else happens after a step
     and at the end, in their order, and are saved by their names; `label` names the run in messages. A loss or gradient
     that is not a finite number is an error; with `stop_at_nonfinite` it ends the run before the step that it would

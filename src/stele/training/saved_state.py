@@ -57,7 +57,7 @@ def tensors_to_rows(log: State) -> list[dict[str, float]]:
 
 @contextmanager
 def stop_signals() -> Iterator[list[str]]:
-    """Collects SIGTERM and SIGUSR1 (a scheduler's notice before its time limit) instead of dying from them.
+    """Collects SIGINT, SIGTERM and SIGUSR1 (a scheduler's notice before its time limit) instead of dying from them.
 
     Yields a list that holds the names of the signals received so far. Outside the main thread signals stay as they are.
     """
@@ -68,7 +68,7 @@ def stop_signals() -> Iterator[list[str]]:
     if threading.current_thread() is not threading.main_thread():
         yield received
         return
-    numbers = (signal.SIGTERM, signal.SIGUSR1)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
     before = {n: signal.signal(n, lambda number, frame: received.append(signal.Signals(number).name)) for n in numbers}
     try:
         yield received

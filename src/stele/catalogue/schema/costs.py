@@ -38,6 +38,15 @@ class Fill(Strict):
     sentences: float = Field(gt=0, le=1)
 
 
+class TrainingMemory(Strict):
+    """Bytes of a process that trains."""
+
+    weight: Positive
+    state: Positive = Field(description="of a token in a layer, by its width")
+    attention: Positive = Field(description="of two tokens, in each head of a layer")
+    score: Positive = Field(description="of a word, for a hidden token")
+
+
 class Text(Strict):
     """Tokens of a kind of text."""
 
@@ -125,6 +134,7 @@ class Miniature(Strict):
     """CPU seconds of jobs of the miniature, from which generated scales are estimated."""
 
     entities: int = Field(ge=1)
+    weights: int = Field(ge=1, description="of the layers of a stand-in")
     other: Positive = Field(description="CPU seconds of a rule that has none of its own in rules.yaml")
     command: Positive
 
@@ -141,6 +151,7 @@ class Costs(Strict):
     start_minutes: Positive
     core: Positive
     process_bytes: Positive
+    training_memory: TrainingMemory
     fill: Fill
     texts: dict[str, Text]
     benchmarks: dict[str, BenchmarkSize]

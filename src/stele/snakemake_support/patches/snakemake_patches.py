@@ -1,4 +1,4 @@
-"""The patches of Snakemake itself: rate limit, default resources, the error for a missing target, records on nodes."""
+"""The patches of Snakemake itself: rate limit, default resources, errors for missing targets and locks, records."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from stele.cluster import resources
 from stele.errors import nearest
 from stele.plan.plan import Plan
+from stele.snakemake_support import locks
 from stele.snakemake_support.patches import SNAKEMAKE, Patch
 
 FITS = ("9.27",)
@@ -41,6 +42,25 @@ one whose name differs by a letter. Please let a workflow add a hint, for instan
 `workflow.missing_target_hint(file) -> str` that MissingRuleException calls when it is printed (it is also raised, and
 caught, for files that exist, so a hint should not be computed before).""",
     until="Snakemake names the nearest targets, or lets a workflow do so",
+)
+LOCKED_BY = Patch(
+    SNAKEMAKE,
+    FITS,
+    upstream="""Say in LockException which process holds the lock
+
+"Directory cannot be locked" does not say by whom, so that a user cannot tell a living run from a killed one's lock.
+Please write process, host and time into the lock, and say them.""",
+    until="the lock names its process",
+)
+JOB_PROCESSES = Patch(  # interrupts.py reads shell._processes
+    SNAKEMAKE,
+    FITS,
+    upstream="""SIGINT does not reach the jobs of the local executor
+
+`kill -INT` of Snakemake waits for all local jobs: Executor.cancel only shuts its pool down. A terminal's Ctrl-C reaches
+them as members of the foreground process group. Please send the signal on to the processes of running jobs, and kill
+those that have not ended some seconds later.""",
+    until="the local executor's cancel ends its jobs",
 )
 RECORD_ON_NODES = Patch(
     SNAKEMAKE,
@@ -122,6 +142,20 @@ def name_nearest_targets(plan: Plan) -> None:
             return missing_target(self.file, targets(plan))
 
     dag.MissingRuleException = NoRule
+
+
+def name_living_run() -> None:
+    """Makes the error for a locked folder name the run that works in it, where that is known."""
+    if not LOCKED_BY.applies():
+        return
+    from snakemake import exceptions
+
+    class Locked(exceptions.LockException):
+        def __str__(self) -> str:
+            run = locks.living_run()
+            return locks.another_run(run) if run else super().__str__()
+
+    exceptions.LockException = Locked
 
 
 def targets(plan: Plan) -> list[str]:

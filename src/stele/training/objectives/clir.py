@@ -84,6 +84,9 @@ class Recipe(TasksRecipe):
     def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int]:
         return round(self.length * tokens), QUERY
 
+    def longest_group(self) -> tuple[int, int]:
+        return 2 * self.pairs, self.length
+
 
 # --- what a step draws anew of section pairs --------------------------------------------------------------------------
 EASY = 3 / 4  # to the power of the page's other sections: how probable a negative is that is no section of its page

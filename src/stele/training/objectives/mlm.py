@@ -21,6 +21,9 @@ class Recipe(PretrainingRecipe):
     def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, float]:
         return self.mlm_sizes(tokens)
 
+    def longest_group(self) -> tuple[int, int]:
+        return self.mlm_sequences, self.mlm_length
+
 
 class MaskedLanguageModelling(Objective):
     """Any recipe's MLM batches. The vocabulary head is the checkpoint's own, tied to its embeddings."""

@@ -63,6 +63,10 @@ class Recipe(PretrainingRecipe):
         number = round(self.documents * self.sentences * sentences)
         return number, round(self.sentence_length * tokens), self.sentences
 
+    def read_by_heads(self) -> tuple[int, int, int]:
+        """The document encoder reads each document once for each of its sentences."""
+        return self.documents * self.sentences, self.sentences, self.layers
+
 
 class MaskedSentences(Objective):
     POOLING = "cls"
