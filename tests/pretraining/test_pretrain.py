@@ -122,7 +122,9 @@ def test_tasks_have_their_stores_parts_and_losses(run, tmp_path, drawn):
     assert record["languages_left_out"] == {"clk": {"sw-th": 0}}
     shares = [about["probability"] for about in record["languages"]["clk"].values()]
     assert shares == pytest.approx([20**0.3 / (20**0.3 + 3**0.3), 3**0.3 / (20**0.3 + 3**0.3)], abs=1e-5)
-    assert set(rows[0]) == {"step", "learning_rate", "crop", "ilk", "clk"} and all(all(row.values()) for row in rows)
+    figures = {f"{task}_{name}" for task in ("crop", "ilk", "clk") for name in ("accuracy", "guess", "cosine")}
+    assert set(rows[0]) == {"step", "learning_rate", "crop", "ilk", "clk", *figures}
+    assert all(all(row.values()) for row in rows)
     assert all((tmp_path / f"out/curve.{kind}").stat().st_size for kind in ("png", "pdf"))
     batch = record["global_batch"]
     assert (batch["groups"], batch["examples_a_group"]) == (3, 6)

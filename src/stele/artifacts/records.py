@@ -31,6 +31,7 @@ STAND_IN = "stand-in checkpoint"
 LIMITED = "limited"
 BEGINNING = "beginning of a corpus"  # a scale read no more of a text
 DIVERGED = "diverged pretraining"
+UNLEARNT = "a pretraining task that learnt nothing"
 UNPROMPTED = "none of the checkpoint's prompts used"
 
 CIRCUMSTANCES = (

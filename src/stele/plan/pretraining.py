@@ -85,7 +85,9 @@ class Pretraining:
         return sorted(self._texts(model, self.languages(model)))
 
     def problem(self, model: str) -> Problem | None:
-        """`not in scale` where a scale leaves a model no text that its pretraining wants."""
+        """`unavailable` for a real checkpoint at a scale of stand-ins, `not in scale` where no text is left."""
+        if problem := self.models.standin_problem("pretraining", self.models[model].recipe, model):
+            return problem
         reason = self.lacking(model, self.languages(model))
         return ("not in scale", f"{model}: of the languages of its recipe in scale, {reason}") if reason else None
 

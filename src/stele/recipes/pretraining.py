@@ -184,7 +184,7 @@ class PretrainingRecipe(Optimisation):
         other = parse_recipe(self.equal_compute_to, "--recipe: equal_compute_to")
         if other.steps is None:
             raise SteleError("--recipe: equal_compute_to: want a recipe that says its `steps`")
-        return other.model_copy(update={"pooling": other.pooling or self.pooling})
+        return other.model_copy(update={"pooling": self.pooling}) if self.pooling else other
 
 
 class TasksRecipe(PretrainingRecipe):

@@ -18,7 +18,16 @@ from typing import Any
 
 from stele import catalogue
 from stele.artifacts.record_shape import NO_DIGEST, SEAL
-from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN, divergence, read_record, start, write_record
+from stele.artifacts.records import (
+    DIVERGED,
+    GENERATED,
+    STAND_IN,
+    UNLEARNT,
+    divergence,
+    read_record,
+    start,
+    write_record,
+)
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.hub import (
     ADAPTER,
@@ -314,7 +323,7 @@ def _labels(path: Path | None) -> list[str]:
     if not (path / MARK).is_file() and not {"job", "labels", SEAL} & read_note(path / RECORD).keys():
         return []  # another program's
     labels = read_record(path / RECORD)["labels"]
-    return [label for label in labels if label in (GENERATED, STAND_IN, DIVERGED, NO_DIGEST)]
+    return [label for label in labels if label in (GENERATED, STAND_IN, DIVERGED, UNLEARNT, NO_DIGEST)]
 
 
 def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> dict[str, FileFacts]:
