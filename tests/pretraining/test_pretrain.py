@@ -18,6 +18,7 @@ from stele.errors import SteleError
 from stele.plan.plan import make_plan
 from stele.pretraining.inputs.checkpoint import load_base
 from stele.pretraining.inputs.stores import parse_pairs
+from stele.training.objectives import Objective
 from stele.training.store import write_store
 from tests.sealed import write_sealed
 
@@ -52,7 +53,8 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsy
     assert len(rows) == 6
     record = read_record(out / "record.json")
     labels = ["diverged pretraining"] if record.get("diverged") else []
-    assert record["labels"] == [*labels, "generated data", "stand-in checkpoint"]
+    labels += ["a pretraining task that learnt nothing"] if record.get("unlearnt") else []
+    assert record["labels"] == sorted([*labels, "generated data", "stand-in checkpoint"])
     assert record["objective"] == objective and record["seed"] == 0 and record["steps"] == 6
     negatives = {"msm": 14, "crop": 5, "ict": 5, "mlm": None, "kept": 5, "moco": 36, "ccp": 5 + 36}
     assert record["negatives_per_query"] == negatives[objective]
@@ -90,6 +92,23 @@ def test_a_run_that_comes_to_nothing_is_no_error_and_its_records_say_so(run, tmp
         assert record["diverged"].startswith("loss or gradient not a finite number")
         assert record["labels"] == ["diverged pretraining", "generated data", "stand-in checkpoint"]
     assert divergence([tmp_path / "out/record.json"]).startswith("mine: loss or gradient")
+
+
+@pytest.mark.parametrize(
+    ("objective", "failed"), [("msm", ["msm"]), ("kept", ["crop", "ilk", "clk"]), ("kept", ["clk"])]
+)
+def test_a_task_that_learns_nothing_is_said_in_log_record_and_labels(run, tmp_path, monkeypatch, objective, failed):
+    """All of them: the pretraining has diverged; some: the others' result stands, with a label of its own."""
+    reasons = dict.fromkeys(failed, "above chance")
+    monkeypatch.setattr(Objective, "diverged", lambda self, rows, task, chance: reasons.get(task))
+    code, log = run(objective=objective, snapshots=[2])
+    whole = ["crop: above chance; ilk: above chance; clk: above chance", "above chance"][objective == "msm"]
+    for record in (read_record(tmp_path / "out" / name / "record.json") for name in (".", "snapshots/step-2")):
+        if failed == ["clk"]:
+            assert record["diverged"] is None and "a pretraining task that learnt nothing" in record["labels"]
+        else:
+            assert record["diverged"] == whole and "diverged pretraining" in record["labels"]
+    assert code == 0 and ("mine, clk: nothing was learnt: above" if failed == ["clk"] else "mine: diverged: ") in log
 
 
 def test_pretraining_with_the_same_seed_gives_the_same_bytes_with_another_others(run, tmp_path):

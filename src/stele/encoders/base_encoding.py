@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from stele.artifacts.records import COMPARED
 from stele.catalogue.hub import MODULES, SENTENCE_BERT, SENTENCE_TRANSFORMERS
 from stele.encoders.backbone import positions
 from stele.encoders.resolve import resolve
@@ -71,7 +72,7 @@ def encoding_changes(stated: EncodingSpec | None, spec: EncodingSpec) -> list[st
     if stated is None:
         return []
     before, after = stated.model_dump(), spec.model_dump()
-    return [f"{key}: {before[key]!r} became {after[key]!r}" for key in before if before[key] != after[key]]
+    return [f"{key}: {before[key]!r} became {after[key]!r}" for key in COMPARED if before[key] != after[key]]
 
 
 def write_encoding(folder: Path, base: Path, model: Any, stated: EncodingSpec | None, spec: EncodingSpec) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 JOB = "pretrain"
+LABELS = {"diverged": records.DIVERGED, "unlearnt": records.UNLEARNT, "encoding_changes": records.RECODED}  # by facts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -276,9 +277,7 @@ def publish(
 ) -> None:
     """Writes encoder, snapshots, curve and record into the folder of `output`, all at once."""
     of_run = {"job": JOB, "inputs": inputs, "clock": clock, "seed": seed}
-    of_run["labels"] = [
-        label for key, label in (("diverged", records.DIVERGED), ("unlearnt", records.UNLEARNT)) if facts.get(key)
-    ]
+    of_run["labels"] = [label for key, label in LABELS.items() if facts.get(key)]
     with atomic_directory(output.parent, JOB) as folder:
         save(folder)
         if snapshots.exists():

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 
 LAST = 0.1  # of the steps, by which a run is judged
+ALIKE = 0.99  # mean cosine of different texts: 8 degrees apart
+SHRUNK = 0.1  # of the variance of unit vectors (1 - mean cosine) at a run's start: what is left after a collapse
 LUCK = 1.5  # times a guess; fewer right ones are taken for luck, more have learnt something
 
 
@@ -35,14 +37,12 @@ class Objective(ABC):
     POOLING       how its vectors come from token states, where neither recipe nor base says; None: it makes none
     MAY_DIVERGE   whether a loss that is not a finite number is a result: the run ends before that step; elsewhere it
                   is an error
-    ALIKE         mean cosine of different texts from which vectors have collapsed: at .99 they are 8 degrees apart
     figures       what the curve shows of the last group beside its loss: `accuracy` (how often the right text scores
                   best), `guess` (how often a guess would be right), `cosine` (the mean of different texts)
     """
 
     POOLING: ClassVar[str | None] = None
     MAY_DIVERGE: ClassVar[bool] = False
-    ALIKE: ClassVar[float] = 0.99
 
     def __init__(self, recipe: PretrainingRecipe) -> None:
         self.recipe: Any = recipe
@@ -132,6 +132,13 @@ class Objective(ABC):
         self.figures = search_figures(scores, positives, texts)
         return functional.cross_entropy(scores, positives)
 
+    def has_collapsed(self, before: float, after: float) -> bool:
+        """Whether vectors have become one, by the mean cosine of different texts in a run's first and last steps.
+
+        A checkpoint's own may be above .99 (XLM-R's are) and still tell texts apart: then they must have come nearer.
+        """
+        return after > ALIKE and 1 - after < SHRUNK * (1 - before)
+
     def diverged(self, rows: Sequence[Mapping[str, float]], task: str, chance: float) -> str | None:
         """Why a task learnt nothing by the last tenth of the log's steps; None where it learnt.
 
@@ -139,24 +146,29 @@ class Objective(ABC):
         temperature, so that the same vectors, which find the right text by far, are below chance at a high one and
         above it at a low one. Only a task without accuracy, the likelihood of tokens, is judged by its loss alone.
         """
-        last = rows[-max(1, round(len(rows) * LAST)) :]
-        logged = [row for row in last if task in row]
+        number = max(1, round(len(rows) * LAST))
+        first, logged = ([row for row in part if task in row] for part in (rows[:number], rows[-number:]))
         if not logged:
             return None
 
         def mean(name: str, default: float = math.nan) -> float:
-            return sum(row.get(f"{task}{name}", default) for row in logged) / len(logged)
+            return _mean(logged, f"{task}{name}", default)
 
         loss, chance, cosine = mean(""), mean("_chance", chance), mean("_cosine")
         accuracy, guess = mean("_accuracy"), mean("_guess", 1 / self.choices(1))
         if accuracy >= LUCK * guess:
             return None
-        signs = [f"vectors of different sentences have cosine {cosine:.3f}"] if cosine > self.ALIKE else []
+        collapsed = self.has_collapsed(_mean(first, f"{task}_cosine", math.nan), cosine)
+        signs = [f"vectors of different sentences have cosine {cosine:.3f}"] if collapsed else []
         signs += [f"the loss is {loss:.3f}, above chance ({chance:.3f}),"] if loss > chance else []
         if not signs:
             return None
         found = f", and the right one of a group is found {accuracy:.3f} of the times, by a guess {guess:.3f}"
         return f"{' and '.join(signs)} over the last tenth of the steps{'' if math.isnan(accuracy) else found}"
+
+
+def _mean(rows: Sequence[Mapping[str, float]], name: str, default: float) -> float:
+    return sum(row.get(name, default) for row in rows) / len(rows) if rows else math.nan
 
 
 class PairObjective(Objective):

@@ -29,6 +29,8 @@ from stele.training.objectives import PairObjective
 from stele.training.sampling import Group
 from stele.training.store import Flat, ranges
 
+ALIKE = 0.9  # mean cosine of different sentences
+
 
 class Recipe(PretrainingRecipe):
     """CCP's own keys; docs/ccp.md gives the reasons for the values where the paper is silent.
@@ -150,9 +152,6 @@ class Recipe(PretrainingRecipe):
 class ContextPrediction(PairObjective):
     POOLING = "cls"
     MAY_DIVERGE = True  # `fail` of CCP's Table 5 is detected, never configured
-    # of projections, which start far apart; stale bank vectors are easy negatives, so that the loss can be far below
-    # chance although embeddings have collapsed
-    ALIKE = 0.9
 
     def negatives(self, vectors):
         """At most: of a full bank that held a single language."""
@@ -192,6 +191,12 @@ class ContextPrediction(PairObjective):
 
     def after_step(self, heads, model, process):
         heads.after_step(process)
+
+    def has_collapsed(self, before, after):
+        """Of projections, which start far apart. The loss does not tell: stale bank vectors are easy negatives, so that
+        it can be far below chance although embeddings have collapsed.
+        """
+        return after > ALIKE
 
 
 # --- contexts: a centre of each document and a sentence of its window, drawn anew whenever the document comes ---------
