@@ -310,3 +310,11 @@ def test_a_plain_folder_without_a_pooling_is_refused_when_it_is_planned(jobs, tm
     assert jobs(scale="paper", models={"mine": mine, **trained}).rows.problem(row._replace(model="trained")) is None
     (tmp_path / "modules.json").write_text("[]")
     assert jobs(scale="paper", models={"mine": mine}).rows.problem(row) is None
+
+
+def test_a_training_hears_what_is_said_of_an_encoder_and_of_no_plain_checkpoint(jobs):
+    models = {"e5": {"base": "me5_small", "recipe": "msm"}, "own": {"base": "mine", "recipe": "msm"}}
+    models |= {"mine": {"checkpoint": "a/b", "encoding": {"pooling": "cls"}}, "xlmr": {"encoding": {"pooling": "mean"}}}
+    plan = jobs(scale="paper", models=models).pretraining
+    assert '"query_prompt": "query: "' in plan.encoding("e5").replace('":"', '": "')
+    assert '"config"' in plan.encoding("own") and plan.encoding("msm") == plan.encoding("kept") == ""

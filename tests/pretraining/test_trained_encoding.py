@@ -1,5 +1,6 @@
 """A trained encoder reads texts as its base did, in Stele and in sentence-transformers alike."""
 
+import json
 from shutil import copytree
 
 import numpy as np
@@ -16,13 +17,13 @@ TEXTS = ["w1 w2 w3", "w7", " ".join(f"w{n % 60}" for n in range(30)), "w5 w5 w9 
 PROMPTS = {"query": "w70 w71 ", "document": "w72 "}
 
 
-def published(base, place, pooling="mean"):
+def published(base, place, pooling="mean", prompts=PROMPTS):
     """The base as a sentence-transformers folder that scales to length 1, reads 10 tokens and has prompts."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
     modules = [Transformer(str(base.parent), max_seq_length=10), Pooling(WIDTH, pooling), Normalize()]
-    SentenceTransformer(modules=modules, device="cpu", prompts=PROMPTS).save(str(place))
+    SentenceTransformer(modules=modules, device="cpu", prompts=prompts).save(str(place))
     return recorded(place)
 
 
@@ -46,6 +47,20 @@ def test_what_is_trained_keeps_its_base_s_encoding(tmp_path, base, pairs, object
         assert same_in_both(folder).spec == load_encoder(start).spec
     assert record["pooling"] == (None if objective == "mlm" else "mean") and not record["encoding_changes"]
     assert "not encoded as its base" not in record["labels"]
+
+
+def test_what_is_said_of_a_base_beside_its_folder_is_kept_and_written(tmp_path, base, pairs):
+    """Its folder names no prompts, as e5's: models.yaml does."""
+    said = {"models": {"query_prompt": "w60 ", "passage_length": 7}}
+    start = published(base, tmp_path / "base", prompts={})
+    assert main([*arguments(tmp_path, start, pairs), "--encoding", json.dumps(said)]) == 0
+    spec = same_in_both(tmp_path / "out").spec
+    assert spec == load_encoder(start, said).spec and (spec.query_prompt, spec.passage_length) == ("w60 ", 7)
+    (tmp_path / "plain").mkdir()
+    said = {"config": {"pooling": "mean", "normalize": True, "max_length": 20}}
+    assert main([*arguments(tmp_path / "plain", base, pairs), "--encoding", json.dumps(said)]) == 0
+    assert same_in_both(tmp_path / "plain/out").spec.normalize
+    assert read_record(tmp_path / "plain/out/record.json")["pooling"] == "mean"
 
 
 def test_the_recipe_may_say_another_pooling_and_says_so(tmp_path, base, pairs, capsys):

@@ -9,6 +9,7 @@ the model nor the benchmark says a pooling.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +18,28 @@ from stele.catalogue.hub import MODULES, SENTENCE_BERT, SENTENCE_TRANSFORMERS
 from stele.encoders.backbone import positions
 from stele.encoders.resolve import resolve
 from stele.encoders.save import write_modules, write_pooling
-from stele.encoders.sentence_transformers_folder import is_suggestion, module_folders
-from stele.encoders.tokenizer import load_tokenizer, write_probe
+from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, is_suggestion, module_folders
+from stele.encoders.tokenizer import load_tokenizer, read_json, write_probe
 from stele.errors import SteleError
-from stele.recipes.encoding import SPEC_FILE, EncodingSpec, write_spec
+from stele.files.atomic import atomic_write_json
+from stele.files.strict import Values
+from stele.recipes.encoding import BENCHMARK, SOME_INSTRUCTION, SPEC_FILE, EncodingSpec, write_spec
 
 MOST = 512  # tokens, of a model that takes any number
 TRAINED_BY = {"cls": "cls", "pooler": "cls", "mean": "mean"}  # the pooling of an encoder -> that of its training
 UNSTATED = "mean"  # what sentence-transformers does with a folder that says nothing, as one that MLM alone trained
 
 
-def stated_encoding(folder: Path) -> EncodingSpec | None:
-    """The encoding that a folder states by itself; None for a plain checkpoint and for what was trained from one.
+def stated_encoding(folder: Path, said: Mapping[str, Values] | None = None) -> EncodingSpec | None:
+    """The encoding that a folder states, with what is `said` of it by origin.
 
-    Raises SteleError for two towers and for a pooling that nothing can be trained by.
+    None for a plain checkpoint, and for what was trained from one, of which no pooling is said. Raises SteleError for
+    two towers.
     """
-    if not (folder / SPEC_FILE).exists() and (not (folder / MODULES).exists() or is_suggestion(folder)):
+    states = (folder / SPEC_FILE).exists() or ((folder / MODULES).exists() and not is_suggestion(folder))
+    if not states and not any("pooling" in values for values in (said or {}).values()):
         return None
-    spec = resolve(folder).spec
+    spec = resolve(folder, {**(said or {}), BENCHMARK: SOME_INSTRUCTION}).spec
     if spec.towers == "separate":
         raise SteleError(f"{folder}: was fine-tuned with separate towers; pretraining goes on from one encoder")
     return spec
@@ -77,7 +82,7 @@ def encoding_changes(stated: EncodingSpec | None, spec: EncodingSpec) -> list[st
 
 def write_encoding(folder: Path, base: Path, model: Any, stated: EncodingSpec | None, spec: EncodingSpec) -> None:
     """Adds to a trained encoder's folder the files that state its encoding, of a plain base as a suggestion."""
-    if stated is None:
+    if stated is None or not any((base / name).exists() for name in (SPEC_FILE, MODULES)):
         write_modules(folder, model, spec, suggestion=True)
     elif (base / SPEC_FILE).exists():
         write_spec(folder, spec)
@@ -85,9 +90,26 @@ def write_encoding(folder: Path, base: Path, model: Any, stated: EncodingSpec | 
         write_modules(folder, model, spec)
     else:
         _copy_modules(base, folder)
+        _write_said(folder, resolve(base).spec, spec)
         if spec.pooling != stated.pooling:
             pooling = next(path for name, path in module_folders(folder) if name == "Pooling")
             write_pooling(pooling, model.config.hidden_size, spec)
+
+
+def _write_said(folder: Path, own: EncodingSpec, spec: EncodingSpec) -> None:
+    """Writes the prompts and lengths that were said of a base over its folder's; prompts with a field have no place."""
+    prompts = {QUERY: (own.query_prompt, spec.query_prompt), PASSAGE: (own.passage_prompt, spec.passage_prompt)}
+    chosen = {name: after for name, (before, after) in prompts.items() if after != before and "{" not in after}
+    if chosen:
+        path = folder / SENTENCE_TRANSFORMERS
+        settings = read_json(path) if path.exists() else {}
+        atomic_write_json(path, {**settings, "prompts": {**settings.get("prompts", {}), **chosen}})
+    lengths = [(each.query_length, each.passage_length) for each in (own, spec)]
+    if lengths[0] != lengths[1]:
+        path = next((folder / name for name in SENTENCE_BERT if (folder / name).exists()), folder / SENTENCE_BERT[0])
+        settings = read_json(path) if path.exists() else {}
+        sides = dict(zip(("query_length", "document_length"), lengths[1], strict=True))
+        atomic_write_json(path, {**settings, **sides, "max_seq_length": max(lengths[1])})
 
 
 def _copy_modules(base: Path, folder: Path) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stele import catalogue
 from stele.catalogue import recipes
+from stele.catalogue.schema.models import Model
 from stele.errors import SteleError
 from stele.files.strict import Values
 from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.mining import Mining
 from stele.plan.models import Models, Problem
+from stele.plan.params import as_json, flags
 from stele.plan.paths import Inputs, Paths
 from stele.plan.settings import Settings
 from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
@@ -56,6 +59,20 @@ class Pretraining:
         if (other := values.get("equal_compute_to")) is not None:
             values["equal_compute_to"] = self.recipe(other).given()
         return parse_recipe(values, f"models.{model}")
+
+    def encoding(self, model: str) -> str:
+        """The option by which a training hears what is said of its base's encoding beside the base's folder.
+
+        None where the base is a checkpoint of the catalogue that is no encoder yet: its recipe says all.
+        """
+        base = self.models[model].base
+        root = self.models.root(base)
+        said: dict[str, Values] = {}
+        for origin, values in self.models.encoding_overrides(base):
+            said[origin] = {**values, **said.get(origin, {})}
+        said = {origin: values for origin, values in said.items() if values}
+        is_encoder = self.models[root].is_complete or root not in catalogue.entries(Model)
+        return flags({"encoding": as_json(said)}) if said and is_encoder else ""
 
     def attention_window(self, model: str) -> int | None:
         """The window that a pretraining of a model's chain converted its attention to; None: it is full."""

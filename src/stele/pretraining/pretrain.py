@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="what the model is called")
     parser.add_argument("--recipe", required=True, metavar="JSON", help="objective, sizes and optimisation")
     parser.add_argument("--base", required=True, type=Path, metavar="RECORD", help="the checkpoint it starts from")
+    parser.add_argument("--encoding", help="what is said of the base's encoding beside its folder, by origin, as JSON")
     parser.add_argument(
         "--pairs",
         required=True,
@@ -67,7 +68,8 @@ def run(args: argparse.Namespace) -> None:
     state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code, first=process.is_main)
 
     # the trained encoder keeps the base's encoding, unless the recipe says another
-    stated, wanted_pooling = stated_encoding(args.base.parent), recipe.pooling
+    said = parse_object(args.encoding, "--encoding") if args.encoding else None
+    stated, wanted_pooling = stated_encoding(args.base.parent, said), recipe.pooling
     if stated is not None:
         pooling = training_pooling(stated, wanted_pooling, args.base.parent)
         recipe = recipe.model_copy(update={"pooling": pooling})
