@@ -23,7 +23,7 @@ rule pretrain:
         "Pretrain {wildcards.model} (seed {wildcards.pt})"
     shell:
         "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
-        " pretraining pretrain --model {wildcards.model} --recipe {params.recipe:q} --base {input.base} {params.encoding}"
+        " pretraining pretrain --model {wildcards.model} --recipe {params.recipe:q} --base {input.base}{params.encoding}"
         " --pairs {params.pairs} --seed {wildcards.pt} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"
 

@@ -61,9 +61,9 @@ class Pretraining:
         return parse_recipe(values, f"models.{model}")
 
     def encoding(self, model: str) -> str:
-        """The option by which a training hears what is said of its base's encoding beside the base's folder.
+        """The option, with a blank before it, by which a training hears what is said of its base beside its folder.
 
-        None where the base is a checkpoint of the catalogue that is no encoder yet: its recipe says all.
+        "" where the base is a checkpoint of the catalogue that is no encoder yet: its recipe says all.
         """
         base = self.models[model].base
         root = self.models.root(base)
@@ -72,7 +72,7 @@ class Pretraining:
             said[origin] = {**values, **said.get(origin, {})}
         said = {origin: values for origin, values in said.items() if values}
         is_encoder = self.models[root].is_complete or root not in catalogue.entries(Model)
-        return flags({"encoding": as_json(said)}) if said and is_encoder else ""
+        return f" {flags({'encoding': as_json(said)})}" if said and is_encoder else ""
 
     def attention_window(self, model: str) -> int | None:
         """The window that a pretraining of a model's chain converted its attention to; None: it is full."""
