@@ -318,3 +318,12 @@ def test_a_training_hears_what_is_said_of_an_encoder_and_of_no_plain_checkpoint(
     plan = jobs(scale="paper", models=models).pretraining
     assert '"query_prompt": "query: "' in plan.encoding("e5").replace('":"', '": "')
     assert '"config"' in plan.encoding("own") and plan.encoding("msm") == plan.encoding("kept") == ""
+
+
+def test_a_recipe_s_pooling_goes_before_that_of_the_encoder_it_starts_from(jobs):
+    models = {"e5": {"base": "me5_small", "recipe": "msm", "override": {"pooling": "cls"}}}
+    plan = jobs(scale="paper", models=models)
+    check(plan, Sources([("config.yaml", {"models": models})]))
+    spec = plan.retrieval.encoding("tatoeba", "e5")
+    assert (spec.pooling, spec.query_prompt) == ("cls", "query: ")
+    assert plan.retrieval.encoding("tatoeba", "me5_small").pooling == "mean"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from stele.artifacts.records import COMPARED
@@ -30,16 +31,16 @@ TRAINED_BY = {"cls": "cls", "pooler": "cls", "mean": "mean"}  # the pooling of a
 UNSTATED = "mean"  # what sentence-transformers does with a folder that says nothing, as one that MLM alone trained
 
 
-def stated_encoding(folder: Path, said: Mapping[str, Values] | None = None) -> EncodingSpec | None:
+def stated_encoding(folder: Path, said: Mapping[str, Values] = MappingProxyType({})) -> EncodingSpec | None:
     """The encoding that a folder states, with what is `said` of it by origin.
 
     None for a plain checkpoint, and for what was trained from one, of which no pooling is said. Raises SteleError for
     two towers.
     """
     states = (folder / SPEC_FILE).exists() or ((folder / MODULES).exists() and not is_suggestion(folder))
-    if not states and not any("pooling" in values for values in (said or {}).values()):
+    if not states and not any("pooling" in values for values in said.values()):
         return None
-    spec = resolve(folder, {**(said or {}), BENCHMARK: SOME_INSTRUCTION}).spec
+    spec = resolve(folder, {**said, BENCHMARK: SOME_INSTRUCTION}).spec
     if spec.towers == "separate":
         raise SteleError(f"{folder}: was fine-tuned with separate towers; pretraining goes on from one encoder")
     return spec

@@ -48,13 +48,16 @@ class Models:
     def encoding_overrides(self, key: str, *, of_root: bool = True) -> list[tuple[str, dict[str, Any]]]:
         """(origin, values) of a model's encoding, config.yaml before models.yaml.
 
-        With `of_root` the values of the model that it was trained from follow.
+        With `of_root` the pooling of its training's recipe and the values of the model that it starts from follow.
         """
         overrides = []
         for name in dict.fromkeys((key, self.root(key)) if of_root else (key,)):
             known, user_model = catalogue.entries(Model).get(name), self.settings.config.models.get(name)
             overrides.append(("config", dict(user_model.encoding) if user_model else {}))
             overrides.append(("models", known.encoding.given() if known else {}))
+            trained = self.pretraining_of(key) if of_root and name == key else None
+            if trained and "pooling" in self[trained].override:
+                overrides.append(("config", {"pooling": self[trained].override["pooling"]}))
         return overrides
 
     def is_trained(self, key: str) -> bool:

@@ -64,11 +64,14 @@ def run(args: argparse.Namespace) -> None:
     # what is trained, from what, on what
     values = parse_object(args.recipe, "--recipe")
     recipe, pairs = parse_recipe(values), parse_pairs(args.pairs)
+    said = parse_object(args.encoding, "--encoding") if args.encoding else {}
     inputs, process = {"base": args.base, **pairs}, process_context()
-    state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code, first=process.is_main)
+    identity = values | ({"encoding": said} if said else {})
+    state = own_folder(
+        args.state, recipe=identity, inputs=inputs, seed=args.seed, code=args.code, first=process.is_main
+    )
 
     # the trained encoder keeps the base's encoding, unless the recipe says another
-    said = parse_object(args.encoding, "--encoding") if args.encoding else None
     stated, wanted_pooling = stated_encoding(args.base.parent, said), recipe.pooling
     if stated is not None:
         pooling = training_pooling(stated, wanted_pooling, args.base.parent)
