@@ -127,6 +127,7 @@ def test_a_sentence_transformers_base_loses_its_dense_layer(data, tmp_path):
     assert encoder.dimension == 32
     assert encoder.spec.normalize is False
     assert record["starts_from"] == "base encoder"
+    assert "normalize: True became False" in record["encoding_changes"]
 
 
 def test_training_and_dev_sets_of_ones_own_side_by_side(base, data, tmp_path):

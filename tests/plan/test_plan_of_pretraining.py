@@ -11,6 +11,7 @@ from stele.config.model import Sources
 from stele.errors import SteleError
 from stele.plan.params import assignments
 from stele.plan.validation import check
+from tests.sealed import write_sealed
 
 PAPER = {"scale": "paper"}
 WIKIS = 28  # of mContriever's 29 languages
@@ -265,3 +266,64 @@ def test_one_s_own_wikipedia_goes_with_one_s_own_wikidata(jobs, tmp_path):
     assert (
         jobs(**PAPER, user_data={"wikipedia": str(tmp_path)}).rows.problem(RunKey(*row)) is None
     )  # Wikidata is downloaded
+
+
+# --- stand-ins' recipes and real checkpoints --------------------------------------------------------------------------
+REAL = {"mine": {"checkpoint": "sentence-transformers/all-MiniLM-L6-v2"}}
+TRAINED = REAL | {"trained": {"base": "mine", "recipe": "msm"}}
+REFUSED = (
+    "models.trained: the sizes of msm at scale .* were chosen for generated stand-ins, and mine is a real checkpoint"
+)
+
+
+def test_sizes_of_stand_ins_never_reach_a_real_checkpoint(jobs, tmp_path):
+    """Be they a generated scale's, or inherited from one; its own sizes, or the papers', are for real ones."""
+    with pytest.raises(SteleError, match=REFUSED):
+        checked(jobs, scale="miniature", models=TRAINED)
+    inherited = scale_file(tmp_path, "like: miniature\ngenerated: false")
+    with pytest.raises(SteleError, match=REFUSED):
+        checked(jobs, scale=inherited, models=TRAINED)
+    own_rate = "like: miniature\ngenerated: false\npretraining: {msm: {learning_rate: 2.0e-5}}"
+    checked(jobs, scale=scale_file(tmp_path, own_rate), models=TRAINED)
+    checked(jobs, scale="paper", models=TRAINED)
+
+
+def test_a_row_that_would_fine_tune_a_real_checkpoint_by_a_stand_in_s_recipe_is_unavailable(jobs, tmp_path):
+    for folder, labels in (("real", []), ("made", ["stand-in checkpoint"])):
+        (tmp_path / folder).mkdir()
+        write_sealed(tmp_path / folder / "record.json", {"labels": labels})
+    models = {name: {"checkpoint": str(tmp_path / name)} for name in ("real", "made")}
+    plan = jobs(scale="miniature", models=models)
+    problem = plan.rows.problem(RunKey("mrtydi", "real", "zero_shot_marco"))
+    assert problem[0] == "unavailable" and "real is a real checkpoint" in problem[1]
+    for row in (RunKey("tatoeba", "real", "direct"), RunKey("mrtydi", "made", "zero_shot_marco")):
+        assert plan.rows.problem(row) is None
+
+
+def test_a_plain_folder_without_a_pooling_is_refused_when_it_is_planned(jobs, tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    row, mine = RunKey("tatoeba", "mine", "direct"), {"checkpoint": str(tmp_path)}
+    with pytest.raises(SteleError, match=r"is a plain transformers folder, .* give models.mine an encoding"):
+        jobs(scale="paper", models={"mine": mine}).rows.inputs(row, "pt0-ft0")
+    assert jobs(scale="paper", models={"mine": mine | {"encoding": {"pooling": "cls"}}}).rows.problem(row) is None
+    trained = {"trained": {"base": "mine", "recipe": "msm"}}  # what is trained from it has its training's pooling
+    assert jobs(scale="paper", models={"mine": mine, **trained}).rows.problem(row._replace(model="trained")) is None
+    (tmp_path / "modules.json").write_text("[]")
+    assert jobs(scale="paper", models={"mine": mine}).rows.problem(row) is None
+
+
+def test_a_training_hears_what_is_said_of_an_encoder_and_of_no_plain_checkpoint(jobs):
+    models = {"e5": {"base": "me5_small", "recipe": "msm"}, "own": {"base": "mine", "recipe": "msm"}}
+    models |= {"mine": {"checkpoint": "a/b", "encoding": {"pooling": "cls"}}, "xlmr": {"encoding": {"pooling": "mean"}}}
+    plan = jobs(scale="paper", models=models).pretraining
+    assert '"query_prompt": "query: "' in plan.encoding("e5").replace('":"', '": "')
+    assert '"config"' in plan.encoding("own") and plan.encoding("msm") == plan.encoding("kept") == ""
+
+
+def test_a_recipe_s_pooling_goes_before_that_of_the_encoder_it_starts_from(jobs):
+    models = {"e5": {"base": "me5_small", "recipe": "msm", "override": {"pooling": "cls"}}}
+    plan = jobs(scale="paper", models=models)
+    check(plan, Sources([("config.yaml", {"models": models})]))
+    spec = plan.retrieval.encoding("tatoeba", "e5")
+    assert (spec.pooling, spec.query_prompt) == ("cls", "query: ")
+    assert plan.retrieval.encoding("tatoeba", "me5_small").pooling == "mean"

@@ -18,6 +18,7 @@ from stele.errors import SteleError
 from stele.plan.plan import make_plan
 from stele.pretraining.inputs.checkpoint import load_base
 from stele.pretraining.inputs.stores import parse_pairs
+from stele.training.objectives import Objective
 from stele.training.store import write_store
 from tests.sealed import write_sealed
 
@@ -52,7 +53,8 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsy
     assert len(rows) == 6
     record = read_record(out / "record.json")
     labels = ["diverged pretraining"] if record.get("diverged") else []
-    assert record["labels"] == [*labels, "generated data", "stand-in checkpoint"]
+    labels += ["a pretraining task that learnt nothing"] if record.get("unlearnt") else []
+    assert record["labels"] == sorted([*labels, "generated data", "stand-in checkpoint"])
     assert record["objective"] == objective and record["seed"] == 0 and record["steps"] == 6
     negatives = {"msm": 14, "crop": 5, "ict": 5, "mlm": None, "kept": 5, "moco": 36, "ccp": 5 + 36}
     assert record["negatives_per_query"] == negatives[objective]
@@ -92,6 +94,23 @@ def test_a_run_that_comes_to_nothing_is_no_error_and_its_records_say_so(run, tmp
     assert divergence([tmp_path / "out/record.json"]).startswith("mine: loss or gradient")
 
 
+@pytest.mark.parametrize(
+    ("objective", "failed"), [("msm", ["msm"]), ("kept", ["crop", "ilk", "clk"]), ("kept", ["clk"])]
+)
+def test_a_task_that_learns_nothing_is_said_in_log_record_and_labels(run, tmp_path, monkeypatch, objective, failed):
+    """All of them: the pretraining has diverged; some: the others' result stands, with a label of its own."""
+    reasons = dict.fromkeys(failed, "above chance")
+    monkeypatch.setattr(Objective, "diverged", lambda self, rows, task, chance: reasons.get(task))
+    code, log = run(objective=objective, snapshots=[2])
+    whole = ["crop: above chance; ilk: above chance; clk: above chance", "above chance"][objective == "msm"]
+    for record in (read_record(tmp_path / "out" / name / "record.json") for name in (".", "snapshots/step-2")):
+        if failed == ["clk"]:
+            assert record["diverged"] is None and "a pretraining task that learnt nothing" in record["labels"]
+        else:
+            assert record["diverged"] == whole and "diverged pretraining" in record["labels"]
+    assert code == 0 and ("mine, clk: nothing was learnt: above" if failed == ["clk"] else "mine: diverged: ") in log
+
+
 def test_pretraining_with_the_same_seed_gives_the_same_bytes_with_another_others(run, tmp_path):
     collected = {}
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
@@ -122,7 +141,9 @@ def test_tasks_have_their_stores_parts_and_losses(run, tmp_path, drawn):
     assert record["languages_left_out"] == {"clk": {"sw-th": 0}}
     shares = [about["probability"] for about in record["languages"]["clk"].values()]
     assert shares == pytest.approx([20**0.3 / (20**0.3 + 3**0.3), 3**0.3 / (20**0.3 + 3**0.3)], abs=1e-5)
-    assert set(rows[0]) == {"step", "learning_rate", "crop", "ilk", "clk"} and all(all(row.values()) for row in rows)
+    figures = {f"{task}_{name}" for task in ("crop", "ilk", "clk") for name in ("accuracy", "guess", "cosine")}
+    assert set(rows[0]) == {"step", "learning_rate", "crop", "ilk", "clk", *figures}
+    assert all(all(row.values()) for row in rows)
     assert all((tmp_path / f"out/curve.{kind}").stat().st_size for kind in ("png", "pdf"))
     batch = record["global_batch"]
     assert (batch["groups"], batch["examples_a_group"]) == (3, 6)

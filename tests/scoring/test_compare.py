@@ -154,6 +154,21 @@ def test_labels_and_average_come_from_results(tmp_path, capsys):
     assert (written["labels"], written["benchmark"]) == (["generated data"], "lareqa")
 
 
+def test_systems_that_are_encoded_differently_are_named(tmp_path, caplog):
+    alike = {"pooling": "mean", "normalize": True, "query_length": 64, "passage_length": 64, "precision": "float32"}
+    paths = []
+    for name, encoding in (("a", alike), ("b", alike | {"pooling": "cls", "precision": "bfloat16"})):
+        paths.append(tmp_path / f"{name}.json")
+        (tmp_path / name).mkdir()
+        put_parquet(tmp_path / name / "queries.parquet", {"en": [0.5, 0.25]})
+        ancestry = {name: {"job": "retrieve", "encoding": encoding}}
+        write_sealed(paths[-1], {"metrics": {"mrr@10": {}}, "averaged": "macro", "ancestry": ancestry})
+    compared("--system", "a", paths[0], "--system", "b", paths[1])
+    compared("--system", "a", paths[0], "--system", "same", paths[0])
+    warnings = [line.getMessage() for line in caplog.records if "encoded" in line.getMessage()]
+    assert warnings == ["the systems' texts were encoded differently: pooling (a: 'mean', b: 'cls')"]
+
+
 def put_parquet(path: Path, values: dict[str, list[float]]) -> None:
     import pyarrow.csv
     import pyarrow.parquet

@@ -1,5 +1,6 @@
 """CCP trained: whose turn it is, what enters bank and statistics and when, kills, divergence, the age of the bank."""
 
+import math
 import re
 from functools import partial
 
@@ -36,7 +37,7 @@ def fit(folder, stores, at_step=None, seed=3, before=None, **changes):
     return module, train(module, batches, settled, **options)
 
 
-diverged = objective_of(recipe("ccp")).diverged
+diverged = partial(objective_of(recipe("ccp")).diverged, task="ccp", chance=math.nan)
 
 
 def groups(made, *numbers):

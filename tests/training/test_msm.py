@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from tiny_objectives import hierarchical_loss
 
 from stele.errors import SteleError
-from stele.training.objectives._msm import DocumentEncoder, dynamic_bias, hierarchical_loss
+from stele.training.objectives._msm import DocumentEncoder, dynamic_bias
 
 WIDTH = 16
 

@@ -5,11 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import OWN, WORDS, WithHeads, model, objective_of, recipe
+from tiny_objectives import OWN, WORDS, WithHeads, hierarchical_loss, model, objective_of, recipe
 
 from stele.errors import SteleError
 from stele.training import tasks
-from stele.training.objectives._msm import hierarchical_loss
 from stele.training.sampling import Group, generator
 from stele.training.store import Store, write_store
 

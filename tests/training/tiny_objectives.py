@@ -8,6 +8,7 @@ from stele.recipes.flops import Shape
 from stele.recipes.pretraining import parse_recipe
 from stele.training import tasks
 from stele.training.masking import Vocabulary
+from stele.training.objectives._msm import hierarchical_scores
 from stele.training.store import Store, write_store
 
 WORDS = Vocabulary(size=90, cls=0, sep=2, pad=1, mask=4, special=(0, 1, 2, 3, 4))
@@ -36,6 +37,12 @@ PARTS = {"clk": ("en-sw", "en-th", "sw-th"), "section": ("en-sw", "en-th", "sw-t
 
 def recipe(objective, **changes):
     return parse_recipe({"objective": objective, **SMALL, **OWN[objective], **changes})
+
+
+def hierarchical_loss(*vectors, **how):
+    """MSM's loss of predictions and sentence vectors (hierarchical_scores)."""
+    scores = hierarchical_scores(*vectors, **how)
+    return torch.nn.functional.cross_entropy(scores, torch.arange(len(scores)))
 
 
 class WithHeads(torch.nn.Module):

@@ -16,13 +16,14 @@ rule pretrain:
         recipe=lambda wildcards: as_json(
             plan.pretraining.recipe(wildcards.model).given()
         ),
+        encoding=lambda wildcards: plan.pretraining.encoding(wildcards.model),
         pairs=lambda wildcards: assignments(plan.pretraining.pairs(wildcards)),
         state=plan.paths.state("pretrain/{model}/pt{pt}"),
     message:
         "Pretrain {wildcards.model} (seed {wildcards.pt})"
     shell:
         "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
-        " pretraining pretrain --model {wildcards.model} --recipe {params.recipe:q} --base {input.base}"
+        " pretraining pretrain --model {wildcards.model} --recipe {params.recipe:q} --base {input.base}{params.encoding}"
         " --pairs {params.pairs} --seed {wildcards.pt} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"
 

@@ -31,6 +31,8 @@ STAND_IN = "stand-in checkpoint"
 LIMITED = "limited"
 BEGINNING = "beginning of a corpus"  # a scale read no more of a text
 DIVERGED = "diverged pretraining"
+UNLEARNT = "a pretraining task that learnt nothing"
+RECODED = "not encoded as its base"
 UNPROMPTED = "none of the checkpoint's prompts used"
 
 CIRCUMSTANCES = (
@@ -45,6 +47,8 @@ IDENTITY = (
     "model", "recipe", "seed", "steps", "encoding", "encoding_decided_by", "encoding_notes", "licence", "origin",
     "labels", "inputs", "content", "diverged",
 )  # fmt: skip
+# keys of an encoding that compared systems should share
+COMPARED = ("pooling", "normalize", "query_length", "passage_length", "query_prompt", "passage_prompt")
 PACKAGES = (
     "torch", "transformers", "tokenizers", "accelerate", "faiss-cpu", "faiss-gpu", "ranx", "nltk", "numpy", "scipy",
     "pyarrow", "duckdb", "lxml", "sentencex", "bm25s", "snakemake",
@@ -80,17 +84,35 @@ def own_checkpoint(record: Mapping[str, Any], model: str) -> Mapping[str, Any]:
     return checkpoint if checkpoint.get("model") == model else {}
 
 
+def _encoded(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The facts of the job that encoded the texts behind an output; {} where there is none."""
+    return ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
+
+
+def encoding_differences(outputs: Mapping[str, Mapping[str, Any]]) -> str:
+    """In what the texts behind some outputs (name -> record) were encoded differently; "" where in nothing.
+
+    Outputs whose texts no encoder read, as BM25's, are left out.
+    """
+    encodings = {name: _encoded(record)["encoding"] for name, record in outputs.items() if _encoded(record)}
+    differences = []
+    for key in COMPARED:
+        values = {name: encoding.get(key) for name, encoding in encodings.items()}
+        if len({repr(value) for value in values.values()}) > 1:
+            differences.append(f"{key} ({', '.join(f'{name}: {value!r}' for name, value in values.items())})")
+    return ", ".join(differences)
+
+
 def own_encoding(record: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of the encoding behind an output that config.yaml set, with their values."""
-    facts = ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
+    facts = _encoded(record)
     chosen = facts.get("encoding_decided_by", {}).get("config", ())
     return {key: facts.get("encoding", {}).get(key) for key in chosen}
 
 
 def encoding_notes(record: Mapping[str, Any]) -> list[str]:
     """What the encoding behind an output did not do, as of a folder's prompts that were not used."""
-    facts = ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
-    return list(facts.get("encoding_notes", ()))
+    return list(_encoded(record).get("encoding_notes", ()))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ What the folder decides depends on its kind:
 - A sentence-transformers folder states pooling, normalisation, similarity and lengths, which cannot be overruled (2 may
   make a length shorter; a contradiction is an error). It may name prompts, which any other origin replaces. Its encoder
   reads a title, a blank and the text.
-- A plain transformers folder states nothing.
+- A plain transformers folder states nothing. One that Stele pretrained from it suggests what its
+  sentence-transformers files say: all of it where nobody says a pooling, else nothing.
 
 `encodings` of plan/retrieval.py has 1, 2, 4 and 5 while a run is planned, when the folder is not there yet; a job gets
 its result as --encoding. `resolve` adds the folder when the encoder is loaded. `stele encoders show` prints the result
@@ -29,7 +30,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.catalogue.hub import MODULES
-from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, Stated, read_modules
+from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, Stated, is_suggestion, read_modules
 from stele.encoders.tokens import Chat
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
@@ -87,7 +88,7 @@ def resolve(folder: Path, wanted: Wanted = None) -> Resolved:
         decided = origins | dict.fromkeys(trained.facts(), FOLDER) | {key: origins[key] for key in chosen}
         merged, decided = _with_one_prompt({**trained.facts(), **chosen}, values, decided)
         return _resolved(make_spec(merged, str(folder)), decided, [])
-    if (folder / MODULES).exists():
+    if (folder / MODULES).exists() and not ("pooling" in values and is_suggestion(folder)):
         return _of_modules(folder, read_modules(folder), values, origins)
     if "pooling" not in values:
         raise SteleError(

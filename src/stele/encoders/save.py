@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stele.catalogue.hub import MODULES, SENTENCE_BERT, SENTENCE_TRANSFORMERS
-from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY
+from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, SUGGESTION
 from stele.encoders.tokenizer import quiet, write_probe
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
@@ -60,25 +60,17 @@ def _save_tower(folder: Path, model, tokenizer, spec: EncodingSpec, heads: Seque
     write_modules(folder, model, spec, heads)
 
 
-def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = ()) -> None:
+def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = (), suggestion: bool = False) -> None:
     """Adds to a saved transformers folder the files by which sentence-transformers gives the same vectors.
 
     It has no module for the pooler, which is written as a Dense layer with tanh on the first token, and one maximum
-    length a model, which is the longer of the two.
+    length a model, which is the longer of the two. With `suggestion` Stele follows them where nobody says a pooling.
     """
     import torch
 
     folder = Path(folder)
     modules = [("", "Transformer"), ("1_Pooling", "Pooling")]
-    flags = {
-        "word_embedding_dimension": model.config.hidden_size,
-        "pooling_mode_cls_token": spec.pooling in ("cls", "pooler"),
-        "pooling_mode_mean_tokens": spec.pooling == "mean",
-        "pooling_mode_lasttoken": spec.pooling == "last",
-        "pooling_mode_max_tokens": False,
-        "pooling_mode_mean_sqrt_len_tokens": False,
-    }
-    atomic_write_json(folder / "1_Pooling" / "config.json", flags)
+    write_pooling(folder / "1_Pooling", model.config.hidden_size, spec)
     layers = heads
     if spec.pooling == "pooler":
         layers = [(model.pooler.dense, torch.nn.Tanh())]
@@ -99,8 +91,23 @@ def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = ())
         "prompts": {QUERY: spec.query_prompt, PASSAGE: spec.passage_prompt},
         "default_prompt_name": None,
         "similarity_fn_name": "cosine" if spec.normalize else "dot",
+        **({SUGGESTION: True} if suggestion else {}),
     }
     atomic_write_json(folder / SENTENCE_TRANSFORMERS, settings)
+
+
+def write_pooling(folder: Path, width: int, spec: EncodingSpec) -> None:
+    """Writes the settings of a Pooling module."""
+    flags = {
+        "word_embedding_dimension": width,
+        "pooling_mode_cls_token": spec.pooling in ("cls", "pooler"),
+        "pooling_mode_mean_tokens": spec.pooling == "mean",
+        "pooling_mode_lasttoken": spec.pooling == "last",
+        "pooling_mode_max_tokens": False,
+        "pooling_mode_mean_sqrt_len_tokens": False,
+        **({} if spec.include_prompt else {"include_prompt": False}),
+    }
+    atomic_write_json(folder / "config.json", flags)
 
 
 def _write_dense(folder: Path, linear, activation) -> None:

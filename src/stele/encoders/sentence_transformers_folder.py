@@ -46,6 +46,7 @@ ACTIVATIONS = {  # as Dense names them, by what torch.nn calls them; of any othe
     **{f"torch.nn.modules.activation.{name}": name for name in ("Tanh", "GELU", "ReLU", "Sigmoid", "SiLU")},
     "torch.nn.modules.linear.Identity": "Identity",
 }
+SUGGESTION = "stele_suggestion"  # a setting of folders that Stele trained from a plain checkpoint
 QUERY, PASSAGE = "query", "document"  # the prompts that encode_query and encode_document choose, empty where unnamed
 
 
@@ -127,6 +128,16 @@ def stated_width(folder: Path, width: int) -> int:
     modules = _modules(folder) if (folder / MODULES).exists() else []
     dense = [path / "config.json" for name, path in modules if name == "Dense"]
     return read_settings(dense[-1], DenseSettings).out_features if dense else width
+
+
+def is_suggestion(folder: Path) -> bool:
+    """Whether a folder's modules only suggest an encoding: it was trained from a checkpoint that states none."""
+    return read_settings(Path(folder) / SENTENCE_TRANSFORMERS, ModelSettings).stele_suggestion
+
+
+def module_folders(folder: Path) -> list[tuple[str, Path]]:
+    """(name, folder) of the modules of a sentence-transformers folder that has them; the first is the folder's own."""
+    return _modules(Path(folder))
 
 
 def static_folder(folder: Path) -> Path | None:

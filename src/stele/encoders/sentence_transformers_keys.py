@@ -28,6 +28,7 @@ class ModelSettings(Strict):
     similarity_fn_name: str | None = None
     truncate_dim: Count | None = None
     requirements: Any = None  # which releases its author tried
+    stele_suggestion: bool = False  # Stele takes another pooling where a model or a benchmark says one
 
 
 # --- modules.json -----------------------------------------------------------------------------------------------------

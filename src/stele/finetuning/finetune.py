@@ -77,6 +77,8 @@ def run(args: Finetune) -> None:
             f"a group of {recipe.batch} queries is for {recipe.batch} processes at most, not {process.world}"
         )
     module, tokenizer, start = load_model(args.encoder.parent, recipe, args.seed)
+    if start.get("encoding_changes"):
+        log.warning("%s: not encoded as its base: %s", args.model, "; ".join(start["encoding_changes"]))
 
     # the state of the run, in which the training set is kept as it was read
     inputs = {"encoder": args.encoder, **training, **{f"dev {name}": path for name, path in dev.items()}}

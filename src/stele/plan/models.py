@@ -9,15 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from stele import catalogue
+from stele.artifacts.integrity import RECORD
+from stele.artifacts.records import STAND_IN
 from stele.catalogue import hub, recipes
 from stele.catalogue.schema.models import Model, ModelKeys
 from stele.errors import SteleError, unknown
+from stele.files.reading import read_note
 from stele.files.strict import validate
 from stele.plan.cached_method import cached_method
 from stele.plan.paths import Inputs, Paths
 from stele.plan.settings import Settings
+from stele.recipes.encoding import SPEC_FILE
 from stele.recipes.pretraining import snapshot_step
 
+MANIFEST = "manifest.json"  # of a stand-in's files, as the generated internet has them
 Problem = tuple[str, str]  # a state of tables/values/lookup.py, the reason
 
 
@@ -43,13 +48,16 @@ class Models:
     def encoding_overrides(self, key: str, *, of_root: bool = True) -> list[tuple[str, dict[str, Any]]]:
         """(origin, values) of a model's encoding, config.yaml before models.yaml.
 
-        With `of_root` the values of the model that it was trained from follow.
+        With `of_root` the pooling of its training's recipe and the values of the model that it starts from follow.
         """
         overrides = []
         for name in dict.fromkeys((key, self.root(key)) if of_root else (key,)):
             known, user_model = catalogue.entries(Model).get(name), self.settings.config.models.get(name)
             overrides.append(("config", dict(user_model.encoding) if user_model else {}))
             overrides.append(("models", known.encoding.given() if known else {}))
+            trained = self.pretraining_of(key) if of_root and name == key else None
+            if trained and "pooling" in self[trained].override:
+                overrides.append(("config", {"pooling": self[trained].override["pooling"]}))
         return overrides
 
     def is_trained(self, key: str) -> bool:
@@ -145,6 +153,38 @@ class Models:
         except SteleError as error:
             return "unavailable", f"models.{key}.checkpoint: {error}"
         return None
+
+    def is_real(self, key: str) -> bool:
+        """Whether a checkpoint is no stand-in of the generated internet, nor was trained from one."""
+        standins, config = catalogue.load("standins"), self.settings.config
+        user_model = config.models.get(key)
+        chosen = user_model is not None and user_model.checkpoint not in (None, "released")
+        if self.settings.generated and not chosen and self.released(key) not in config.user_data:
+            return (self.released(key) or key) not in standins
+        source = self.checkpoint_source(key)
+        if "path" in source:
+            folder = Path(source["path"])
+            labels = read_note(folder / RECORD, labels=list).get("labels", [])
+            return STAND_IN not in labels and not (folder / MANIFEST).is_file()
+        return source.get("checkpoint") not in {standin.get("repo") for standin in standins.values()}
+
+    def has_pooling(self, key: str) -> bool:
+        """Whether texts become vectors by a model as it is, as far as is known: a plain folder needs to be told how."""
+        folder = Path(self.checkpoint_source(key).get("path", ""))
+        if self.pretraining_of(key) or not (folder / hub.CONFIG).is_file():
+            return True
+        stated = any((folder / name).is_file() for name in (hub.MODULES, SPEC_FILE))
+        return stated or any("pooling" in values for _, values in self.encoding_overrides(key))
+
+    def standin_problem(self, section: str, recipe: str | None, key: str) -> Problem | None:
+        """`unavailable` where a recipe whose sizes were chosen for stand-ins would train a real checkpoint."""
+        root = self.root(key)
+        if recipe is None or not self.settings.sized_for_standins(section, recipe) or not self.is_real(root):
+            return None
+        return "unavailable", (
+            f"the sizes of {recipe} at scale {self.settings.scale} were chosen for generated stand-ins, and {root} is "
+            "a real checkpoint; give a scale for real ones (one_gpu, paper, or a file of your own)"
+        )
 
     def root(self, key: str) -> str:
         """The checkpoint that a chain of pretrainings starts from."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stele import catalogue
 from stele.catalogue import recipes
+from stele.catalogue.schema.models import Model
 from stele.errors import SteleError
 from stele.files.strict import Values
 from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.mining import Mining
 from stele.plan.models import Models, Problem
+from stele.plan.params import as_json, flags
 from stele.plan.paths import Inputs, Paths
 from stele.plan.settings import Settings
 from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
@@ -57,6 +60,20 @@ class Pretraining:
             values["equal_compute_to"] = self.recipe(other).given()
         return parse_recipe(values, f"models.{model}")
 
+    def encoding(self, model: str) -> str:
+        """The option, with a blank before it, by which a training hears what is said of its base beside its folder.
+
+        "" where the base is a checkpoint of the catalogue that is no encoder yet: its recipe says all.
+        """
+        base = self.models[model].base
+        root = self.models.root(base)
+        said: dict[str, Values] = {}
+        for origin, values in self.models.encoding_overrides(base):
+            said[origin] = {**values, **said.get(origin, {})}
+        said = {origin: values for origin, values in said.items() if values}
+        is_encoder = self.models[root].is_complete or root not in catalogue.entries(Model)
+        return f" {flags({'encoding': as_json(said)})}" if said and is_encoder else ""
+
     def attention_window(self, model: str) -> int | None:
         """The window that a pretraining of a model's chain converted its attention to; None: it is full."""
         if not (trained := self.models.pretraining_of(model)):
@@ -85,7 +102,9 @@ class Pretraining:
         return sorted(self._texts(model, self.languages(model)))
 
     def problem(self, model: str) -> Problem | None:
-        """`not in scale` where a scale leaves a model no text that its pretraining wants."""
+        """`unavailable` for a real checkpoint at a scale of stand-ins, `not in scale` where no text is left."""
+        if problem := self.models.standin_problem("pretraining", self.models[model].recipe, model):
+            return problem
         reason = self.lacking(model, self.languages(model))
         return ("not in scale", f"{model}: of the languages of its recipe in scale, {reason}") if reason else None
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stele import catalogue
 from stele.catalogue import read_yaml, scale_names
-from stele.catalogue.scales import check_scale
+from stele.catalogue.scales import check_scale, whole_scale
 from stele.catalogue.schema.languages import Language
 from stele.config.model import Config
 from stele.config.scale import load_scale, resolve_scale
@@ -30,6 +30,16 @@ class Settings:
     def generated(self) -> bool:
         """Whether the data come from the generated internet, but for what the user names."""
         return self.sizes.generated
+
+    def sized_for_standins(self, section: str, recipe: str) -> bool:
+        """Whether a recipe's sizes were chosen for generated stand-ins, at this scale or the one that it is like."""
+        if self.generated:
+            return True
+        like = self.sizes.like
+        inherited = whole_scale(catalogue.load(f"scales/{like}"), like) if like else {"generated": False}
+        rate = getattr(self.sizes, section).get(recipe, {}).get("learning_rate")
+        same = rate == inherited.get(section, {}).get(recipe, {}).get("learning_rate")
+        return inherited["generated"] and rate is not None and same
 
     @cached_property
     def languages(self) -> Mapping[str, Language]:

@@ -45,6 +45,8 @@ def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> Non
         if (method := plan.mining.recipe(name).method) != store:
             raise SteleError(f"{place}.mining: {store}: want a recipe of the method {store}, found {name}, of {method}")
     _check_texts(plan, key, f"{place}.languages")
+    if problem := plan.models.standin_problem("pretraining", plan.models[key].recipe, key):
+        raise SteleError(f"{place.rpartition('.')[0]}: {problem[1]}")
 
 
 def _check_texts(plan: Plan, key: str, place: str) -> None:

@@ -1,6 +1,6 @@
 """Continue the pretraining of a checkpoint on mined examples with an objective of training/objectives.
 
-Writes a plain `transformers` folder of the sentence encoder, its snapshots, the loss curve and the record.
+Writes a sentence-transformers folder of the encoder, its snapshots, the loss curve and the record.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from stele.files.reading import parse_object
 from stele.training.curve import copy_curve
 
 if TYPE_CHECKING:
+    from stele.pretraining.inputs.checkpoint import Encodings
     from stele.training.loop import Outcome
 
 log = logging.getLogger(__name__)
 
 JOB = "pretrain"
+LABELS = {"diverged": records.DIVERGED, "unlearnt": records.UNLEARNT, "encoding_changes": records.RECODED}  # by facts
 
 
 class Pretrain(Job):
@@ -36,6 +38,8 @@ class Pretrain(Job):
     """Objective, sizes and optimisation."""
     base: Record
     """The checkpoint it starts from."""
+    encoding: Json | None = None
+    """What is said of the base's encoding beside its folder, by origin."""
     pairs: Some[str]
     """STORE:PART=RECORD of each: mined examples of a language or a pair, e.g. mlm:en=.../record.json clk:en-fr=..."""
     seed: Seed
@@ -46,6 +50,7 @@ class Pretrain(Job):
 
 def run(args: Pretrain) -> None:
     clock = records.start()
+    from stele.encoders.base_encoding import encoding_changes, stated_encoding, trained_encoding, training_pooling
     from stele.pretraining.inputs.checkpoint import check_length, load_base, measured_bits, windowed_base
     from stele.pretraining.inputs.stores import open_stores, parse_pairs
     from stele.recipes.flops import Shape
@@ -58,8 +63,18 @@ def run(args: Pretrain) -> None:
     # what is trained, from what, on what
     values = parse_object(args.recipe, "--recipe")
     recipe, pairs = parse_recipe(values), parse_pairs(args.pairs)
+    said = parse_object(args.encoding, "--encoding") if args.encoding else {}
     inputs, process = {"base": args.base, **pairs}, process_context()
-    state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code, first=process.is_main)
+    identity = values | ({"encoding": said} if said else {})
+    state = own_folder(
+        args.state, recipe=identity, inputs=inputs, seed=args.seed, code=args.code, first=process.is_main
+    )
+
+    # the trained encoder keeps the base's encoding, unless the recipe says another
+    stated, wanted_pooling = stated_encoding(args.base.parent, said), recipe.pooling
+    if stated is not None:
+        pooling = training_pooling(stated, wanted_pooling, args.base.parent)
+        recipe = recipe.model_copy(update={"pooling": pooling})
     base = windowed_base(args.base.parent, recipe, state, process)
     model, tokenizer = load_base(base, recipe.dropout, args.seed, recipe.trains_pooler())
     check_length(model.config, recipe)
@@ -77,6 +92,10 @@ def run(args: Pretrain) -> None:
             log.warning("%s: too few examples, left out: %s", task.name, task.sampler.left_out)
     module = tasks.Pretraining(model, {name: task.objective for name, task in made.items()}, args.seed)
     objective = made[recipe.own_tasks()[0]].objective
+    encoding = trained_encoding(stated, wanted_pooling, objective.pooling, model.config)
+    changes = encoding_changes(stated, encoding)
+    if changes:
+        log.warning("%s: not encoded as its base, as the recipe says: %s", args.model, "; ".join(changes))
 
     # what a conversion to windows costs before it is trained
     bits, measured = {}, partial(measured_bits, tokenizer=tokenizer, recipe=recipe, tasks_of=tasks_of, process=process)
@@ -85,7 +104,13 @@ def run(args: Pretrain) -> None:
 
     # train
     curve, snapshots = state / "curve.csv", state / "snapshots"
-    save = partial(save_encoder, module=module, base=base, vocabulary=recipe.sliding_window is not None)
+    save = partial(
+        save_encoder,
+        module=module,
+        base=base,
+        encoding=(stated, encoding),
+        vocabulary=recipe.sliding_window is not None,
+    )
     keep = {step: snapshot(save, snapshots / f"step-{step}") for step in recipe.snapshots}
     label = f"pretrain {args.model}"
     outcome = loop.train(
@@ -104,12 +129,15 @@ def run(args: Pretrain) -> None:
     if process.is_main:
         facts = {**describe(recipe, made, outcome, wanted_flops), "model": args.model, "processes": process.world}
         facts |= learnt(made, recipe, outcome, vocabulary.size)
+        if stated is not None:
+            facts |= {"encoding": encoding.facts(), "encoding_changes": changes}
         if bits:
             facts["bits"] = {**bits, "after": measured(model)}
-        if objective.MAY_DIVERGE:
-            facts["diverged"] = divergence(objective, recipe, outcome)
-            if facts["diverged"]:
-                log.warning("%s: diverged: %s", args.model, facts["diverged"])
+        facts |= divergence(made, recipe, outcome, facts["chance"])
+        if facts["diverged"]:
+            log.warning("%s: diverged: %s", args.model, facts["diverged"])
+        for name, reason in facts.get("unlearnt", {}).items():
+            log.warning("%s, %s: nothing was learnt: %s", args.model, name, reason)
         losses, chance = facts["losses"], facts["chance"]
         for name in sorted(losses.keys() & chance.keys()):
             log.info("%s, %s: loss %.2f at the end, %.2f by chance", args.model, name, losses[name], chance[name])
@@ -118,11 +146,11 @@ def run(args: Pretrain) -> None:
     process.barrier()
 
 
-def save_encoder(folder: Path, module: Any, base: Path, vocabulary: bool) -> None:
+def save_encoder(folder: Path, module: Any, base: Path, encoding: Encodings, vocabulary: bool) -> None:
     """Writes the encoder, and the weights that its tasks keep beside it."""
     from stele.pretraining.inputs.checkpoint import save_heads, save_sentence_encoder
 
-    save_sentence_encoder(folder, module.model, base, vocabulary)
+    save_sentence_encoder(folder, module.model, base, encoding, vocabulary)
     save_heads(folder, module.kept_weights())
 
 
@@ -161,7 +189,7 @@ def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: flo
         },
         "contrastive_group": contrastive_group(tasks, recipe, counts),
         "negatives_per_query": None if most is None else round(objective.negatives(most)),
-        "pooling": objective.POOLING,
+        "pooling": objective.pooling,
         "precision": recipe.precision,
         "languages": {
             name: {
@@ -204,11 +232,24 @@ def learnt(made: Mapping[str, Any], recipe: Any, outcome: Outcome, vocabulary: i
     return facts | ({"figures": figures} if figures else {})
 
 
-def divergence(objective: Any, recipe: Any, outcome: Outcome) -> str | None:
-    """Why a run learnt nothing, None where it did."""
+def divergence(
+    made: Mapping[str, Any], recipe: Any, outcome: Outcome, chance: Mapping[str, float]
+) -> dict[str, str | dict[str, str] | None]:
+    """`diverged`: why a run learnt nothing in all its own tasks, None where it learnt; `unlearnt`: task -> why.
+
+    `unlearnt` is of runs that learnt in other tasks. `made` are the tasks, `chance` their losses by chance.
+    """
     if outcome["steps"] < recipe.steps:
-        return f"loss or gradient not a finite number at step {outcome['steps'] + 1} of {recipe.steps}"
-    return objective.diverged(outcome["rows"])
+        return {"diverged": f"loss or gradient not a finite number at step {outcome['steps'] + 1} of {recipe.steps}"}
+    reasons = {
+        name: made[name].objective.diverged(outcome["rows"], name, chance[name]) for name in made if name in chance
+    }
+    unlearnt = {name: reason for name, reason in reasons.items() if reason is not None}
+    tasks = recipe.own_tasks()
+    if unlearnt.keys() >= {*tasks}:
+        whole = unlearnt[tasks[0]] if len(tasks) == 1 else "; ".join(f"{name}: {unlearnt[name]}" for name in tasks)
+        return {"diverged": whole}
+    return {"diverged": None, **({"unlearnt": unlearnt} if unlearnt else {})}
 
 
 def chances(made: Mapping[str, Any], recipe: Any, counts: Mapping[str, int], vocabulary: int) -> dict[str, float]:
@@ -240,7 +281,7 @@ def publish(
 ) -> None:
     """Writes encoder, snapshots, curve and record into the folder of `output`, all at once."""
     of_run = {"job": JOB, "inputs": inputs, "clock": clock, "seed": seed}
-    of_run["labels"] = [records.DIVERGED] if facts.get("diverged") else []
+    of_run["labels"] = [label for key, label in LABELS.items() if facts.get(key)]
     with atomic_directory(output.parent, JOB) as folder:
         save(folder)
         if snapshots.exists():

@@ -79,6 +79,9 @@ class PretrainingRecipe(Optimisation):
     mlm_sequences: int | None = Field(None, ge=1, description="sequences an MLM batch")
     mlm_length: int | None = Field(None, ge=3, description="tokens of an MLM sequence, special ones included")
     mask_probability: float | None = Field(None, gt=0, lt=1, description="share of an MLM batch's tokens to predict")
+    pooling: Literal["cls", "mean"] | None = Field(
+        None, description="what a text's vector is; None: as the base states it, else the objective's own"
+    )
     dropout: float = Field(ge=0, lt=1)
     snapshots: list[int] = Field([], description="steps after which a copy of the encoder is kept")
     encode_chunk: int | None = Field(
@@ -204,7 +207,7 @@ class PretrainingRecipe(Optimisation):
         other = parse_recipe(self.equal_compute_to, "--recipe: equal_compute_to")
         if other.steps is None:
             raise SteleError("--recipe: equal_compute_to: want a recipe that says its `steps`")
-        return other
+        return other.model_copy(update={"pooling": self.pooling}) if self.pooling else other
 
 
 class TasksRecipe(PretrainingRecipe):

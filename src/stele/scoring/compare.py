@@ -90,6 +90,12 @@ def run(args: Compare) -> None:
     of_benchmark = catalogue.entries(Benchmark).get(next(iter(systems.values())).benchmark or "")
     if of_benchmark and of_benchmark.same_questions:
         logger.warning("the languages ask the same questions: the interval and p of their average are too small")
+    results = (
+        {} if args.benchmark else {name: system[0] for name, system in files.items() if system[0].endswith(".json")}
+    )
+    differences = records.encoding_differences({name: records.read_unsealed(path) for name, path in results.items()})
+    if differences:
+        logger.warning("the systems' texts were encoded differently: %s", differences)
     comparisons = {metric: compare_all(systems, metric, choices) for metric in choices.metrics}
     labels = frozenset().union(*(system.labels for system in systems.values()))
     print("\n\n".join(comparison_report(group, choices, labels) for group in comparisons.values()))

@@ -19,7 +19,17 @@ from pydantic import model_validator
 
 from stele import catalogue
 from stele.artifacts.record_shape import NO_DIGEST, SEAL
-from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN, divergence, read_record, start, write_record
+from stele.artifacts.records import (
+    DIVERGED,
+    GENERATED,
+    RECODED,
+    STAND_IN,
+    UNLEARNT,
+    divergence,
+    read_record,
+    start,
+    write_record,
+)
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.hub import (
     ADAPTER,
@@ -324,7 +334,7 @@ def _labels(path: Path | None) -> list[str]:
     if not (path / MARK).is_file() and not {"job", "labels", SEAL} & read_note(path / RECORD).keys():
         return []  # another program's
     labels = read_record(path / RECORD)["labels"]
-    return [label for label in labels if label in (GENERATED, STAND_IN, DIVERGED, NO_DIGEST)]
+    return [label for label in labels if label in (GENERATED, STAND_IN, DIVERGED, UNLEARNT, RECODED, NO_DIGEST)]
 
 
 def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> dict[str, FileFacts]:

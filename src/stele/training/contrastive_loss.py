@@ -21,6 +21,16 @@ def in_batch_loss(
 ) -> Tensor:
     """Mean over queries of -log softmax(query . passage / temperature) at the positive (DPR, equation 4).
 
+    The arguments are those of `in_batch_scores`.
+    """
+    return functional.cross_entropy(in_batch_scores(queries, passages, positives, mask, temperature), positives)
+
+
+def in_batch_scores(
+    queries: Tensor, passages: Tensor, positives: Tensor, mask: Tensor | None = None, temperature: float = 1.0
+) -> Tensor:
+    """query . passage / temperature, float32 [b, m]; minus infinity where a passage is no candidate.
+
     queries [b, d], passages [m, d], positives int64 [b] (the column of each query's positive), mask bool [b, m], True
     where a passage is no candidate for a query (see `duplicate_mask`). Vectors are taken as they are: normalise them
     for cosines. A query with a single candidate would have loss 0 and teach nothing: that is an error.
@@ -31,7 +41,7 @@ def in_batch_loss(
             raise SteleError("in-batch loss: the mask hides a positive; mask its duplicates, never the positive itself")
         scores = scores.masked_fill(mask, float("-inf"))
     check_candidates(len(passages) - (0 if mask is None else mask.sum(1)))
-    return functional.cross_entropy(scores, positives)
+    return scores
 
 
 def check_candidates(candidates: Tensor | int) -> None:
@@ -58,12 +68,12 @@ def duplicate_mask(duplicate_keys: Tensor, positives: Tensor) -> Tensor:
     return same
 
 
-def pair_loss(
+def pair_scores(
     queries: Tensor, passages: Tensor, batch: Mapping[str, Any], recipe: Any, normalize: bool = False
-) -> Tensor:
-    """The in-batch loss of the pairs queries [n, d] and passages [n, d], in float32; equal passages are no negatives.
+) -> tuple[Tensor, Tensor]:
+    """Scores float32 [n, n] of the pairs queries [n, d] and passages [n, d], and the positives int64 [n].
 
-    Inner products over the recipe's temperature, or cosines where `normalize` is set.
+    Inner products over the recipe's temperature, or cosines where `normalize` is set; equal passages are no negatives.
     """
     positives = torch.arange(len(queries), device=queries.device)
     mask = duplicate_mask(batch["duplicate_keys"], positives) if recipe.mask_duplicates else None
@@ -71,4 +81,29 @@ def pair_loss(
         queries, passages = queries.float(), passages.float()
         if normalize:
             queries, passages = (functional.normalize(side, dim=-1) for side in (queries, passages))
-        return in_batch_loss(queries, passages, positives, mask, recipe.temperature)
+        return in_batch_scores(queries, passages, positives, mask, recipe.temperature), positives
+
+
+@torch.no_grad()
+def search_figures(scores: Tensor, positives: Tensor, texts: Tensor) -> dict[str, Tensor]:
+    """What tells whether right texts are found, each float32 []; by them a run is judged.
+
+    scores [n, m] with minus infinity where there is no candidate, positives int64 [n], texts [k, width]: vectors.
+
+    accuracy   how often the positive scores better than every other candidate; a tie is no find
+    guess      how often a guess among the candidates would be right
+    cosine     the mean of two different texts
+
+    >>> scores = torch.tensor([[2.0, 1.0], [3.0, 3.0]])
+    >>> found = search_figures(scores, torch.tensor([0, 1]), torch.tensor([[1.0, 0.0], [0.0, 2.0]]))
+    >>> {name: value.item() for name, value in found.items()}
+    {'accuracy': 0.5, 'guess': 0.5, 'cosine': 0.0}
+    """
+    best = scores >= scores.gather(1, positives[:, None])
+    number = len(texts)
+    total = functional.normalize(texts.float(), dim=1).sum(0)
+    return {
+        "accuracy": (best.sum(1) == 1).float().mean(),
+        "guess": (1 / scores.isfinite().sum(1)).mean(),
+        "cosine": (total.square().sum() - number) / max(1, number * (number - 1)),
+    }

@@ -13,6 +13,7 @@ from stele.files.atomic import atomic_file
 from stele.files.reading import reading
 
 FIRST = ("step", "learning_rate")
+UNDRAWN = ("_guess", "_cosine")  # ends of columns that the CSV alone has: each picture takes a tenth of a second
 SUFFIXES = (".csv", ".png", ".pdf")  # numbers and pictures
 
 
@@ -54,11 +55,12 @@ def smoothed(values: Sequence[float], span: int) -> list[float]:
 
 
 def draw(path: Path, rows: Sequence[dict[str, float]], title: str) -> None:
-    """Draws every loss over the steps (thin: as measured, thick: running mean) to `path` (.png) and to a .pdf."""
+    """Draws losses and accuracies (thin: as measured, thick: running mean) to `path` (.png) and a .pdf."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    names = [name for name in columns(rows)[2:] if any(math.isfinite(row.get(name, math.nan)) for row in rows)]
+    drawn = [name for name in columns(rows)[2:] if not name.endswith(UNDRAWN)]
+    names = [name for name in drawn if any(math.isfinite(row.get(name, math.nan)) for row in rows)]
     width = 3.4 * max(1, len(names))
     figure = Figure(figsize=(width, 2.6))
     FigureCanvasAgg(figure)

@@ -59,6 +59,11 @@ def mean_states(
     return _in_pieces(_mean_states, model, ids, mask, chunk, processes)
 
 
+def pooled_states(pooling: str, model: nn.Module, *batch: Any) -> Tensor:
+    """The vectors of texts by a `pooling`, "cls" or "mean"; the other arguments are those of `first_states`."""
+    return (mean_states if pooling == "mean" else first_states)(model, *batch)
+
+
 def _in_pieces(
     states_of: Callable[..., Tensor],
     model: nn.Module,

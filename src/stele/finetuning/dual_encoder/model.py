@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from stele.encoders.backbone import load_backbone, positions
+from stele.encoders.base_encoding import encoding_changes, stated_encoding
 from stele.encoders.encode import default_batch_tokens, embed
 from stele.encoders.load import tower_folders
 from stele.encoders.tokenizer import check_probe, load_tokenizer
@@ -126,6 +127,8 @@ def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualE
         if spec.length(kind) > room:
             raise SteleError(f"--recipe: {kind}_length: {spec.length(kind)} exceeds the {room} positions of {folder}")
     facts = {"initialised": new, "starts_from": "fine-tuned towers" if earlier else "base encoder"}
+    if earlier is None and (changes := encoding_changes(stated_encoding(folder), spec)):
+        facts["encoding_changes"] = changes
     return DualEncoder(towers, spec, tokenizer.pad_token_id, recipe.scale), tokenizer, facts
 
 

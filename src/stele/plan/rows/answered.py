@@ -9,6 +9,7 @@ from pydantic import Field
 from stele.artifacts.results import RunKey
 from stele.catalogue import recipes
 from stele.files.strict import Strict
+from stele.plan.models import Problem
 from stele.plan.params import as_json
 from stele.plan.paths import Inputs
 from stele.plan.rows.dense import Dense
@@ -28,6 +29,10 @@ class Answered(Dense):
         """How a model learns: what the command is given."""
         name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
         return recipes.answering(name, self.upstream.paths.settings.sizes)
+
+    def problem(self, row: RunKey) -> Problem | None:
+        name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
+        return super().problem(row) or self.upstream.models.standin_problem("answering", name, row.model)
 
     def as_json(self, row: RunKey) -> str:
         return as_json(self.recipe(row).given())

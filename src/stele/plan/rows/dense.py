@@ -36,8 +36,19 @@ class Dense(Kind):
         problem = parts.model_problem(row.model)
         if problem is None and not self.upstream.data.languages(row.benchmark):
             problem = "not in scale", f"no language of {row.benchmark} is built"
-        problem = problem or parts.finetuning_problem(self._recipe(row))
+        problem = problem or parts.finetuning_problem(self._recipe(row)) or self._encoder_problem(row)
         return problem or parts.data_problem(self.datasets(row))
+
+    def _encoder_problem(self, row: RunKey) -> Problem | None:
+        """Of a plain folder without a pooling, and of a real checkpoint that a stand-in's recipe would train."""
+        models, recipe = self.upstream.models, self._recipe(row)
+        if recipe is None and self.encodes and not models.has_pooling(row.model):
+            folder = models.checkpoint_source(row.model)["path"]
+            return "unavailable", (
+                f"{folder} is a plain transformers folder, which does not say how texts become vectors; give "
+                f"models.{row.model} an encoding, at least `encoding: {{pooling: mean}}` or `{{pooling: cls}}`"
+            )
+        return models.standin_problem("finetuning", recipe and recipe.partition("-")[0], row.model)
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
         """The datasets that a row reads, in groups of those that must tell of one world, by what reads them."""

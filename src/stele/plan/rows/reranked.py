@@ -76,7 +76,9 @@ class Reranked(Dense):
             fits = own.get("word_scorers") == ("trained" if self.learns(row) else "untrained")
         if not fits:
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model}"
-        return super().problem(row) if scorer is None else self.upstream.availability.data_problem(self.datasets(row))
+        if scorer is not None:
+            return self.upstream.availability.data_problem(self.datasets(row))
+        return super().problem(row) or self.upstream.models.standin_problem("reranking", own["reranking"], row.model)
 
     def _lacking(self, row: RunKey) -> dict[str, str]:
         """The pairs of languages that a scorer's vectors do not have."""

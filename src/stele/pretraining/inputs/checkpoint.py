@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stele.encoders.backbone import DROPOUTS, load_backbone, positions
+from stele.encoders.base_encoding import write_encoding
 from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet
 from stele.errors import SteleError
 from stele.files.reading import reading
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from stele.recipes.encoding import EncodingSpec
     from stele.training.processes import ProcessContext
     from stele.training.sampling import Batch
 
 log = logging.getLogger(__name__)
 
+Encodings = tuple["EncodingSpec | None", "EncodingSpec"]  # of the base, of what is trained from it
 Tasks = Callable[[Any], Mapping[str, Any]]  # of a recipe
 SEQUENCES = 256  # of which bits are measured: at 1,024 tokens about 39,000 hidden ones
 CONVERTED = "converted"
@@ -88,11 +91,15 @@ def save_heads(folder: Path, weights: Mapping[str, Mapping[str, Tensor]]) -> Non
             save_file(plain, folder / head_file(task), {"format": "pt"})
 
 
-def save_sentence_encoder(folder: Path, model: PreTrainedModel, base: Path, vocabulary: bool = False) -> None:
-    """Writes the encoder into `folder` as a plain transformers folder, with the tokenizer files of `base` as they are.
+def save_sentence_encoder(
+    folder: Path, model: PreTrainedModel, base: Path, encoding: Encodings, vocabulary: bool = False
+) -> None:
+    """Writes the encoder as a sentence-transformers folder, with the tokenizer files of `base` as they are.
 
-    Document encoder and projection heads are left behind, and the vocabulary head without `vocabulary`. A pooler that
-    `base` has stays as it was where the objective did not train it; some fine-tunings start from it.
+    `encoding` is the base's (None where it states none) and its own. Document encoder and projection heads are left
+    behind, and the vocabulary head without `vocabulary`; with it the folder is transformers' alone, as
+    sentence-transformers knows no windows. A pooler that `base` has stays as it was where the objective did not train
+    it; some fine-tunings start from it.
     """
     encoder, _ = load_backbone(base, pooling="cls")
     body = {name: value.detach().cpu() for name, value in model.base_model.state_dict().items()}
@@ -108,6 +115,8 @@ def save_sentence_encoder(folder: Path, model: PreTrainedModel, base: Path, voca
     for name in TOKENIZER_FILES:
         if (base / name).exists():
             shutil.copyfile(base / name, folder / name)
+    if not vocabulary:
+        write_encoding(folder, base, encoder, *encoding)
 
 
 def _add_pooler(path: Path, encoder: PreTrainedModel, name: str) -> None:

@@ -6,6 +6,7 @@ a run is planned, so nothing here imports torch before a job trains: methods tha
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,13 +25,20 @@ if TYPE_CHECKING:
     from stele.training.processes import ProcessContext
 
 
+LAST = 0.1  # of the steps, by which a run is judged
+ALIKE = 0.99  # mean cosine of different texts: 8 degrees apart
+SHRUNK = 0.1  # of the variance of unit vectors (1 - mean cosine) at a run's start: what is left after a collapse
+LUCK = 1.5  # times a guess; fewer right ones are taken for luck, more have learnt something
+
+
 class Objective(ABC):
     """One task of a pretraining: what an example is, what its group costs, its heads and its loss.
 
-    POOLING       how its vectors come from token states; None: it makes none
-    MAY_DIVERGE   whether a run that learns nothing is a result (`diverged`): it ends before a step that is not finite,
-                  which elsewhere is an error
-    figures       what the curve shows of the last group beside its loss
+    POOLING       how its vectors come from token states, where neither recipe nor base says; None: it makes none
+    MAY_DIVERGE   whether a loss that is not a finite number is a result: the run ends before that step; elsewhere it
+                  is an error
+    figures       what the curve shows of the last group beside its loss: `accuracy` (how often the right text scores
+                  best), `guess` (how often a guess would be right), `cosine` (the mean of different texts)
     """
 
     POOLING: ClassVar[str | None] = None
@@ -39,6 +47,11 @@ class Objective(ABC):
     def __init__(self, recipe: PretrainingRecipe) -> None:
         self.recipe: Any = recipe
         self.figures: Mapping[str, Tensor] = {}
+
+    @property
+    def pooling(self) -> str | None:
+        """How its vectors come from token states: as the recipe says (or the base of the run), else POOLING."""
+        return self.POOLING and (self.recipe.pooling or self.POOLING)
 
     # --- examples -----------------------------------------------------------------------------------------------------
     def take(self, stores: Mapping[str, Any], group: Group, rng: np.random.Generator) -> Any:
@@ -91,9 +104,71 @@ class Objective(ABC):
         """Weights that are saved beside the encoder, as {task}_head.safetensors."""
         return {}
 
-    def diverged(self, rows: Sequence[Mapping[str, float]]) -> str | None:
-        """Why the run of this log learnt nothing; None where it did."""
-        return None
+    def sentence_states(
+        self, model: nn.Module, ids: Tensor, mask: Tensor | None, processes: ProcessContext | None = None
+    ) -> Tensor:
+        """The vectors [n, width] of texts, by `pooling`: ids int64 [n, t], mask bool [n, t] or None."""
+        from stele.training.hidden_states import pooled_states
+
+        return pooled_states(self.pooling, model.base_model, ids, mask, self.recipe.encode_chunk, processes)
+
+    def pair_loss(
+        self, queries: Tensor, passages: Tensor, batch: Batch, texts: Tensor, normalize: bool = False
+    ) -> Tensor:
+        """The in-batch loss of the pairs queries [n, d] and passages [n, d]; equal passages are no negatives.
+
+        Inner products over the temperature, or cosines. texts [n, width]: the passages' vectors before any head.
+        """
+        from stele.training.contrastive_loss import pair_scores
+
+        return self.search_loss(*pair_scores(queries, passages, batch, self.recipe, normalize), texts)
+
+    def search_loss(self, scores: Tensor, positives: Tensor, texts: Tensor) -> Tensor:
+        """The cross entropy of scores [n, m] at positives int64 [n], and its figures; texts: vectors [k, width]."""
+        from torch.nn import functional
+
+        from stele.training.contrastive_loss import search_figures
+
+        self.figures = search_figures(scores, positives, texts)
+        return functional.cross_entropy(scores, positives)
+
+    def has_collapsed(self, before: float, after: float) -> bool:
+        """Whether vectors have become one, by the mean cosine of different texts in a run's first and last steps.
+
+        A checkpoint's own may be above .99 (XLM-R's are) and still tell texts apart: then they must have come nearer.
+        """
+        return after > ALIKE and 1 - after < SHRUNK * (1 - before)
+
+    def diverged(self, rows: Sequence[Mapping[str, float]], task: str, chance: float) -> str | None:
+        """Why a task learnt nothing by the last tenth of the log's steps; None where it learnt.
+
+        `chance` is its loss by chance, where the log says none. The loss alone does not tell: it depends on the
+        temperature, so that the same vectors, which find the right text by far, are below chance at a high one and
+        above it at a low one. Only a task without accuracy, the likelihood of tokens, is judged by its loss alone.
+        """
+        number = max(1, round(len(rows) * LAST))
+        first, logged = ([row for row in part if task in row] for part in (rows[:number], rows[-number:]))
+        if not logged:
+            return None
+
+        def mean(name: str, default: float = math.nan) -> float:
+            return _mean(logged, f"{task}{name}", default)
+
+        loss, chance, cosine = mean(""), mean("_chance", chance), mean("_cosine")
+        accuracy, guess = mean("_accuracy"), mean("_guess", 1 / self.choices(1))
+        if accuracy >= LUCK * guess:
+            return None
+        collapsed = self.has_collapsed(_mean(first, f"{task}_cosine", math.nan), cosine)
+        signs = [f"vectors of different sentences have cosine {cosine:.3f}"] if collapsed else []
+        signs += [f"the loss is {loss:.3f}, above chance ({chance:.3f}),"] if loss > chance else []
+        if not signs:
+            return None
+        found = f", and the right one of a group is found {accuracy:.3f} of the times, by a guess {guess:.3f}"
+        return f"{' and '.join(signs)} over the last tenth of the steps{'' if math.isnan(accuracy) else found}"
+
+
+def _mean(rows: Sequence[Mapping[str, float]], name: str, default: float) -> float:
+    return sum(row.get(name, default) for row in rows) / len(rows) if rows else math.nan
 
 
 class PairObjective(Objective):

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from stele.training.heads import initialise
-from stele.training.hidden_states import first_states
+from stele.training.hidden_states import pooled_states
 from stele.training.objectives._ccp_bank import APART, NONE, Added, MemoryBank, Probe, added, of_step, sizes
 from stele.training.processes import ProcessContext
 from stele.training.sampling import Batch
@@ -114,7 +114,9 @@ class Heads(nn.Module):
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """The group's mean loss over all positive terms, and the figures that the curve shows beside it."""
         recipe, number, start = self.recipe, batch["number"], self._started()
-        states = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes)
+        states = pooled_states(
+            self.recipe.pooling or "cls", model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes
+        )
         with torch.autocast(states.device.type, enabled=False):
             vectors = torch.cat([self._project(states[n::2], n, number, batch["queues"][0]) for n in (0, 1)])
             vectors = functional.normalize(vectors, dim=1) if recipe.l2 else vectors
@@ -173,7 +175,9 @@ class Heads(nn.Module):
         _, number, tag = self.probe.facts.tolist()
 
         def encode(ids: Tensor, mask: Tensor) -> Tensor:
-            states = first_states(model.base_model, ids, mask, self.recipe.encode_chunk, processes)
+            states = pooled_states(
+                self.recipe.pooling or "cls", model.base_model, ids, mask, self.recipe.encode_chunk, processes
+            )
             with torch.autocast(states.device.type, enabled=False):
                 return self._project(states, 1, number, tag)
 

@@ -141,7 +141,7 @@ def _ramp(counts: np.ndarray) -> np.ndarray:
 
 
 # --- the hierarchical contrastive loss (section 3.2, equations 1 and 2) -----------------------------------------------
-def hierarchical_loss(
+def hierarchical_scores(
     predictions: Tensor,
     vectors: Tensor,
     counts: Sequence[int],
@@ -151,7 +151,7 @@ def hierarchical_loss(
     intra_negatives: bool = True,
     duplicates: Tensor | None = None,
 ) -> Tensor:
-    """Mean over sentences t of -log of the share of h_t among all h of the group, as p_t sees them.
+    """Scores float32 [m, m] of all h of the group, as each p_t sees them; the loss is their cross entropy at h_t.
 
     predictions p and vectors h, float [m, d], both after the projection heads, document by document; counts: sentences
     of each document, m in all. With s = cos(p_t, h_j) / temperature:
@@ -182,7 +182,7 @@ def hierarchical_loss(
         scores = scores - mu * dynamic_bias(scores.detach(), intra, cross)[:, None] * intra
     if duplicates is not None or not intra_negatives:
         scores = scores.masked_fill(left_out, float("-inf"))
-    return functional.cross_entropy(scores, torch.arange(len(scores), device=scores.device))
+    return scores
 
 
 def dynamic_bias(scores: Tensor, intra: Tensor, cross: Tensor) -> Tensor:

@@ -13,7 +13,6 @@ takes no several of them to a step.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil
 from typing import Literal, NamedTuple
@@ -30,9 +29,7 @@ from stele.training.objectives import PairObjective
 from stele.training.sampling import Group
 from stele.training.store import Flat, ranges
 
-LAST = 0.1  # of the steps, by which a run is judged
 ALIKE = 0.9  # mean cosine of different sentences
-LUCK = 1.5  # times a guess; fewer right ones are taken for luck, more have learnt something
 
 
 class Recipe(PretrainingRecipe):
@@ -142,7 +139,7 @@ class Recipe(PretrainingRecipe):
 
     def flops(self, shape: Shape, sentences: int, length: int, languages: int) -> float:
         """Encoder, heads, scores; no gradient goes to the bank, whose queues of the group's languages are read."""
-        encoder = encode(sentences, length, shape, first_only=True)
+        encoder = encode(sentences, length, shape, first_only=self.pooling != "mean")
         queues = languages if self.bank_per == "language" else 1
         heads, scores = 4 * shape.width**2 * sentences, 2 * shape.width * sentences**2
         banked = 2 * shape.width * sentences * self.bank * queues
@@ -195,27 +192,11 @@ class ContextPrediction(PairObjective):
     def after_step(self, heads, model, process):
         heads.after_step(process)
 
-    def diverged(self, rows: Sequence[Mapping[str, float]]) -> str | None:
-        """Why a run learnt nothing, by the last tenth of its steps; None where it did.
-
-        The loss alone does not tell. Stale bank vectors are easy negatives, so the loss can be far below chance
-        although embeddings have collapsed; and a loss depends on the temperature: the same vectors, that find the right
-        one by far, are below chance at a high one and above it at a low one.
+    def has_collapsed(self, before, after):
+        """Of projections, which start far apart. The loss does not tell: stale bank vectors are easy negatives, so that
+        it can be far below chance although embeddings have collapsed.
         """
-        last = rows[-max(1, round(len(rows) * LAST)) :]
-        logged = [row for row in last if "ccp" in row]
-        if not logged:
-            return None
-        loss, chance, accuracy, guess, cosine = (
-            sum(row[name] for row in logged) / len(logged)
-            for name in ("ccp", "ccp_chance", "ccp_accuracy", "ccp_guess", "ccp_cosine")
-        )
-        if accuracy >= LUCK * guess:
-            return None
-        signs = [f"vectors of different sentences have cosine {cosine:.3f}"] if cosine > ALIKE else []
-        signs += [f"the loss is {loss:.3f}, above chance ({chance:.3f}),"] if loss > chance else []
-        found = f"the right one of a group is found {accuracy:.3f} of the times, by a guess {guess:.3f}"
-        return f"{' and '.join(signs)} over the last tenth of the steps, and {found}" if signs else None
+        return after > ALIKE
 
 
 # --- contexts: a centre of each document and a sentence of its window, drawn anew whenever the document comes ---------

@@ -204,7 +204,7 @@ class RelevanceRanking(Objective):
     weight [1, width]; or weight [2, width] and bias [2], of which class 1 scores.
     """
 
-    POOLING = "cls"
+    POOLING = pooling = "cls"  # of pairs of texts, however the base reads one text
 
     def take(self, stores, group, rng):
         """Queries, their documents and a negative for each."""

@@ -33,7 +33,7 @@ class Recipe(PretrainingRecipe):
         return Crop(self)
 
     def flops(self, shape: Shape, sentences: int, length: int) -> float:
-        encoder = encode(sentences, length, shape, first_only=True)
+        encoder = encode(sentences, length, shape, first_only=self.pooling != "mean")
         heads = 0 if self.projector == "none" else 4 * shape.width**2 * sentences
         return passes(sentences, self.encode_chunk) * encoder + 3 * (heads + shape.width * sentences**2 / 2)
 
@@ -61,10 +61,6 @@ class Crop(PairObjective):
 
     def loss(self, heads, model, batch, processes=None):
         """The neighbour asks, the sentence is to be found."""
-        from stele.training.contrastive_loss import pair_loss
-        from stele.training.hidden_states import first_states
-
-        chunk = self.recipe.encode_chunk
-        vectors = first_states(model.base_model, batch["ids"], batch["mask"], chunk, processes)
+        vectors = self.sentence_states(model, batch["ids"], batch["mask"], processes)
         keys, queries = heads(vectors[0::2], vectors[1::2])
-        return pair_loss(queries, keys, batch, self.recipe, normalize=True)
+        return self.pair_loss(queries, keys, batch, vectors[0::2], normalize=True)

@@ -36,7 +36,7 @@ class Recipe(PretrainingRecipe):
         return InverseCloze(self)
 
     def flops(self, shape: Shape, pairs: int, query_length: int, block_length: int) -> float:
-        encoder = sum(encode(pairs, length, shape, first_only=True) for length in (query_length, block_length))
+        encoder = sum(encode(pairs, length, shape, self.pooling != "mean") for length in (query_length, block_length))
         heads = 4 * shape.width * self.width * pairs
         return passes(pairs, self.encode_chunk) * encoder + 3 * (heads + 2 * self.width * pairs**2)
 
@@ -75,11 +75,8 @@ class InverseCloze(PairObjective):
         return projection
 
     def loss(self, heads, model, batch, processes=None):
-        from stele.training.contrastive_loss import pair_loss
-        from stele.training.hidden_states import first_states
-
-        vectors = []
-        for name in ("query", "block"):
-            ids, mask = batch[f"{name}_ids"], batch[f"{name}_mask"]
-            vectors.append(heads(first_states(model.base_model, ids, mask, self.recipe.encode_chunk, processes)))
-        return pair_loss(*vectors, batch, self.recipe)
+        queries, blocks = (
+            self.sentence_states(model, batch[f"{name}_ids"], batch[f"{name}_mask"], processes)
+            for name in ("query", "block")
+        )
+        return self.pair_loss(heads(queries), heads(blocks), batch, blocks)

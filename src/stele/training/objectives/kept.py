@@ -76,7 +76,7 @@ class Recipe(TasksRecipe):
         return KnowledgePairs(self)
 
     def flops(self, shape: Shape, pairs: int, query_length: int, passage_length: int) -> float:
-        encoder = sum(encode(pairs, length, shape, first_only=False) for length in (query_length, passage_length))
+        encoder = sum(encode(pairs, length, shape, self.pooling == "cls") for length in (query_length, passage_length))
         return passes(pairs, self.encode_chunk) * encoder + 3 * 2 * shape.width * pairs**2
 
     def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
@@ -98,11 +98,8 @@ class KnowledgePairs(PairObjective):
         return *batch["query_ids"].shape, batch["passage_ids"].shape[1]
 
     def loss(self, heads, model, batch, processes=None):
-        from stele.training.contrastive_loss import pair_loss
-        from stele.training.hidden_states import mean_states
-
-        vectors = []
-        for side in ("query", "passage"):
-            ids, mask = batch[f"{side}_ids"], batch[f"{side}_mask"]
-            vectors.append(mean_states(model.base_model, ids, mask, self.recipe.encode_chunk, processes))
-        return pair_loss(*vectors, batch, self.recipe)
+        queries, passages = (
+            self.sentence_states(model, batch[f"{side}_ids"], batch[f"{side}_mask"], processes)
+            for side in ("query", "passage")
+        )
+        return self.pair_loss(queries, passages, batch, passages)

@@ -52,7 +52,9 @@ class Recipe(PretrainingRecipe):
 
     def flops(self, shape: Shape, pairs: int, query_length: int, passage_length: int) -> float:
         """Queries forward and backward, keys forward; scores twice, since no gradient goes to the queue."""
-        queries, keys = (encode(pairs, length, shape, first_only=False) for length in (query_length, passage_length))
+        queries, keys = (
+            encode(pairs, length, shape, self.pooling == "cls") for length in (query_length, passage_length)
+        )
         return passes(pairs, self.encode_chunk) * queries + keys + 2 * 2 * shape.width * pairs * self.queue
 
     def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
@@ -82,19 +84,16 @@ class MomentumContrast(PairObjective):
     def loss(self, heads, model, batch, processes=None):
         """The mean of -log softmax of each query's own key against the queue (Izacard et al. 2022, equation 1)."""
         import torch
-        from torch.nn import functional
 
-        from stele.training.hidden_states import mean_states
-
-        chunk = self.recipe.encode_chunk
-        queries = mean_states(model.base_model, batch["query_ids"], batch["query_mask"], chunk, processes)
+        queries = self.sentence_states(model, batch["query_ids"], batch["query_mask"], processes)
         with torch.no_grad():
-            keys = mean_states(heads.key_encoder, batch["passage_ids"], batch["passage_mask"], chunk, processes)
+            keys = self.sentence_states(heads.key_encoder, batch["passage_ids"], batch["passage_mask"], processes)
         heads.waiting.append(keys)
         with torch.autocast(queries.device.type, enabled=False):
             positive_scores = (queries * keys).sum(1, keepdim=True)
             logits = torch.cat([positive_scores, queries @ heads.queue.T], dim=1) / self.recipe.temperature
-            return functional.cross_entropy(logits, torch.zeros(len(logits), dtype=torch.long, device=logits.device))
+            positives = torch.zeros(len(logits), dtype=torch.long, device=logits.device)
+            return self.search_loss(logits, positives, queries)
 
     def after_step(self, heads, model, process):
         heads.push(self.recipe.groups, self.recipe.pairs, process)

@@ -53,7 +53,7 @@ class Recipe(PretrainingRecipe):
 
     def flops(self, shape: Shape, sentences: int, length: int, of_a_document: int) -> float:
         """Sentence encoder, document encoder (its last layer asks once a sequence), heads, scores."""
-        encoder = encode(sentences, length, shape, first_only=True)
+        encoder = encode(sentences, length, shape, first_only=self.pooling != "mean")
         document = encode(sentences, of_a_document, shape._replace(layers=self.layers), first_only=True)
         heads = 0 if self.projector == "none" else 8 * shape.width**2 * sentences
         scores = 2 * shape.width * sentences**2
@@ -114,17 +114,16 @@ class MaskedSentences(Objective):
         """The group's mean hierarchical contrastive loss."""
         import torch
 
-        from stele.training.hidden_states import first_states
-        from stele.training.objectives._msm import hierarchical_loss
+        from stele.training.objectives._msm import hierarchical_scores
 
         recipe = self.recipe
-        vectors = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes)
+        vectors = self.sentence_states(model, batch["ids"], batch["mask"], processes)
         which = -1 if batch["english"] else 0  # the last one is English's own where there are two
         predictions = heads["encoders"][which](vectors, batch["counts"])
         keys, queries = heads["projectors"][which](vectors, predictions)
         same = batch["duplicate_keys"]
         with torch.autocast(vectors.device.type, enabled=False):
-            return hierarchical_loss(
+            scores = hierarchical_scores(
                 queries,
                 keys,
                 batch["counts"],
@@ -133,3 +132,5 @@ class MaskedSentences(Objective):
                 intra_negatives=recipe.intra_negatives,
                 duplicates=same[:, None] == same[None, :] if recipe.mask_duplicates else None,
             )
+            positives = torch.arange(len(scores), device=scores.device)
+            return self.search_loss(scores, positives, vectors)

@@ -1,0 +1,64 @@
+"""When a run of any objective is said to have learnt nothing; CCP's own tables are in test_ccp.py."""
+
+import math
+
+import pytest
+import torch
+from tiny_objectives import WORDS, WithHeads, model, objective_of, recipe
+
+from stele.training import tasks
+
+FOUND = {"accuracy": 0.6, "guess": 0.1, "cosine": 0.999}
+LUCK = {"accuracy": 0.14, "guess": 0.1, "cosine": 0.5}
+
+
+def rows(task, loss, figures, spread=0.5):
+    """A run whose vectors start with a mean cosine of 1 - spread."""
+    start = {f"{task}_cosine": 1 - spread} if figures else {}
+    values = {task: loss, **{f"{task}_{name}": value for name, value in figures.items()}}
+    return [values | start] * 10 + [values] * 10
+
+
+@pytest.mark.parametrize(
+    ("objective", "loss", "figures", "reason"),
+    [
+        ("msm", 2.4, LUCK, "the loss is 2.400, above chance (2.303), over the last tenth of the steps, and the right"),
+        ("msm", 2.4, FOUND, None),  # a low temperature: the right one is found by far
+        ("msm", 2.2, LUCK, None),  # little learnt, nothing broken
+        ("crop", 2.2, LUCK | {"cosine": 0.999}, "vectors of different sentences have cosine 0.999 over"),
+        ("ict", 2.2, FOUND, None),  # a checkpoint's vectors may be alike and still tell texts apart
+        ("mlm", 2.4, {}, "the loss is 2.400, above chance (2.303), over the last tenth of the steps"),
+        ("mlm", 2.2, {}, None),
+        ("clir", 2.4, {"accuracy": 0.5}, "by a guess 0.500"),
+    ],
+)
+def test_the_verdict_of_each_objective(objective, loss, figures, reason):
+    task = "rr" if objective == "clir" else objective
+    found = objective_of(recipe(objective), task).diverged(rows(task, loss, figures), task, math.log(10))
+    assert found is None if reason is None else reason in found
+
+
+def test_vectors_that_were_alike_before_have_not_collapsed():
+    """XLM-R's are: nothing is learnt yet, nothing is broken."""
+    alike = LUCK | {"cosine": 0.995}
+    verdicts = [
+        objective_of(recipe("crop")).diverged(rows("crop", 2.2, alike, spread), "crop", 2.3) for spread in (0.02, 0.2)
+    ]
+    assert verdicts[0] is None and "cosine 0.995" in verdicts[1]
+
+
+@pytest.mark.parametrize("objective", ["msm", "crop", "ict", "kept"])
+def test_an_encoder_that_has_collapsed_is_noticed_in_the_figures(stores, objective, monkeypatch):
+    """All texts have one vector, so that the loss is that of a guess and not above it."""
+    settled = recipe(objective)
+    task = settled.own_tasks()[0]
+    made = tasks.new_tasks(settled, stores, WORDS, 3)[task]
+    healthy = WithHeads(made.objective, encoder := model("bert"))
+    batch = tasks.to_device(made.batch(0), torch.device("cpu"))
+    healthy(encoder, batch)
+    before = {task: 2.0, f"{task}_cosine": made.objective.figures["cosine"].item()}
+    width = encoder.config.hidden_size
+    monkeypatch.setattr(made.objective, "sentence_states", lambda model, ids, *_: torch.ones(len(ids), width))
+    loss = healthy(encoder, batch).item()
+    figures = {f"{task}_{name}": value.item() for name, value in made.objective.figures.items()}
+    assert "have cosine 1.000" in made.objective.diverged([before, {task: loss, **figures}], task, 9.0)
