@@ -14,6 +14,19 @@ rule cc100:
         "python -m stele corpora cc100 --language {wildcards.part} --dataset {input.dataset} --output {output.record} > {log} 2>&1"
 
 
+rule documents:
+    input:
+        dataset=plan.paths.dataset("documents", "{part}"),
+    output:
+        record=plan.paths.work("documents/documents/{part}/record.json"),
+    params:
+        code=code("corpora.documents"),
+    message:
+        "Split your own documents in {wildcards.part} into sentences"
+    shell:
+        "python -m stele corpora documents --language {wildcards.part} --dataset {input.dataset} --output {output.record} > {log} 2>&1"
+
+
 rule wikitext103:
     input:
         dataset=plan.paths.dataset("wikitext103", "{part}"),
