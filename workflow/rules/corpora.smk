@@ -60,6 +60,25 @@ rule wikipedia:
         " --shard {wildcards.shard}/{params.shards} --output {output.record} > {log} 2>&1"
 
 
+rule leakage:
+    input:
+        documents=lambda wildcards: plan.pretraining.documents(wildcards.model),
+        data=lambda wildcards: [*plan.data.evaluated(wildcards.benchmark).values()],
+    output:
+        record=plan.paths.leakage("{benchmark}", "{model}"),
+    params:
+        code=lambda wildcards: code(
+            "corpora.leakage", benchmark_code(wildcards.benchmark)
+        ),
+        languages=lambda wildcards: plan.data.languages(wildcards.benchmark),
+        data=lambda wildcards: assignments(plan.data.evaluated(wildcards.benchmark)),
+    message:
+        "Look for the passages and queries of {wildcards.benchmark} in the documents that {wildcards.model} learns from"
+    shell:
+        "python -m stele corpora leakage --documents {input.documents} --benchmark {wildcards.benchmark}"
+        " --languages {params.languages} --data {params.data} --output {output.record} > {log} 2>&1"
+
+
 rule page_entities:
     input:
         dataset=plan.paths.dataset("wikidata_items", "all"),

@@ -58,11 +58,21 @@ def load(name: str) -> Values:
 
 @cache
 def _load(name: str, added: str) -> Values:
-    values, more = shipped(f"catalogue/{name}.yaml"), json.loads(added or "{}").get(name, {})
+    values, more = shipped(f"catalogue/{name}.yaml"), _entries_in(added).get(name, {})
     if name == "settings":
         of_benchmarks = {key: {**values["settings"].get(key, {}), **entry} for key, entry in more.items()}
         return {**values, "settings": {**values["settings"], **of_benchmarks}}
     return {**values, **more}
+
+
+@cache
+def _entries_in(added: str) -> Mapping[str, Values]:
+    return json.loads(added or "{}")
+
+
+def added(name: str) -> Values:
+    """What config.yaml adds to a file of the catalogue."""
+    return _entries_in(os.environ.get(ADDED, "")).get(name, {})
 
 
 def add(additions: Mapping[str, Values]) -> None:

@@ -104,6 +104,10 @@ class Data:
             f"{name}:{part}": self.paths.dataset(name, part) for name in names for part in self.parts(name, languages)
         }
 
+    def evaluated(self, benchmark: str) -> dict[str, str]:
+        """`dataset:part` -> record of all that a benchmark reads."""
+        return self.records(self.of_benchmark(benchmark), self.read_languages(benchmark))
+
     @cached_method
     def dataset_languages(self, dataset: str) -> list[str]:
         """The languages whose files a dataset of one part has: those in scale, of the user's own all.

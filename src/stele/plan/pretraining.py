@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 from stele.catalogue import recipes, user_documents
 from stele.errors import SteleError
@@ -13,6 +14,7 @@ from stele.plan.mining import Mining
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
 from stele.plan.settings import Settings
+from stele.recipes.mining import Corpus
 from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
 
 
@@ -83,6 +85,15 @@ class Pretraining:
     def texts(self, model: str) -> list[tuple[str, str]]:
         """(dataset, part) of all texts that a model's own pretraining is mined from."""
         return sorted(self._texts(model, self.languages(model)))
+
+    def documents(self, model: str) -> list[str]:
+        """The records of all documents that a model's own pretraining is mined from."""
+        return [
+            record
+            for corpus, language in self.texts(model)
+            if corpus in get_args(Corpus)
+            for record in self.mining.corpora.documents(corpus, language)
+        ]
 
     def problem(self, model: str) -> Problem | None:
         """Why a model cannot be pretrained: a scale leaves it no text, or the user's documents lack a language."""

@@ -43,6 +43,7 @@ Way = Literal[  # to count (stele/sources/download/counts.py)
     "mentions",
     "mentions_in_text",
     "parallel_lines",
+    "retrieval_rows",
 ]
 
 
