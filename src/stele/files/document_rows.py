@@ -5,7 +5,6 @@ Memory is bounded by LINE_BYTES.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.errors import SteleError
-from stele.files.reading import reading
+from stele.files.reading import parse_json, reading
 from stele.files.unpacked import open_unpacked
 
 LINE_BYTES = 32 << 20  # a longer line of JSON is left out
@@ -77,18 +76,17 @@ def _json_rows(path: Path, skipped: Counter[str]) -> Iterator[tuple[str, dict[st
             if not line.strip():
                 continue
             try:
-                values = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
-                json.dumps(values, ensure_ascii=False).encode("utf-8") if b"\\u" in line else None  # half a character
+                values = parse_json(line, f"{path}, line {number}", "line of JSON", "mend it")
                 if not isinstance(values, dict):
-                    raise ValueError("no object")
-            except (ValueError, RecursionError) as error:
+                    raise SteleError(f"{path}, line {number}: want an object")
+            except SteleError as error:
                 bad += 1
-                first_bad = first_bad or f"line {number}: {type(error).__name__}: {error}"
+                first_bad = first_bad or str(error)
                 skipped["lines_not_json"] += 1
                 continue
             yield f"{path}, line {number}", values
     if bad > max(BAD_LINES, BAD_SHARE * number):
-        raise SteleError(f"{path}: {bad} of {number} lines are no JSON objects in UTF-8; the first is {first_bad}")
+        raise SteleError(f"{bad} of {number} lines are no JSON objects in UTF-8, the first: {first_bad}")
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
