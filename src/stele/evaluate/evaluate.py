@@ -4,6 +4,7 @@
     stele evaluate OWNER/NAME --benchmarks mrtydi --languages sw te --encoding query_prompt="query: "
     stele evaluate models/multilingual-e5-small     # a copy of a model of models.yaml, by its name: with its prompts
     stele evaluate FOLDER --name my_e5              # a model of one's own, whatever its folder is called
+    stele evaluate FOLDER --data my_set/            # a data set of one's own, in BEIR's or MTEB's layout
     stele evaluate FOLDER --plan                    # downloads, disk and hours; nothing is run
     stele evaluate OWNER/NAME --snakemake --profile slurm # the last: options of Snakemake
 
@@ -32,11 +33,13 @@ from stele.catalogue import read_yaml
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
+from stele.catalogue.user_documents import UNDETERMINED
 from stele.cluster.sizes import folder_shape
 from stele.command.arguments import Job, Positional, Some
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
 from stele.errors import SteleError, unknown
+from stele.evaluate.user_sets import earlier_sets, merged, user_sets
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside
 from stele.files.reading import reading
@@ -57,7 +60,9 @@ class Evaluate(Job):
     """A hub id, a folder, or a key of models.yaml."""
     name: str | None = None
     """What it is called; default: as its repository or folder."""
-    benchmarks: Some[str] | None = Field(None, description=f"Default: {' '.join(DEFAULT)}.")
+    benchmarks: Some[str] | None = Field(None, description=f"Default: those of --data, else {' '.join(DEFAULT)}.")
+    data: Some[Path] = ()
+    """Folders of data sets of your own, in BEIR's or MTEB's layout; each is called as its folder."""
     languages: Some[str] | None = None
     """Default: all of each benchmark."""
     scale: str = "paper"
@@ -81,19 +86,24 @@ def run(args: Evaluate) -> None:
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
     path = inside(FOLDER, f"{name}.yaml", f"the model {args.model}")
     # the configuration of this evaluation, over the user's other keys
-    benchmarks = list(dict.fromkeys(args.benchmarks or DEFAULT))
+    others = read_yaml(args.configfile) if args.configfile else {}
+    sets = user_sets(args.data, args.languages)
+    benchmarks = list(dict.fromkeys([*(args.benchmarks or ([] if args.data else DEFAULT)), *sets["user_data"]]))
+    known = {*catalogue.entries(Benchmark), *sets["add_benchmarks"], *(others.get("add_benchmarks") or {})}
     for benchmark in benchmarks:
-        if benchmark not in catalogue.entries(Benchmark):
-            raise unknown("benchmark", benchmark, catalogue.entries(Benchmark))
-    values = configuration(args.scale, name, model, args.languages, benchmarks, args.results_dir)
-    if args.configfile:
-        others = read_yaml(args.configfile) or {}
-        values = {**others, **values, "models": {**others.get("models", {}), **values.get("models", {})}}
+        if benchmark not in known:
+            raise unknown("benchmark", benchmark, known)
+    of_sets = {code for entry in sets["add_benchmarks"].values() for code in entry["languages"]}
+    languages = args.languages and [*args.languages, *(of_sets & {UNDETERMINED})]
+    values = configuration(args.scale, name, model, languages, benchmarks, args.results_dir)
+    values = merged(others, {**values, **{key: entries for key, entries in sets.items() if entries}})
     # one name is one model; its card keeps the benchmarks of earlier evaluations
     refuse_another(path, values)
-    values["cards"] = {name: [*earlier_benchmarks(path, values, benchmarks), *benchmarks]}
+    earlier = earlier_benchmarks(path, values, benchmarks)
+    values = merged(earlier_sets(path, earlier), values)
+    values["cards"] = {name: [*earlier, *benchmarks]}
     # everything is checked before the configuration is written
-    plan = make_plan(parse_config({**read_yaml("config.yaml"), **values}))
+    plan = make_plan(parse_config(merged(read_yaml("config.yaml"), values)))
     targets, card = [plan.paths.result(row) for row in plan.cards.rows_of(name)], plan.paths.card(name)
     check_checkpoint(plan, name)
     write(path, values)

@@ -57,6 +57,10 @@ class Paths:
         """The documents of a part of a corpus; of Wikipedia, a part is a language and a shard, "en/3"."""
         return self.work(f"documents/{corpus}/{part}/record.json")
 
+    def leakage(self, benchmark: str, model: str) -> str:
+        """What of a benchmark stands in the documents that a model learns from."""
+        return self.work(f"leakage/{benchmark}/{model}/record.json")
+
     @property
     def page_entities(self) -> str:
         return self.work("page_entities/record.json")
