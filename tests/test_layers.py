@@ -40,6 +40,7 @@ ALLOWED = {
     "snakemake_support": SHARED | COMMAND | {"plan", "cluster"},
     "claims": SHARED | COMMAND | {"plan", "cluster", "snakemake_support"},
     "evaluate": SHARED | COMMAND | {"plan", "cluster", "snakemake_support"},  # it estimates what its results will cost
+    "adapt": SHARED | COMMAND | {"plan", "cluster", "snakemake_support", "claims", "evaluate"},  # runs as evaluate does
     "__main__": COMMAND,
     "__init__": set(),  # its names are imported when they are used
 }

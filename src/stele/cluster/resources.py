@@ -68,7 +68,9 @@ def _facts(rule: str, plan: Plan) -> RuleFacts:
 def gpus(rule: str, plan: Plan) -> int:
     """GPUs of a rule's job on each of its nodes: from cluster.yaml, else as many as the scale allows."""
     named, usual = _named("gpus", rule, plan.settings.generated), _facts(rule, plan).gpus or 0
-    return min(usual, plan.settings.sizes.gpus or usual) if named is None else named
+    most = plan.settings.sizes.gpus
+    usual = usual if most is None else min(usual, most)
+    return usual if named is None else named
 
 
 def job_threads(rule: str, plan: Plan) -> int:

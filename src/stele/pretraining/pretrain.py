@@ -106,6 +106,7 @@ def run(args: argparse.Namespace) -> None:
     if process.is_main:
         facts = {**describe(recipe, made, outcome, wanted_flops), "model": args.model, "processes": process.world}
         facts |= learnt(made, recipe, outcome, vocabulary.size)
+        facts["train_seconds"] = round(outcome["seconds"], 3)  # of the steps since the last start
         if bits:
             facts["bits"] = {**bits, "after": measured(model)}
         if objective.MAY_DIVERGE:

@@ -51,7 +51,7 @@ class Scale(Strict):
     seed: Seed = 0
     threads: int = Field(1, ge=1, description="CPU threads of a training or encoding job; part of every recipe")
     gpus: int | None = Field(
-        None, ge=1, description="GPUs of a job where cluster.yaml names none; None: the rule's own"
+        None, ge=0, description="GPUs of a job where cluster.yaml names none; None: the rule's own"
     )
     languages: list[str] | None = Field(None, description="the generated languages; None: all that a dataset has")
     pretraining_languages: dict[str, list[str]] = Field(
