@@ -35,11 +35,12 @@ def run(args: argparse.Namespace) -> None:
     clock = records.start()
     # the texts that are held out, by their digests
     texts = [text_digest(sentences) for path in args.documents for _, sentences in read_sentences(path)]
-    rules = whole(AdaptationRules).held_out
-    held_out = {texts[number] for number in spread(len(texts), min(rules.documents, int(rules.share * len(texts))))}
+    different, rules = list(dict.fromkeys(texts)), whole(AdaptationRules).held_out
+    number = min(rules.documents, int(rules.share * len(different)))
+    held_out = {different[place] for place in spread(len(different), number)}
     # one side of the documents
     kept = [(text in held_out) == (args.side == "held_out") for text in texts]
-    if args.side == "training" and not any(kept):
+    if len(texts) > 1 and len(different) == 1:
         raise SteleError(f"{args.documents[0]}: {len(texts)} documents of one text; want different ones to train on")
     documents = chain.from_iterable(map(read_documents, args.documents))
     with atomic_directory(args.output.parent, JOB) as folder:

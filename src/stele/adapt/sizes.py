@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
 from stele.catalogue import load, whole
@@ -55,18 +54,24 @@ def trained_models(
     The first method has `steps`; the others and the control take as many operations.
     """
     rules, recipes = whole(AdaptationRules), load("recipes")["pretraining"]
-    shared = {
-        "languages": list(languages),
-        **sizes.model_dump(include={"learning_rate", "groups", "encode_chunk"}),
-        "precision": "bfloat16" if gpus else "float32",
+
+    def override(recipe: str, **of_recipe: Any) -> dict[str, Any]:
+        settled = (
+            {"groups"} if "step_pairs" in recipes[recipe] else set()
+        )  # CCP's groups follow from the pairs of a step
+        rates = sizes.model_dump(include={"learning_rate", "groups", "encode_chunk"}, exclude=settled)
+        precision = "bfloat16" if gpus else "float32"
+        return {"languages": list(languages), **rates, "precision": precision, **of_recipe}
+
+    first, warmup = model_key(base, methods[0], rules), round(rules.warmup * steps)
+    overrides = {methods[0]: override(methods[0], steps=steps, warmup_steps=warmup)}
+    for recipe in (*methods[1:], rules.control):
+        stores = {**recipes[methods[0]]["mining"], **recipes[recipe]["mining"]}
+        overrides[recipe] = override(recipe, steps=None, warmup_steps=0, mining=stores, equal_compute_to=first)
+    return {
+        model_key(base, recipe, rules): {"base": base, "recipe": recipe, "override": values}
+        for recipe, values in overrides.items()
     }
-    first = {**shared, "steps": steps, "warmup_steps": round(rules.warmup * steps)}
-    models = {f"{base}-{methods[0]}": {"base": base, "recipe": methods[0], "override": first}}
-    for method in (*methods[1:], rules.control):
-        stores = {**recipes[methods[0]]["mining"], **recipes[method]["mining"]}
-        as_long = {"steps": None, "warmup_steps": 0, "mining": stores, "equal_compute_to": f"{base}-{methods[0]}"}
-        models[model_key(base, method, rules)] = {"base": base, "recipe": method, "override": {**shared, **as_long}}
-    return deepcopy(models)  # so that YAML writes no anchors
 
 
 def model_key(base: str, recipe: str, rules: AdaptationRules) -> str:

@@ -24,7 +24,7 @@ from stele.command import arguments
 from stele.files.reading import parse_object
 
 JOB = "adapt verdict"
-OF_A_TRAINING = ("steps", "losses", "chance", "diverged", "collapsed", "cpu_seconds", "wall_seconds", "device")
+OF_A_TRAINING = ("steps", "losses", "chance", "diverged", "unlearnt", "cpu_seconds", "wall_seconds", "device")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -69,15 +69,18 @@ def make_card(verdict: Verdict) -> AdaptationCard:
 
 
 def warnings(trainings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What went wrong in trainings: losses that ended above chance, diverged and collapsed runs."""
+    """What went wrong in trainings: diverged runs, tasks that learnt nothing, losses that ended above chance."""
     for training in trainings:
-        name = f"{training['model']}, seed {training['seed']}"
+        name, unlearnt = f"{training['model']}, seed {training['seed']}", training.get("unlearnt") or {}
+        if training.get("diverged"):
+            yield f"{name}: diverged: {training['diverged']}"
+            continue
+        for task, reason in unlearnt.items():
+            yield f"{name}: {task} learnt nothing: {reason}"
         for task in training["above_chance"]:
-            loss, chance = training["losses"][task], training["chance"][task]
-            yield f"{name}: the loss of {task} ended at {loss:.2f}, above {chance:.2f} by chance: it learnt nothing"
-        for state in ("diverged", "collapsed"):
-            if training.get(state):
-                yield f"{name}: {state}: {training[state]}"
+            if task not in unlearnt:
+                loss, chance = training["losses"][task], training["chance"][task]
+                yield f"{name}: the loss of {task} ended at {loss:.2f}, above {chance:.2f} by chance"
 
 
 def _facts(verdict: Verdict) -> dict[str, str]:
