@@ -1,6 +1,7 @@
 """stele adapt: sizes by the rules, the configuration that is written and kept, and what is refused."""
 
 import argparse
+from pathlib import Path
 
 import pytest
 import yaml
@@ -16,6 +17,7 @@ from stele.errors import SteleError
 from stele.plan.plan import make_plan
 from stele.recipes.flops import Shape
 from tests.conftest import ROOT
+from tests.sealed import write_sealed
 
 RULES = whole(AdaptationRules)
 MINILM, BASE, LARGE = Shape(6, 384, 1536, 30522), Shape(12, 768, 3072, 250002), Shape(24, 1024, 4096, 250002)
@@ -92,8 +94,6 @@ def test_held_out_documents_are_mined_by_no_method(project):
 
 
 def test_a_second_call_adds_seeds_and_keeps_what_was_edited(project):
-    from pathlib import Path
-
     assert call("--steps", "40", "--seeds", "3") == 0
     values = written()
     values["models"]["encoder-msm"]["override"]["learning_rate"] = 1e-6
@@ -101,6 +101,25 @@ def test_a_second_call_adds_seeds_and_keeps_what_was_edited(project):
     assert call("--seeds", "5") == 0
     after = written()
     assert after["seeds"]["pretraining"] == [0, 1, 2, 3, 4] and after["models"] == values["models"]
+
+
+def test_hours_set_the_steps_by_a_measured_step_which_is_kept(project, monkeypatch, capsys):
+    """Eight steps in 16 seconds: 6 trainings of an hour together have 300 steps each."""
+
+    def build(words):
+        project.append(words)
+        if words[0].endswith("encoders/encoder-measured/pt0/record.json"):
+            Path(words[0]).parent.mkdir(parents=True, exist_ok=True)
+            write_sealed(Path(words[0]), {"job": "pretrain", "labels": [], "train_seconds": 16.0})
+
+    monkeypatch.setattr(adapt, "build", build)
+    assert call("--hours", "1") == 0
+    assert "300 steps of 2 s in each of 6 trainings" in capsys.readouterr().out
+    values = written()
+    assert values["models"]["encoder-msm"]["override"]["steps"] == 300 and values["adapt"]["step_seconds"] == 2.0
+    assert "encoder-measured" not in values["models"]
+    assert call("--hours", "1") == 0 and len(project) == 3  # measured once
+    assert call() == 0 and written()["models"] == values["models"]
 
 
 def test_other_steps_or_documents_under_the_same_name_are_refused(project, tmp_path, capsys):

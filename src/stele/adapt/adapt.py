@@ -52,6 +52,7 @@ DEFAULT_BENCHMARKS = ("belebele", "tatoeba")
 SEEDS = FEWEST_SEEDS
 MOST_THREADS = 8
 COMMAND = "stele adapt"
+MEASURED = "measured"  # what a training whose steps are timed is called
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -204,10 +205,14 @@ def command_line(words: Sequence[str]) -> str:
 
 
 def earlier_call(path: Path, args: argparse.Namespace) -> dict[str, Any]:
-    """The configuration of an earlier call: nothing where a budget is given before anything of it was trained."""
-    trained = any(Path(f"work/{path.stem}.scale/encoders").glob("*/pt*/record.json"))
-    replaced = not trained and (args.steps is not None or args.hours is not None)
-    return {} if replaced or not path.is_file() else read_yaml(path)
+    """The configuration of an earlier call: nothing where another budget is given before anything was trained by it."""
+    if not path.is_file():
+        return {}
+    earlier = read_yaml(path)
+    trained = {record.parts[-3] for record in Path(f"work/{path.stem}.scale/encoders").glob("*/pt*/record.json")}
+    if trained - {f"{path.stem}-{MEASURED}"} or (args.steps is None and args.hours is None):
+        return earlier
+    return earlier if args.hours and args.hours == (earlier.get("adapt") or {}).get("hours") else {}
 
 
 def looks_of(before: Sequence[int], seeds: int) -> list[int]:
@@ -255,7 +260,7 @@ def write_scale(path: Path, scale: Mapping[str, Any]) -> None:
 def measure(path: Path, values: dict[str, Any], method: str, rules: AdaptationRules, options: Sequence[str]) -> float:
     """Seconds of a step of the first method on this machine, by a training of a few steps."""
     first = values["adapt"]["methods"][0]
-    measured = f"{values['adapt']['base']}-measured"
+    measured = f"{values['adapt']['base']}-{MEASURED}"
     model = dict(values["models"][first])
     model["override"] = {**model["override"], "steps": rules.measured_steps, "warmup_steps": 1}
     with_measured = {**values, "models": {**values["models"], measured: model}}
