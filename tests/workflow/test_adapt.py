@@ -49,7 +49,7 @@ def test_an_encoder_is_adapted_judged_and_goes_on_with_more_seeds(root, tmp_path
     (tmp_path / "text/en.txt").write_text("\n\n".join("\n".join(document) for document in sentences))
     (tmp_path / "mine.yaml").write_text(f"user_data: {{belebele: {tmp_path / 'belebele'}}}\noffline: true\n")
     words = [folder, "--documents", tmp_path / "text", "--benchmarks", "belebele"]
-    words += ["--configfile", tmp_path / "mine.yaml"]
+    words += ["--configfile", tmp_path / "mine.yaml", "--encoding", "pooling=mean", "normalize=true"]
     planned = adapt(project, *words, "--methods", "msm", "crop", "--steps", "4", "--seeds", "1", "--plan")
     assert "adapting tiny with msm, crop: " in planned and not (project / "results_adapt").exists()
     shortened(project, "tiny")
@@ -100,6 +100,7 @@ def test_minilm_is_adapted_to_news(root, real_data, tmp_path):
     (tmp_path / "mine.yaml").write_text(f"user_data: {{tatoeba: {real_data / 'tatoeba_v1'}}}\noffline: true\n")
     words = [Path(spec.origin).parent / "model", "--name", "minilm", "--documents", tmp_path / "text"]
     words += ["--benchmarks", "tatoeba", "--configfile", tmp_path / "mine.yaml", "--steps", "2", "--seeds", "1"]
+    words += ["--encoding", "pooling=mean", "normalize=true"]
     said = adapt(project, *words)
     assert "minilm-msm on tatoeba: undecided against minilm" in said
     verdict = json.loads((project / "results_adapt/minilm/verdict.json").read_text())

@@ -160,12 +160,14 @@ def configuration(
 ) -> dict[str, Any]:
     """The keys of config.yaml of one adaptation but for the trained models.
 
-    An earlier call's seeds and benchmarks stay. Raises SteleError where it was of another encoder or other documents.
+    An earlier call's seeds, benchmarks and encoding stay. Raises SteleError where it had another encoder or documents.
     """
     user_data = {**others.get("user_data", {}), **corpus}
     before = earlier.get("adapt") or {}
+    encoder = earlier.get("models", {}).get(name, model)
     for key, old, new in (
-        ("encoder", earlier.get("models", {}).get(name), model),
+        ("encoder", encoder.get("checkpoint"), model.get("checkpoint")),
+        ("encoding", encoder.get("encoding"), model.get("encoding") if args.encoding else encoder.get("encoding")),
         ("documents", {key: earlier.get("user_data", {}).get(key) for key in corpus}, dict(corpus)),
     ):
         if earlier and old != new:
@@ -182,7 +184,7 @@ def configuration(
         "languages": list(evaluated),
         "seeds": {"pretraining": list(range(seeds)), "finetuning": [0]},
         "user_data": user_data,
-        "models": {**others.get("models", {}), name: model},
+        "models": {**others.get("models", {}), name: encoder},
     }
     verdict = Path(values["results_dir"], "verdict.json")
     values["adapt"] = {
