@@ -14,6 +14,19 @@ rule cc100:
         "python -m stele corpora cc100 --language {wildcards.part} --dataset {input.dataset} --output {output.record} > {log} 2>&1"
 
 
+rule documents:
+    input:
+        dataset=plan.paths.dataset("documents", "{part}"),
+    output:
+        record=plan.paths.work("documents/documents/{part}/record.json"),
+    params:
+        code=code("corpora.documents"),
+    message:
+        "Split your own documents in {wildcards.part} into sentences"
+    shell:
+        "python -m stele corpora documents --language {wildcards.part} --dataset {input.dataset} --output {output.record} > {log} 2>&1"
+
+
 rule wikitext103:
     input:
         dataset=plan.paths.dataset("wikitext103", "{part}"),
@@ -45,6 +58,25 @@ rule wikipedia:
     shell:
         "python -m stele corpora wikipedia --language {wildcards.part} --dataset {input.dataset}"
         " --shard {wildcards.shard}/{params.shards} --output {output.record} > {log} 2>&1"
+
+
+rule leakage:
+    input:
+        documents=lambda wildcards: plan.pretraining.documents(wildcards.model),
+        data=lambda wildcards: [*plan.data.evaluated(wildcards.benchmark).values()],
+    output:
+        record=plan.paths.leakage("{benchmark}", "{model}"),
+    params:
+        code=lambda wildcards: code(
+            "corpora.leakage", benchmark_code(wildcards.benchmark)
+        ),
+        languages=lambda wildcards: plan.data.languages(wildcards.benchmark),
+        data=lambda wildcards: assignments(plan.data.evaluated(wildcards.benchmark)),
+    message:
+        "Look for the passages and queries of {wildcards.benchmark} in the documents that {wildcards.model} learns from"
+    shell:
+        "python -m stele corpora leakage --documents {input.documents} --benchmark {wildcards.benchmark}"
+        " --languages {params.languages} --data {params.data} --output {output.record} > {log} 2>&1"
 
 
 rule page_entities:

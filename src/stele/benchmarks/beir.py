@@ -131,6 +131,29 @@ def judgments(data: Data, query_set: QuerySet) -> Judgments:
     return judged
 
 
+def checked_rows(path: Path) -> int:
+    """The rows of a file of corpus, queries or judgments, each checked as it is read later.
+
+    Raises SteleError, with the file and the line, for a damaged row and an id that is there twice.
+    """
+    _, role = role_of(path)
+    seen: set[str] = set()
+    if role == "qrels":
+        for where, row in _judgment_rows(path):
+            query, document = (identifier(value, where, name) for name, value in zip(HEAD, row[:2], strict=False))
+            _score(row[2], where)
+            pair = f"{query} {document}"
+            seen.add(refuse_again(pair, seen, where, "judgment"))
+        return len(seen)
+    key = _id(path)
+    columns = {key: None, "title": str, "text": str} if role == "corpus" else {key: None, "text": None}
+    for where, row in table_rows(path, columns, optional=["title"]):
+        seen.add(refuse_again(identifier(row[key], where, key), seen, where, key))
+        if role == "queries":
+            _text(row["text"], "", where)
+    return len(seen)
+
+
 def _id(path: Path) -> str:
     """What a file calls ids: `_id`, as BEIR does, or `id`, as MTEB's newer sets do."""
     names = column_names(path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -13,6 +15,7 @@ from stele.files.reading import reading
 from stele.files.strict import Strict, Values, validate
 
 FOLDER = Path(__file__).parent
+ADDED = "STELE_ADDED"  # the environment variable with what config.yaml adds to the catalogue; jobs inherit it
 Facts = TypeVar("Facts", bound=Strict)  # a model of schema/ that says in `FILE` what it types
 
 
@@ -50,10 +53,40 @@ def load(name: str) -> Values:
 
     What other files hold is typed: `entries`, `whole`.
     """
-    return shipped(f"catalogue/{name}.yaml")
+    return _load(name, os.environ.get(ADDED, ""))
 
 
 @cache
+def _load(name: str, added: str) -> Values:
+    values, more = shipped(f"catalogue/{name}.yaml"), _entries_in(added).get(name, {})
+    if name == "settings":
+        of_benchmarks = {key: {**values["settings"].get(key, {}), **entry} for key, entry in more.items()}
+        return {**values, "settings": {**values["settings"], **of_benchmarks}}
+    return {**values, **more}
+
+
+@cache
+def _entries_in(added: str) -> Mapping[str, Values]:
+    return json.loads(added or "{}")
+
+
+def added(name: str) -> Values:
+    """What config.yaml adds to a file of the catalogue."""
+    return _entries_in(os.environ.get(ADDED, "")).get(name, {})
+
+
+def add(additions: Mapping[str, Values]) -> None:
+    """Adds entries to files of the catalogue (by their names) here and in the commands that are started from here.
+
+    They take the place of those that were added before.
+    """
+    values = {name: entries for name, entries in additions.items() if entries}
+    if values:
+        os.environ[ADDED] = json.dumps(values, sort_keys=True)
+    else:
+        os.environ.pop(ADDED, None)
+
+
 def entries(kind: type[Facts]) -> Mapping[str, Facts]:
     """All entries of a kind, by name.
 
@@ -61,7 +94,12 @@ def entries(kind: type[Facts]) -> Mapping[str, Facts]:
     >>> entries(Language)["sw"].name
     'Swahili'
     """
-    return MappingProxyType(validate(dict[str, kind], load(kind.FILE), f"catalogue/{kind.FILE}.yaml"))
+    return _entries(kind, os.environ.get(ADDED, ""))
+
+
+@cache
+def _entries(kind: type[Facts], added: str) -> Mapping[str, Facts]:
+    return MappingProxyType(validate(dict[str, kind], _load(kind.FILE, added), f"catalogue/{kind.FILE}.yaml"))
 
 
 def entry(kind: type[Facts], key: str) -> Facts:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from stele import catalogue
+from stele.catalogue import user_documents
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Checksums, Count, Dataset, File, Part, PartCount, PartFile
 from stele.catalogue.schema.languages import Language
@@ -101,7 +102,7 @@ def resolve(
             raise SteleError(f"dataset {name!r} has one part, 'all' (found {part!r})")
         every = languages is None or (entry.one_pool and not generated)
         chosen = have if every else [language for language in have if language in set(languages)]
-    elif part in have:
+    elif part in have or entry.any_language:
         chosen = [part]
     else:
         more = f" (want a language with `{entry.field}` in catalogue/languages.yaml)" if entry.field else ""
@@ -142,7 +143,9 @@ def mirror_path(url: str) -> str:
 def availability(name: str, about: Dataset | Part, user_data: Path | str | None) -> str | None:
     """Why a dataset or a part of it is not to be had: a wall, or a user folder that is not there; None when it is."""
     if user_data is not None:
-        return None if Path(user_data).expanduser().is_dir() else f"user_data.{name}: {user_data} is not a folder"
+        place = Path(user_data).expanduser()
+        is_there = place.exists() if name == user_documents.DATASET else place.is_dir()
+        return None if is_there else f"user_data.{name}: {user_data} is not a folder"
     if about.wall == "none":
         return None
     return (

@@ -68,6 +68,12 @@ def cc100(plan: Plan, wildcards: Any) -> Work:
 
 
 @cost_formula
+def documents(plan: Plan, wildcards: Any) -> Work:
+    text = plan.text_sizes.document_bytes(wildcards.part)
+    return Work(cpu_seconds=text / costs().rates.web_bytes, kept=text * costs().documents_kept)
+
+
+@cost_formula
 def page_entities(plan: Plan, wildcards: Any) -> Work:
     return Work(cpu_seconds=costs().seconds.page_entities, kept=costs().page_entities_kept)
 

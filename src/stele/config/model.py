@@ -17,6 +17,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model as CatalogueModel
+from stele.config.additions import additions, check_additions
 from stele.errors import SteleError, nearest, unknown
 from stele.files.paths import results_problem
 from stele.files.strict import Seed, Strict, Values, validate
@@ -74,6 +75,7 @@ Flag = Annotated[
     bool,
     BeforeValidator(lambda flag: {"true": True, "false": False}.get(flag, flag) if isinstance(flag, str) else flag),
 ]
+FactName = Annotated[str, Field(pattern="^[a-z0-9_]+$")]
 LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,8}$")]
 SeedList = Annotated[list[Annotated[Seed, BeforeValidator(_digits)]], Field(min_length=1), AfterValidator(_unique)]
 
@@ -133,6 +135,15 @@ class Config(Strict):
     )
     add_languages: dict[LanguageCode, Language] = Field(
         {}, description="languages that the catalogue lacks, by code; keys as in src/stele/catalogue/languages.yaml"
+    )
+    add_datasets: dict[FactName, Dataset] = Field(
+        {}, description="datasets that the catalogue lacks; keys as in src/stele/catalogue/datasets.yaml"
+    )
+    add_benchmarks: dict[FactName, Benchmark] = Field(
+        {}, description="benchmarks that the catalogue lacks; keys as in src/stele/catalogue/benchmarks.yaml"
+    )
+    add_settings: dict[FactName, dict[FactName, Values]] = Field(
+        {}, description="benchmark -> settings that the catalogue lacks; keys as in src/stele/catalogue/settings.yaml"
     )
     models: dict[str, Model] = Field({}, description="models of your own, by key; added to the catalogue's")
     cards: dict[str, list[str]] = Field(
@@ -202,18 +213,19 @@ def parse_config(values: Values, where: Sources | None = None) -> Config:
     """
     where = where or Sources([("config.yaml", values)])
     stated = {key: value for key, value in values.items() if value is not None or key not in Config.model_fields}
+    catalogue.add({})  # what another configuration added
     config = validate(Config, stated, where.name)
+    check_additions(config, where)
+    catalogue.add(additions(config))
     plain = re.fullmatch(PLAIN_PATH, config.results_dir)
     benchmarks = catalogue.entries(Benchmark)
     if reason := results_problem(config.results_dir, Path(), benchmarks) if plain else "other characters are in it":
         wanted = "a folder of its own, named with letters, digits and _ @ % + = : , . / - only"
         raise SteleError(f"{where('results_dir')}: found {values['results_dir']!r} ({reason}); want {wanted}")
     known = catalogue.entries(Language)
-    for code in config.add_languages.keys() & known.keys():
-        raise SteleError(f"{where('add_languages', code)}: the catalogue has it ({known[code].name}); leave it out")
     check_papers(config.papers, lambda n: where("papers", n))
     for n, language in enumerate(config.languages or ()):
-        _check_known("language", language, {*known, *config.add_languages}, where("languages", n))
+        _check_known("language", language, known, where("languages", n))
     released = {model.released.dataset for model in catalogue.entries(CatalogueModel).values() if model.released}
     for dataset in config.user_data:
         _check_known("dataset", dataset, {*catalogue.entries(Dataset), *released}, where("user_data", dataset))

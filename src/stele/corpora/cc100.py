@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple
 
 from stele import progress
 from stele.artifacts import records
@@ -27,7 +28,20 @@ log = logging.getLogger(__name__)
 
 JOB = "corpora cc100"
 DOCUMENT_BYTES = 1 << 22  # a longer document is cut
-BAD_LINES, BAD_SHARE = 10, 0.001  # more lines than both that are not UTF-8: no text file
+
+
+class TextRules(NamedTuple):
+    """What is refused of a file: more lines than both `bad_lines` and `bad_share` that are not UTF-8, and, unless it is
+    cut `anywhere`, a document that is too long and has neither a line's end nor a space.
+    """
+
+    wanted: str
+    bad_lines: int
+    bad_share: float
+    anywhere: bool = False
+
+
+CC100 = TextRules("a CC-100 text file", 10, 0.001)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,18 +93,20 @@ def text_file(folder: Path) -> Path:
     return files[0]
 
 
-def read_texts(blocks: Iterable[bytes], where: str, dropped: Counter[str]) -> Iterator[list[str]]:
+def read_texts(
+    blocks: Iterable[bytes], where: str, dropped: Counter[str], rules: TextRules = CC100
+) -> Iterator[list[str]]:
     """The lines of one document after another; counts dropped lines and cut documents in `dropped`.
 
-    Raises SteleError when more than BAD_LINES lines and BAD_SHARE of all are not UTF-8.
+    Raises SteleError for what the rules refuse.
     """
-    pending, lines, bad_line = b"", 0, ""
+    pending, lines, bad_lines, bad_line = b"", 0, 0, ""
     for block in chain(blocks, [None]):
         pending = pending + block if block is not None else pending + b"\n\n"
         pending = pending.replace(b"\r\n", b"\n") if b"\r" in pending else pending
         *whole, pending = pending.split(b"\n\n")
         if len(pending) > DOCUMENT_BYTES:
-            cut = _cut(pending, where)
+            cut = _cut(pending, where, rules)
             whole.append(pending[:cut])
             pending = pending[cut:]
             dropped["cut_documents"] += 1
@@ -99,18 +115,23 @@ def read_texts(blocks: Iterable[bytes], where: str, dropped: Counter[str]) -> It
             lines += raw.count(b"\n") + 1
             if bad:
                 dropped["lines_not_utf8"] += len(bad)
+                bad_lines += len(bad)
                 bad_line = bad_line or repr(bad[0][:40])
             yield text
-        _refuse_foreign(dropped["lines_not_utf8"], lines, bad_line, where, sure=lines > 100_000)
-    _refuse_foreign(dropped["lines_not_utf8"], lines, bad_line, where, sure=True)
+        if lines > 100_000:
+            _refuse_foreign(bad_lines, lines, bad_line, where, rules)
+    _refuse_foreign(bad_lines, lines, bad_line, where, rules)
 
 
-def _cut(pending: bytes, where: str) -> int:
-    """Where to cut a document that is too long: after its last line, else after its last space."""
+def _cut(pending: bytes, where: str, rules: TextRules) -> int:
+    """Where to cut a document that is too long: after its last line, else its last space, else before a character."""
     cut = max(pending.rfind(b"\n"), 0) or max(pending.rfind(b" "), 0)
-    if not cut:
+    if cut:
+        return cut + 1
+    if not rules.anywhere:
         raise SteleError(f"{where}: {len(pending)} bytes without a space or a line's end: not a CC-100 text")
-    return cut + 1
+    beginnings = (place for place in range(len(pending) - 1, 0, -1) if pending[place] & 0xC0 != 0x80)
+    return next(beginnings, len(pending))
 
 
 def _decode(raw: bytes) -> tuple[list[str], list[bytes]]:
@@ -127,9 +148,9 @@ def _decode(raw: bytes) -> tuple[list[str], list[bytes]]:
         return good, bad
 
 
-def _refuse_foreign(bad: int, lines: int, first: str, where: str, sure: bool) -> None:
-    if sure and bad > max(BAD_LINES, BAD_SHARE * lines):
-        raise SteleError(f"{where}: {bad} of {lines} lines are not UTF-8 (the first: {first}); want a CC-100 text file")
+def _refuse_foreign(bad: int, lines: int, first: str, where: str, rules: TextRules) -> None:
+    if bad > max(rules.bad_lines, rules.bad_share * lines):
+        raise SteleError(f"{where}: {bad} of {lines} lines are not UTF-8 (the first: {first}); want {rules.wanted}")
 
 
 def documents(texts: Iterable[list[str]], language: str, dropped: Counter[str]) -> Iterator[Document]:
@@ -138,19 +159,8 @@ def documents(texts: Iterable[list[str]], language: str, dropped: Counter[str]) 
     A text with a line of white space inside becomes several documents, as the format means it.
     """
     number = 0
-    for lines in _split_blank(texts):
-        sentences: list[str] = []
-        paragraphs: list[int] = []
-        for line in lines:
-            paragraph = tidy(line.replace("\ufeff", ""))
-            of_paragraph = (
-                [paragraph[start:end] for start, end in split_sentences(paragraph, language)] if paragraph else []
-            )
-            if not of_paragraph:
-                dropped["empty_paragraphs"] += 1
-                continue
-            paragraphs.append(len(sentences))
-            sentences.extend(of_paragraph)
+    for lines in split_blank(texts):
+        sentences, paragraphs = sentences_of(lines, language, dropped)
         if not sentences:
             dropped["empty_documents"] += 1
             continue
@@ -158,7 +168,23 @@ def documents(texts: Iterable[list[str]], language: str, dropped: Counter[str]) 
         number += 1
 
 
-def _split_blank(texts: Iterable[list[str]]) -> Iterator[list[str]]:
+def sentences_of(texts: Iterable[str], language: str, dropped: Counter[str]) -> tuple[list[str], list[int]]:
+    """(the sentences of some paragraphs, where each paragraph begins among them); empty paragraphs are counted."""
+    sentences: list[str] = []
+    paragraphs: list[int] = []
+    for text in texts:
+        paragraph = tidy(text.replace("\ufeff", ""))
+        spans = split_sentences(paragraph, language) if paragraph else []
+        if not spans:
+            dropped["empty_paragraphs"] += 1
+            continue
+        paragraphs.append(len(sentences))
+        sentences.extend(paragraph[start:end] for start, end in spans)
+    return sentences, paragraphs
+
+
+def split_blank(texts: Iterable[list[str]]) -> Iterator[list[str]]:
+    """The texts, parted also at lines of white space."""
     for lines in texts:
         run: list[str] = []
         for line in [*lines, ""]:

@@ -4,6 +4,7 @@
     stele evaluate OWNER/NAME --benchmarks mrtydi --languages sw te --encoding query_prompt="query: "
     stele evaluate models/multilingual-e5-small     # a copy of a model of models.yaml, by its name: with its prompts
     stele evaluate FOLDER --name my_e5              # a model of one's own, whatever its folder is called
+    stele evaluate FOLDER --data my_set/            # a data set of one's own, in BEIR's or MTEB's layout
     stele evaluate FOLDER --plan                    # downloads, disk and hours; nothing is run
     stele evaluate OWNER/NAME --snakemake --profile slurm # the last: options of Snakemake
 
@@ -30,10 +31,12 @@ from stele.catalogue import read_yaml
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
+from stele.catalogue.user_documents import UNDETERMINED
 from stele.cluster.sizes import folder_shape
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
 from stele.errors import SteleError, unknown
+from stele.evaluate.user_sets import KEYS, user_sets
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside
 from stele.files.reading import reading
@@ -52,7 +55,13 @@ SAME = ("models", "scale")  # of a name's configuration: what its other results 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a hub id, a folder, or a key of models.yaml")
     parser.add_argument("--name", help="what it is called; default: as its repository or folder")
-    parser.add_argument("--benchmarks", nargs="+", metavar="NAME", help=f"default: {' '.join(DEFAULT)}")
+    parser.add_argument(
+        "--benchmarks", nargs="+", metavar="NAME", help=f"default: those of --data, else {' '.join(DEFAULT)}"
+    )
+    parser.add_argument(
+        "--data", nargs="+", action="extend", type=Path, default=[], metavar="FOLDER",
+        help="data sets of your own, in BEIR's or MTEB's layout; each is called as its folder",
+    )  # fmt: skip
     parser.add_argument("--languages", nargs="+", metavar="CODE", help="default: all of each benchmark")
     parser.add_argument("--scale", default="paper", help="default: real data (%(default)s)")
     parser.add_argument("--encoding", nargs="+", default=[], metavar="KEY=VALUE", help="how it makes vectors")
@@ -71,19 +80,24 @@ def run(args: argparse.Namespace) -> None:
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
     path = inside(FOLDER, f"{name}.yaml", f"the model {args.model}")
     # the configuration of this evaluation, over the user's other keys
-    benchmarks = list(dict.fromkeys(args.benchmarks or DEFAULT))
+    others = read_yaml(args.configfile) if args.configfile else {}
+    sets = user_sets(args.data, args.languages)
+    benchmarks = list(dict.fromkeys([*(args.benchmarks or ([] if args.data else DEFAULT)), *sets["user_data"]]))
+    known = {*catalogue.entries(Benchmark), *sets["add_benchmarks"], *(others.get("add_benchmarks") or {})}
     for benchmark in benchmarks:
-        if benchmark not in catalogue.entries(Benchmark):
-            raise unknown("benchmark", benchmark, catalogue.entries(Benchmark))
-    values = configuration(args.scale, name, model, args.languages, benchmarks, args.results_dir)
-    if args.configfile:
-        others = read_yaml(args.configfile) or {}
-        values = {**others, **values, "models": {**others.get("models", {}), **values.get("models", {})}}
+        if benchmark not in known:
+            raise unknown("benchmark", benchmark, known)
+    of_sets = {code for entry in sets["add_benchmarks"].values() for code in entry["languages"]}
+    languages = args.languages and [*args.languages, *(of_sets & {UNDETERMINED})]
+    values = configuration(args.scale, name, model, languages, benchmarks, args.results_dir)
+    values = merged(others, {**values, **{key: entries for key, entries in sets.items() if entries}})
     # one name is one model; its card keeps the benchmarks of earlier evaluations
     refuse_another(path, values)
-    values["cards"] = {name: [*earlier_benchmarks(path, values, benchmarks), *benchmarks]}
+    earlier = earlier_benchmarks(path, values, benchmarks)
+    values = merged(earlier_sets(path, earlier), values)
+    values["cards"] = {name: [*earlier, *benchmarks]}
     # everything is checked before the configuration is written
-    plan = make_plan(parse_config({**read_yaml("config.yaml"), **values}))
+    plan = make_plan(parse_config(merged(read_yaml("config.yaml"), values)))
     targets, card = [plan.paths.result(row) for row in plan.cards.rows_of(name)], plan.paths.card(name)
     check_checkpoint(plan, name)
     write(path, values)
@@ -226,6 +240,14 @@ def configuration(
     return values
 
 
+def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of two configurations, those of `over` winning; models and sets are merged by name."""
+    both = {
+        key: {**(values.get(key) or {}), **(over.get(key) or {})} for key in ("models", *KEYS) if values.get(key)
+    }  # fmt: skip
+    return {**values, **over, **both}
+
+
 def write(path: Path, values: dict[str, Any], command: str = "stele evaluate") -> None:
     import yaml
 
@@ -261,6 +283,13 @@ def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequen
         log.warning("the card leaves out %s, whose results are in other languages", ", ".join(with_results))
         return []
     return with_results
+
+
+def earlier_sets(path: Path, benchmarks: Sequence[str]) -> dict[str, Any]:
+    """The keys of the user's own data sets among a card's earlier benchmarks."""
+    before = read_yaml(path) if benchmarks else {}
+    sets = {key: {name: entry for name, entry in before.get(key, {}).items() if name in benchmarks} for key in KEYS}
+    return {key: entries for key, entries in sets.items() if entries}
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------

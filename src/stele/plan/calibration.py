@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stele.catalogue import recipes
+from stele.catalogue import recipes, user_documents
 from stele.catalogue.user_data import listing, part_files
 from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
@@ -17,8 +17,6 @@ from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.recipes.calibration import CalibrationRecipe
 
-CORPUS = "cc100"  # what it is learnt from; CCP, section 3.2: CommonCrawl. No other corpus stands in for it
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
@@ -26,6 +24,11 @@ class Calibration:
     data: Data
     protocols: Protocols
     finetuning: Finetuning
+
+    @property
+    def corpus(self) -> str:
+        """What it is learnt from: the user's own documents, else CommonCrawl, as in CCP, section 3.2, and no other."""
+        return user_documents.DATASET if self.paths.settings.documents else "cc100"
 
     @cached_method
     def recipe(self, name: str) -> CalibrationRecipe:
@@ -41,14 +44,17 @@ class Calibration:
     @cached_method
     def lacking(self, language: str) -> str | None:
         """Why a language cannot be calibrated, None where it can: there is no text of it."""
-        if language not in self.data.languages_of(CORPUS):
-            return f"CC-100 has no text in {language}, by which it could be calibrated"
-        if (folder := self.data.users_folder(CORPUS)) and not self._users_files(folder, language):
-            return f"user_data.{CORPUS}: {folder} has no text in {language}, by which it could be calibrated"
+        corpus = self.corpus
+        if language not in self.data.languages_of(corpus):
+            name = "CC-100" if corpus == "cc100" else f"user_data.{corpus}"
+            return f"{name} has no text in {language}, by which it could be calibrated"
+        folder = self.data.users_folder(corpus) if corpus == "cc100" else None
+        if folder and not self._users_files(folder, language):
+            return f"user_data.{corpus}: {folder} has no text in {language}, by which it could be calibrated"
         return None
 
     def _users_files(self, folder: str, language: str) -> list[str]:
-        return part_files(self._listing(folder), self.data.resolve(CORPUS, language, [language]))
+        return part_files(self._listing(folder), self.data.resolve(self.corpus, language, [language]))
 
     @cached_method
     def _listing(self, folder: str) -> list[str]:
@@ -83,7 +89,7 @@ class Calibration:
         """The pairs that are rotated, each in one direction; none of a benchmark about another world than the text."""
         pairs: dict[frozenset[str], str] = {}
         for benchmark in self.benchmarks(recipe):
-            if not self.data.mixture_problem(benchmark, [CORPUS, *self.data.of_benchmark(benchmark)]):
+            if not self.data.mixture_problem(benchmark, [self.corpus, *self.data.of_benchmark(benchmark)]):
                 for language in self.languages(benchmark):
                     pair = self.pair(benchmark, language)
                     pairs.setdefault(frozenset(pair.split("-")), pair)
@@ -92,11 +98,11 @@ class Calibration:
     def documents(self, recipe: str) -> dict[str, str]:
         """language -> the record of its documents, of all languages of the pairs."""
         codes = sorted({code for pair in self.pairs(recipe) for code in pair.split("-")})
-        return {code: self.paths.documents(CORPUS, code) for code in codes}
+        return {code: self.paths.documents(self.corpus, code) for code in codes}
 
     def downloads(self, recipe: str) -> set[str]:
         """The records of the texts that it is learnt from."""
-        return {self.paths.dataset(CORPUS, code) for code in self.documents(recipe)}
+        return {self.paths.dataset(self.corpus, code) for code in self.documents(recipe)}
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def inputs(self, w) -> Inputs:

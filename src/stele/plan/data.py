@@ -53,10 +53,15 @@ class Data:
     # --- languages and parts ------------------------------------------------------------------------------------------
     def languages_of(self, dataset: str) -> list[str]:
         """The languages that a dataset has."""
+        if datasets.dataset(dataset).any_language:
+            return list(self.settings.documents)
         return datasets.languages_of(datasets.dataset(dataset), self.settings.languages)
 
     def parts(self, dataset: str, languages: Iterable[str] | None = None) -> list[str]:
         """The parts of a dataset that some languages (all of them when None) are in."""
+        if datasets.dataset(dataset).any_language:
+            wanted = None if languages is None else {*languages}
+            return [code for code in self.languages_of(dataset) if wanted is None or code in wanted]
         return datasets.parts(datasets.dataset(dataset), languages, self.settings.languages)
 
     def resolve(self, dataset: str, part: str, languages: Sequence[str], date: str | None = None) -> Part:
@@ -98,6 +103,10 @@ class Data:
         return {
             f"{name}:{part}": self.paths.dataset(name, part) for name in names for part in self.parts(name, languages)
         }
+
+    def evaluated(self, benchmark: str) -> dict[str, str]:
+        """`dataset:part` -> record of all that a benchmark reads."""
+        return self.records(self.of_benchmark(benchmark), self.read_languages(benchmark))
 
     @cached_method
     def dataset_languages(self, dataset: str) -> list[str]:

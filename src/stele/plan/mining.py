@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from stele.catalogue import recipes
+from stele.catalogue import recipes, user_documents
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 from stele.plan.cached_method import cached_method
@@ -43,7 +43,9 @@ class Mining:
 
     # --- what is read -------------------------------------------------------------------------------------------------
     def web_corpus(self, language: str) -> str:
-        """The corpus of a language's web text: CC-100, or the named substitute for a language it lacks."""
+        """The corpus of a language's web text: the user's own documents, else CC-100, or its substitute there."""
+        if self.settings.documents:
+            return user_documents.DATASET
         substitute = self.settings.language(language).cc100_substitute
         return substitute.corpus if substitute else "cc100"
 

@@ -66,6 +66,10 @@ class Paths:
         """How often a model finds a sentence's neighbour in the documents that are held out."""
         return self.work(f"neighbours/{model}/pt{seed}/record.json")
 
+    def leakage(self, benchmark: str, model: str) -> str:
+        """What of a benchmark stands in the documents that a model learns from."""
+        return self.work(f"leakage/{benchmark}/{model}/record.json")
+
     @property
     def page_entities(self) -> str:
         return self.work("page_entities/record.json")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
-from stele.catalogue import recipes
+from stele.catalogue import recipes, user_documents
 from stele.errors import SteleError
 from stele.files.strict import Values
 from stele.plan.cached_method import cached_method
@@ -13,6 +14,7 @@ from stele.plan.mining import Mining
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
 from stele.plan.settings import Settings
+from stele.recipes.mining import Corpus
 from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
 
 
@@ -84,10 +86,34 @@ class Pretraining:
         """(dataset, part) of all texts that a model's own pretraining is mined from."""
         return sorted(self._texts(model, self.languages(model)))
 
+    def documents(self, model: str) -> list[str]:
+        """The records of all documents that a model's own pretraining is mined from."""
+        return [
+            record
+            for corpus, language in self.texts(model)
+            if corpus in get_args(Corpus)
+            for record in self.mining.corpora.documents(corpus, language)
+        ]
+
     def problem(self, model: str) -> Problem | None:
-        """`not in scale` where a scale leaves a model no text that its pretraining wants."""
+        """Why a model cannot be pretrained: a scale leaves it no text, or the user's documents lack a language."""
+        if reason := self.without_documents(model):
+            return "unavailable", f"{model}: {reason}"
         reason = self.lacking(model, self.languages(model))
         return ("not in scale", f"{model}: of the languages of its recipe in scale, {reason}") if reason else None
+
+    def without_documents(self, model: str) -> str | None:
+        """The languages of a model's recipe in which the user brings no documents; None where it reads none or all."""
+        have = self.settings.documents
+        lacking = sorted(
+            {part for dataset, part in self.texts(model) if dataset == user_documents.DATASET} - have.keys()
+        )
+        if not lacking:
+            return None
+        return (
+            f"user_data.{user_documents.DATASET} has no text in {', '.join(lacking)}; choose among those that it has "
+            f"(`override: {{languages: [{', '.join(have)}]}}`)"
+        )
 
     def lacking(self, model: str, languages: list[str]) -> str | None:
         """What a model's recipe is mined from and some languages are too few for; None where they are enough."""

@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 
 from stele import catalogue
-from stele.catalogue import read_yaml, scale_names
+from stele.catalogue import read_yaml, scale_names, user_documents
 from stele.catalogue.scales import check_scale
 from stele.catalogue.schema.languages import Language
+from stele.catalogue.user_documents import OwnDocuments, neutral_language
 from stele.config.model import Config
 from stele.config.scale import load_scale, resolve_scale
 from stele.errors import SteleError, unknown
@@ -33,8 +34,17 @@ class Settings:
 
     @cached_property
     def languages(self) -> Mapping[str, Language]:
-        """All languages that there are: the catalogue's and those that the user adds."""
-        return {**catalogue.entries(Language), **self.config.add_languages}
+        """All languages that there are: the catalogue's, those that the user adds, and those of the user's data."""
+        described = {**catalogue.entries(Language), **self.config.add_languages}
+        others = self.documents.keys() - described.keys()
+        return {**described, **{code: neutral_language(code) for code in sorted(others)}}
+
+    @cached_property
+    def documents(self) -> dict[str, OwnDocuments]:
+        """The user's own documents by language; none where `user_data` names none."""
+        place = self.config.user_data.get(user_documents.DATASET)
+        known = {**catalogue.entries(Language), **self.config.add_languages}
+        return user_documents.by_language(place, known) if place else {}
 
     def language(self, code: str) -> Language:
         """What is known of a language; an unknown code is an error that says the nearest."""

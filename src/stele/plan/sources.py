@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stele import catalogue
-from stele.catalogue import datasets, recipes
+from stele.catalogue import datasets, recipes, user_documents
 from stele.catalogue.schema.datasets import Part
 from stele.catalogue.schema.models import Model
 from stele.catalogue.user_data import content_digest, listing, part_files
@@ -77,6 +77,9 @@ class Sources:
         folder = self.data.users_folder(dataset)
         if not folder:
             return ""
+        if dataset == user_documents.DATASET:
+            files = self.settings.documents[part].files if part in self.settings.documents else ()
+            return content_digest(user_documents.place_of(folder)[0], USER_FILES, files)
         return content_digest(folder, USER_FILES, part_files(listing(folder), self._source(dataset, part)))
 
     def dataset_locations(self, dataset: str) -> dict[str, Any]:

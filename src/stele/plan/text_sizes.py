@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stele import catalogue
+from stele.catalogue import user_documents
 from stele.catalogue.schema.costs import Costs
 from stele.plan.corpora import Corpora
 from stele.plan.mining import Mining
@@ -30,9 +31,16 @@ class TextSizes:
         first = self.corpora.first("cc100")
         return whole if first is None else min(whole, first * self._costs.web_document / self._costs.cc100_text)
 
+    def document_bytes(self, language: str) -> float:
+        """Bytes of plain text of the user's own documents in a language."""
+        documents = self.corpora.settings.documents.get(language)
+        return documents.size if documents else 0.0
+
     def text_bytes(self, mining: str, language: str) -> float:
         """Bytes of plain text that a mining recipe reads in a language."""
         corpus = self.mining.corpus(mining, language)
+        if corpus == user_documents.DATASET:
+            return self.document_bytes(language)
         if corpus == "wikipedia":
             return float(self.corpora.dump_mb(language) << 20) * self._costs.wikipedia_text
         if corpus == "wikitext103":

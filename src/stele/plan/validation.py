@@ -11,11 +11,14 @@ from stele.config.model import Sources
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 from stele.plan.plan import Plan
+from stele.plan.rows import check_settings
 from stele.recipes.pretraining import parse_recipe
 
 
 def check(plan: Plan, where: Sources) -> None:
     """Refuses values that a job would refuse hours later, and names that nothing reads."""
+    settings = plan.settings.config.add_settings
+    check_settings({"settings": settings, "aliases": {}}, where.name("add_settings"))
     if plan.settings.scale not in catalogue.scale_names():
         check_models_of_scale(plan)
     for key, model in plan.settings.config.models.items():
@@ -49,6 +52,8 @@ def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> Non
 
 def _check_texts(plan: Plan, key: str, place: str) -> None:
     """Refuses languages in which there is no text of a kind that a model learns from."""
+    if reason := plan.pretraining.without_documents(key):
+        raise SteleError(f"{place}: {reason}")
     for dataset, part in plan.pretraining.texts(key):
         have = plan.data.parts(dataset)
         if part not in have:

@@ -19,10 +19,15 @@ METHODS = "stele.pairs.methods"
 SPECIAL = 2  # special tokens that training puts around a segment: lengths in recipes count them, stores leave them out
 
 
+Corpus = Literal["cc100", "documents", "wikipedia", "wikitext103"]
+
+
 class MiningRecipe(Recipe):
     """The keys of all methods; each method adds its own."""
 
-    corpus: Literal["cc100", "wikipedia", "wikitext103"] = plan_key("cc100", description="whose documents")
+    corpus: Corpus = plan_key(
+        "cc100", description="whose documents; `documents` of one's own take the place of `cc100` where there are some"
+    )
     parts: Literal["languages", "language_pairs"] | None = plan_key(
         description="the knowledge base, a language or two a job; None: the documents of `corpus`"
     )

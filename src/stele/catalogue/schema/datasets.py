@@ -43,6 +43,7 @@ Way = Literal[  # to count (stele/sources/download/counts.py)
     "mentions",
     "mentions_in_text",
     "parallel_lines",
+    "retrieval_rows",
 ]
 
 
@@ -119,6 +120,7 @@ class Dataset(Strict):
     parts: Literal["languages", "all"] = Field(description="languages: one folder a language, fetched apart")
     languages: list[str] | None = Field(None, description="the languages it has")
     field: LanguageField | None = Field(None, description="or: the languages that have this field in languages.yaml")
+    any_language: bool = Field(False, description="or: the languages that the user's folder has")
     codes: list[str] | None = Field(None, description="and, of those, whose `field` is among these")
     one_pool: bool = Field(False, description="on real data always all languages, which share one pool of candidates")
     tool: bool = Field(False, description="says nothing about the world, so a real one goes with generated data too")
@@ -148,8 +150,8 @@ class Dataset(Strict):
             raise ValueError("`codes` are of a `field`, and there is none")
         if self.exports and (uncounted := [what for what, one in self.counts.items() if one.count != "records"]):
             raise ValueError(f"`exports` are counted by records, and {uncounted[0]} is not")
-        if self.parts == "languages" and self.languages is None and self.field is None:
-            raise ValueError("parts languages: say which in `languages` or `field`")
+        if self.parts == "languages" and self.languages is None and self.field is None and not self.any_language:
+            raise ValueError("parts languages: say which in `languages`, `field` or `any_language`")
         return self
 
 

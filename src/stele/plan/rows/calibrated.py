@@ -9,7 +9,6 @@ from pydantic import Field
 
 from stele.artifacts.results import RunKey
 from stele.files.strict import Strict
-from stele.plan.calibration import CORPUS
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
 from stele.plan.rows.dense import Dense
@@ -36,7 +35,10 @@ class Calibrated(Dense):
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
         """Those of other encoders' rows; what is calibrated and what that is learnt from must be of one world."""
-        return {**super().datasets(row), "calibration": [CORPUS, *self.upstream.protocols.datasets(row)]}
+        return {
+            **super().datasets(row),
+            "calibration": [self.upstream.calibration.corpus, *self.upstream.protocols.datasets(row)],
+        }
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """Besides the encoder and the texts what was learnt of it."""

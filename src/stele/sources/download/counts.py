@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from stele.benchmarks.beir import checked_rows
 from stele.errors import SteleError
 from stele.files.reading import parse_json, reading
 from stele.progress import track
@@ -66,6 +67,12 @@ def records(*paths: Path) -> int:
             is_parquet = handle.read(4) == b"PAR1"
         count += _parquet_rows(path) if is_parquet else filled_lines(path)
     return count
+
+
+@KINDS.register("retrieval_rows")
+def retrieval_rows(*paths: Path) -> int:
+    """Rows of files in BEIR's or MTEB's layout, each checked."""
+    return sum(map(checked_rows, paths))
 
 
 @KINDS.register("rows")

@@ -13,6 +13,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from stele.catalogue import user_documents
 from stele.catalogue.schema.datasets import Part, PartFile
 from stele.catalogue.user_data import PACKED, document_files, exported, find, find_unpacked, listing
 from stele.errors import SteleError
@@ -38,10 +39,14 @@ def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -
     unpacked them already. A missing or wrong file is an error that names it.
     """
     where = f"user_data.{source.dataset} ({folder})"
-    try:
-        names = listing(folder)
-    except SteleError:
-        raise SteleError(f"{where}: no such folder; correct the path in config.yaml") from None
+    if source.dataset == user_documents.DATASET:
+        names = user_documents.files_of(folder, source.part)
+        folder, _ = user_documents.place_of(folder)
+    else:
+        try:
+            names = listing(folder)
+        except SteleError:
+            raise SteleError(f"{where}: no such folder; correct the path in config.yaml") from None
     facts: Facts = {}
     origins: set[str] = set()
     missing: list[str] = []

@@ -81,6 +81,7 @@ def make_card(evaluated: Sequence[Evaluated], scale: str, folder: str = "", user
     model = evaluated[0].result.model
     known = catalogue.entries(Model).get(model)
     judged = {entry.result.benchmark: list(verdicts(entry.result, entry.record)) for entry in evaluated}
+    named = [name for name in user_data if name not in catalogue.added("datasets")]  # the others are given by --data
     return Card(
         title=known.label if known else model,
         facts={name: text for name, text in _facts(evaluated, scale, known).items() if text},
@@ -92,7 +93,7 @@ def make_card(evaluated: Sequence[Evaluated], scale: str, folder: str = "", user
         parts=[_benchmark(entry, judged[entry.result.benchmark]) for entry in evaluated],
         interval=_interval(evaluated),
         command=reproduce_command(evaluated, scale, folder, user_data),
-        file=f"; FILE is a configuration with user_data: your folders of {', '.join(user_data)}" if user_data else "",
+        file=f"; FILE is a configuration with user_data: your folders of {', '.join(named)}" if named else "",
     )
 
 

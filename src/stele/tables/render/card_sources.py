@@ -111,7 +111,9 @@ def reproduce_command(
         words += ["--scale", scale]
     if encoding := _encoding(evaluated[0]):
         words += ["--encoding", *encoding]
-    if user_data:
+    if by_path := [name for name in user_data if name in catalogue.added("datasets")]:
+        words += ["--data", *(f"FOLDER/{name}" for name in by_path)]
+    if len(by_path) < len(user_data):
         words += ["--configfile", "FILE"]
     if folder not in ("", USUAL):
         words += ["--results-dir", folder]

@@ -1,0 +1,159 @@
+"""Documents of a user's own (`user_data.documents`): which files hold them, and in which languages.
+
+Formats: plain text (.txt), JSON lines (.jsonl, .ndjson), Parquet, a dump of a Wikipedia; all but Parquet also
+compressed. The language of a file is
+
+1. the first folder on its path, or else the name of the file, that is a code of the catalogue or of `add_languages`:
+   FOLDER/de/..., FOLDER/de.txt;
+2. of JSON lines and Parquet, the field `language` of each row, a code of two to eight small letters;
+3. the first such name that has two or three small letters: FOLDER/xal.txt;
+4. of a dump, the wiki's: ltgwiki-...-pages-articles.xml;
+5. `und` (undetermined) otherwise.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from stele import catalogue
+from stele.catalogue.schema.languages import Language
+from stele.catalogue.user_data import listing
+from stele.errors import SteleError
+from stele.files.atomic import atomic_write_json
+from stele.files.digests import file_digests
+from stele.files.document_rows import document_rows
+from stele.files.reading import read_note
+from stele.files.unpacked import plain_name
+from stele.progress import track
+
+log = logging.getLogger(__name__)
+
+DATASET = "documents"
+UNDETERMINED = "und"  # ISO 639-3
+DIGESTS, ROWS = Path("state/user_files.json"), Path("state/user_documents.json")  # what was read of files by field
+WANTED = "text (.txt), JSON lines (.jsonl), Parquet (.parquet) or a dump (*pages-articles*.xml)"
+PACKED_TEXT = 4.5  # bytes of text a compressed byte, about
+_KINDS = {".txt": "text", ".jsonl": "rows", ".ndjson": "rows", ".parquet": "rows"}
+_ABOUT = re.compile("(readme|licen[cs]e|copying)([._-].*)?", re.IGNORECASE)  # a folder, not of it
+_DUMP = re.compile(r"(?P<wiki>[a-z_]+)wiki-.*(pages-articles.*|siteinfo-namespaces\.json)")
+
+
+class OwnDocuments(NamedTuple):
+    """The files that hold a language's documents, below the user's folder, and about how many bytes of text."""
+
+    files: tuple[str, ...]
+    size: float
+
+
+def place_of(place: Path | str) -> tuple[Path, list[str]]:
+    """(folder, files below it) of what the user names: a folder, or a single file."""
+    place = Path(place).expanduser()
+    return (place.parent, [place.name]) if place.is_file() else (place, listing(place))
+
+
+def kind_of(name: str) -> str | None:
+    """How a file holds documents: text, rows or dump; None for another file.
+
+    >>> [kind_of(name) for name in ("de/a.txt.gz", "a.jsonl", "ltgwiki-pages-articles.xml", "README.txt", "a.pdf")]
+    ['text', 'rows', 'dump', None, None]
+    """
+    base = PurePosixPath(plain_name(name)).name
+    if _DUMP.fullmatch(base):
+        return "dump"
+    return None if _ABOUT.fullmatch(base) else _KINDS.get(PurePosixPath(base).suffix)
+
+
+def language_in(name: str, known: Mapping[str, Language]) -> str | None:
+    """The language that the path of a file names, None where none does.
+
+    >>> names = "text/lv/a.txt", "xal.jsonl.gz", "mine.txt", "ltgwiki-1-pages-articles.xml"
+    >>> [language_in(name, {"lv": None}) for name in names]
+    ['lv', 'xal', None, 'ltg']
+    """
+    path = PurePosixPath(name)
+    parts = [*path.parts[:-1], path.name.partition(".")[0]]
+    codes = [part for part in parts if part in known] or [part for part in parts if re.fullmatch("[a-z]{2,3}", part)]
+    if codes:
+        return codes[0]
+    dump = _DUMP.fullmatch(plain_name(path.name))
+    if dump is None:
+        return None
+    subdomain = dump["wiki"].replace("_", "-")
+    named = next((code for code, entry in known.items() if entry and entry.wikipedia == subdomain), None)
+    return named or (subdomain if re.fullmatch("[a-z]{2,8}", subdomain) else None)
+
+
+def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, OwnDocuments]:
+    """The documents of a folder or file, by language in the order of codes.
+
+    Raises SteleError where there are none. Rows are read once for their languages, and remembered by their bytes.
+    """
+    where = f"user_data.{DATASET} ({place})"
+    if not Path(place).expanduser().exists():
+        raise SteleError(f"{where}: no such folder or file; correct the path in config.yaml")
+    folder, names = place_of(place)
+    readable = [name for name in names if kind_of(name)]
+    if not readable:
+        others = f"found {', '.join(names[:5])}" if names else "it is empty"
+        raise SteleError(f"{where}: no documents in it ({others}); want {WANTED}")
+    if len(readable) < len(names):
+        left_out = [name for name in names if not kind_of(name)]
+        log.warning("%s: %d files of other formats left out: %s", where, len(left_out), ", ".join(left_out[:5]))
+    files: dict[str, list[str]] = {}
+    sizes: Counter[str] = Counter()
+    by_field = []
+    for name in readable:
+        language = language_in(name, known)
+        if language not in known and kind_of(name) == "rows":
+            by_field.append(name)
+            continue
+        files.setdefault(language or UNDETERMINED, []).append(name)
+        packed = PACKED_TEXT if plain_name(name) != name else 1
+        sizes[language or UNDETERMINED] += packed * (folder / name).stat().st_size
+    for name, sizes_in_file in _languages_of_rows(folder, by_field).items():
+        for stated, size in sizes_in_file.items():
+            language = stated or language_in(name, known) or UNDETERMINED
+            files.setdefault(language, []).append(name)
+            sizes[language] += size
+    if undetermined := files.get(UNDETERMINED):
+        log.warning(
+            "%s: nothing says the language of %s%s; taken as `%s`. A folder or file is named by a language's code "
+            "(de/, de.txt), a row has a field `language`",
+            where, undetermined[0], f" and {len(undetermined) - 1} more" * (len(undetermined) > 1), UNDETERMINED,
+        )  # fmt: skip
+    return {code: OwnDocuments(tuple(sorted(files[code])), float(sizes[code])) for code in sorted(files)}
+
+
+def files_of(place: Path | str, language: str) -> list[str]:
+    """The files that hold a language's documents. Raises SteleError where none does."""
+    languages = by_language(place, catalogue.entries(Language))
+    if language not in languages:
+        raise SteleError(f"user_data.{DATASET} ({place}): no documents in {language}; it has {', '.join(languages)}")
+    return list(languages[language].files)
+
+
+def _languages_of_rows(folder: Path, names: list[str]) -> dict[str, dict[str, int]]:
+    """file -> language ("" where a row states none) -> bytes of text."""
+    digests = file_digests((folder / name for name in names), DIGESTS)
+    remembered, found = read_note(ROWS), {}
+    for name in names:
+        size, sha256 = digests[folder / name]
+        if not isinstance(remembered.get(sha256), dict):
+            sizes: Counter[str] = Counter()
+            rows = document_rows(folder / name, Counter())
+            for row in track(rows, None, f"languages of {name}", "row") if size > 1 << 26 else rows:
+                sizes[row.language or ""] += len(row.text.encode())
+            remembered[sha256] = dict(sizes)
+            atomic_write_json(ROWS, remembered)
+        found[name] = remembered[sha256]
+    return found
+
+
+def neutral_language(code: str) -> Language:
+    """What is taken of a language that nobody describes."""
+    return Language(name=code, script="unknown", script_kind="alphabet", family=code)

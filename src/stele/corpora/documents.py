@@ -1,0 +1,222 @@
+"""Documents of a user's own (`user_data.documents`) in one language: text, JSON lines, Parquet, a dump of a Wikipedia.
+
+Plain text: a file that is named by its language (de.txt), the only text file of its language, and one of more than
+ONE_DOCUMENT bytes hold documents with blank lines between, whose lines are paragraphs. Any other text file is one
+document; its paragraphs are parted by blank lines, or, where there are none, by lines; so are those of a row's `text`.
+
+Of documents with the same sentences the first is kept. What is left out is counted in the record (`dropped`) and named
+in its `notes`. Memory is bounded by DOCUMENT_BYTES of text, LINE_BYTES of a JSON line, and some 60 bytes a document,
+by which repeated ones are known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from itertools import chain, islice
+from pathlib import Path, PurePosixPath
+
+from stele import catalogue, progress
+from stele.artifacts import records
+from stele.artifacts.documents import Document, DocumentWriter
+from stele.catalogue import user_documents
+from stele.catalogue.schema.languages import Language
+from stele.command import arguments
+from stele.corpora import cc100, wikipedia
+from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.dumps.xml_dump import read_dump
+from stele.errors import SteleError
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
+from stele.files.document_rows import document_rows
+from stele.files.unpacked import plain_name, unpacked_blocks
+from stele.text.scripts import letters_by_script, unicode_scripts
+
+log = logging.getLogger(__name__)
+
+JOB = "corpora documents"
+ONE_DOCUMENT = 1 << 20  # bytes of text from which on a file holds many documents
+RULES = cc100.TextRules("text in UTF-8 (`iconv -f ENCODING -t UTF-8` converts it)", 1, 0.01, anywhere=True)
+SAMPLED = 2000  # documents whose letters are counted, and sentences of each
+SENTENCES = 8
+Text = tuple[str, list[str]]  # title, paragraphs
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--language", required=True, help="language code of the documents")
+    parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset")
+    arguments.add_record(parser, JOB)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the documents of one language; raises SteleError for a damaged or foreign file."""
+    clock = records.start()
+    source, language = args.dataset.parent, args.language
+    names = [name for name in sorted(records.read_record(args.dataset)["files"]) if user_documents.kind_of(name)]
+    dropped: Counter[str] = Counter()
+    letters: Counter[str] = Counter()
+    with atomic_directory(args.output.parent, JOB) as folder:
+        # all formats, one after the other; the first of repeated documents
+        with ExitStack() as stack, DocumentWriter(folder) as writer:
+            texts = chain.from_iterable(_texts(source, name, names, language, dropped) for name in names)
+            documents = chain(
+                _documents(texts, language, dropped), _of_dump(source, names, language, folder, dropped, stack)
+            )
+            for number, document in enumerate(_once(documents, dropped)):
+                writer.add(document)
+                if number < SAMPLED:
+                    letters += letters_by_script(" ".join(islice(document.sentences, SENTENCES)))
+        if not writer.counts["documents"]:
+            raise SteleError(f"{_shown(source, names)}: not one document with a sentence in it ({_counts(dropped)})")
+        # what the user should know
+        notes = _notes(_shown(source, names), language, writer.counts["documents"], dropped, letters)
+        for note in notes:
+            log.warning("%s", note)
+        records.write_record(
+            folder / args.output.name,
+            job=JOB,
+            inputs={"dataset": args.dataset},
+            clock=clock,
+            corpus=user_documents.DATASET,
+            language=language,
+            notes=notes,
+            **writer.counts,
+            dropped=dict(dropped),
+            outputs=folder_facts(folder),
+        )
+    log.info("%s: %s", language, {**writer.counts, "dropped": dict(dropped)})
+
+
+# --- texts by format --------------------------------------------------------------------------------------------------
+def _texts(source: Path, name: str, names: Sequence[str], language: str, dropped: Counter[str]) -> Iterator[Text]:
+    """The texts of a file in one language, none of a dump's."""
+    path = (source / name).resolve()  # as the user knows it
+    kind = user_documents.kind_of(name)
+    if kind == "text":
+        texts = _plain_texts(path, _holds_many(name, names, language), dropped)
+        yield from (("", paragraphs) for paragraphs in texts)
+    if kind == "rows":
+        of_file = user_documents.language_in(name, catalogue.entries(Language))
+        for row in progress.track(document_rows(path, dropped), None, name, "row"):
+            if (row.language or of_file or user_documents.UNDETERMINED) == language:
+                yield row.title, paragraphs_of(row.text)
+            elif of_file == language:
+                dropped["rows_of_another_language"] += 1
+
+
+def _holds_many(name: str, names: Sequence[str], language: str) -> bool:
+    """Whether a text file of any size holds documents with blank lines between."""
+    is_alone = sum(user_documents.kind_of(other) == "text" for other in names) == 1
+    return is_alone or PurePosixPath(plain_name(name)).stem == language
+
+
+def _plain_texts(path: Path, many: bool, dropped: Counter[str]) -> Iterator[list[str]]:
+    """The paragraphs of each document of a text file; `many` is told by its size where it is not true."""
+    blocks, beginning = unpacked_blocks(path), b""
+    for block in blocks:
+        beginning += block
+        if many or len(beginning) > ONE_DOCUMENT:
+            many = True
+            break
+    if b"\0" in beginning:
+        raise SteleError(f"{path}: zero bytes are in it, as in UTF-16 and in what is no text; want {RULES.wanted}")
+    texts = cc100.read_texts(chain([beginning], blocks), str(path), dropped, RULES)
+    if many:
+        yield from cc100.split_blank(texts)
+    else:
+        yield paragraphs_of("\n\n".join("\n".join(lines) for lines in texts))
+
+
+def paragraphs_of(text: str) -> list[str]:
+    """The paragraphs of one document: parted by blank lines, or, where there are none, by lines.
+
+    >>> paragraphs_of("A line\\nand more.\\n\\nAnother."), paragraphs_of("One.\\nTwo.")
+    (['A line\\nand more.', 'Another.'], ['One.', 'Two.'])
+    """
+    lines = text.strip().splitlines()
+    if all(line.strip() for line in lines):
+        return lines
+    return re.split(r"\n\s*\n", "\n".join(lines))
+
+
+def _of_dump(
+    source: Path, names: Sequence[str], language: str, folder: Path, dropped: Counter[str], stack: ExitStack
+) -> Iterator[Document]:
+    """The articles of a dump among the files; its redirects and rejected pages are files beside the documents."""
+    if not any(user_documents.kind_of(name) == "dump" for name in names):
+        return
+    dump, aside, number = find_dump(source), wikipedia.Aside(folder, stack), 0
+    size = sum(part.articles.stat().st_size for part in dump)
+    bar = stack.enter_context(progress.bar(size, f"wikipedia {language}", "B"))
+    for document in wikipedia.documents(read_dump(dump, 1, 1, bar.update), language, aside):
+        number += 1
+        yield document
+    pages = {"redirects": aside.redirects.rows, "pages_that_cannot_be_parsed": aside.rejects, **aside.dropped}
+    dropped.update({what: count for what, count in pages.items() if count})
+    aside.check(number, dump[0].articles)
+
+
+# --- documents --------------------------------------------------------------------------------------------------------
+def _documents(texts: Iterator[Text], language: str, dropped: Counter[str]) -> Iterator[Document]:
+    """The texts that have a sentence; the others are counted."""
+    number = 0
+    for title, texts_of_paragraphs in texts:
+        sentences, paragraphs = cc100.sentences_of(texts_of_paragraphs, language, dropped)
+        if not sentences:
+            dropped["empty_documents"] += 1
+            continue
+        yield Document(language, f"{user_documents.DATASET}-{language}-{number}", sentences, paragraphs, title)
+        number += 1
+
+
+def _once(documents: Iterator[Document], dropped: Counter[str]) -> Iterator[Document]:
+    """Of documents with the same sentences the first; the others are counted."""
+    seen: set[int] = set()
+    for document in documents:
+        digest = hashlib.blake2b("\n".join(document.sentences).encode(), digest_size=8).digest()
+        before = len(seen)
+        seen.add(int.from_bytes(digest))
+        if len(seen) > before:
+            yield document
+        else:
+            dropped["repeated_documents"] += 1
+
+
+# --- what the user should know ----------------------------------------------------------------------------------------
+def _notes(where: str, language: str, documents: int, dropped: Counter[str], letters: Counter[str]) -> list[str]:
+    """Sentences on what is left out or looks wrong."""
+    notes = []
+    if left_out := Counter({what: number for what, number in dropped.items() if what != "empty_paragraphs"}):
+        notes.append(f"{where}: {_counts(left_out)} left out or cut")
+    if documents == 1:
+        notes.append(f"{where}: one document only; documents are files of their own, rows, or parted by blank lines")
+    entry = catalogue.entries(Language).get(language)
+    if entry is None or entry.script == "unknown":
+        return [
+            *notes,
+            f"{language}: no language of the catalogue or of `add_languages`; general rules split its sentences",
+        ]
+    of_script = sum(letters[script] for script in unicode_scripts(entry.script))
+    if 2 * of_script < letters.total():
+        script, number = letters.most_common(1)[0]
+        notes.append(
+            f"{where}: {number / letters.total():.0%} of the letters are {script.capitalize()}, but {entry.name} is "
+            f"written in {entry.script}; are the texts in {language}?"
+        )
+    return notes
+
+
+def _counts(dropped: Counter[str]) -> str:
+    return (
+        ", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in sorted(dropped.items())) or "it is empty"
+    )
+
+
+def _shown(source: Path, names: Sequence[str]) -> str:
+    first = (source / names[0]).resolve() if names else source
+    return f"{first} and {len(names) - 1} more" if len(names) > 1 else str(first)

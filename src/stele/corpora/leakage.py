@@ -1,0 +1,149 @@
+"""Look for a benchmark's passages and queries in documents that a model learns from: whole or nearly (text/overlap.py).
+
+    stele corpora leakage --documents work/paper/documents/documents/lv/record.json --benchmark my_set
+        --data my_set=my_set/ --output leakage/record.json
+
+Writes counts, by kind of text and by language, and examples. It refuses nothing: what follows is for the user to say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from stele import catalogue, progress
+from stele.artifacts import records
+from stele.artifacts.documents import read_sentences
+from stele.benchmarks import module_of
+from stele.benchmarks.arguments import RECORD, add_data_argument, data_folders, data_paths
+from stele.benchmarks.types import Data
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.files.atomic import atomic_directory
+from stele.registry import load_named
+from stele.text.overlap import NEAR, STRETCH, Overlap, find_overlaps
+
+log = logging.getLogger(__name__)
+
+JOB = "corpora leakage"
+EXAMPLES = 20  # of a kind of text and of match
+NOTHING = {"texts": 0, "exact": 0, "near": 0}
+CHARACTERS = 200  # of an example's text
+
+
+class EvaluatedText(NamedTuple):
+    """A passage or a query; `group` is its language, or the collection that it is searched in."""
+
+    kind: str
+    group: str
+    id: str
+    text: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--documents", nargs="+", type=Path, required=True, help="record.json of each corpus of documents"
+    )
+    parser.add_argument("--benchmark", required=True, help="a benchmark of benchmarks.yaml or of config.yaml")
+    parser.add_argument("--languages", nargs="+", metavar="L", help="default: all of the benchmark")
+    add_data_argument(parser)
+    arguments.add_record(parser, JOB)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the counts and examples; raises SteleError for data or documents that cannot be read."""
+    clock = records.start()
+    # the texts of the evaluation, and the documents
+    paths = data_paths(args.data)
+    benchmark, data = load_named("stele.benchmarks", module_of(args.benchmark), "benchmark"), data_folders(paths)
+    languages = args.languages or catalogue.entry(Benchmark, args.benchmark).languages
+    made = {f"documents:{number}": path for number, path in enumerate(args.documents)}
+    corpora = {path: records.read_record(path) for path in args.documents}
+    total = sum(record["documents"] for record in corpora.values())
+    documents = progress.track(_documents(corpora), total, "documents", "document")
+    # all of them are compared
+    texts = (text.text for text in evaluated_texts(benchmark, data, languages))
+    overlaps, too_short = find_overlaps(texts, documents)
+    counts, examples = report(evaluated_texts(benchmark, data, languages), overlaps)
+    with atomic_directory(args.output.parent, JOB) as folder:
+        records.write_record(
+            folder / args.output.name,
+            job=JOB,
+            inputs={**made, **{key: path for key, path in paths.items() if path.name == RECORD}},
+            clock=clock,
+            benchmark=args.benchmark,
+            languages=list(languages),
+            documents=total,
+            words_of_a_stretch=STRETCH,
+            near=NEAR,
+            too_short=too_short,
+            counts=counts,
+            examples=examples,
+        )
+    for kind, of_kind in counts.items():
+        found = of_kind["exact"] + of_kind["near"]
+        say = log.warning if found else log.info
+        say(
+            "%s: %d of %d %s stand in the %d documents (%d as they are, %d nearly)%s",
+            args.benchmark, found, of_kind["texts"], kind, total, of_kind["exact"], of_kind["near"],
+            _as(examples, kind),
+        )  # fmt: skip
+
+
+def evaluated_texts(benchmark: ModuleType, data: Data, languages: Sequence[str]) -> Iterator[EvaluatedText]:
+    """The passages and queries of a benchmark, always in the same order."""
+    if hasattr(benchmark, "parallel_texts"):
+        parallel = benchmark.parallel_texts(data, languages)
+        for language, texts in parallel.texts.items():
+            for name, text in zip(parallel.ids, texts, strict=True):
+                yield EvaluatedText("passages", language, name, text)
+        return
+    if not (hasattr(benchmark, "query_sets") and hasattr(benchmark, "passages")):
+        raise SteleError(
+            f"{benchmark.__name__.rpartition('.')[2]}: has no passages and queries that could be looked for"
+        )
+    query_sets = benchmark.query_sets(languages)
+    for collection in dict.fromkeys(query_set.collection for query_set in query_sets):
+        for passage in benchmark.passages(data, collection):
+            yield EvaluatedText("passages", collection, passage.id, passage.text)
+    for query_set in query_sets:
+        for query in benchmark.queries(data, query_set):
+            yield EvaluatedText("queries", query_set.language, query.id, query.text)
+
+
+def report(
+    texts: Iterator[EvaluatedText], overlaps: Mapping[int, Overlap]
+) -> tuple[dict[str, dict], dict[str, list[dict]]]:
+    """(kind -> how many texts there are and stand in documents, in all and by group; kind -> examples, exact first)."""
+    counts: dict[str, dict] = {}
+    examples: dict[str, list[dict]] = {}
+    for number, text in enumerate(texts):
+        of_kind = counts.setdefault(text.kind, {**NOTHING, "groups": {}})
+        of_group = of_kind["groups"].setdefault(text.group, {**NOTHING})
+        overlap = overlaps.get(number)
+        match = None if overlap is None else "exact" if overlap.exact else "near"
+        for counted in (of_kind, of_group):
+            counted["texts"] += 1
+            if match:
+                counted[match] += 1
+        if overlap and of_kind[match] <= EXAMPLES:
+            shown = {"id": text.id, "group": text.group, "match": match, "share": round(overlap.share, 3)}
+            shown |= {"document": overlap.document, "text": text.text[:CHARACTERS]}
+            examples.setdefault(text.kind, []).append(shown)
+    return counts, {kind: sorted(listed, key=lambda shown: shown["match"]) for kind, listed in examples.items()}
+
+
+def _documents(corpora: Mapping[Path, Mapping]) -> Iterator[tuple[str, list[str]]]:
+    for path, record in corpora.items():
+        for name, sentences in read_sentences(path):
+            yield f"{record['language']}/{name}", sentences
+
+
+def _as(examples: Mapping[str, Sequence[Mapping]], kind: str) -> str:
+    first = next(iter(examples.get(kind, ())), None)
+    return f", as {first['id']} of {first['group']} in {first['document']}" if first else ""

@@ -1,0 +1,100 @@
+"""Data sets of one's own, given by their folders: what config.yaml must say of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+from pathlib import Path
+from typing import Any
+
+from stele import catalogue
+from stele.benchmarks.beir import role_of, split_of
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.datasets import Dataset
+from stele.catalogue.user_data import listing
+from stele.catalogue.user_documents import UNDETERMINED
+from stele.errors import SteleError
+from stele.files.strict import Values
+
+KEYS = ("user_data", "add_datasets", "add_benchmarks", "add_settings")  # of config.yaml, each by a set's name
+COUNTED = {"passages": "corpus", "queries": "queries", "judgments": "qrels"}
+WANTED = "corpus.jsonl, queries.jsonl and qrels/test.tsv, as BEIR has them, or the same in MTEB's layout"
+SPLIT = "test"
+BENCHMARK: Values = {
+    "metrics": ["ndcg@10", "recall@100"],
+    "depth": 100,
+    "encoding": {"query_length": 512, "passage_length": 512, "passage_format": "title_text"},
+    "module": "beir",
+}
+
+
+def user_sets(folders: Sequence[Path], languages: Sequence[str] | None) -> dict[str, dict[str, Any]]:
+    """The keys of config.yaml for folders in BEIR's or MTEB's layout; a set's name is its folder's.
+
+    A set is of the languages of its subsets ({language}-corpus and so on), else of the one language that is asked for,
+    else of `und`. Raises SteleError for a folder that lacks a part, and for two folders of one name.
+    """
+    values: dict[str, dict[str, Any]] = {key: {} for key in KEYS}
+    for folder in folders:
+        name = name_of(folder, {*catalogue.entries(Benchmark), *catalogue.entries(Dataset)})
+        if name in values["user_data"]:
+            raise SteleError(
+                f"--data: {values['user_data'][name]} and {folder} would both be called {name}; rename one"
+            )
+        files = files_of(folder)
+        codes = sorted({subset for subset, _ in files.values() if subset})
+        if wrong := [code for code in codes if not re.fullmatch("[a-z]{2,8}", code)]:
+            raise SteleError(f"--data {folder}: subset {wrong[0]!r}: want a language's code of 2 to 8 small letters")
+        codes = codes or (list(languages) if languages and len(languages) == 1 else [UNDETERMINED])
+        counts = {
+            what: {"count": "retrieval_rows", "files": [file for file, (_, actual) in files.items() if actual == role]}
+            for what, role in COUNTED.items()
+        }
+        values["user_data"][name] = str(folder.resolve())
+        values["add_datasets"][name] = {
+            "title": name,
+            "version": "yours",
+            "parts": "all",
+            "languages": codes,
+            "files": [{"path": file} for file in files],
+            "counts": counts,
+            "licence": "yours",
+            "wall": "private",
+            "how": "It is a folder of yours.",
+        }
+        values["add_benchmarks"][name] = {
+            "title": name,
+            "languages": [*codes],
+            "data": [name],
+            "judgments": [name],
+            **BENCHMARK,
+        }
+        values["add_settings"][name] = {"direct": {"kind": "dense"}}
+    return values
+
+
+def name_of(folder: Path, known: Container[str]) -> str:
+    """The name of a set, by its folder's; with `_own` where the catalogue has one of that name.
+
+    >>> name_of(Path("data/My-Set.v2"), {}), name_of(Path("nq"), {"nq"})
+    ('my_set_v2', 'nq_own')
+    """
+    name = re.sub("[^a-z0-9]+", "_", folder.resolve().name.lower()).strip("_") or "set"
+    return f"{name}_own" if name in known else name
+
+
+def files_of(folder: Path) -> dict[str, tuple[str, str]]:
+    """file -> (subset, role) of the files that are read; of judgments of several splits those of `test`."""
+    roles = {name: role_of(Path(name)) for name in listing(folder)}
+    files = {name: (subset, role) for name, (subset, role) in roles.items() if role}
+    if lacking := [role for role in COUNTED.values() if role not in {role for _, role in files.values()}]:
+        held = ", ".join(list(roles)[:5]) or "nothing"
+        raise SteleError(f"--data {folder}: no {lacking[0]} in it (found {held}); want {WANTED}")
+    splits = {split_of(Path(name)) for name, (_, role) in files.items() if role == "qrels"}
+    if len(splits) > 1 and SPLIT not in splits:
+        raise SteleError(
+            f"--data {folder}: judgments of the splits {', '.join(sorted(splits))}; keep one of them there"
+        )
+    if len(splits) == 1:
+        return files
+    return {name: roles[name] for name in files if roles[name][1] != "qrels" or split_of(Path(name)) == SPLIT}

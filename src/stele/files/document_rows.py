@@ -1,0 +1,112 @@
+"""Rows of documents in JSON lines or Parquet, each a text, perhaps a title and a language.
+
+Memory is bounded by LINE_BYTES.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stele.errors import SteleError
+from stele.files.reading import reading
+from stele.files.unpacked import open_unpacked
+
+LINE_BYTES = 32 << 20  # a longer line of JSON is left out
+BATCH = 256  # rows of a Parquet file that are held at a time
+BAD_LINES, BAD_SHARE = 1, 0.01  # more lines than both that cannot be read: another kind of file
+LANGUAGE_CODE = re.compile("[a-z]{2,8}")
+COLUMNS = ("text", "title", "language")
+
+
+class DocumentRow(NamedTuple):
+    """A document; `language` is None and `title` "" where the row has none."""
+
+    text: str
+    title: str
+    language: str | None
+
+
+def document_rows(path: Path, skipped: Counter[str]) -> Iterator[DocumentRow]:
+    """The rows of a file that have a text; counts the others in `skipped`.
+
+    Raises SteleError for a file without the column `text`, one of which too many lines are no JSON, and a language that
+    is no code.
+    """
+    with reading(path), open(path, "rb") as handle:
+        is_parquet = handle.read(4) == b"PAR1"
+    rows = _parquet_rows(path) if is_parquet else _json_rows(path, skipped)
+    number = texts = 0
+    keys: set[str] = set()
+    for number, (where, values) in enumerate(rows, start=1):
+        keys |= values.keys() if number < 100 else set()
+        text = values.get("text")
+        if not isinstance(text, str) or not text.strip():
+            skipped["rows_without_text"] += 1
+            continue
+        texts += 1
+        title = values.get("title")
+        yield DocumentRow(text, title if isinstance(title, str) else "", _language(values.get("language"), where))
+    if number and not texts:
+        raise SteleError(f"{path}: no row has a `text`; found {', '.join(sorted(keys)) or 'no keys'}")
+
+
+def _language(value: Any, where: str) -> str | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or not LANGUAGE_CODE.fullmatch(value):
+        raise SteleError(f"{where}: language {value!r}: want a code of 2 to 8 small letters, as de")
+    return value
+
+
+def _json_rows(path: Path, skipped: Counter[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    number = bad = 0
+    first_bad = ""
+    with open_unpacked(path) as handle:
+        while line := handle.readline(LINE_BYTES):
+            number += 1
+            if len(line) == LINE_BYTES and not line.endswith(b"\n"):
+                while (rest := handle.readline(LINE_BYTES)) and not rest.endswith(b"\n"):
+                    pass
+                skipped["lines_too_long"] += 1
+                continue
+            if not line.strip():
+                continue
+            try:
+                values = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
+                json.dumps(values, ensure_ascii=False).encode("utf-8") if b"\\u" in line else None  # half a character
+                if not isinstance(values, dict):
+                    raise ValueError("no object")
+            except (ValueError, RecursionError) as error:
+                bad += 1
+                first_bad = first_bad or f"line {number}: {type(error).__name__}: {error}"
+                skipped["lines_not_json"] += 1
+                continue
+            yield f"{path}, line {number}", values
+    if bad > max(BAD_LINES, BAD_SHARE * number):
+        raise SteleError(f"{path}: {bad} of {number} lines are no JSON objects in UTF-8; the first is {first_bad}")
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    import pyarrow.parquet
+    from pyarrow import types
+
+    with reading(path, "Parquet file"), pyarrow.parquet.ParquetFile(path) as table:
+        schema = table.schema_arrow
+        if "text" not in schema.names:
+            raise SteleError(f"{path}: no column `text`; found {', '.join(schema.names)}")
+        columns = [name for name in COLUMNS if name in schema.names]
+        for name in columns:
+            kind = schema.field(name).type
+            kind = kind.value_type if types.is_dictionary(kind) else kind
+            if not (types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)):
+                raise SteleError(f"{path}: column `{name}` holds {kind}, want texts")
+        number = 0
+        for batch in table.iter_batches(BATCH, columns=columns):
+            for values in batch.to_pylist():
+                number += 1
+                yield f"{path}, row {number}", values

@@ -1,0 +1,130 @@
+"""Texts that stand in other texts, whole or nearly: whether a benchmark's passages are in the documents learnt from.
+
+A text is a sequence of words in lower case without punctuation (of single characters where a script has no spaces),
+cut into stretches of STRETCH words that cover it. It stands in a document *exactly* where all its stretches do, in
+place; *nearly* where at least NEAR of them do, anywhere. A text with fewer words than a stretch must be a sentence of
+the document; one with fewer than SHORTEST is not looked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import regex
+
+STRETCH, SHORTEST = 8, 3  # words
+NEAR = 0.5
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_WORD = regex.compile(rf"[{_UNSPACED}]|[^\s\p{{P}}\p{{S}}{_UNSPACED}]+")
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Overlap(NamedTuple):
+    """Where a text stands: the document, the share of its stretches there, and whether it is there as it is."""
+
+    document: str
+    share: float
+    exact: bool
+
+
+def words_of(text: str) -> list[str]:
+    """The words that are compared.
+
+    >>> words_of("The Daugava's length:  1,020 km."), words_of("東京は首都")
+    (['the', 'daugava', 's', 'length', '1', '020', 'km'], ['東', '京', 'は', '首', '都'])
+    """
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def find_overlaps(
+    texts: Iterable[str], documents: Iterable[tuple[str, Sequence[str]]]
+) -> tuple[dict[int, Overlap], int]:
+    """(number of a text -> its best overlap, how many texts are too short to be looked for).
+
+    `documents` are (name, sentences). Both are read once; memory is some 20 bytes for eight words of the texts.
+    """
+    index = _index(texts)
+    best: dict[int, Overlap] = {}
+    for name, sentences in documents:
+        words = [words_of(sentence) for sentence in sentences]
+        for number, share, exact in _in_document(index, words):
+            before = best.get(number)
+            if before is None or (exact, share) > (before.exact, before.share):
+                best[number] = Overlap(name, share, exact)
+    return best, index.too_short
+
+
+class _Index(NamedTuple):
+    """The stretches of all texts, by ascending hash: whose each is, and at which word it begins."""
+
+    hashes: np.ndarray  # uint64 [stretches]
+    owners: np.ndarray  # int64 [stretches]
+    starts: np.ndarray  # int64 [stretches]
+    sizes: dict[int, int]  # text -> its stretches
+    short: dict[str, list[int]]  # words -> texts of fewer words than a stretch
+    too_short: int
+
+
+def _index(texts: Iterable[str]) -> _Index:
+    parts: list[tuple[np.ndarray, int, np.ndarray]] = []
+    short: dict[str, list[int]] = {}
+    too_short = 0
+    for number, text in enumerate(texts):
+        words = words_of(text)
+        if len(words) < SHORTEST:
+            too_short += 1
+        elif len(words) < STRETCH:
+            short.setdefault(" ".join(words), []).append(number)
+        else:
+            last = len(words) - STRETCH
+            starts = np.array(sorted({*range(0, last, STRETCH), last}))
+            parts.append((_hashes(words)[starts], number, starts))
+    sizes = {number: len(starts) for _, number, starts in parts}
+    hashes = np.concatenate([np.empty(0, np.uint64), *(part for part, _, _ in parts)])
+    owners = np.repeat(np.array([*sizes], np.int64), np.array([*sizes.values()], np.int64))
+    starts = np.concatenate([np.empty(0, np.int64), *(starts for _, _, starts in parts)])
+    order = np.argsort(hashes, kind="stable")
+    return _Index(hashes[order], owners[order], starts[order], sizes, short, too_short)
+
+
+def _in_document(index: _Index, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[int, float, bool]]:
+    """(text, share, exact) of the texts of which enough stands in a document."""
+    if index.short:
+        for words in sentences:
+            if SHORTEST <= len(words) < STRETCH:
+                yield from ((number, 1.0, True) for number in index.short.get(" ".join(words), ()))
+    words = [word for sentence in sentences for word in sentence]
+    if len(words) < STRETCH or not len(index.hashes):
+        return
+    hashes = _hashes(words)
+    first, end = (np.searchsorted(index.hashes, hashes, side) for side in ("left", "right"))
+    found: dict[int, list[tuple[int, int]]] = {}  # text -> (start in it, how far it is moved in the document)
+    for place in np.flatnonzero(first < end):
+        for stretch in range(first[place], end[place]):
+            start = int(index.starts[stretch])
+            found.setdefault(int(index.owners[stretch]), []).append((start, int(place) - start))
+    for number, stretches in found.items():
+        share = len({start for start, _ in stretches}) / index.sizes[number]
+        if share >= NEAR:
+            in_place = Counter(moved for _, moved in stretches)
+            yield number, share, max(in_place.values()) == index.sizes[number]
+
+
+def _hashes(words: Sequence[str]) -> np.ndarray:
+    """uint64 [words - STRETCH + 1], a hash of the stretch that begins at each word."""
+    values = np.fromiter(map(_word_hash, words), np.uint64, len(words))
+    hashes = np.zeros(len(words) - STRETCH + 1, np.uint64)
+    for place in range(STRETCH):
+        hashes = hashes * _FACTOR + values[place : place + len(hashes)]
+    return hashes
+
+
+@lru_cache(maxsize=1 << 18)
+def _word_hash(word: str) -> int:
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest())

@@ -1,0 +1,63 @@
+"""Planted passages of a benchmark are found in documents, counted by language and shown."""
+
+import json
+
+from stele.artifacts.documents import Document, DocumentWriter
+from stele.command import cli
+from stele.corpora.leakage import EXAMPLES
+from tests.sealed import write_sealed
+
+
+def corpus(folder, language, texts):
+    folder.mkdir(parents=True)
+    with DocumentWriter(folder) as writer:
+        for number, sentences in enumerate(texts):
+            writer.add(Document(language, f"d{number}", sentences, [0]))
+    write_sealed(folder / "record.json", {"language": language, "documents": len(texts)})
+    return str(folder / "record.json")
+
+
+def passage(code, number):
+    return " ".join(f"{code}{number}w{place}" for place in range(40))
+
+
+def test_planted_passages_and_queries_are_counted_and_shown(tmp_path, monkeypatch, capsys):
+    """Of 30 passages in each of two languages five stand in documents as they are, two cut or with a word more."""
+    for code in ("de", "fr"):
+        rows = [{"_id": f"p{number}", "text": passage(code, number)} for number in range(30)]
+        asked = [{"_id": f"q{number}", "text": f"Wo steht {code} {number}?"} for number in range(3)]
+        for name, lines in ((f"{code}-corpus", rows), (f"{code}-queries", asked)):
+            (tmp_path / "set" / name).mkdir(parents=True)
+            (tmp_path / "set" / name / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+        (tmp_path / "set" / f"{code}-qrels").mkdir()
+        judged = [{"query-id": f"q{number}", "corpus-id": f"p{number}", "score": 1} for number in range(3)]
+        text = "".join(json.dumps(row) + "\n" for row in judged)
+        (tmp_path / "set" / f"{code}-qrels" / "test.jsonl").write_text(text)
+    words = passage("fr", 6).split()
+    texts = [[f"Davor. {passage('de', number)}", "Danach."] for number in range(5)]
+    near = [" ".join(passage("fr", 5).split()[:25]), " ".join([*words[:20], "mot", *words[20:]])]
+    documents = [
+        corpus(tmp_path / "de", "de", [*texts, ["Wo steht de 1?"], ["Nichts davon."]]),
+        corpus(tmp_path / "fr", "fr", [[near[0], "Rien."], ["Rien.", near[1]]]),
+    ]
+    monkeypatch.setenv("STELE_ADDED", "")
+    from stele import catalogue
+    from stele.evaluate.user_sets import user_sets
+
+    sets = user_sets([tmp_path / "set"], None)
+    catalogue.add({key.removeprefix("add_"): entries for key, entries in sets.items() if key != "user_data"})
+    output = tmp_path / "leakage" / "record.json"
+    words = ["--benchmark", "set", "--data", f"set={tmp_path / 'set'}", "--output", str(output)]
+    assert cli.main(["corpora", "leakage", "--documents", *documents, *words]) == 0
+    record = json.loads(output.read_text())
+    passages, queries = record["counts"]["passages"], record["counts"]["queries"]
+    assert passages["groups"] == {
+        "de": {"texts": 30, "exact": 5, "near": 0},
+        "fr": {"texts": 30, "exact": 0, "near": 2},
+    }
+    assert (passages["texts"], passages["exact"], passages["near"]) == (60, 5, 2)
+    assert queries["groups"]["de"] == {"texts": 3, "exact": 1, "near": 0} and queries["exact"] == 1
+    shown = {(one["group"], one["id"], one["document"], one["match"]) for one in record["examples"]["passages"]}
+    assert {("de", "p0", "de/d0", "exact"), ("fr", "p5", "fr/d0", "near"), ("fr", "p6", "fr/d1", "near")} <= shown
+    assert len(record["examples"]["passages"]) == 7 <= EXAMPLES
+    assert "set: 7 of 60 passages stand in the 9 documents (5 as they are, 2 nearly)" in capsys.readouterr().err

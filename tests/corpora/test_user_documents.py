@@ -1,0 +1,185 @@
+"""Documents of a user's own: every format gives the same documents, and what is bad in them is counted or refused."""
+
+import bz2
+import gzip
+import json
+import lzma
+import subprocess
+import sys
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from stele.artifacts.documents import read_documents
+from stele.catalogue import user_documents
+from stele.command import cli
+from stele.files import document_rows
+from tests.conftest import ROOT
+
+TEXTS = {
+    "lv": ["Rīga ir pilsēta. Tā ir liela.\nTur ir upe.", "Otrs teksts. Vēl viens teikums."],
+    "xal": ["Элст балһсн. Хальмг келн.", "Хойрдгч тескт. Бичг."],
+}
+
+
+def zstd(data):
+    return pyarrow.compress(data, codec="zstd", asbytes=True)
+
+
+def lines(**fields):
+    rows = [
+        {"text": text, **{key: value(code) for key, value in fields.items()}} for code in TEXTS for text in TEXTS[code]
+    ]
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def rows_of(code):
+    return "".join(json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in TEXTS[code]).encode()
+
+
+def table():
+    sink = pyarrow.BufferOutputStream()
+    columns = {"language": [code for code in TEXTS for _ in TEXTS[code]], "text": [t for c in TEXTS for t in TEXTS[c]]}
+    pyarrow.parquet.write_table(pyarrow.table(columns), sink)
+    return sink.getvalue().to_pybytes()
+
+
+FORMATS = {
+    "a document a file": {
+        "lv/b.txt.bz2": bz2.compress(TEXTS["lv"][1].encode()),
+        "lv/a.txt": TEXTS["lv"][0].encode(),
+        "xal/1.txt.zst": zstd(TEXTS["xal"][0].encode()),
+        "xal/2.txt": TEXTS["xal"][1].encode(),
+        "README.txt": b"not a document",
+    },
+    "blank lines": {f"{code}.txt.gz": gzip.compress("\n\n".join(TEXTS[code]).encode()) for code in TEXTS},
+    "JSON lines of a language": {f"{code}/x.jsonl.xz": lzma.compress(rows_of(code)) for code in TEXTS},
+    "JSON lines by field": {"all.jsonl": lines(language=str)},
+    "Parquet by field": {"data/part-0.parquet": table()},
+}
+
+
+def written(folder, files):
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+    return folder
+
+
+@pytest.fixture
+def read(tmp_path, monkeypatch, capsys):
+    """read(files, language) -> (documents, record, error): what the two commands make of a folder of a user's."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(files, language):
+        place = written(tmp_path / "mine", files) if isinstance(files, dict) else files
+        taken, made = tmp_path / "taken" / language, tmp_path / "made" / language
+        source = ["sources", "dataset", "--dataset", "documents", "--part", language, "--user-data", str(place)]
+        code = cli.main([*source, "--state", str(tmp_path / "downloads"), "--output", str(taken / "record.json")])
+        if code == 0:
+            words = ["--language", language, "--dataset", str(taken / "record.json")]
+            code = cli.main(["corpora", "documents", *words, "--output", str(made / "record.json")])
+        if code:
+            return [], None, capsys.readouterr().err
+        return list(read_documents(made)), json.loads((made / "record.json").read_text()), capsys.readouterr().err
+
+    return command
+
+
+@pytest.mark.parametrize("layout", FORMATS)
+def test_every_format_gives_the_same_documents(read, layout):
+    for code, texts in TEXTS.items():
+        actual, record, log = read(FORMATS[layout], code)
+        assert sorted(" ".join(document.sentences) for document in actual) == sorted(
+            t.replace("\n", " ") for t in texts
+        )
+        assert {document.language for document in actual} == {code} and record["corpus"] == "documents"
+        assert ("xal: no language of the catalogue" in log) is (code == "xal")
+    assert set(user_documents.by_language("mine", {"lv": None})) == {"lv", "xal"}
+
+
+def test_a_single_file_is_a_corpus_of_no_stated_language(read, tmp_path):
+    written(tmp_path, {"text/mine.txt": "\n\n".join(TEXTS["lv"]), "text/other.txt": "Left alone."})
+    actual, record, log = read(tmp_path / "text" / "mine.txt", "und")
+    assert len(actual) == 2 and [*record["dropped"]] == [] and "nothing says the language of mine.txt" in log
+
+
+def test_a_title_and_paragraphs_are_kept_and_left_out_rows_are_counted(read, caplog):
+    rows = [
+        {"text": "One.\nTwo.\n\nThree.", "title": "A", "language": "de"},
+        {"text": "Yes.", "language": "en"},
+        {"text": " "},
+        {"title": "no text"},
+        {"text": "... ---"},
+    ]
+    data = "".join(json.dumps(row) + "\n" for row in rows) + "no JSON\n" + json.dumps({"text": "x " * 3000}) + "\n"
+    document_rows.LINE_BYTES, before = 4096, document_rows.LINE_BYTES
+    try:
+        actual, record, log = read({"de.jsonl": data}, "de")
+    finally:
+        document_rows.LINE_BYTES = before
+    assert [(d.title, d.sentences, d.paragraphs) for d in actual] == [("A", ["One.", "Two.", "Three."], [0, 2])]
+    wanted = {"rows_without_text": 2, "rows_of_another_language": 1, "empty_documents": 1, "lines_not_json": 1}
+    assert record["dropped"] == {**wanted, "lines_too_long": 1, "empty_paragraphs": 1}
+    assert "1 lines too long" in log and "one document only" in log
+
+
+def test_a_document_that_comes_a_thousand_times_is_kept_once_and_said(read):
+    actual, record, log = read(
+        {"de.txt": "\n\n".join(["Das ist ein Text. Er kommt oft."] * 1000 + ["Ein anderer."])}, "de"
+    )
+    assert len(actual) == 2 and record["dropped"]["repeated_documents"] == 999
+    assert "999 repeated documents" in log and any("999 repeated" in note for note in record["notes"])
+
+
+def test_texts_in_another_script_are_said(read):
+    _, record, log = read({"lv.txt": "\n\n".join(TEXTS["xal"])}, "lv")
+    assert "100% of the letters are Cyrillic, but Latvian is written in Latin" in log and record["notes"]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "it is empty"),
+        ({"a.pdf": "x"}, "no documents in it (found a.pdf)"),
+        ({"de.txt": "... ---\n\n!!!"}, "not one document with a sentence"),
+        ({"de.txt": "für\nüber\nöde".encode("latin-1")}, "3 of 3 lines are not UTF-8"),
+        ({"de.txt": "Ein Text.".encode("utf-16")}, "as in UTF-16"),
+        ({"de.jsonl": '{"body": "x"}\n'}, "no row has a `text`; found body"),
+        ({"de.jsonl": "nein\n" * 9}, "9 of 9 lines are no JSON"),
+        ({"x.jsonl": '{"text": "x", "language": "deu_Latn"}\n'}, "x.jsonl, line 1: language 'deu_Latn'"),
+        ({"de.parquet": "no Parquet"}, "de.parquet"),
+        ({"de.txt.gz": gzip.compress(b"Ein Text. " * 999)[:-9]}, "cut short"),
+    ],
+)
+def test_bad_files_are_named_as_the_user_knows_them(read, tmp_path, files, message):
+    (tmp_path / "mine").mkdir()
+    _, record, error = read(files, "de")
+    assert record is None and message in error and f"{tmp_path}/mine" in error and "Traceback" not in error
+
+
+def test_a_line_without_end_is_cut_and_memory_is_bounded(tmp_path):
+    """64 MB in one line, without a space, need no more memory than 8 MB of it: the document is cut."""
+
+    def peak(megabytes):
+        text = tmp_path / f"{megabytes}" / "th.txt"
+        text.parent.mkdir()
+        with open(text, "wb") as handle:
+            for number in range(megabytes):
+                handle.write("ก".encode() * ((1 << 20) // 3) + str(number).encode())
+        program = (
+            "import resource, sys\nfrom collections import Counter\nfrom pathlib import Path\n"
+            "from stele.corpora import documents\ndropped = Counter()\n"
+            "texts = documents._plain_texts(Path(sys.argv[1]), True, dropped)\n"
+            "size = sum(len(line) for lines in texts for line in lines)\n"
+            "print(size, dropped['cut_documents'], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(text)], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        size, cut, memory = map(int, done.stdout.split())
+        assert size == sum((1 << 20) // 3 + len(str(number)) for number in range(megabytes)) and cut >= megabytes // 6
+        return memory
+
+    assert peak(64) < peak(8) + 16

@@ -1,0 +1,132 @@
+"""Data sets of one's own by path: no entry of the catalogue; damage is found when they are taken in."""
+
+import json
+
+import pytest
+import yaml
+
+from stele import catalogue
+from stele.artifacts.results import RunKey
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.command import cli
+from stele.errors import SteleError
+from stele.evaluate import evaluate
+from stele.evaluate.user_sets import user_sets
+
+CORPUS = '{"_id": "d1", "title": "Water", "text": "boils"}\n{"_id": "d2", "text": "freezes"}\n'
+QUERIES = '{"_id": "q1", "text": "does water boil?"}\n'
+QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t1\n"
+BEIR = {"corpus.jsonl": CORPUS, "queries.jsonl": QUERIES, "qrels/test.tsv": QRELS, "qrels/train.tsv": QRELS}
+
+
+@pytest.fixture(autouse=True)
+def no_additions(monkeypatch):
+    monkeypatch.setenv(catalogue.ADDED, "")
+
+
+def folder(place, files):
+    for name, text in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+    return place
+
+
+def test_a_folder_is_a_benchmark_of_its_name(jobs, tmp_path):
+    values = user_sets([folder(tmp_path / "My-Facts", BEIR)], ["lv"])
+    plan = jobs(scale="paper", cards={"me5_small": ["my_facts"]}, **values)
+    assert plan.cards.rows_of("me5_small") == [RunKey("my_facts", "me5_small", "direct")]
+    assert plan.data.languages("my_facts") == ["lv"] and plan.data.is_users(["my_facts"])
+    assert [file.path for file in plan.data.resolve("my_facts", "all", ["lv"]).files] == [
+        "corpus.jsonl",
+        "qrels/test.tsv",
+        "queries.jsonl",
+    ]
+    assert catalogue.entry(Benchmark, "my_facts").module == "beir"  # as the commands of jobs know it
+    jobs(scale="paper")
+    assert "my_facts" not in catalogue.entries(Benchmark)
+
+
+def test_subsets_are_languages_and_a_language_that_nobody_describes_is_one(jobs, tmp_path):
+    mteb = {f"{code}-{role}/test.jsonl": CORPUS for code in ("lv", "xal") for role in ("corpus", "queries", "qrels")}
+    plan = jobs(scale="paper", **user_sets([folder(tmp_path / "set", mteb)], None))
+    assert plan.data.languages("set") == ["lv", "xal"] and plan.settings.language("xal").name == "xal"
+    unnamed = jobs(scale="paper", **user_sets([folder(tmp_path / "nq", BEIR)], ["lv", "de"]))
+    assert unnamed.data.languages("nq_own") == ["und"], "nothing says its language, and the catalogue has a set nq"
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, r"no corpus in it \(found nothing\); want corpus\.jsonl, queries\.jsonl and qrels/test\.tsv"),
+        ({"corpus.jsonl": CORPUS, "queries.jsonl": QUERIES}, "no qrels in it"),
+        ({**BEIR, "qrels/test.tsv": None, "qrels/dev.tsv": QRELS}, "judgments of the splits dev, train; keep one"),
+        ({**BEIR, "en-GB-corpus/a.jsonl": CORPUS}, "subset 'en-GB': want a language's code"),
+    ],
+)
+def test_a_folder_that_lacks_something_is_refused(tmp_path, files, message):
+    place = folder(tmp_path / "set", {name: text for name, text in files.items() if text})
+    place.mkdir(exist_ok=True)
+    with pytest.raises(SteleError, match=message):
+        user_sets([place], None)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("corpus.jsonl", CORPUS + '{"_id": "d3", "text": \n', "corpus.jsonl, line 3: not a readable line of JSON"),
+        ("corpus.jsonl", CORPUS + '{"_id": "d2", "text": "x"}\n', "corpus.jsonl, line 3: _id 'd2' is there twice"),
+        ("queries.jsonl", QUERIES + '{"_id": "q2"}\n', "queries.jsonl, line 2: no field 'text'"),
+        ("qrels/test.tsv", QRELS + "q1\td2\tmuch\n", "qrels/test.tsv, line 3: score must be a whole number"),
+    ],
+)
+def test_a_damaged_line_is_found_when_the_set_is_taken_in(tmp_path, capsys, name, text, message):
+    place = folder(tmp_path / "set", {**BEIR, name: text})
+    values = user_sets([place], None)
+    catalogue.add({"datasets": values["add_datasets"]})
+    words = ["--part", "all", "--user-data", str(place), "--state", str(tmp_path / "state")]
+    output = tmp_path / "out" / "record.json"
+    assert cli.main(["sources", "dataset", "--dataset", "set", *words, "--output", str(output)]) == 1
+    assert f"{place}/{message}" in capsys.readouterr().err and not output.exists()
+
+
+def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(tmp_path, monkeypatch, root):
+    monkeypatch.chdir(tmp_path)
+    for name in ("config.yaml", "paper_tables"):
+        (tmp_path / name).symlink_to(root / name)
+    monkeypatch.setattr(evaluate, "build", lambda arguments: None)
+    monkeypatch.setattr(evaluate, "check_checkpoint", lambda plan, name: None)
+    one, two = folder(tmp_path / "one", BEIR), folder(tmp_path / "two", BEIR)
+    assert cli.main(["evaluate", "me5_small", "--data", str(one)]) == 0
+    (tmp_path / "results_evaluate" / "one" / "me5_small").mkdir(parents=True)
+    (tmp_path / "results_evaluate" / "one" / "me5_small" / "direct.json").write_text("{}")
+    assert cli.main(["evaluate", "me5_small", "--data", str(two)]) == 0
+    written = yaml.safe_load((tmp_path / "evaluate" / "me5_small.yaml").read_text())
+    assert written["cards"] == {"me5_small": ["one", "two"]}
+    assert written["user_data"] == {"one": str(one), "two": str(two)}
+    assert {*written["add_benchmarks"]} == {*written["add_datasets"]} == {*written["add_settings"]} == {"one", "two"}
+    assert json.dumps(written)  # plain values
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"add_benchmarks": {"nq": {}}}, "the catalogue has it"),
+        (
+            {"add_benchmarks": {"set": {"data": ["sett"]}}},
+            "add_benchmarks.set.data: unknown dataset 'sett'; did you mean",
+        ),
+        ({"add_benchmarks": {"set": {"module": "bier"}}}, "unknown module 'bier'; did you mean 'beir'"),
+        ({"add_settings": {}}, "it has no settings; say some"),
+        ({"add_settings": {"nq": {"direct": {"kind": "dense"}}}}, "add_settings.nq.direct: the catalogue has it"),
+        ({"cards": {"me5_small": ["sett"]}}, "unknown benchmark 'sett'; did you mean 'set'"),
+    ],
+)
+def test_additions_are_checked(jobs, tmp_path, changes, message):
+    values = user_sets([folder(tmp_path / "set", BEIR)], None)
+    for key, entries in changes.items():
+        whole = values.get("add_benchmarks", {}).get("set", {})
+        if key == "add_benchmarks":
+            entries = {name: {**whole, **entry} for name, entry in entries.items()}
+        values[key] = {**values.get(key, {}), **entries} if entries else {}
+    with pytest.raises(SteleError, match=message):
+        jobs(scale="paper", **values)
