@@ -151,8 +151,8 @@ def test_a_wrong_option_is_one_sentence(project, capsys, words, said):
 
 def test_a_folder_without_documents_is_told(tmp_path):
     (tmp_path / "notes.pdf").write_text("x")
-    with pytest.raises(SteleError, match="no text of a language"):
-        user_corpus(tmp_path)
+    with pytest.raises(SteleError, match="no documents in it"):
+        user_corpus(tmp_path, {})
 
 
 def test_models_of_an_adaptation_are_trained_from_its_base():

@@ -25,7 +25,12 @@ def planted(folder, effects, seeds, over_seeds=0.002):
         write_system(
             folder, f"tatoeba/{model}/{SETTING}", {METRIC: values}, names, PRETRAINED if trained else UNTRAINED
         )
-    settings = {"base": "base", "control": "mlm", "benchmarks": {"tatoeba": SETTING}, "seeds": list(range(seeds))}
+    settings = {
+        "base": "base",
+        "control": "mlm",
+        "benchmarks": {"tatoeba": {"setting": SETTING, "metric": METRIC}},
+        "seeds": list(range(seeds)),
+    }
     return {**settings, "methods": [model for model in effects if model not in ("base", "mlm")], "looks": [seeds]}
 
 

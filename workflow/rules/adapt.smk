@@ -50,12 +50,14 @@ rule verdict:
         settings=lambda wildcards: plan.adaptation.settings(),
         encoders=lambda wildcards: assignments(plan.adaptation.encoders()),
         neighbours=lambda wildcards: assignments(plan.adaptation.neighbours()),
+        leakage=lambda wildcards: assignments(plan.adaptation.leakage()),
         results=lambda wildcards: plan.settings.config.results_dir,
     message:
         "Judge the adapted encoders against the encoder as it was and the control"
     shell:
         "python -m stele adapt verdict --settings {params.settings:q} --results-dir {params.results}"
-        " --encoders {params.encoders} --neighbours {params.neighbours} --output {output.verdict} > {log} 2>&1"
+        " --encoders {params.encoders} --neighbours {params.neighbours}"
+        " --leakage {params.leakage} --output {output.verdict} > {log} 2>&1"
 
 
 localrules:

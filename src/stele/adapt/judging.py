@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.artifacts.results import RunKey
-from stele.catalogue import entry
-from stele.catalogue.schema.benchmarks import Benchmark
 from stele.claims.judging.estimate import Estimate, Term, combine, interval
 from stele.claims.judging.findings import ALPHA, Case, Finding, Verdict, greater, judge_family
 from stele.claims.judging.observed import Absent, Runs, System
@@ -84,10 +82,10 @@ def _how_to_decide(verdict: Verdict) -> str:
 
 
 def rows_of(settings: Mapping[str, Any]) -> list[Row]:
-    """The rows of the methods: on each benchmark by the first of its metrics."""
+    """The rows of all models, benchmark by benchmark."""
     return [
-        Row(benchmark, model, setting, entry(Benchmark, benchmark).metrics[0])
-        for benchmark, setting in settings["benchmarks"].items()
+        Row(benchmark, model, of["setting"], of["metric"])
+        for benchmark, of in settings["benchmarks"].items()
         for model in (settings["base"], *settings["methods"], settings["control"])
     ]
 

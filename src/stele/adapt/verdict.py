@@ -1,7 +1,7 @@
 """Judge adapted encoders on benchmarks: against the encoder as it was, and against the same compute of MLM.
 
     stele adapt verdict --settings JSON --results-dir results_adapt/NAME --encoders MODEL:SEED=RECORD ...
-        --neighbours MODEL:SEED=RECORD ... --output verdict.json
+        --neighbours MODEL:SEED=RECORD ... --leakage BENCHMARK=RECORD ... --output verdict.json
 
 `stele adapt` runs it last. Verdicts come from differences query by query over seeds, as those on the papers' claims do
 (docs/evidence.md); all comparisons of an adaptation are one family under Holm's procedure. Beside them stand what the
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results-dir", required=True, type=Path)
     parser.add_argument("--encoders", required=True, nargs="+", metavar="MODEL:SEED=RECORD", help="of all trainings")
     parser.add_argument("--neighbours", required=True, nargs="+", metavar="MODEL:SEED=RECORD")
+    parser.add_argument("--leakage", required=True, nargs="+", metavar="BENCHMARK=RECORD", help="of `corpora leakage`")
     parser.add_argument("--output", required=True, type=arguments.output(".json"), help="verdict.json to write")
 
 
@@ -39,6 +40,7 @@ def run(args: argparse.Namespace) -> None:
     clock = records.start()
     settings, rules = parse_object(args.settings, "--settings"), whole(AdaptationRules)
     encoders, neighbours = records_of(args.encoders), records_of(args.neighbours)
+    leakage = records_of(args.leakage)
     # the verdicts, look by look
     rows = rows_of(settings)
     comparisons = judge_looks(args.results_dir, settings, rows, rules.bar)
@@ -48,7 +50,11 @@ def run(args: argparse.Namespace) -> None:
     records.write_record(
         args.output,
         job=JOB,
-        inputs={**encoders, **{f"neighbours:{key}": path for key, path in neighbours.items()}},
+        inputs={
+            **encoders,
+            **{f"neighbours:{key}": path for key, path in neighbours.items()},
+            **{f"leakage:{key}": path for key, path in leakage.items()},
+        },
         clock=clock,
         **{key: settings[key] for key in ("base", "methods", "control", "benchmarks", "looks", "command")},
         budget={key: settings[key] for key in ("hours", "step_seconds")},
@@ -57,6 +63,7 @@ def run(args: argparse.Namespace) -> None:
         values=values_of(args.results_dir, rows),
         trainings=trainings,
         neighbours=found,
+        leakage={benchmark: records.read_record(path)["counts"] for benchmark, path in leakage.items()},
         content=[_facts(comparison) for comparison in comparisons],
     )
     for comparison in comparisons:
@@ -64,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def records_of(assignments: list[str]) -> dict[str, Path]:
-    """`MODEL:SEED` -> record."""
+    """`MODEL:SEED`, or a benchmark -> record."""
     parts = [text.partition("=") for text in assignments]
     return {key: Path(path) for key, _, path in parts}
 

@@ -76,9 +76,16 @@ class AdaptationParts:
 
     def settings(self) -> str:
         """What the verdict compares, as JSON."""
-        benchmarks = {name: self.cards.setting(name) for name in self.values.benchmarks}
+        benchmarks = {
+            name: {"setting": self.cards.setting(name), "metric": self.cards.data.benchmark(name).metrics[0]}
+            for name in self.values.benchmarks
+        }
         seeds = self.paths.settings.config.seeds.pretraining
         return as_json({**self.values.model_dump(), "benchmarks": benchmarks, "seeds": seeds})
+
+    def leakage(self) -> dict[str, str]:
+        """benchmark -> the record of which of its texts stand in the documents."""
+        return {name: self.paths.leakage(name, self.values.methods[0]) for name in self.values.benchmarks}
 
     # --- held-out documents -------------------------------------------------------------------------------------------
     def held_out(self) -> dict[str, str]:
@@ -103,4 +110,5 @@ class AdaptationParts:
             "results": self.results(),
             "encoders": list(self.encoders().values()),
             "neighbours": list(self.neighbours().values()),
+            "leakage": list(self.leakage().values()),
         }

@@ -46,7 +46,7 @@ def make_card(verdict: Verdict) -> AdaptationCard:
     return AdaptationCard(
         title=f"{verdict['base']}, adapted",
         summary=[comparison["sentence"] for comparison in verdict["comparisons"]],
-        warnings=list(warnings(trainings)),
+        warnings=[*warnings(trainings), *leaks(verdict["leakage"])],
         labels=verdict["labels"],
         facts=_facts(verdict),
         verdicts=Sheet(VERDICTS, [_verdict(row) for row in verdict["comparisons"]], 5),
@@ -81,6 +81,15 @@ def warnings(trainings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             if task not in unlearnt:
                 loss, chance = training["losses"][task], training["chance"][task]
                 yield f"{name}: the loss of {task} ended at {loss:.2f}, above {chance:.2f} by chance"
+
+
+def leaks(counts: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[str]:
+    """Which texts of benchmarks stand in the documents."""
+    for benchmark, kinds in counts.items():
+        for kind, of_kind in kinds.items():
+            if found := of_kind["exact"] + of_kind["near"]:
+                how = f"{of_kind['exact']} as they are, {of_kind['near']} nearly"
+                yield f"{found} of the {of_kind['texts']} {kind} of {benchmark} stand in the documents ({how})"
 
 
 def _facts(verdict: Verdict) -> dict[str, str]:
