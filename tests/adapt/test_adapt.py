@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from stele.adapt import adapt
-from stele.adapt.corpus import user_corpus
-from stele.adapt.sizes import evaluated_keys, sizes_of, steps_within, trained_models
+from stele.adapt.planning.corpus import user_corpus
+from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
 from stele.catalogue import read_yaml, whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command import cli

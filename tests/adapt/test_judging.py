@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stele.adapt.judging import judge_looks, rows_of, values_of
 from stele.catalogue import entry
 from stele.catalogue.schema.benchmarks import Benchmark
+from stele.claims.judging.adaptation import judge_looks, rows_of, values_of
 from tests.claims.made_results import PRETRAINED, UNTRAINED, write_system
 
 METRIC, SETTING = entry(Benchmark, "tatoeba").metrics[0], "direct"

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from stele.adapt.configuration import (
+from stele.adapt.planning.configuration import (
     COMMAND,
     DEFAULT_BENCHMARKS,
     FOLDER,
@@ -34,8 +34,8 @@ from stele.adapt.configuration import (
     steps_of,
     write_scale,
 )
-from stele.adapt.corpus import user_corpus
-from stele.adapt.sizes import evaluated_keys, sizes_of, steps_within, trained_models
+from stele.adapt.planning.corpus import user_corpus
+from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
 from stele.artifacts import records
 from stele.catalogue import entries, read_yaml, whole
 from stele.catalogue.schema.adaptation import AdaptationRules

@@ -14,10 +14,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from stele.adapt.judging import FAMILY, Comparison, judge_looks, rows_of, values_of
 from stele.artifacts import records
 from stele.catalogue import whole
 from stele.catalogue.schema.adaptation import AdaptationRules
+from stele.claims.judging.adaptation import FAMILY, Comparison, judge_looks, rows_of, values_of
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.claims.judging.findings import ALPHA
 from stele.command import arguments
