@@ -44,7 +44,7 @@ from stele.cluster.sizes import shape_of
 from stele.command import arguments
 from stele.config.model import parse_config
 from stele.errors import SteleError, unknown
-from stele.evaluate.evaluate import build, check_checkpoint, cost, encoding_of, model_of, write
+from stele.evaluate.evaluate import build, check_checkpoint, cost, encoding_of, merged, model_of, write
 from stele.files.formats import duration
 from stele.files.paths import inside
 from stele.files.reading import read_json
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> None:
     scale |= {"threads": min(MOST_THREADS, len(os.sched_getaffinity(0))), "gpus": gpus(args.snakemake)}
     write_scale(Path(values["scale"]), scale)
     # sizes by the encoder's shape; the steps may take a measurement
-    plan = make_plan(parse_config({**read_yaml("config.yaml"), **values, "adapt": None}))
+    plan = plan_of({**values, "adapt": None})
     check_checkpoint(plan, name)
     rules = whole(AdaptationRules)
     methods = methods_of(args, earlier, name)
@@ -114,15 +114,14 @@ def run(args: argparse.Namespace) -> None:
     values["adapt"] = {**evaluated_keys(name, methods, rules), **values["adapt"]}
     steps = steps_of(args, earlier, name, rules)
     if steps is None and not args.plan:
-        write(path, with_steps(rules.steps), COMMAND)
-        values["adapt"]["step_seconds"] = measure(path, with_steps(rules.steps), methods[0], rules, args.snakemake)
+        seconds = measure(path, with_steps(rules.steps), rules, args.snakemake)
         number = (len(methods) + 1) * len(values["seeds"]["pretraining"])
-        steps = steps_within(args.hours, values["adapt"]["step_seconds"], number, rules)
-        values["adapt"]["hours"] = args.hours
-        print(f"{steps} steps of {duration(values['adapt']['step_seconds'])} in each of {number} trainings", flush=True)
+        steps = steps_within(args.hours, seconds, number, rules)
+        values["adapt"] |= {"hours": args.hours, "step_seconds": seconds}
+        print(f"{steps} steps of {duration(seconds)} in each of {number} trainings", flush=True)
     values = with_steps(steps or rules.steps)
     # everything is checked before it is written
-    plan = make_plan(parse_config({**read_yaml("config.yaml"), **values}))
+    plan = plan_of(values)
     plan.adaptation.keys()
     write(path, values, COMMAND)
     targets = [plan.paths.verdict, plan.paths.adaptation_card]
@@ -152,17 +151,21 @@ def check_names(args: argparse.Namespace) -> None:
             raise SteleError(f"--{option} {value:g}: want more than 0")
 
 
-def measure(path: Path, values: dict[str, Any], method: str, rules: AdaptationRules, options: Sequence[str]) -> float:
+def plan_of(values: dict[str, Any]) -> Plan:
+    """The plan of a configuration beside config.yaml. Raises SteleError for what is wrong in it."""
+    return make_plan(parse_config(merged(read_yaml("config.yaml"), values)))
+
+
+def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options: Sequence[str]) -> float:
     """Seconds of a step of the first method on this machine, by a training of a few steps."""
     first = values["adapt"]["methods"][0]
     measured = f"{values['adapt']['base']}-{MEASURED}"
     model = dict(values["models"][first])
     model["override"] = {**model["override"], "steps": rules.measured_steps, "warmup_steps": 1}
     with_measured = {**values, "models": {**values["models"], measured: model}}
-    plan = make_plan(parse_config({**read_yaml("config.yaml"), **with_measured}))
+    record = plan_of(with_measured).paths.pretrained(measured, 0)
     write(path, with_measured, COMMAND)
-    record = plan.paths.pretrained(measured, 0)
-    print(f"Measuring {rules.measured_steps} steps of {method}, which say how many fit", flush=True)
+    print(f"Measuring {rules.measured_steps} steps of {first}, which say how many fit", flush=True)
     build([record, "--configfile", str(path), *options])
     return round(records.read_record(record)["train_seconds"] / rules.measured_steps, 3)
 
