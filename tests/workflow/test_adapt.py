@@ -49,7 +49,8 @@ def test_an_encoder_is_adapted_judged_and_goes_on_with_more_seeds(root, tmp_path
     (tmp_path / "text/en.txt").write_text("\n\n".join("\n".join(document) for document in sentences))
     (tmp_path / "mine.yaml").write_text(f"user_data: {{belebele: {tmp_path / 'belebele'}}}\noffline: true\n")
     words = [folder, "--documents", tmp_path / "text", "--benchmarks", "belebele"]
-    words += ["--configfile", tmp_path / "mine.yaml", "--encoding", "pooling=mean", "normalize=true"]
+    words += ["--configfile", tmp_path / "mine.yaml"]
+    words += ["--encoding", "pooling=mean", "normalize=true", "query_length=24", "passage_length=24"]
     planned = adapt(project, *words, "--methods", "msm", "crop", "--steps", "4", "--seeds", "1", "--plan")
     assert "adapting tiny with msm, crop: " in planned and not (project / "results_adapt").exists()
     shortened(project, "tiny")
