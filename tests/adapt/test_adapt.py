@@ -131,7 +131,7 @@ def test_other_steps_or_documents_under_the_same_name_are_refused(project, tmp_p
     assert call("--steps", "42") == 1 and "has 41 steps; give --name NAME" in capsys.readouterr().err
     (tmp_path / "text").rename(tmp_path / "other")
     words = ["adapt", "encoder", "--documents", "other", "--configfile", "mine.yaml"]
-    assert cli.main(words) == 1 and "is of another documents" in capsys.readouterr().err
+    assert cli.main(words) == 1 and "as its documents; give --name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

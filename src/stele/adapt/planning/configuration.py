@@ -13,7 +13,7 @@ from stele.catalogue import entries, read_yaml
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
-from stele.catalogue.user_documents import UNDETERMINED
+from stele.catalogue.user_documents import DATASET, UNDETERMINED
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.errors import SteleError, unknown
 from stele.evaluate.evaluate import merged
@@ -46,12 +46,10 @@ def configuration(
     for key, old, new in (
         ("encoder", encoder.get("checkpoint"), model.get("checkpoint")),
         ("encoding", encoder.get("encoding"), model.get("encoding") if args.encoding else encoder.get("encoding")),
-        ("documents", {key: earlier.get("user_data", {}).get(key) for key in corpus}, dict(corpus)),
+        ("documents", earlier.get("user_data", {}).get(DATASET), corpus[DATASET]),
     ):
         if earlier and old != new:
-            raise SteleError(
-                f"{FOLDER / name}.yaml is of another {key}: {old}; give --name NAME for a second adaptation"
-            )
+            raise SteleError(f"{FOLDER / name}.yaml has {old} as its {key}; give --name NAME for a second adaptation")
     # the benchmarks, some of them sets of the user's own, and their languages
     sets = user_sets(args.data, args.languages or languages)
     names = [*(args.benchmarks or ([] if args.data or before else DEFAULT_BENCHMARKS)), *sets["user_data"]]
