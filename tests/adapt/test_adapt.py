@@ -62,9 +62,8 @@ def project(tmp_path, monkeypatch):
 
 
 def call(*words):
-    return cli.main(
-        ["adapt", "encoder", "--documents", "text", "--benchmarks", "tatoeba", "--configfile", "mine.yaml", *words]
-    )
+    common = ["encoder", "--documents", "text", "--benchmarks", "tatoeba", "--configfile", "mine.yaml"]
+    return cli.main(["adapt", *common, *words, "--encoding", "pooling=mean"])
 
 
 def written():
