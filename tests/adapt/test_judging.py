@@ -52,6 +52,13 @@ def test_two_seeds_decide_nothing_and_say_so(tmp_path):
         assert comparison.state == "undecided" and "seeds" in comparison.sentence
 
 
+def test_one_seed_has_no_interval(tmp_path):
+    """Queries alone would make it look sure."""
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.2}, seeds=1)
+    for comparison in judge_looks(tmp_path, settings, rows_of(settings), 0.01):
+        assert comparison.interval is None and "1 of at least 3 seeds" in comparison.sentence
+
+
 def test_more_seeds_are_another_look_at_half_of_the_level_and_what_was_decided_stays(tmp_path):
     settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.1, "unsure": 0.01}, 6, over_seeds=0.01)
     first = {

@@ -56,6 +56,12 @@ class Comparison:
         return STATES.get(self.verdict.state, self.verdict.state)
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the difference; None of one seed, whose luck nobody knows."""
+        limits = self.verdict.interval
+        return limits if self.verdict.seeds > 1 and limits and all(map(math.isfinite, limits)) else None
+
+    @property
     def sentence(self) -> str:
         """The verdict in words."""
         verdict, head = self.verdict, f"{self.row.model} on {self.row.benchmark}: "
@@ -65,8 +71,8 @@ class Comparison:
         text = (
             f"{head}{words.get(self.state, 'undecided against')} {self.against}, {self.row.metric} {verdict.mean:+.4f}"
         )
-        if verdict.interval and all(map(math.isfinite, verdict.interval)):
-            text += " [{:+.4f}, {:+.4f}]".format(*verdict.interval)
+        if self.interval:
+            text += " [{:+.4f}, {:+.4f}]".format(*self.interval)
         if self.state == "undecided":
             text += f" ({_how_to_decide(verdict)})"
         return text
