@@ -97,6 +97,7 @@ def test_a_second_call_adds_seeds_and_keeps_what_was_edited(project):
     values = written()
     values["models"]["encoder-msm"]["override"]["learning_rate"] = 1e-6
     Path("adapt/encoder.yaml").write_text(yaml.safe_dump(values))
+    assert call("--steps", "40", "--seeds", "3") == 0 and written()["models"] == values["models"]
     assert call("--seeds", "5") == 0
     after = written()
     assert after["seeds"]["pretraining"] == [0, 1, 2, 3, 4] and after["models"] == values["models"]

@@ -27,17 +27,14 @@ def adapt(project, *words):
     return run.stdout + run.stderr
 
 
-def shortened(project, name):
-    """Edits the lengths in the files of a planned adaptation, for a model of 64 positions."""
+def edit(project, name, overrides, pairs=None):
+    """Edits the files of a planned adaptation, as a user does: keys of models by recipe, and lengths of mined texts."""
     path, scale = project / f"adapt/{name}.yaml", project / f"adapt/{name}.scale.yaml"
     values = yaml.safe_load(path.read_text())
     for model in values["models"].values():
-        if "recipe" in model:
-            lengths = {"sentence_length": 32} if model["recipe"] != "mlm_equal_compute" else {}
-            model["override"] |= {**lengths, "mlm_length": 48, "mlm_sequences": 2}
+        model.get("override", {}).update(overrides.get(model.get("recipe"), {}))
     path.write_text(yaml.safe_dump(values))
-    lengths = {"msm": {"sentence_tokens": 32}, "crop": {"sentence_tokens": 32}, "mlm": {"length": 48}}
-    scale.write_text(yaml.safe_dump({**yaml.safe_load(scale.read_text()), "pairs": lengths}))
+    scale.write_text(yaml.safe_dump({**yaml.safe_load(scale.read_text()), "pairs": pairs or {}}))
 
 
 def test_an_encoder_is_adapted_judged_and_goes_on_with_more_seeds(root, tmp_path):
@@ -53,7 +50,10 @@ def test_an_encoder_is_adapted_judged_and_goes_on_with_more_seeds(root, tmp_path
     words += ["--encoding", "pooling=mean", "normalize=true", "query_length=24", "passage_length=24"]
     planned = adapt(project, *words, "--methods", "msm", "crop", "--steps", "4", "--seeds", "1", "--plan")
     assert "adapting tiny with msm, crop: " in planned and not (project / "results_adapt").exists()
-    shortened(project, "tiny")
+    sentences, mlm = {"sentence_length": 32}, {"mlm_length": 48, "mlm_sequences": 2}  # it has 64 positions
+    overrides = {"msm": {**sentences, **mlm}, "crop": {**sentences, **mlm}, "mlm_equal_compute": mlm}
+    mined = {"msm": {"sentence_tokens": 32}, "crop": {"sentence_tokens": 32}, "mlm": {"length": 48}}
+    edit(project, "tiny", overrides, mined)
     # one seed decides nothing
     said = adapt(project, *words)
     verdict = json.loads((project / "results_adapt/tiny/verdict.json").read_text())
@@ -102,11 +102,15 @@ def test_minilm_is_adapted_to_news(root, real_data, tmp_path):
     words = [Path(spec.origin).parent / "model", "--name", "minilm", "--documents", tmp_path / "text"]
     words += ["--benchmarks", "tatoeba", "--configfile", tmp_path / "mine.yaml", "--steps", "2", "--seeds", "1"]
     words += ["--encoding", "pooling=mean", "normalize=true"]
+    adapt(project, *words, "--plan")
+    small = {"groups": 1, "mlm_sequences": 4}
+    edit(project, "minilm", {"msm": {**small, "documents": 4}, "mlm_equal_compute": small})
     said = adapt(project, *words)
     assert "minilm-msm on tatoeba: undecided against minilm" in said
     verdict = json.loads((project / "results_adapt/minilm/verdict.json").read_text())
     scores = {row["model"]: row for row in verdict["values"]}
     assert scores["minilm"]["languages"].keys() == {"de", "fr"} and scores["minilm"]["mean"] > 0.1
     of_msm = next(training for training in verdict["trainings"] if training["model"] == "minilm-msm")
-    assert of_msm["chance"]["msm"] > of_msm["losses"]["msm"] > 0
+    assert of_msm["steps"] == 2 and of_msm["chance"] and of_msm["cpu_seconds"] > 0
+    assert verdict["leakage"]["tatoeba"]["passages"]["texts"] > 2000
     print((project / "results_adapt/minilm/card.md").read_text())

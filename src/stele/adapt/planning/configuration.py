@@ -104,7 +104,15 @@ def earlier_call(path: Path, args: argparse.Namespace) -> dict[str, Any]:
     trained = {record.parts[-3] for record in Path(f"work/{path.stem}.scale/encoders").glob("*/pt*/record.json")}
     if trained - {f"{path.stem}-{MEASURED}"} or (args.steps is None and args.hours is None):
         return earlier
-    return earlier if args.hours and args.hours == (earlier.get("adapt") or {}).get("hours") else {}
+    before = {"hours": (earlier.get("adapt") or {}).get("hours"), "steps": steps_in(earlier)}
+    same = args.hours == before["hours"] if args.hours else args.steps == before["steps"]
+    return earlier if same else {}
+
+
+def steps_in(earlier: Mapping[str, Any]) -> int | None:
+    """The steps of an earlier call's first method."""
+    first = ((earlier.get("adapt") or {}).get("methods") or [""])[0]
+    return earlier.get("models", {}).get(first, {}).get("override", {}).get("steps")
 
 
 def looks_of(before: Sequence[int], seeds: int) -> list[int]:
@@ -127,9 +135,8 @@ def steps_of(args: argparse.Namespace, earlier: Mapping[str, Any], name: str, ru
 
     Raises SteleError where an earlier call had others.
     """
-    before = earlier.get("adapt") or {}
-    first = earlier.get("models", {}).get((before.get("methods") or [""])[0], {})
-    if not (steps := first.get("override", {}).get("steps")) or (before.get("hours") is None and args.hours):
+    before, steps = earlier.get("adapt") or {}, steps_in(earlier)
+    if not steps or (before.get("hours") is None and args.hours):
         return None if args.hours else args.steps or rules.steps
     if args.steps not in (None, steps) or (args.hours and args.hours != before.get("hours")):
         raise SteleError(
