@@ -46,8 +46,10 @@ def real_data() -> Path:
 
 @pytest.fixture(scope="session")
 def jobs():
-    """jobs(key=value...) -> the plan of such a config.yaml."""
+    """jobs(key=value...) -> the plan of such a config.yaml; what it adds to the catalogue is gone afterwards."""
+    from stele import catalogue
     from stele.config.model import parse_config
     from stele.plan.plan import make_plan
 
-    return lambda **values: make_plan(parse_config(values))
+    yield lambda **values: make_plan(parse_config(values))
+    catalogue.add({})

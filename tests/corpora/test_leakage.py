@@ -2,9 +2,13 @@
 
 import json
 
+import pytest
+
+from stele import catalogue
 from stele.artifacts.documents import Document, DocumentWriter
 from stele.command import cli
 from stele.corpora.leakage import EXAMPLES
+from stele.evaluate.user_sets import user_sets
 from tests.sealed import write_sealed
 
 
@@ -21,7 +25,14 @@ def passage(code, number):
     return " ".join(f"{code}{number}w{place}" for place in range(40))
 
 
-def test_planted_passages_and_queries_are_counted_and_shown(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def add():
+    """What a test adds to the catalogue is gone after it."""
+    yield catalogue.add
+    catalogue.add({})
+
+
+def test_planted_passages_and_queries_are_counted_and_shown(tmp_path, add, capsys):
     """Of 30 passages in each of two languages five stand in documents as they are, two cut or with a word more."""
     for code in ("de", "fr"):
         rows = [{"_id": f"p{number}", "text": passage(code, number)} for number in range(30)]
@@ -40,12 +51,8 @@ def test_planted_passages_and_queries_are_counted_and_shown(tmp_path, monkeypatc
         corpus(tmp_path / "de", "de", [*texts, ["Wo steht de 1?"], ["Nichts davon."]]),
         corpus(tmp_path / "fr", "fr", [[near[0], "Rien."], ["Rien.", near[1]]]),
     ]
-    monkeypatch.setenv("STELE_ADDED", "")
-    from stele import catalogue
-    from stele.evaluate.user_sets import user_sets
-
     sets = user_sets([tmp_path / "set"], None)
-    catalogue.add({key.removeprefix("add_"): entries for key, entries in sets.items() if key != "user_data"})
+    add({key.removeprefix("add_"): entries for key, entries in sets.items() if key != "user_data"})
     output = tmp_path / "leakage" / "record.json"
     words = ["--benchmark", "set", "--data", f"set={tmp_path / 'set'}", "--output", str(output)]
     assert cli.main(["corpora", "leakage", "--documents", *documents, *words]) == 0

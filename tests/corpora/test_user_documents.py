@@ -133,6 +133,11 @@ def test_a_document_that_comes_a_thousand_times_is_kept_once_and_said(read):
     assert "999 repeated documents" in log and any("999 repeated" in note for note in record["notes"])
 
 
+def test_documents_of_one_sentence_are_said(read):
+    _, record, log = read({"de.txt": "Ein Satz.\n\nNoch einer.\n\nUnd hier. Zwei."}, "de")
+    assert record["documents"] == 3 and "2 of 3 documents have one sentence; MSM, CROP and ICT need two" in log
+
+
 def test_texts_in_another_script_are_said(read):
     _, record, log = read({"lv.txt": "\n\n".join(TEXTS["xal"])}, "lv")
     assert "100% of the letters are Cyrillic, but Latvian is written in Latin" in log and record["notes"]

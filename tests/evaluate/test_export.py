@@ -55,6 +55,14 @@ def test_mtebs_file_has_its_names_of_task_metrics_subsets_and_languages(tmp_path
     }
 
 
+def test_a_set_of_the_users_own_goes_by_its_name(tmp_path, capsys):
+    """Given by its folder, it is in no catalogue when results are handed over."""
+    write(tmp_path, "my_facts", {"ndcg@10": {"und": 0.5}})
+    assert export(tmp_path, "--format", "model_index") == 0
+    (entry,) = yaml.safe_load(capsys.readouterr().out)["model-index"][0]["results"]
+    assert entry["dataset"] == {"type": "my_facts", "name": "my_facts", "config": "und"}
+
+
 @pytest.mark.parametrize("revision", ["../../victim", "../../../victim", "a\0b", "a\\b", "main?x"])
 def test_a_revision_cannot_lead_elsewhere(tmp_path, capsys, revision):
     (tmp_path / "victim").mkdir()

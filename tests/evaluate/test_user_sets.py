@@ -20,8 +20,10 @@ BEIR = {"corpus.jsonl": CORPUS, "queries.jsonl": QUERIES, "qrels/test.tsv": QREL
 
 
 @pytest.fixture(autouse=True)
-def no_additions(monkeypatch):
-    monkeypatch.setenv(catalogue.ADDED, "")
+def additions():
+    """What a test adds to the catalogue is gone after it."""
+    yield
+    catalogue.add({})
 
 
 def folder(place, files):

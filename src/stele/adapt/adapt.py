@@ -44,7 +44,8 @@ from stele.cluster.sizes import shape_of
 from stele.command import arguments
 from stele.config.model import parse_config
 from stele.errors import SteleError, unknown
-from stele.evaluate.evaluate import build, check_checkpoint, cost, encoding_of, merged, model_of, write
+from stele.evaluate.evaluate import build, check_checkpoint, cost, encoding_of, model_of, write
+from stele.evaluate.user_sets import merged
 from stele.files.formats import duration
 from stele.files.paths import inside
 from stele.files.reading import read_json

@@ -81,12 +81,13 @@ def add(additions: Mapping[str, Values]) -> None:
     They take the place of those that were added before.
     """
     values = {name: entries for name, entries in additions.items() if entries}
-    if values:
-        os.environ[ADDED] = json.dumps(values, sort_keys=True)
-    else:
-        os.environ.pop(ADDED, None)
+    text = json.dumps(values, sort_keys=True) if values else ""
+    if text != os.environ.get(ADDED, ""):
+        os.environ[ADDED] = text
+        entries.cache_clear()
 
 
+@cache
 def entries(kind: type[Facts]) -> Mapping[str, Facts]:
     """All entries of a kind, by name.
 
@@ -94,12 +95,7 @@ def entries(kind: type[Facts]) -> Mapping[str, Facts]:
     >>> entries(Language)["sw"].name
     'Swahili'
     """
-    return _entries(kind, os.environ.get(ADDED, ""))
-
-
-@cache
-def _entries(kind: type[Facts], added: str) -> Mapping[str, Facts]:
-    return MappingProxyType(validate(dict[str, kind], _load(kind.FILE, added), f"catalogue/{kind.FILE}.yaml"))
+    return MappingProxyType(validate(dict[str, kind], load(kind.FILE), f"catalogue/{kind.FILE}.yaml"))
 
 
 def entry(kind: type[Facts], key: str) -> Facts:

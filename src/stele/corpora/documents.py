@@ -60,6 +60,7 @@ def run(args: argparse.Namespace) -> None:
     names = [name for name in sorted(records.read_record(args.dataset)["files"]) if user_documents.kind_of(name)]
     dropped: Counter[str] = Counter()
     letters: Counter[str] = Counter()
+    of_one_sentence = 0
     with atomic_directory(args.output.parent, JOB) as folder:
         # all formats, one after the other; the first of repeated documents
         with ExitStack() as stack, DocumentWriter(folder) as writer:
@@ -69,12 +70,14 @@ def run(args: argparse.Namespace) -> None:
             )
             for number, document in enumerate(_once(documents, dropped)):
                 writer.add(document)
+                of_one_sentence += len(document.sentences) == 1
                 if number < SAMPLED:
                     letters += letters_by_script(" ".join(islice(document.sentences, SENTENCES)))
         if not writer.counts["documents"]:
             raise SteleError(f"{_shown(source, names)}: not one document with a sentence in it ({_counts(dropped)})")
         # what the user should know
-        notes = _notes(_shown(source, names), language, writer.counts["documents"], dropped, letters)
+        number = writer.counts["documents"]
+        notes = _notes(_shown(source, names), language, number, of_one_sentence, dropped, letters)
         for note in notes:
             log.warning("%s", note)
         records.write_record(
@@ -154,6 +157,11 @@ def _of_dump(
     size = sum(part.articles.stat().st_size for part in dump)
     bar = stack.enter_context(progress.bar(size, f"wikipedia {language}", "B"))
     for document in wikipedia.documents(read_dump(dump, 1, 1, bar.update), language, aside):
+        try:
+            document.check()
+        except SteleError as error:  # it breaks a rule of documents
+            aside.reject(document.title, error)
+            continue
         number += 1
         yield document
     pages = {"redirects": aside.redirects.rows, "pages_that_cannot_be_parsed": aside.rejects, **aside.dropped}
@@ -188,11 +196,17 @@ def _once(documents: Iterator[Document], dropped: Counter[str]) -> Iterator[Docu
 
 
 # --- what the user should know ----------------------------------------------------------------------------------------
-def _notes(where: str, language: str, documents: int, dropped: Counter[str], letters: Counter[str]) -> list[str]:
+def _notes(
+    where: str, language: str, documents: int, of_one_sentence: int, dropped: Counter[str], letters: Counter[str]
+) -> list[str]:
     """Sentences on what is left out or looks wrong."""
     notes = []
     if left_out := Counter({what: number for what, number in dropped.items() if what != "empty_paragraphs"}):
         notes.append(f"{where}: {_counts(left_out)} left out or cut")
+    if 2 * of_one_sentence > documents:
+        notes.append(
+            f"{where}: {of_one_sentence:,} of {documents:,} documents have one sentence; MSM, CROP and ICT need two"
+        )
     if documents == 1:
         notes.append(f"{where}: one document only; documents are files of their own, rows, or parted by blank lines")
     entry = catalogue.entries(Language).get(language)

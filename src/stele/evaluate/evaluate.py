@@ -36,7 +36,7 @@ from stele.cluster.sizes import folder_shape
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
 from stele.errors import SteleError, unknown
-from stele.evaluate.user_sets import KEYS, user_sets
+from stele.evaluate.user_sets import earlier_sets, merged, user_sets
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside
 from stele.files.reading import reading
@@ -240,14 +240,6 @@ def configuration(
     return values
 
 
-def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of two configurations, those of `over` winning; models and sets are merged by name."""
-    both = {
-        key: {**(values.get(key) or {}), **(over.get(key) or {})} for key in ("models", *KEYS) if values.get(key)
-    }  # fmt: skip
-    return {**values, **over, **both}
-
-
 def write(path: Path, values: dict[str, Any], command: str = "stele evaluate") -> None:
     import yaml
 
@@ -283,13 +275,6 @@ def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequen
         log.warning("the card leaves out %s, whose results are in other languages", ", ".join(with_results))
         return []
     return with_results
-
-
-def earlier_sets(path: Path, benchmarks: Sequence[str]) -> dict[str, Any]:
-    """The keys of the user's own data sets among a card's earlier benchmarks."""
-    before = read_yaml(path) if benchmarks else {}
-    sets = {key: {name: entry for name, entry in before.get(key, {}).items() if name in benchmarks} for key in KEYS}
-    return {key: entries for key, entries in sets.items() if entries}
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------

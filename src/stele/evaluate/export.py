@@ -190,7 +190,8 @@ def model_index(results: list[Measured]) -> str:
 
 def _card_entries(result: Result) -> Iterator[dict[str, Any]]:
     about = catalogue.entries(PublishedBenchmark).get(result.benchmark)
-    title = catalogue.entry(Benchmark, result.benchmark).title
+    known = catalogue.entries(Benchmark).get(result.benchmark)
+    title = known.title if known else result.benchmark  # a set of the user's own, given by its folder
     task = about.mteb if about else None
     dataset = {"type": task.dataset if task else result.benchmark, "name": title}
     if about:

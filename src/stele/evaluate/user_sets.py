@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from stele import catalogue
 from stele.benchmarks.beir import role_of, split_of
+from stele.catalogue import read_yaml
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.user_data import listing
@@ -98,3 +99,19 @@ def files_of(folder: Path) -> dict[str, tuple[str, str]]:
     if len(splits) == 1:
         return files
     return {name: roles[name] for name in files if roles[name][1] != "qrels" or split_of(Path(name)) == SPLIT}
+
+
+# --- with other keys of config.yaml -----------------------------------------------------------------------------------
+def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of two configurations, those of `over` winning; models and sets are merged by name."""
+    both = {
+        key: {**(values.get(key) or {}), **(over.get(key) or {})} for key in ("models", *KEYS) if values.get(key)
+    }  # fmt: skip
+    return {**values, **over, **both}
+
+
+def earlier_sets(path: Path, benchmarks: Sequence[str]) -> dict[str, Any]:
+    """The keys of the user's own data sets among a card's earlier benchmarks."""
+    before = read_yaml(path) if benchmarks else {}
+    sets = {key: {name: entry for name, entry in before.get(key, {}).items() if name in benchmarks} for key in KEYS}
+    return {key: entries for key, entries in sets.items() if entries}

@@ -16,8 +16,7 @@ from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_documents import DATASET, UNDETERMINED
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.errors import SteleError, unknown
-from stele.evaluate.evaluate import merged
-from stele.evaluate.user_sets import KEYS, user_sets
+from stele.evaluate.user_sets import KEYS, merged, user_sets
 from stele.files.atomic import atomic_file
 from stele.files.reading import read_json
 
