@@ -69,18 +69,22 @@ def make_card(verdict: Verdict) -> AdaptationCard:
 
 
 def warnings(trainings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What went wrong in trainings: diverged runs, tasks that learnt nothing, losses that ended above chance."""
+    """What went wrong in a model's trainings, seed by seed: divergence, tasks that learnt nothing, losses above chance."""
+    problems: dict[tuple[str, str], list[str]] = {}
     for training in trainings:
-        name, unlearnt = f"{training['model']}, seed {training['seed']}", training.get("unlearnt") or {}
+        model, seed, unlearnt = training["model"], f"seed {training['seed']}", training.get("unlearnt") or {}
         if training.get("diverged"):
-            yield f"{name}: diverged: {training['diverged']}"
+            problems.setdefault((model, "diverged"), []).append(f"{seed}: {training['diverged']}")
             continue
         for task, reason in unlearnt.items():
-            yield f"{name}: {task} learnt nothing: {reason}"
+            problems.setdefault((model, f"{task} learnt nothing"), []).append(f"{seed}: {reason}")
         for task in training["above_chance"]:
             if task not in unlearnt:
                 loss, chance = training["losses"][task], training["chance"][task]
-                yield f"{name}: the loss of {task} ended at {loss:.2f}, above {chance:.2f} by chance"
+                what = f"the loss of {task} ended above that of a guess"
+                problems.setdefault((model, what), []).append(f"{seed}: {loss:.2f}, by chance {chance:.2f}")
+    for (model, what), seeds in problems.items():
+        yield f"{model}: {what} ({'; '.join(seeds)})"
 
 
 def leaks(counts: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[str]:
