@@ -69,7 +69,7 @@ def make_card(verdict: Verdict) -> AdaptationCard:
 
 
 def warnings(trainings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What went wrong in a model's trainings, seed by seed: divergence, tasks that learnt nothing, losses above chance."""
+    """What went wrong in the trainings of each model: divergence, tasks that learnt nothing, losses above chance."""
     problems: dict[tuple[str, str], list[str]] = {}
     for training in trainings:
         model, seed, unlearnt = training["model"], f"seed {training['seed']}", training.get("unlearnt") or {}
