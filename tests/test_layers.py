@@ -41,6 +41,7 @@ ALLOWED = {
     "claims": SHARED | COMMAND | {"plan", "cluster", "snakemake_support"},
     "evaluate": SHARED | COMMAND | {"plan", "cluster", "snakemake_support"},  # it estimates what its results will cost
     "new": SHARED | COMMAND,
+    "adapt": SHARED | COMMAND | {"plan", "cluster", "snakemake_support", "claims", "evaluate"},  # runs as evaluate does
     "__main__": COMMAND,
     "__init__": set(),  # its names are imported when they are used
 }

@@ -88,6 +88,7 @@ def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_
         "retrieve": 8,
         "hard_negatives": 2,
         "encode_pairs": 1,
+        "neighbours": 1,
         "rerank": 1,
         "answer": 1,
         "finetune_generator": 1,

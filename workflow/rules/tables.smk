@@ -84,6 +84,24 @@ rule card:
         " > {log} 2>&1"
 
 
+rule adaptation_card:
+    input:
+        verdict=plan.paths.verdict,
+    output:
+        md=plan.paths.adaptation_card,
+        html=report(
+            plan.paths.results("card.html"),
+            category="Adaptation",
+            labels={"card": "adaptation"},
+        ),
+    params:
+        code=code("tables.adaptation_card", data=("tables/render/templates",)),
+    message:
+        "Write the card of the adaptation"
+    shell:
+        "python -m stele tables adaptation_card --verdict {input.verdict} --output {output.md} {output.html} > {log} 2>&1"
+
+
 rule cells:
     input:
         specs=list(map(str, plan.tables.specs.values())),
@@ -200,6 +218,7 @@ localrules:
     table,
     figure,
     card,
+    adaptation_card,
     cells,
     all_tables,
     all_tables_pdf,

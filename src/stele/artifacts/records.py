@@ -37,7 +37,7 @@ UNPROMPTED = "none of the checkpoint's prompts used"
 
 CIRCUMSTANCES = (
     "versions", "commit", "python", "device", "host", "wall_seconds", "cpu_seconds", "peak_memory_mb", "finished",
-    "curve_seconds", SEAL,
+    "curve_seconds", "train_seconds", SEAL,
 )  # fmt: skip
 # what an ancestor is known by: what was done, to what, how; everything else stands in its own record
 ANCESTRY = "ancestry"

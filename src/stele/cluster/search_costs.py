@@ -7,6 +7,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from stele.catalogue import whole
+from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.catalogue.schema.costs import BenchmarkSize, TrainingSetSize
 from stele.cluster.sizes import (
     CHARACTERS,
@@ -148,6 +150,14 @@ def encode_pairs(plan: Plan, wildcards: Any) -> Work:
     search = Search(number, number, text_lengths(entry.query).mean, text_lengths(entry.passage).mean)
     work = encoded(search, shape, first_only=False, half=False)
     return replace(work, kept=2.0 * number * shape.width * FLOAT, temporary=0)
+
+
+@cost_formula
+def neighbours(plan: Plan, wildcards: Any) -> Work:
+    """Sentences of held-out documents, as many a language and side as there are candidates."""
+    number = whole(AdaptationRules).held_out.candidates * len(plan.adaptation.held_out())
+    length = text_lengths("web_sentence").mean
+    return encoded(Search(number, number, length, length), shape_of(plan, wildcards.model).shape, False, False)
 
 
 @cost_formula

@@ -12,5 +12,5 @@ STAGES = (
     "scoring",
     "tables",
 )
-ALONE = ("new", "evaluate")  # groups with a command of their own name, which is called by that name alone
+ALONE = ("new", "evaluate", "adapt")  # groups with a command of their own name, which is called by that name alone
 GROUPS = (*STAGES, *ALONE, "encoders", "claims", "cluster")

@@ -105,6 +105,22 @@ class Model(Strict):
     tables: list[str] = Field([], description="tables that get a row for it (`msm/2`), or `all` that fit")
 
 
+class Adaptation(Strict):
+    """What `stele adapt` compares, and what it chose by; models are keys of `models`."""
+
+    base: str = Field(description="the encoder as it was")
+    methods: list[str] = Field(min_length=1, description="the adapted models; the first one sets the compute of all")
+    control: str = Field(description="the model that the same compute of masked language modelling gives")
+    benchmarks: list[str] = Field(min_length=1)
+    looks: list[Annotated[int, Field(ge=1)]] = Field(
+        [],
+        description="numbers of seeds at which verdicts are given; each look has half of the level of the one before",
+    )
+    hours: float | None = Field(None, gt=0, description="the budget that the steps follow from")
+    step_seconds: float | None = Field(None, gt=0, description="what a step of the first method took on this machine")
+    command: str = Field("", description="the command that wrote this")
+
+
 class Config(Strict):
     """What is built. How it is built (cores, cluster, retries) is the profile's business."""
 
@@ -134,6 +150,7 @@ class Config(Strict):
     cards: dict[str, list[str]] = Field(
         {}, description="model -> the benchmarks on its result card; default: belebele, miracl_hard_negatives"
     )
+    adapt: Adaptation | None = Field(None, description="written by `stele adapt`; empty: nothing is compared")
     seeds: Seeds = Field(Seeds(), examples=[{"pretraining": [0, 1], "finetuning": [0]}])
     recompute: Literal["own", "all"] = Field("own", description="rows the paper ran itself, or the borrowed ones too")
     mirrors: list[Annotated[str, AfterValidator(_mirror)]] = Field(
@@ -218,6 +235,8 @@ def parse_config(values: Values, where: Sources | None = None) -> Config:
             _check_known("benchmark", benchmark, catalogue.entries(Benchmark), where("cards", model, n))
     for key, model in config.models.items():
         _check_model(key, model, config, where)
+    if config.adapt:
+        _check_adaptation(config.adapt, config, where)
     return config
 
 
@@ -252,6 +271,17 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
         paper, _, number = table.partition("/")
         name = f"{paper}/{int(number)}" if re.fullmatch("[0-9]{1,4}", number) else table
         _check_known("table", name, {"all", *_tables(config)}, where("models", key, "tables", n))
+
+
+def _check_adaptation(adapt: Adaptation, config: Config, where: Sources) -> None:
+    """Refuses unknown names, and methods that are no models of the configuration trained from the base."""
+    _check_known("model", adapt.base, {*catalogue.entries(CatalogueModel), *config.models}, where("adapt", "base"))
+    for n, name in enumerate(adapt.benchmarks):
+        _check_known("benchmark", name, catalogue.entries(Benchmark), where("adapt", "benchmarks", n))
+    trained = {key for key, model in config.models.items() if model.base == adapt.base and model.recipe}
+    for n, name in enumerate(adapt.methods):
+        _check_known(f"model trained from {adapt.base}", name, trained, where("adapt", "methods", n))
+    _check_known(f"model trained from {adapt.base}", adapt.control, trained, where("adapt", "control"))
 
 
 def _check_ancestry(key: str, config: Config, place: str) -> None:

@@ -246,10 +246,10 @@ def configuration(
     return values
 
 
-def write(path: Path, values: dict[str, Any]) -> None:
+def write(path: Path, values: dict[str, Any], command: str = "stele evaluate") -> None:
     import yaml
 
-    head = "# written by `stele evaluate`; a configuration like any other, for --configfile\n"
+    head = f"# written by `{command}`; a configuration like any other, for --configfile\n"
     with atomic_file(path) as handle:
         handle.write(head + yaml.safe_dump(values, allow_unicode=True, sort_keys=False))
 

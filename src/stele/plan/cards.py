@@ -31,7 +31,7 @@ class Cards:
     def rows_of(self, model: str) -> list[RunKey]:
         """The rows of a model's card; one that cannot be built is an error that says why."""
         self.rows.models[model]  # an unknown name is said with the nearest
-        wanted = [RunKey(benchmark, model, self._setting(benchmark)) for benchmark in self.benchmarks(model)]
+        wanted = [RunKey(benchmark, model, self.setting(benchmark)) for benchmark in self.benchmarks(model)]
         for row in wanted:
             if problem := self.rows.problem(row):
                 raise SteleError(f"{row.name}: {', '.join(problem)}")
@@ -42,7 +42,7 @@ class Cards:
         names = {name for benchmark in self.benchmarks(model) for name in self.data.of_benchmark(benchmark)}
         return sorted(name for name in names if self.data.users_folder(name))
 
-    def _setting(self, benchmark: str) -> str:
+    def setting(self, benchmark: str) -> str:
         """The setting in which encoders are evaluated on a benchmark as they are; an error where there is none."""
         of = {name: self._as_they_are(name) for name in catalogue.entries(Benchmark)}
         if setting := of.get(benchmark):

@@ -12,7 +12,7 @@ from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 from stele.plan.cached_method import cached_method
 from stele.plan.corpora import Corpora
-from stele.plan.paths import Inputs, Paths
+from stele.plan.paths import TRAINING, Inputs, Paths
 from stele.plan.settings import Settings
 from stele.recipes.mining import OF_TOKENS, MiningRecipe
 
@@ -99,8 +99,11 @@ class Mining:
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def documents(self, mining: str, language: str) -> list[str]:
-        """The records of the documents that a mining recipe reads in a language."""
-        return self.corpora.documents(self.corpus(mining, language), language)
+        """The records of the documents that a mining recipe reads in a language: without those held out, if any are."""
+        corpus = self.corpus(mining, language)
+        if self.settings.config.adapt:
+            return [self.paths.split(TRAINING, corpus, language)]
+        return self.corpora.documents(corpus, language)
 
     def knowledge_documents(self, w) -> dict[str, list[str]]:
         """language -> the records of its Wikipedia's documents, of a part's languages."""

@@ -8,6 +8,7 @@ from stele.artifacts.results import RunKey
 from stele.plan.settings import Settings
 
 Inputs = dict[str, str | list[str]]  # what a job reads, by the names of its rule
+TRAINING, HELD_OUT = "training", "held_out"  # the two sides of a corpus of which documents are held out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +57,14 @@ class Paths:
     def documents(self, corpus: str, part: str) -> str:
         """The documents of a part of a corpus; of Wikipedia, a part is a language and a shard, "en/3"."""
         return self.work(f"documents/{corpus}/{part}/record.json")
+
+    def split(self, side: str, corpus: str, part: str) -> str:
+        """The documents of a part of a corpus that are trained on, or those that are held out."""
+        return self.work(f"{side}/{corpus}/{part}/record.json")
+
+    def neighbours(self, model: str, seed: int | str) -> str:
+        """How often a model finds a sentence's neighbour in the documents that are held out."""
+        return self.work(f"neighbours/{model}/pt{seed}/record.json")
 
     def leakage(self, benchmark: str, model: str) -> str:
         """What of a benchmark stands in the documents that a model learns from."""
@@ -118,6 +127,16 @@ class Paths:
         """A table of a paper, "msm/09"."""
         paper, _, number = table.partition("/")
         return self.results(f"tables/{paper}/table_{number}.{ending}")
+
+    @property
+    def verdict(self) -> str:
+        """The verdicts of an adaptation."""
+        return self.results("verdict.json")
+
+    @property
+    def adaptation_card(self) -> str:
+        """The card of an adaptation."""
+        return self.results("card.md")
 
     def card(self, model: str) -> str:
         """The result card of a model."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stele.config.model import Config
+from stele.plan.adaptation import AdaptationParts
 from stele.plan.availability import Availability
 from stele.plan.calibration import Calibration
 from stele.plan.cards import Cards
@@ -57,6 +58,7 @@ class Plan:
     retrieval: Retrieval
     scoring: Scoring
     cards: Cards
+    adaptation: AdaptationParts
     tables: Tables
     figures: Figures
     today: Today
@@ -87,6 +89,7 @@ def make_plan(config: Config) -> Plan:
     shown = Shown(settings, models)
     rows = Rows(UpstreamParts(paths, models, data, protocols, finetuning, availability, sources, calibration, shown))
     scoring = Scoring(paths, protocols, rows)
+    cards, retrieval = Cards(paths, rows, scoring, data), Retrieval(paths, models, protocols, world, rows, calibration)
     papers = tuple(config.papers)
     tables, figures = Tables(paths, models, protocols, rows, papers), Figures(paths, protocols, rows, papers)
     today = make_today(rows, world)
@@ -107,9 +110,10 @@ def make_plan(config: Config) -> Plan:
         sources=sources,
         calibration=calibration,
         rows=rows,
-        retrieval=Retrieval(paths, models, protocols, world, rows, calibration),
+        retrieval=retrieval,
         scoring=scoring,
-        cards=Cards(paths, rows, scoring, data),
+        cards=cards,
+        adaptation=AdaptationParts(paths, models, mining, pretraining, rows, cards, retrieval),
         tables=tables,
         figures=figures,
         today=today,

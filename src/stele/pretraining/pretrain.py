@@ -129,6 +129,7 @@ def run(args: Pretrain) -> None:
     if process.is_main:
         facts = {**describe(recipe, made, outcome, wanted_flops), "model": args.model, "processes": process.world}
         facts |= learnt(made, recipe, outcome, vocabulary.size)
+        facts["train_seconds"] = round(outcome["seconds"], 3)  # of the steps since the last start
         if stated is not None:
             facts |= {"encoding": encoding.facts(), "encoding_changes": changes}
         if bits:

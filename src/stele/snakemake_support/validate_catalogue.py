@@ -9,7 +9,7 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue import models as named_models
 from stele.catalogue import recipes, scales
-from stele.catalogue.schema import Facts, benchmarks, costs, datasets, languages, models, published
+from stele.catalogue.schema import Facts, adaptation, benchmarks, costs, datasets, languages, models, published
 from stele.evaluation import ranx_metrics
 from stele.files.strict import validate
 from stele.plan.rows import check_settings
@@ -32,6 +32,7 @@ FILES: dict[str, Check] = {  # by path below stele/
     "catalogue/settings.yaml": check_settings,
     "catalogue/rules.yaml": _typed(dict[str, costs.RuleFacts]),
     "catalogue/analyzers.yaml": _typed(dict[str, benchmarks.Analyzer]),
+    "catalogue/adaptation.yaml": _typed(adaptation.AdaptationRules),
     "catalogue/costs.yaml": _typed(costs.Costs),
     "catalogue/published.yaml": _typed(dict[str, published.PublishedBenchmark]),
     "catalogue/reference_sources.yaml": _typed(published.ReferenceSources),

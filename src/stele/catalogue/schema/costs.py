@@ -238,7 +238,7 @@ def on_gpus(parallel: bool | None = None) -> list[str]:
     """The rules that train or encode; with `parallel` only those that several processes can share, or cannot.
 
     >>> on_gpus(parallel=False)
-    ['calibrate', 'finetune_generator', 'generate_queries', 'encode_pairs', 'rerank', 'answer', 'project']
+    ['calibrate', 'finetune_generator', 'generate_queries', 'encode_pairs', 'neighbours', 'rerank', 'answer', 'project']
     """
     with_gpus = {rule: facts for rule, facts in entries(RuleFacts).items() if facts.gpus}
     return [rule for rule, facts in with_gpus.items() if parallel is None or facts.parallel == parallel]

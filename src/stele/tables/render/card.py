@@ -229,7 +229,7 @@ def _text(value: Any) -> str:
 
 def to_markdown(card: Card) -> str:
     """The card as Markdown; what is long is folded."""
-    return markdown_page("card", card=card, sheet=_sheet)
+    return markdown_page("card", card=card, sheet=markdown_sheet)
 
 
 def to_html(card: Card) -> str:
@@ -237,7 +237,7 @@ def to_html(card: Card) -> str:
     return pages.page("card", title=card.title, card=card)
 
 
-def _sheet(sheet: Sheet) -> Ready:
+def markdown_sheet(sheet: Sheet) -> Ready:
     rows = [[markdown.escape(text) for text in row] for row in sheet.rows]
     right = [column >= sheet.numbers for column in range(len(sheet.headers))]
     table = markdown.pipes([markdown.escape(header) for header in sheet.headers], rows, right)

@@ -1,0 +1,1 @@
+"""An encoder adapted to documents of one's own by one command, and whether it is better than it was."""

@@ -1,0 +1,181 @@
+"""Adapt an encoder to documents of your own, and judge whether it is better than it was.
+
+    stele adapt intfloat/multilingual-e5-small --documents my_text/ --data my_set/ --hours 1
+    stele adapt FOLDER --documents my_text/ --methods msm crop ccp --benchmarks tatoeba lareqa --seeds 3
+    stele adapt FOLDER --documents my_text/ --plan              # downloads, disk and hours; nothing is run
+    stele adapt FOLDER --documents my_text/ --seeds 5           # later: two seeds more, everything else is there
+    stele adapt FOLDER --documents my_text/ --snakemake --profile slurm # the last: options of Snakemake
+
+Trains one model a method and seed, and one of masked language modelling with as many operations, and evaluates them and
+the encoder as it is on the same benchmarks. Writes adapt/NAME.yaml, a configuration like any other, whose sizes follow
+from the encoder and the budget (docs/adapt.md); what is edited there stays. Then builds the verdicts and their card,
+results_adapt/NAME/verdict.json, card.md and card.html.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from stele.adapt.planning.configuration import (
+    COMMAND,
+    DEFAULT_BENCHMARKS,
+    FOLDER,
+    MEASURED,
+    SEEDS,
+    configuration,
+    earlier_call,
+    gpus,
+    methods_of,
+    steps_of,
+    write_scale,
+)
+from stele.adapt.planning.corpus import user_corpus
+from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
+from stele.artifacts import records
+from stele.catalogue import entries, read_yaml, whole
+from stele.catalogue.schema.adaptation import AdaptationRules
+from stele.catalogue.schema.languages import Language
+from stele.cluster.sizes import shape_of
+from stele.command import arguments
+from stele.config.model import parse_config
+from stele.errors import SteleError, unknown
+from stele.evaluate.evaluate import build, check_checkpoint, cost, encoding_of, model_of, write
+from stele.evaluate.user_sets import merged
+from stele.files.formats import duration
+from stele.files.paths import inside
+from stele.files.reading import read_json
+from stele.plan.plan import Plan, make_plan
+
+SCALE = "laptop"
+MOST_THREADS = 8
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="ENCODER", help="a hub id, a folder, or a key of models.yaml")
+    parser.add_argument("--documents", required=True, type=Path, metavar="FOLDER", help="your text: see docs/adapt.md")
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help="default: msm; the first sets the compute of all")
+    parser.add_argument(
+        "--benchmarks",
+        nargs="+",
+        metavar="NAME",
+        help=f"default: those of --data, else {' '.join(DEFAULT_BENCHMARKS)}",
+    )
+    parser.add_argument(
+        "--data",
+        nargs="+",
+        action="extend",
+        type=Path,
+        default=[],
+        metavar="FOLDER",
+        help="data sets of your own, in BEIR's or MTEB's layout; each is called as its folder",
+    )
+    parser.add_argument("--languages", nargs="+", metavar="CODE", help="to evaluate in; default: of the documents")
+    parser.add_argument("--seeds", type=arguments.whole, metavar="N", help=f"of each method; default: {SEEDS}")
+    parser.add_argument("--hours", type=arguments.number, help="of all trainings together; sets the steps")
+    parser.add_argument("--steps", type=arguments.whole, help="of the first method, in place of --hours")
+    parser.add_argument("--name", help="what the adaptation is called; default: as the encoder")
+    parser.add_argument("--encoding", nargs="+", default=[], metavar="KEY=VALUE", help="how it makes vectors")
+    parser.add_argument("--configfile", type=Path, help="more keys of config.yaml, as user_data")
+    parser.add_argument(
+        "--snakemake", nargs=argparse.REMAINDER, default=[], metavar="OPTION", help="the last: options of Snakemake"
+    )
+    parser.add_argument("--plan", action="store_true", help="show what it takes and run nothing")
+
+
+def run(args: argparse.Namespace) -> None:
+    if not Path("config.yaml").is_file():
+        raise SteleError(f"config.yaml: not here; run `{COMMAND}` in the project's folder")
+    check_names(args)
+    # the encoder's key, what config.yaml must say of it, and the documents
+    name, model = model_of(args.model, encoding_of(args.encoding), args.name)
+    path = inside(FOLDER, f"{name}.yaml", f"the encoder {args.model}")
+    corpus, languages = user_corpus(args.documents, entries(Language))
+    # the configuration of this adaptation, over that of an earlier call and the user's other keys
+    earlier = earlier_call(path, args)
+    values = configuration(args, name, model, corpus, languages, earlier)
+    scale = {"like": SCALE, "title": f"{name} on documents of one's own", "generated": False}
+    scale |= {"threads": min(MOST_THREADS, len(os.sched_getaffinity(0))), "gpus": gpus(args.snakemake)}
+    write_scale(Path(values["scale"]), scale)
+    # sizes by the encoder's shape; the steps may take a measurement
+    plan = plan_of({**values, "adapt": None})
+    check_checkpoint(plan, name)
+    rules = whole(AdaptationRules)
+    methods = methods_of(args, earlier, name)
+    sizes = sizes_of(shape_of(plan, name).shape, rules)
+
+    def with_steps(steps: int) -> dict[str, Any]:
+        fresh = trained_models(name, methods, languages, sizes, steps, scale["gpus"])
+        return {**values, "models": {**values["models"], **fresh, **earlier.get("models", {})}}
+
+    values["adapt"] = {**evaluated_keys(name, methods, rules), **values["adapt"]}
+    steps = steps_of(args, earlier, name, rules)
+    if steps is None and not args.plan:
+        seconds = measure(path, with_steps(rules.steps), rules, args.snakemake)
+        number = (len(methods) + 1) * len(values["seeds"]["pretraining"])
+        steps = steps_within(args.hours, seconds, number, rules)
+        values["adapt"] |= {"hours": args.hours, "step_seconds": seconds}
+        print(f"{steps} steps of {duration(seconds)} in each of {number} trainings", flush=True)
+    values = with_steps(steps or rules.steps)
+    # everything is checked before it is written
+    plan = plan_of(values)
+    plan.adaptation.keys()
+    write(path, values, COMMAND)
+    targets = [plan.paths.verdict, plan.paths.adaptation_card]
+    words = [*targets, "--configfile", str(path), *args.snakemake]
+    print(f"snakemake {shlex.join(words)}", flush=True)
+    if args.plan:
+        if steps is None:
+            print(f"--hours: the steps follow from a measurement; this is for {rules.steps}")
+        print(cost(targets, path, f"adapting {name} with {', '.join(methods)}", on_cluster="slurm" in args.snakemake))
+        return
+    print(f"Logs: {plan.paths.logs}/", flush=True)
+    build(words)
+    report(plan)
+
+
+def check_names(args: argparse.Namespace) -> None:
+    """Refuses what no configuration can say."""
+    rules = whole(AdaptationRules)
+    for method in args.methods or ():
+        if method not in rules.methods:
+            raise unknown("method", method, rules.methods)
+    if args.hours is not None and args.steps is not None:
+        raise SteleError("--hours, --steps: one follows from the other; give one of them")
+    for option in ("hours", "steps", "seeds"):
+        value = getattr(args, option)
+        if value is not None and value <= 0:
+            raise SteleError(f"--{option} {value:g}: want more than 0")
+
+
+def plan_of(values: dict[str, Any]) -> Plan:
+    """The plan of a configuration beside config.yaml. Raises SteleError for what is wrong in it."""
+    return make_plan(parse_config(merged(read_yaml("config.yaml"), values)))
+
+
+def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options: Sequence[str]) -> float:
+    """Seconds of a step of the first method on this machine, by a training of a few steps."""
+    first = values["adapt"]["methods"][0]
+    measured = f"{values['adapt']['base']}-{MEASURED}"
+    model = dict(values["models"][first])
+    model["override"] = {**model["override"], "steps": rules.measured_steps, "warmup_steps": 1}
+    with_measured = {**values, "models": {**values["models"], measured: model}}
+    record = plan_of(with_measured).paths.pretrained(measured, 0)
+    write(path, with_measured, COMMAND)
+    print(f"Measuring {rules.measured_steps} steps of {first}, which say how many fit", flush=True)
+    build([record, "--configfile", str(path), *options])
+    return round(records.read_record(record)["train_seconds"] / rules.measured_steps, 3)
+
+
+def report(plan: Plan) -> None:
+    """Prints the verdicts and where the card and the encoders are."""
+    for comparison in read_json(Path(plan.paths.verdict), "verdict")["comparisons"]:
+        print(comparison["sentence"])
+    print(f"Card: {plan.paths.adaptation_card}, {Path(plan.paths.adaptation_card).with_suffix('.html')}")
+    for key, record in plan.adaptation.encoders().items():
+        if key.rpartition(":")[0] in plan.adaptation.values.methods:
+            print(f"{key}: {Path(record).parent}")

@@ -1,0 +1,74 @@
+"""Divide the documents of a language: those that are trained on, and a few that no training reads.
+
+The documents that are held out lie evenly in the corpus: a tenth of all, at most 128, none of a single document
+(catalogue/adaptation.yaml). Copies of a held-out document's text are trained on by no method either.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+
+from stele.artifacts import records
+from stele.artifacts.documents import DocumentWriter, read_documents, read_sentences
+from stele.catalogue import whole
+from stele.catalogue.schema.adaptation import AdaptationRules
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
+
+JOB = "hold_out"
+SIDES = ("training", "held_out")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--side", required=True, choices=SIDES, help="which of the two to write")
+    parser.add_argument("--documents", required=True, nargs="+", type=Path, metavar="RECORD", help="shards in order")
+    arguments.add_record(parser, JOB)
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    # the texts that are held out, by their digests
+    texts = [text_digest(sentences) for path in args.documents for _, sentences in read_sentences(path)]
+    different, rules = list(dict.fromkeys(texts)), whole(AdaptationRules).held_out
+    number = min(rules.documents, int(rules.share * len(different)))
+    held_out = {different[place] for place in spread(len(different), number)}
+    # one side of the documents
+    kept = [(text in held_out) == (args.side == "held_out") for text in texts]
+    if len(texts) > 1 and len(different) == 1:
+        raise SteleError(f"{args.documents[0]}: {len(texts)} documents of one text; want different ones to train on")
+    documents = chain.from_iterable(map(read_documents, args.documents))
+    with atomic_directory(args.output.parent, JOB) as folder:
+        with DocumentWriter(folder) as writer:
+            for document, of_side in zip(documents, kept, strict=True):
+                if of_side:
+                    writer.add(document)
+        records.write_record(
+            folder / args.output.name,
+            job=JOB,
+            inputs={f"documents:{n}": path for n, path in enumerate(args.documents, 1)},
+            clock=clock,
+            side=args.side,
+            **{key: records.read_record(args.documents[0])[key] for key in ("corpus", "language")},
+            **writer.counts,
+            outputs=folder_facts(folder),
+        )
+
+
+def spread(size: int, number: int) -> list[int]:
+    """`number` of the numbers below `size`, evenly apart.
+
+    >>> spread(10, 3), spread(1, 0)
+    ([1, 5, 8], [])
+    """
+    return [size * (2 * n + 1) // (2 * number) for n in range(number)]
+
+
+def text_digest(sentences: Sequence[str]) -> bytes:
+    """A digest of a document's text."""
+    return sha256("\n".join(sentences).encode()).digest()

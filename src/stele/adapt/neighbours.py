@@ -1,0 +1,109 @@
+"""Find the neighbour of a sentence among sentences of held-out documents, with one encoder.
+
+Of each document's sentences 1 and 2, 3 and 4, ... the first asks, as a query, for the second, as a passage, among 128
+second sentences of its language by cosine. Sentences of one text belong together without any judgments: what is found
+says what an encoder learnt of the text, not how it retrieves. The mean cosine of what does not belong together says
+whether vectors have collapsed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stele.artifacts import records
+from stele.artifacts.documents import read_sentences
+from stele.catalogue import whole
+from stele.catalogue.schema.adaptation import AdaptationRules
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.files.atomic import atomic_directory
+from stele.files.reading import parse_object
+
+JOB = "neighbours"
+Pair = tuple[str, str]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--encoder", required=True, type=Path, help="record.json in the encoder's folder")
+    parser.add_argument("--encoding", default="{}", metavar="JSON", help="keys of an encoding, by who says them")
+    parser.add_argument(
+        "--documents", required=True, nargs="+", metavar="LANGUAGE=RECORD", help="documents that are held out"
+    )
+    parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
+    arguments.add_record(parser, JOB)
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    import torch
+
+    from stele.encoders.load import load_encoder
+    from stele.training.processes import default_device
+
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    documents = dict(text.partition("=")[::2] for text in args.documents)
+    encoder = load_encoder(
+        args.encoder.parent, parse_object(args.encoding, "--encoding") or None, str(default_device())
+    )
+    candidates = whole(AdaptationRules).held_out.candidates
+    languages = {}
+    for language, record in documents.items():
+        texts = list(islice(pairs(sentences for _, sentences in read_sentences(record)), candidates))
+        if len(texts) < 2:
+            continue
+        queries = unit(encoder.encode([query for query, _ in texts], "query"))
+        passages = unit(encoder.encode([encoder.spec.passage("", passage) for _, passage in texts], "passage"))
+        languages[language] = accuracy(queries, passages)
+    with atomic_directory(args.output.parent, JOB) as folder:
+        records.write_record(
+            folder / args.output.name,
+            job=JOB,
+            inputs={"encoder": args.encoder, **{f"documents:{code}": Path(path) for code, path in documents.items()}},
+            clock=clock,
+            languages=languages,
+            left_out=sorted(documents.keys() - languages.keys()),
+            content=languages,
+            **encoder.facts(),
+        )
+
+
+def pairs(documents: Iterable[Sequence[str]]) -> Iterable[Pair]:
+    """Neighbouring sentences, no sentence twice; of equal pairs the first.
+
+    >>> list(pairs([["a", "b", "c"], ["d", "e"], ["a", "b"]]))
+    [('a', 'b'), ('d', 'e')]
+    """
+    first: dict[Pair, None] = {}
+    for sentences in documents:
+        first |= dict.fromkeys(zip(sentences[::2], sentences[1::2], strict=False))
+    return list(first)
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """Vectors float32 [n, d] of length 1. Raises SteleError for one without a length."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not lengths.all():
+        raise SteleError("an encoder gave a vector of zeros for a held-out sentence")
+    return vectors / lengths
+
+
+def accuracy(queries: np.ndarray, passages: np.ndarray) -> dict[str, Any]:
+    """Of unit vectors [n, d] each: how many of n queries are closest to the passage of their line (of equals none).
+
+    `cosine` is the mean over pairs of different lines.
+
+    >>> accuracy(np.eye(3), np.eye(3)[[0, 2, 1]])
+    {'sentences': 3, 'found': 1, 'cosine': 0.333333}
+    """
+    scores, number = queries @ passages.T, len(queries)
+    own = np.diag(scores)
+    others = np.where(np.eye(number, dtype=bool), -np.inf, scores)
+    cosine = (scores.sum() - own.sum()) / (number * (number - 1))
+    return {"sentences": number, "found": int((own > others.max(axis=1)).sum()), "cosine": round(float(cosine), 6)}

@@ -1,0 +1,183 @@
+"""The card of an adaptation: verdicts, scores, trainings, neighbours, the command, how to load; as pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from stele.files.formats import duration
+from stele.tables.render import pages
+from stele.tables.render.card import Sheet, markdown_sheet
+from stele.tables.render.formats import markdown_page
+
+VERDICTS = ("method", "benchmark", "against", "verdict", "what would tell", "difference", "interval", "p", "seeds")
+SCORES = ("benchmark", "model", "metric", "seeds", "mean", "95 % interval")
+TRAININGS = ("model", "seed", "task", "labels", "steps", "loss", "by chance", "CPU time", "wall time")
+NEIGHBOURS = ("model", "seeds", "language", "sentences", "found", "share", "mean cosine of others")
+Verdict = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class AdaptationCard:
+    """A card, ready for its templates."""
+
+    title: str
+    summary: Sequence[str]
+    warnings: Sequence[str]
+    labels: Sequence[str]
+    facts: Mapping[str, str]
+    verdicts: Sheet
+    scores: Sheet
+    languages: Sheet
+    trainings: Sheet
+    neighbours: Sheet
+    rules: str
+    command: str
+    loading: Sequence[str]
+
+
+def make_card(verdict: Verdict) -> AdaptationCard:
+    """The card of an adaptation's verdict.json."""
+    trainings = verdict["trainings"]
+    rules, looks = verdict["rules"], len(verdict["looks"])
+    best = next(training for training in trainings if training["model"] == verdict["methods"][0])
+    return AdaptationCard(
+        title=f"{verdict['base']}, adapted",
+        summary=[comparison["sentence"] for comparison in verdict["comparisons"]],
+        warnings=[*warnings(trainings), *leaks(verdict["leakage"])],
+        labels=verdict["labels"],
+        facts=_facts(verdict),
+        verdicts=Sheet(VERDICTS, [_verdict(row) for row in verdict["comparisons"]], 5),
+        scores=Sheet(SCORES, [_score(row) for row in verdict["values"]], 4),
+        languages=languages(verdict["values"]),
+        trainings=Sheet(TRAININGS, [line for row in trainings for line in _training(row)], 4),
+        neighbours=Sheet(NEIGHBOURS, list(_neighbours(verdict["neighbours"])), 3),
+        rules=(
+            "Differences are taken query by query over seeds, as for the papers' claims. The smallest difference of "
+            f"interest is {rules['bar']:g}; at least {rules['fewest_seeds']} seeds decide; Holm's procedure keeps the "
+            f"chance of any wrong verdict of look {looks} at {rules['alpha'] / 2**looks:g}"
+        ),
+        command=verdict["command"],
+        loading=[
+            "from sentence_transformers import SentenceTransformer",
+            f'encoder = SentenceTransformer("{best["folder"]}")',
+            'vectors = encoder.encode(["a text of yours"])',
+        ],
+    )
+
+
+def warnings(trainings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What went wrong in the trainings of each model: divergence, tasks that learnt nothing, losses above chance."""
+    problems: dict[tuple[str, str], list[str]] = {}
+    for training in trainings:
+        model, seed, unlearnt = training["model"], f"seed {training['seed']}", training.get("unlearnt") or {}
+        if training.get("diverged"):
+            problems.setdefault((model, "diverged"), []).append(f"{seed}: {training['diverged']}")
+            continue
+        for task, reason in unlearnt.items():
+            problems.setdefault((model, f"{task} learnt nothing"), []).append(f"{seed}: {reason}")
+        for task in training["above_chance"]:
+            if task not in unlearnt:
+                loss, chance = training["losses"][task], training["chance"][task]
+                what = f"the loss of {task} ended above that of a guess"
+                problems.setdefault((model, what), []).append(f"{seed}: {loss:.2f}, by chance {chance:.2f}")
+    for (model, what), seeds in problems.items():
+        yield f"{model}: {what} ({'; '.join(seeds)})"
+
+
+def leaks(counts: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[str]:
+    """Which texts of benchmarks stand in the documents."""
+    for benchmark, kinds in counts.items():
+        for kind, of_kind in kinds.items():
+            if found := of_kind["exact"] + of_kind["near"]:
+                how = f"{of_kind['exact']} as they are, {of_kind['near']} nearly"
+                yield f"{found} of the {of_kind['texts']} {kind} of {benchmark} stand in the documents ({how})"
+
+
+def _facts(verdict: Verdict) -> dict[str, str]:
+    trainings, budget = verdict["trainings"], verdict["budget"]
+    seconds = {key: sum(training.get(key, 0.0) for training in trainings) for key in ("cpu_seconds", "wall_seconds")}
+    facts = {
+        "encoder": verdict["base"],
+        "methods": ", ".join(verdict["methods"]),
+        "control": f"{verdict['control']}: masked language modelling with as many operations",
+        "all trainings": f"{duration(seconds['wall_seconds'])}, {duration(seconds['cpu_seconds'])} of CPU",
+        "device": ", ".join(sorted({training["device"] for training in trainings if "device" in training})),
+    }
+    if budget["hours"]:
+        facts["budget"] = (
+            f"{budget['hours']:g} hours, by {duration(budget['step_seconds'])} a step of {verdict['methods'][0]}"
+        )
+    return facts
+
+
+def _verdict(row: Mapping[str, Any]) -> list[str]:
+    needed = row["seeds_needed"]
+    tell = f"{needed} seeds" if needed else row["reason"] if row["state"] == "undecided" else ""
+    numbers = [_number(row["mean"], "+.4f"), _interval(row["interval"], "+.4f"), _number(row["p"], ".3g")]
+    return [row["model"], row["benchmark"], row["against"], row["state"], tell, *numbers, str(row["seeds"] or "")]
+
+
+def _score(row: Mapping[str, Any]) -> list[str]:
+    head = [row["benchmark"], row["model"], row["metric"], str(len(row["seeds"]) or "as it is")]
+    return [*head, f"{row['mean']:.4f}", _interval(row["interval"], ".4f")]
+
+
+def languages(values: Sequence[Mapping[str, Any]]) -> Sheet:
+    """A line a benchmark and language, a column a model."""
+    models = list(dict.fromkeys(row["model"] for row in values))
+    scores: dict[tuple[str, str, str], dict[str, str]] = {}
+    for row in values:
+        for code, value in row["languages"].items():
+            scores.setdefault((row["benchmark"], code, str(row["queries"][code])), {})[row["model"]] = f"{value:.4f}"
+    rows = [[*line, *(of.get(model, "—") for model in models)] for line, of in scores.items()]
+    return Sheet(("benchmark", "language", "queries", *models), rows, 2)
+
+
+def _training(row: Mapping[str, Any]) -> Iterator[list[str]]:
+    """A line a task; tasks without a loss by chance, as gradients' norms, have none."""
+    for task, chance in row["chance"].items():
+        times = [duration(row[key]) if key in row else "—" for key in ("cpu_seconds", "wall_seconds")]
+        numbers = [str(row["steps"]), _number(row["losses"].get(task), ".2f"), f"{chance:.2f}"]
+        yield [row["model"], str(row["seed"]), task, ", ".join(row["labels"]), *numbers, *times]
+
+
+def _neighbours(runs: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
+    """A line a model and language, means over seeds."""
+    by_model: dict[str, list[Mapping[str, Any]]] = {}
+    for run in runs:
+        by_model.setdefault(run["model"], []).append(run["languages"])
+    for model, of_seeds in by_model.items():
+        for code, first in of_seeds[0].items():
+            found = fmean(of[code]["found"] for of in of_seeds)
+            cosine = fmean(of[code]["cosine"] for of in of_seeds)
+            share = found / first["sentences"]
+            yield [
+                model,
+                str(len(of_seeds)),
+                code,
+                str(first["sentences"]),
+                f"{found:.1f}",
+                f"{share:.3f}",
+                f"{cosine:.3f}",
+            ]
+
+
+def _number(value: float | None, form: str) -> str:
+    return "—" if value is None else format(value, form)
+
+
+def _interval(limits: Sequence[float | None] | None, form: str) -> str:
+    return f"[{_number(limits[0], form)}, {_number(limits[1], form)}]" if limits else "—"
+
+
+def to_markdown(card: AdaptationCard) -> str:
+    """The card as Markdown; what is long is folded."""
+    return markdown_page("adaptation", card=card, sheet=markdown_sheet)
+
+
+def to_html(card: AdaptationCard) -> str:
+    """The card as a page that needs nothing beside it."""
+    return pages.page("adaptation", title=card.title, card=card)

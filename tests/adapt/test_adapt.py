@@ -1,0 +1,169 @@
+"""stele adapt: sizes by the rules, the configuration that is written and kept, and what is refused."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stele.adapt import adapt
+from stele.adapt.planning.corpus import user_corpus
+from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
+from stele.catalogue import read_yaml, whole
+from stele.catalogue.schema.adaptation import AdaptationRules
+from stele.command import cli
+from stele.config.model import parse_config
+from stele.errors import SteleError
+from stele.plan.plan import make_plan
+from stele.recipes.flops import Shape
+from tests.conftest import ROOT
+from tests.sealed import write_sealed
+
+RULES = whole(AdaptationRules)
+MINILM, BASE, LARGE = Shape(6, 384, 1536, 30522), Shape(12, 768, 3072, 250002), Shape(24, 1024, 4096, 250002)
+
+
+def test_a_larger_encoder_has_a_lower_rate_and_no_larger_steps():
+    sizes = [sizes_of(shape, RULES) for shape in (MINILM, BASE, LARGE)]
+    rates, groups = [line.learning_rate for line in sizes], [line.groups for line in sizes]
+    assert rates == sorted(rates, reverse=True) and len({*rates}) == 3 and groups == sorted(groups, reverse=True)
+
+
+def test_words_do_not_make_an_encoder_larger():
+    assert sizes_of(MINILM._replace(vocabulary=250_000), RULES) == sizes_of(MINILM, RULES)
+
+
+def test_a_budget_is_shared_by_all_trainings_and_one_that_allows_no_step_is_refused():
+    assert steps_within(2.0, 3.6, 8, RULES) == 250
+    with pytest.raises(SteleError, match=r"--hours 0.01 allows 1 steps of 4 s in each of 6 trainings; give 4 min"):
+        steps_within(0.01, 4.0, 6, RULES)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with documents in two languages and a folder that names an encoder of MiniLM's sizes."""
+    (tmp_path / "config.yaml").write_text((ROOT / "config.yaml").read_text())
+    for name in ("text", "encoder", "tatoeba"):
+        (tmp_path / name).mkdir()
+    for code in ("de", "fr"):
+        (tmp_path / f"text/{code}.txt").write_text("A text.\nOf sentences.\n\nAnother one.\n")
+    (tmp_path / "encoder/config.json").write_text(
+        '{"num_hidden_layers": 6, "hidden_size": 384, "intermediate_size": 1536, "vocab_size": 99}'
+    )
+    (tmp_path / "mine.yaml").write_text(f"user_data: {{tatoeba: {tmp_path / 'tatoeba'}}}\noffline: true\n")
+    monkeypatch.chdir(tmp_path)
+    for name in ("paper_tables", "src"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.setattr(adapt, "check_checkpoint", lambda plan, name: None)
+    monkeypatch.setattr(adapt, "report", lambda plan: None)
+    started = []
+    monkeypatch.setattr(adapt, "build", started.append)
+    return started
+
+
+def call(*words):
+    common = ["encoder", "--documents", "text", "--benchmarks", "tatoeba", "--configfile", "mine.yaml"]
+    return cli.main(["adapt", *common, *words, "--encoding", "pooling=mean"])
+
+
+def written():
+    return yaml.safe_load(open("adapt/encoder.yaml"))
+
+
+def test_the_control_and_other_methods_take_as_many_operations_as_the_first(project):
+    assert call("--methods", "msm", "crop", "ict", "ccp", "--steps", "40", "--seeds", "3") == 0
+    values = written()
+    plan = make_plan(parse_config({**read_yaml("config.yaml"), **values}))
+    first, *others = [f"encoder-{name}" for name in ("msm", "crop", "ict", "ccp", "mlm")]
+    assert plan.pretraining.recipe(first).steps == 40 and plan.pretraining.recipe(first).warmup_steps == 4
+    for model in others:
+        recipe = plan.pretraining.recipe(model)
+        assert recipe.steps is None and (recipe.to_equal().objective, recipe.to_equal().steps) == ("msm", 40)
+        assert recipe.learning_rate == plan.pretraining.recipe(first).learning_rate
+    assert values["adapt"]["control"] == "encoder-mlm" and len(plan.adaptation.encoders()) == 15
+    assert project[0][:2] == ["results_adapt/encoder/verdict.json", "results_adapt/encoder/card.md"]
+
+
+def test_held_out_documents_are_mined_by_no_method(project):
+    assert call("--steps", "40") == 0
+    plan = make_plan(parse_config({**read_yaml("config.yaml"), **written()}))
+    read = {path for store in ("msm", "mlm") for code in ("de", "fr") for path in plan.mining.documents(store, code)}
+    assert read and all("/training/" in path for path in read)
+    assert all("/held_out/" in path for path in plan.adaptation.held_out().values())
+
+
+def test_a_second_call_adds_seeds_and_keeps_what_was_edited(project):
+    assert call("--steps", "40", "--seeds", "3") == 0
+    values = written()
+    values["models"]["encoder-msm"]["override"]["learning_rate"] = 1e-6
+    Path("adapt/encoder.yaml").write_text(yaml.safe_dump(values))
+    assert call("--steps", "40", "--seeds", "3") == 0 and written()["models"] == values["models"]
+    assert call("--seeds", "5") == 0
+    after = written()
+    assert after["seeds"]["pretraining"] == [0, 1, 2, 3, 4] and after["models"] == values["models"]
+
+
+def test_hours_set_the_steps_by_a_measured_step_which_is_kept(project, monkeypatch, capsys):
+    """Eight steps in 16 seconds: 6 trainings of an hour together have 300 steps each."""
+
+    def build(words):
+        project.append(words)
+        if words[0].endswith("encoders/encoder-measured/pt0/record.json"):
+            Path(words[0]).parent.mkdir(parents=True, exist_ok=True)
+            write_sealed(Path(words[0]), {"job": "pretrain", "labels": [], "train_seconds": 16.0})
+
+    monkeypatch.setattr(adapt, "build", build)
+    assert call("--hours", "1") == 0
+    assert "300 steps of 2 s in each of 6 trainings" in capsys.readouterr().out
+    values = written()
+    assert values["models"]["encoder-msm"]["override"]["steps"] == 300 and values["adapt"]["step_seconds"] == 2.0
+    assert "encoder-measured" not in values["models"]
+    assert call("--hours", "1") == 0 and len(project) == 3  # measured once
+    assert call() == 0 and written()["models"] == values["models"]
+
+
+def test_other_steps_or_documents_under_the_same_name_are_refused(project, tmp_path, capsys):
+    assert call("--steps", "40") == 0
+    assert call("--steps", "41") == 0  # nothing was trained yet
+    record = tmp_path / "work/encoder.scale/encoders/encoder-msm/pt0/record.json"
+    record.parent.mkdir(parents=True)
+    record.write_text("{}")
+    assert call("--steps", "42") == 1 and "has 41 steps; give --name NAME" in capsys.readouterr().err
+    (tmp_path / "text").rename(tmp_path / "other")
+    words = ["adapt", "encoder", "--documents", "other", "--configfile", "mine.yaml"]
+    assert cli.main(words) == 1 and "as its documents; give --name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--methods", "mms"], "'msm'"),
+        (["--benchmarks", "tatoba"], "'tatoeba'"),
+        (["--hours", "1", "--steps", "5"], "one follows from the other"),
+        (["--steps", "0"], "--steps 0: want more than 0"),
+        (["--seeds", "-1"], "--seeds -1: want more than 0"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(project, capsys, words, said):
+    assert call(*words) == 1
+    assert said in capsys.readouterr().err and not project
+
+
+def test_a_folder_without_documents_is_told(tmp_path):
+    (tmp_path / "notes.pdf").write_text("x")
+    with pytest.raises(SteleError, match="no documents in it"):
+        user_corpus(tmp_path, {})
+
+
+def test_models_of_an_adaptation_are_trained_from_its_base():
+    keys = evaluated_keys("labse", ["msm"], RULES)
+    models = trained_models("labse", ["msm"], ["en"], sizes_of(BASE, RULES), 20, 0)
+    config = {"scale": "miniature", "models": models, "adapt": {**keys, "benchmarks": ["tatoeba"]}}
+    parse_config(config)
+    with pytest.raises(SteleError, match=r"adapt.methods.0: unknown model trained from labse 'labse-mssm'"):
+        parse_config({**config, "adapt": {**config["adapt"], "methods": ["labse-mssm"]}})
+
+
+def test_the_namespace_of_a_call_is_checked_before_anything_is_read():
+    with pytest.raises(SteleError, match="unknown method"):
+        adapt.check_names(argparse.Namespace(methods=["x"], benchmarks=None, hours=None, steps=None, seeds=None))

@@ -1,0 +1,52 @@
+"""The card of an adaptation: what went wrong comes first, and nothing is said that was not measured."""
+
+from stele.tables.render.adaptation import make_card, to_html, to_markdown
+
+TRAINING = {"folder": "work/x", "labels": [], "steps": 9, "chance": {"msm": 3.8}, "cpu_seconds": 60.0}
+COMPARISON = {"model": "e-msm", "benchmark": "b", "metric": "m", "against": "e", "reason": "", "p": None, "seeds": 1}
+VERDICT = {
+    "base": "e",
+    "methods": ["e-msm"],
+    "control": "e-mlm",
+    "looks": [1],
+    "labels": ["diverged pretraining"],
+    "command": "stele adapt e --documents 'my text'",
+    "budget": {"hours": 1.0, "step_seconds": 2.0},
+    "rules": {"alpha": 0.05, "bar": 0.01, "fewest_seeds": 3},
+    "comparisons": [
+        {
+            **COMPARISON,
+            "state": "undecided",
+            "mean": 0.1,
+            "interval": None,
+            "seeds_needed": None,
+            "sentence": "e-msm: open",
+        }
+    ],
+    "values": [
+        {**COMPARISON, "seeds": ["pt0"], "mean": 0.5, "interval": None, "languages": {"de": 0.5}, "queries": {"de": 7}}
+    ],
+    "trainings": [
+        {**TRAINING, "model": "e-msm", "seed": 0, "losses": {"msm": 4.1}, "above_chance": ["msm"]},
+        {**TRAINING, "model": "e-mlm", "seed": 0, "losses": {}, "above_chance": [], "diverged": "cosine .99"},
+    ],
+    "neighbours": [{"model": "e", "languages": {"de": {"sentences": 10, "found": 4, "cosine": 0.25}}}],
+    "leakage": {"b": {"passages": {"texts": 100, "exact": 3, "near": 2}}},
+}
+
+
+def test_a_loss_above_chance_a_collapse_and_a_leak_are_warnings_on_the_card():
+    card = make_card(VERDICT)
+    assert card.warnings == [
+        "e-msm: the loss of msm ended above that of a guess (seed 0: 4.10, by chance 3.80)",
+        "e-mlm: diverged (seed 0: cosine .99)",
+        "5 of the 100 passages of b stand in the documents (3 as they are, 2 nearly)",
+    ]
+    for page in (to_markdown(card), to_html(card)):
+        assert "by chance 3.80" in page and "cosine .99" in page
+        assert "5 of the 100 passages" in page and "SentenceTransformer" in page
+
+
+def test_what_is_missing_is_a_dash():
+    card = make_card(VERDICT)
+    assert card.verdicts.rows[0][-4:] == ["+0.1000", "—", "—", "1"] and card.trainings.rows[1][5:7] == ["—", "3.80"]

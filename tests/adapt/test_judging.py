@@ -1,0 +1,101 @@
+"""Verdicts of an adaptation on planted results: what differs is told, and few seeds decide nothing."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from stele.catalogue import entry
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.claims.judging.adaptation import judge_looks, rows_of, values_of
+from tests.claims.made_results import PRETRAINED, UNTRAINED, write_system
+
+METRIC, SETTING = entry(Benchmark, "tatoeba").metrics[0], "direct"
+QUERIES, LANGUAGES = 200, ("de", "fr")
+
+
+def planted(folder, effects, seeds, over_seeds=0.002):
+    """Results of models on Tatoeba, each above a query's worth by its effect; the encoder as it was has no seeds."""
+    generator = np.random.default_rng(5)
+    names = [code for code in LANGUAGES for _ in range(QUERIES)]
+    worth = generator.uniform(0.2, 0.6, len(names))
+    for model, effect in effects.items():
+        trained = model != "base"
+        shift = generator.normal(0, over_seeds, (seeds, 1, 1)) if trained else np.zeros((1, 1, 1))
+        values = worth + effect + shift + generator.normal(0, 0.02, len(names))
+        write_system(
+            folder, f"tatoeba/{model}/{SETTING}", {METRIC: values}, names, PRETRAINED if trained else UNTRAINED
+        )
+    settings = {
+        "base": "base",
+        "control": "mlm",
+        "benchmarks": {"tatoeba": {"setting": SETTING, "metric": METRIC}},
+        "seeds": list(range(seeds)),
+    }
+    return {**settings, "methods": [model for model in effects if model not in ("base", "mlm")], "looks": [seeds]}
+
+
+def states(comparisons):
+    return {(one.row.model, one.against): one.state for one in comparisons}
+
+
+def test_better_worse_and_no_effect_are_told_apart(tmp_path):
+    settings = planted(tmp_path, {"base": 0.0, "mlm": -0.05, "up": 0.05, "same": 0.0, "down": -0.1}, seeds=4)
+    found = states(judge_looks(tmp_path, settings, rows_of(settings), 0.01))
+    assert found["up", "base"] == found["up", "mlm"] == found["same", "mlm"] == "better"
+    assert found["same", "base"] == "no effect"
+    assert found["down", "base"] == found["down", "mlm"] == "worse"
+
+
+def test_two_seeds_decide_nothing_and_say_so(tmp_path):
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.2}, seeds=2)
+    for comparison in judge_looks(tmp_path, settings, rows_of(settings), 0.01):
+        assert comparison.state == "undecided" and "seeds" in comparison.sentence
+
+
+def test_one_seed_has_no_interval(tmp_path):
+    """Queries alone would make it look sure."""
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.2}, seeds=1)
+    for comparison in judge_looks(tmp_path, settings, rows_of(settings), 0.01):
+        assert comparison.interval is None and "1 of at least 3 seeds" in comparison.sentence
+
+
+def test_more_seeds_are_another_look_at_half_of_the_level_and_what_was_decided_stays(tmp_path):
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.1, "unsure": 0.01}, 6, over_seeds=0.01)
+    first = {
+        (c.row.model, c.against): c for c in judge_looks(tmp_path, {**settings, "looks": [3]}, rows_of(settings), 0.01)
+    }
+    both = {
+        (c.row.model, c.against): c
+        for c in judge_looks(tmp_path, {**settings, "looks": [3, 6]}, rows_of(settings), 0.01)
+    }
+    assert {c.state for c in first.values()} >= {"undecided", "better"}
+    for key, comparison in first.items():
+        if comparison.state == "undecided":
+            assert both[key].look == 2 and both[key].verdict.level <= 0.0125
+        else:
+            assert (both[key].look, both[key].verdict) == (1, comparison.verdict)
+
+
+def test_the_difference_and_its_interval_are_those_of_seeds_and_queries_by_hand(tmp_path):
+    """One method, the encoder as it was without seeds: var(D) / P and the variance over queries, Satterthwaite's t."""
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.03}, seeds=5, over_seeds=0.01)
+    comparison = judge_looks(tmp_path, settings, rows_of(settings), 0.01)[0]
+    values = {row["model"]: row for row in values_of(tmp_path, rows_of(settings))}
+    assert comparison.verdict.mean == pytest.approx(values["up"]["mean"] - values["base"]["mean"])
+    import pyarrow.parquet
+
+    def scores(model, seed):
+        table = pyarrow.parquet.read_table(tmp_path / f"tatoeba/{model}/{SETTING}/pt{seed}-ft0/queries.parquet")
+        return np.array(table.column(METRIC).to_pylist()).reshape(len(LANGUAGES), QUERIES)
+
+    base = scores("base", 0)
+    differences = np.stack([scores("up", seed) - base for seed in range(5)])
+    over_seeds = differences.mean(axis=(1, 2)).var(ddof=1) / 5
+    over_queries = differences.mean(axis=0).var(axis=1, ddof=1) / QUERIES / len(LANGUAGES) ** 2
+    parts = [(over_seeds, 4), *((part, QUERIES - 1) for part in over_queries)]
+    variance = sum(part for part, _ in parts)
+    freedom = variance**2 / sum(part**2 / degrees for part, degrees in parts)
+    reach = stats.t.ppf(1 - comparison.verdict.level / 2, freedom) * variance**0.5
+    assert comparison.verdict.interval == pytest.approx(
+        (comparison.verdict.mean - reach, comparison.verdict.mean + reach)
+    )

@@ -1,0 +1,65 @@
+# An adaptation: documents held out, the encoder as it was and the trained ones compared. `stele adapt` asks for it.
+
+
+rule hold_out:
+    input:
+        documents=lambda wildcards: plan.corpora.documents(
+            wildcards.corpus, wildcards.part
+        ),
+    output:
+        record=plan.paths.split("{side}", "{corpus}", "{part}"),
+    wildcard_constraints:
+        side="training|held_out",
+        corpus="[a-z0-9_]+",
+    params:
+        code=code("adapt.hold_out"),
+    message:
+        "Hold documents of {wildcards.part} out: {wildcards.side}"
+    shell:
+        "python -m stele adapt hold_out --side {wildcards.side} --documents {input.documents} --output {output.record}"
+        " > {log} 2>&1"
+
+
+rule neighbours:
+    input:
+        unpack(plan.adaptation.neighbour_inputs),
+    output:
+        record=plan.paths.neighbours("{model}", "{pt}"),
+    wildcard_constraints:
+        pt=r"\d+",
+    params:
+        code=code("adapt.neighbours"),
+        documents=lambda wildcards: assignments(plan.adaptation.held_out()),
+        encoding=lambda wildcards: plan.adaptation.encoding(wildcards.model),
+        threads=plan.settings.sizes.threads,
+    message:
+        "Find neighbours of held-out sentences with {wildcards.model} (seed {wildcards.pt})"
+    shell:
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
+        " adapt neighbours --encoder {input.encoder} --encoding {params.encoding:q} --documents {params.documents}"
+        " --threads {params.threads} --output {output.record} > {log} 2>&1"
+
+
+rule verdict:
+    input:
+        unpack(plan.adaptation.inputs),
+    output:
+        verdict=plan.paths.verdict,
+    params:
+        code=code("adapt.verdict"),
+        settings=lambda wildcards: plan.adaptation.settings(),
+        encoders=lambda wildcards: assignments(plan.adaptation.encoders()),
+        neighbours=lambda wildcards: assignments(plan.adaptation.neighbours()),
+        leakage=lambda wildcards: assignments(plan.adaptation.leakage()),
+        results=lambda wildcards: plan.settings.config.results_dir,
+    message:
+        "Judge the adapted encoders against the encoder as it was and the control"
+    shell:
+        "python -m stele adapt verdict --settings {params.settings:q} --results-dir {params.results}"
+        " --encoders {params.encoders} --neighbours {params.neighbours}"
+        " --leakage {params.leakage} --output {output.verdict} > {log} 2>&1"
+
+
+localrules:
+    hold_out,
+    verdict,
