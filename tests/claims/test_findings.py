@@ -187,6 +187,8 @@ def test_seeds_needed_shrink_what_seeds_can_and_nothing_else():
 
     assert detectable(with_seeds(needed), 0.05) <= 0.02 < detectable(with_seeds(needed - 1), 0.05)
     assert seeds_needed(found, 0.005, 0.05) is None  # the queries alone leave more open
+    many = seeds_needed(found, 0.0057, 0.05)
+    assert many > 100 and detectable(with_seeds(many), 0.05) <= 0.0057 < detectable(with_seeds(many - 1), 0.05)
 
 
 @pytest.mark.parametrize(

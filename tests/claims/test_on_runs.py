@@ -322,6 +322,25 @@ def test_fine_tuning_seeds_take_the_place_where_nothing_is_pretrained(tmp_path):
     assert (once.verdict.state, once.verdict.seeds) == ("undecided", 1)
 
 
+def test_questions_that_all_languages_ask_are_drawn_once(tmp_path):
+    """LAReQA's: the same differences in three languages are as wide as in one, those of Mr. TyDi narrower by root 3."""
+    generator = np.random.default_rng(5)
+    of_question = np.tile(generator.normal(0.05, 0.1, 60), 3)
+    widths = {}
+    for benchmark in ("lareqa", "mrtydi"):
+        folder = tmp_path / benchmark
+        for model, shift in (("mbert", 0.0), ("msm", of_question)):
+            values = np.full((1, 1, 180), 0.3) + shift
+            names = ["ar"] * 60 + ["sw"] * 60 + ["th"] * 60
+            write_system(folder, f"{benchmark}/{model}/zero_shot", {"map@20": values}, names, UNTRAINED)
+        target = {"benchmark": benchmark, "setting": "zero_shot", "metric": "map@20"}
+        left, right = (cells(f"all/{row}/mrr/avg", instead=target) for row in ("ours", "base"))
+        claim = {"kind": "greater", "left": left, "right": right, "printed": {"verdict": "undecided"}}
+        (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(folder, 1))
+        widths[benchmark] = _halfwidth(one)
+    assert widths["lareqa"] == pytest.approx(3**0.5 * widths["mrtydi"], rel=0.03)
+
+
 @pytest.mark.parametrize(("own", "seeds"), [(3, 5), (2, 2), (1, 1)])
 def test_seeds_of_pretraining_count_beside_a_baseline_that_is_fine_tuned_alone(tmp_path, own, seeds):
     """Its own seeds' variance is a part of the error, and of fewer than three nobody knows it."""

@@ -64,14 +64,12 @@ class Judging:
             if not shared:
                 self.left_out[f"{parts[0][1].name}: no language in which all have results"] = None
                 return None
-        return [
-            Term(
-                factor * value.scale,
-                [self.runs.scored(reference.result, reference.metric, code) for code in codes],
-                self.runs.system(reference.result).seeds,
-            )
-            for (factor, value), reference, codes in zip(parts, wanted, languages, strict=True)
-        ]
+        terms = []
+        for (factor, value), reference, codes in zip(parts, wanted, languages, strict=True):
+            system = self.runs.system(reference.result)
+            scores = [self.runs.scored(reference.result, reference.metric, code) for code in codes]
+            terms.append(Term(factor * value.scale, scores, system.seeds, system.finetuning))
+        return terms
 
     def with_terms(self, items: Iterable[Item], parts: Callable[[Item], Parts]) -> list[tuple[Item, list[Term]]]:
         """The items whose terms are there, each with its terms; `parts` is an item's linear combination."""
