@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stele.artifacts.results import RunKey
 from stele.errors import SteleError, unknown
-from stele.papers.paper import CLAIMS, FILE, paper_folder
+from stele.papers.paper import CLAIMS, CORRECTIONS, FILE, paper_folder
 from stele.plan.cached_method import cached_method
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
@@ -62,7 +62,8 @@ class Tables:
     @property
     def claims(self) -> list[str]:
         """The files of the papers' claims, which stand on their pages."""
-        return [str(folder / CLAIMS) for folder in self.folders.values() if (folder / CLAIMS).is_file()]
+        paths = [folder / name for folder in self.folders.values() for name in (CLAIMS, CORRECTIONS)]
+        return [str(path) for path in paths if path.is_file()]
 
     # --- rows ---------------------------------------------------------------------------------------------------------
     @cached_method

@@ -91,7 +91,9 @@ class Runs:
         metrics = {}
         for metric in values[0].values:
             if all(metric in of_file.values for of_file in values):
-                metrics[metric] = self._metric(row, values, metric, [indices for _, indices in groups], bool(finetuning))
+                metrics[metric] = self._metric(
+                    row, values, metric, [indices for _, indices in groups], bool(finetuning)
+                )
         labels = frozenset(label for record in results for label in record.get("labels", ()))
         seeds = tuple(name for name, _ in groups if name)
         return System(seeds, metrics, labels, divergence(groups, results), finetuning)
@@ -127,9 +129,7 @@ class Runs:
                 keys = [first.keys[place] for place in places]
                 of_files = by_file[:, places].mean(axis=1)
                 by_finetuning = np.stack([of_files[indices] for indices in groups]) if is_crossed else None
-                languages[name] = Language(
-                    self._numbers(row.benchmark, name, keys), values[:, places], by_finetuning
-                )
+                languages[name] = Language(self._numbers(row.benchmark, name, keys), values[:, places], by_finetuning)
         return languages
 
     def _numbers(self, benchmark: str, language: str, keys: Iterable[tuple[str, str]]) -> np.ndarray:

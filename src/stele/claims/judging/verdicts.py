@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stele.claims.judging import findings
-from stele.claims.judging.comparisons import Judging, difference, mean_of, signed
+from stele.claims.judging.comparisons import Contrast, Judging, difference, mean_of, signed
 from stele.claims.judging.estimate import interval
 from stele.claims.judging.findings import ALPHA, Case, Verdict, judge_family
 from stele.claims.judging.kinds import judge_on_runs
@@ -53,7 +53,9 @@ class JudgedClaim:
     """A claim with its verdict on runs, in the unit of its table.
 
     source: the paper's claims.yaml. share: the measured gain as a share of the printed one, of margins. diverged: the
-    results it was judged by whose pretraining diverged, with seeds and reasons.
+    results it was judged by whose pretraining diverged, with seeds and reasons. rivals: how many ran, and how many are
+    printed, None where there is but one. contrasts: what is compared. same_as: the claim whose comparisons and verdict
+    have those of this one among them, so that both are one finding; "" where there is none.
     """
 
     paper: str
@@ -68,6 +70,9 @@ class JudgedClaim:
     share: float | None
     labels: tuple[str, ...]
     diverged: tuple[str, ...]
+    rivals: tuple[int, int] | None = None
+    contrasts: frozenset[Contrast] = frozenset()
+    same_as: str = ""
 
 
 def runs_of(folder: Path, look: int) -> Runs:
@@ -102,7 +107,21 @@ def judge_paper(folder: Path, first: Runs, second: Runs | None = None, scale: st
         for later in _look(source, main, paper, claims.bars, second, 2, scale):
             if later.claim.key in open_main:
                 judged[later.claim.key] = later
-    return list(judged.values())
+    return _once(list(judged.values()))
+
+
+def _once(judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
+    """The claims with `same_as`: a main claim before others, one with more comparisons before one with fewer."""
+    findings_of: dict[str, list[JudgedClaim]] = {}  # state -> the claims that stand for a finding
+    same_as: dict[str, str] = {}
+    for one in sorted(judged, key=lambda one: (not one.claim.main, -len(one.contrasts))):
+        standing = findings_of.setdefault(one.verdict.state, [])
+        same = [other for other in standing if one.contrasts and one.contrasts <= other.contrasts]
+        if same:
+            same_as[one.claim.key] = same[0].claim.key
+        else:
+            standing.append(one)
+    return [replace(one, same_as=same_as.get(one.claim.key, "")) for one in judged]
 
 
 def _look(
@@ -136,6 +155,8 @@ def _look(
                 share=_share(judging, verdicts[n]),
                 labels=tuple(sorted(judging.labels)),
                 diverged=tuple(judging.diverged),
+                rivals=judging.rivals,
+                contrasts=frozenset(judging.contrasts),
             )
         )
     return judged
