@@ -7,8 +7,6 @@ import re
 
 import pytest
 
-from stele.claims.judging.on_print import printed_gain
-from stele.papers.addresses import load_paper
 from stele.papers.claims import load_claims
 from stele.tables.render import pages
 from stele.tables.render.claims import draw_claims, place
@@ -116,18 +114,6 @@ def test_a_pretraining_that_diverged_is_a_badge_of_its_claim_alone_and_named_in_
     article = article[: article.index("</article>")]
     assert page.count("a pretraining diverged</span>") == article.count("a pretraining diverged</span>") == 1
     assert f"{said}; of the control" in article
-
-
-def test_the_printed_value_is_that_of_the_papers_numbers(folder):
-    paper = load_paper(folder)
-    claims = {claim.key: claim for claim in load_claims(folder / "claims.yaml").claims}
-    printed = {value.parts: value.number for value in paper.tables[1] if value.number is not None}
-    column = {
-        parts[1]: number for parts, number in printed.items() if (parts[0], parts[3]) == ("zero_shot", "mrtydi_mrr")
-    }
-    closest = max(number for model, number in column.items() if model != "msm")
-    assert printed_gain(claims["best_mrtydi_zero_shot"], paper) == pytest.approx(column["msm"] - closest)
-    assert printed_gain(next(claim for claim in claims.values() if claim.kind == "count"), paper) is None
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------

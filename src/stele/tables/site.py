@@ -21,6 +21,7 @@ from typing import Any
 
 from stele.artifacts import records
 from stele.artifacts.results import result_files
+from stele.claims.judge import judge, write_verdicts
 from stele.claims.judging import trainings
 from stele.claims.judging.observed import FILE as LOOKS
 from stele.claims.judging.observed import load_looks
@@ -81,6 +82,17 @@ def context_of(folder: Path) -> Context:
     return load_context(path if path.is_file() else None)
 
 
+def verdicts_of(folder: Path, specs: Path, to: Path) -> list[Path]:
+    """Files of verdicts in `to`, of the papers whose verdicts were kept with the results, judged anew from the scores.
+
+    What was kept is what the judging of that day said.
+    """
+    papers = [path.stem for path in sorted(folder.glob("claims/*.json")) if (specs / path.stem / FILE).is_file()]
+    if papers:
+        write_verdicts(judge(folder, specs, papers), read_stamp(folder) or "", to)
+    return sorted(to.glob("*.json"))
+
+
 def write_page(to: Path, name: str, text: str) -> None:
     """Writes one file of the site. Its name may come from a folder of results that somebody handed over.
 
@@ -108,7 +120,7 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
         write_figure(path, context, results, [name.with_suffix(".svg"), name.with_suffix(".pdf")])
     figures = list(pictures(drawn(to), to))
     with_claims = {paper: specs / paper for paper in papers_in(specs) if (specs / paper / FILE).is_file()}
-    claims = draw_paper_claims(with_claims, tables, sorted(folder.glob("claims/*.json")))
+    claims = draw_paper_claims(with_claims, tables, verdicts_of(folder, specs, to / "claims"))
 
     # the pages of papers, then the site's own
     for paper in dict.fromkeys(table.table.paper for table in tables):
@@ -182,11 +194,11 @@ def write_markdown(folder: Path, specs: Path, to: Path) -> None:
             write_page(to, f"{filled[0].file}.md", formats.to_markdown(*filled))
             by_paper.setdefault(filled[0].paper, []).append(pages.draw(*filled, root=""))
     papers = []
+    verdicts = {path.stem: path for path in verdicts_of(folder, specs, to / "claims")}
     for paper, tables in by_paper.items():
-        verdicts = folder / "claims" / f"{paper}.json"
         claims = None
-        if verdicts.is_file() and (specs / paper / FILE).is_file():
-            claims = draw_paper_claims({paper: specs / paper}, [], [verdicts])[paper]
+        if paper in verdicts:
+            claims = draw_paper_claims({paper: specs / paper}, [], [verdicts[paper]])[paper]
         listed = []
         for table in tables:
             states = pages.states([table.summary])

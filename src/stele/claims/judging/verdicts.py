@@ -7,10 +7,11 @@ others are one under Benjamini and Hochberg's, judged at the first look's seeds 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from stele.artifacts.records import GENERATED, STAND_IN
 from stele.claims.judging import findings
 from stele.claims.judging.comparisons import Contrast, Judging, difference, mean_of, signed
 from stele.claims.judging.estimate import interval
@@ -29,6 +30,10 @@ FAMILIES = ((True, "holm", ALPHA / LOOKS), (False, "benjamini_hochberg", ALPHA))
 FULL_SIZE = "paper"  # the scale at which the size of a margin means something
 CONTEXT = Path("tables/context.json")
 WITHOUT_P = Case(None, 0.0)  # a claim that was judged without its family
+LIMITS = {  # label -> what no interval covers
+    GENERATED: "All results are of one generated world, whose properties are chosen; in another, verdicts may differ.",
+    STAND_IN: "Each checkpoint has one small stand-in, so no interval says what another would change.",
+}
 EXCLUDED = ("not built", "unavailable", "not in scale")  # states of rows that the folder cannot have
 
 
@@ -73,6 +78,11 @@ class JudgedClaim:
     rivals: tuple[int, int] | None = None
     contrasts: frozenset[Contrast] = frozenset()
     same_as: str = ""
+
+
+def limits_of(labels: Collection[str]) -> list[str]:
+    """What the intervals of results with these labels do not cover."""
+    return [limit for label, limit in LIMITS.items() if label in labels]
 
 
 def runs_of(folder: Path, look: int) -> Runs:
