@@ -3,6 +3,7 @@
     stele claims judge                                         # what results/ holds
     stele claims judge evidence/study --paper msm --format csv
     stele claims judge --into results/claims                   # a .json and a .csv of each paper, as `snakemake claims`
+    stele claims judge evidence/study --template docs/study.md.j2 > docs/study.md
 
 Supported, no effect, reversed, undecided, floor or no data, with interval, seeds, control and uncorrected p. Nothing is
 built; docs/evidence.md says how a verdict comes about. `looks.yaml` in the folder names the seeds of the first look.
@@ -23,6 +24,7 @@ from typing import IO, Any
 from stele.claims.judging.estimate import FEWEST_SEEDS, UNTRAINED
 from stele.claims.judging.findings import ALPHA
 from stele.claims.judging.observed import second_taken
+from stele.claims.judging.report import filled
 from stele.claims.judging.verdicts import LOOKS, ControlResult, JudgedClaim, judge_paper, limits_of, runs_of
 from stele.files.atomic import atomic_file
 from stele.files.digests import sha256
@@ -44,12 +46,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
     parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="(default: %(default)s)")
     parser.add_argument("--into", type=Path, metavar="FOLDER", help="{paper}.json and .csv in it, nothing shown")
+    parser.add_argument("--template", type=Path, metavar="FILE", help="a page, in Jinja, that is filled and shown")
 
 
 def run(args: argparse.Namespace) -> None:
     judged, scale = judge(args.folder, args.specs, args.paper), read_stamp(args.folder) or ""
     if args.into:
         write_verdicts(judged, scale, args.into)
+        return
+    if args.template:
+        sys.stdout.write(filled(args.template, args.folder, [facts(one) for one in judged]))
         return
     text = io.StringIO()
     FORMATS[args.format](judged, scale, text)
@@ -145,6 +151,7 @@ def facts(one: JudgedClaim) -> dict[str, Any]:
         "diverged": list(one.diverged),
         "rival": verdict.rival,
         "closest": verdict.closest and {"name": verdict.closest.name, "mean": _number(verdict.closest.mean)},
+        "differences": {part.name: _number(part.mean) for part in verdict.differences},
         "printed_difference": _number(verdict.printed),
         "rivals": one.rivals and dict(zip(("ran", "printed"), one.rivals, strict=True)),
         "same_as": one.same_as,

@@ -14,7 +14,7 @@ import argparse
 import logging
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -82,14 +82,16 @@ def context_of(folder: Path) -> Context:
     return load_context(path if path.is_file() else None)
 
 
-def verdicts_of(folder: Path, specs: Path, to: Path) -> list[Path]:
+def verdicts_of(folder: Path, specs: Path, papers: Iterable[str], to: Path) -> list[Path]:
     """Files of verdicts in `to`, of the papers whose verdicts were kept with the results, judged anew from the scores.
 
     What was kept is what the judging of that day said.
     """
-    papers = [path.stem for path in sorted(folder.glob("claims/*.json")) if (specs / path.stem / FILE).is_file()]
-    if papers:
-        write_verdicts(judge(folder, specs, papers), read_stamp(folder) or "", to)
+    kept = [
+        paper for paper in papers if (folder / f"claims/{paper}.json").is_file() and (specs / paper / FILE).is_file()
+    ]
+    if kept:
+        write_verdicts(judge(folder, specs, kept), read_stamp(folder) or "", to)
     return sorted(to.glob("*.json"))
 
 
@@ -120,13 +122,14 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
         write_figure(path, context, results, [name.with_suffix(".svg"), name.with_suffix(".pdf")])
     figures = list(pictures(drawn(to), to))
     with_claims = {paper: specs / paper for paper in papers_in(specs) if (specs / paper / FILE).is_file()}
-    claims = draw_paper_claims(with_claims, tables, verdicts_of(folder, specs, to / "claims"))
+    claims = draw_paper_claims(with_claims, tables, verdicts_of(folder, specs, papers_in(specs), to / "claims"))
 
     # the pages of papers, then the site's own
+    labels = pages.shared_labels([table.summary for table in tables])
     for paper in dict.fromkeys(table.table.paper for table in tables):
         of_paper = [table for table in tables if table.table.paper == paper]
         of_figures = [figure for figure in figures if figure.paper == paper]
-        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV)
+        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV, labels)
         write_page(to, f"{paper}.html", page)
     write_page(to, "tables.html", pages.index_page(tables, tuple(FORMATS), figures, site=NAV))
     contents = Contents(
@@ -194,7 +197,7 @@ def write_markdown(folder: Path, specs: Path, to: Path) -> None:
             write_page(to, f"{filled[0].file}.md", formats.to_markdown(*filled))
             by_paper.setdefault(filled[0].paper, []).append(pages.draw(*filled, root=""))
     papers = []
-    verdicts = {path.stem: path for path in verdicts_of(folder, specs, to / "claims")}
+    verdicts = {path.stem: path for path in verdicts_of(folder, specs, by_paper, to / "claims")}
     for paper, tables in by_paper.items():
         claims = None
         if paper in verdicts:

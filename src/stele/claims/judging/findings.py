@@ -27,8 +27,8 @@ ALPHA = 0.05
 COST_RANGE = 0.25  # how far a cost may be from the claimed one
 
 
-class Closest(NamedTuple):
-    """The part of a claim with the smallest difference, in the unit of the estimates."""
+class PartDifference(NamedTuple):
+    """The difference of one of a claim's parts, in the unit of the estimates."""
 
     name: str
     mean: float
@@ -39,7 +39,7 @@ class Finding(NamedTuple):
 
     supports and reverses are p-values after the correction for the parts of the claim, so that they may pass 1; `times`
     says by how much each was multiplied, and thereby how much wider its end of the interval is. Of a claim with several
-    parts `rival` names the one that is shown, which decides, and `closest` the one with the smallest difference.
+    parts `rival` names the one that is shown, which decides. `averaged` are those that a mean is of.
     """
 
     supports: float
@@ -52,8 +52,8 @@ class Finding(NamedTuple):
     times: tuple[float, float] = (1.0, 1.0)
     uncorrected: float = 1.0  # the p-value of what is shown, as it is
     rival: str = ""
-    closest: Closest | None = None
-    parts: tuple[Finding, ...] = ()
+    parts: Mapping[str, Finding] = {}
+    averaged: tuple[Finding, ...] = ()
     printed: float | None = None  # the printed difference of what is shown
     extreme: str = ""  # the end of the scale, floor or ceiling, that both sides of a part score within a bar of
     by_test: bool = False  # the p-values are those of the paper's own test, of which there is no interval
@@ -74,7 +74,17 @@ class Finding(NamedTuple):
     def is_within(self, bar: float, level: float) -> bool:
         """Whether the intervals of the whole and of all its parts lie within the bar around 0."""
         low, high = self.interval(level)
-        return -bar < low and high < bar and all(part.is_within(bar, level) for part in self.parts)
+        parts = (*self.parts.values(), *self.averaged)
+        return -bar < low and high < bar and all(part.is_within(bar, level) for part in parts)
+
+    @property
+    def differences(self) -> list[PartDifference]:
+        """The differences of all parts, of cells rival by rival; none of a claim that has one."""
+        differences = []
+        for name, part in self.parts.items():
+            inner = part.differences or [PartDifference("", part.shown.mean)]
+            differences += [PartDifference(_part(name, of_part.name), of_part.mean) for of_part in inner]
+        return differences
 
 
 @dataclass(frozen=True)
@@ -82,7 +92,8 @@ class Verdict:
     """The verdict on a claim, in the unit of the estimates.
 
     detectable: the smallest difference that the comparison could have seen; seeds_needed: to see one of the size of the
-    bar, None where no number of seeds does. Both are of undecided claims. rival, closest, printed: as of a finding.
+    bar, None where no number of seeds does. Both are of undecided claims. rival, printed, differences: as of a finding.
+    closest: the smallest of the differences, None where the claim is that there is none.
     """
 
     state: State
@@ -95,8 +106,9 @@ class Verdict:
     detectable: float | None = None
     seeds_needed: int | None = None
     rival: str = ""
-    closest: Closest | None = None
+    closest: PartDifference | None = None
     printed: float | None = None
+    differences: tuple[PartDifference, ...] = ()
 
 
 def greater(found: Estimate, bar: float = 0.0) -> Finding:
@@ -122,7 +134,7 @@ def at_least(number: int, parts: Mapping[str, Finding]) -> Finding:
     """At least `number` of the parts are as claimed; reversed where too many parts are the contrary.
 
     The p-value of a partial conjunction: the i-th smallest of n times n - i + 1 (Benjamini and Heller, Biometrics 64,
-    2008). Shown is the part whose p that is; another may have the smallest difference, the closest.
+    2008). Shown is the part whose p that is; another may have the smallest difference.
     """
     if len(parts) == 1:
         return next(iter(parts.values()))
@@ -140,15 +152,8 @@ def at_least(number: int, parts: Mapping[str, Finding]) -> Finding:
         blocked=any(one.blocked for one in parts.values()),
         times=(others * decides.times[0], number * decides.times[1]),
         rival=_part(name, decides.rival),
-        closest=None if decides.equivalence else min(map(_closest, parts, parts.values()), key=lambda one: one.mean),
-        parts=tuple(parts.values()),
+        parts=parts,
         extreme=next((one.extreme for one in parts.values() if one.extreme), ""),
-    )
-
-
-def _closest(name: str, part: Finding) -> Closest:
-    return (
-        Closest(_part(name, part.closest.name), part.closest.mean) if part.closest else Closest(name, part.shown.mean)
     )
 
 
@@ -231,7 +236,9 @@ def judge(case: Case, level: float = ALPHA) -> Verdict:
     finding = case.finding
     if finding is None:
         return Verdict("no data", "results are missing")
-    state, reason = _state(case, finding, level)
+    differences = finding.differences
+    closest = min(differences, key=lambda part: part.mean) if differences and not finding.equivalence else None
+    state, reason = _state(case, finding, closest, level)
     undecided = state == "undecided" and finding.shown.seeds > 1 and not finding.by_test
     return Verdict(
         state,
@@ -244,19 +251,20 @@ def judge(case: Case, level: float = ALPHA) -> Verdict:
         detectable(finding.shown, level / finding.times[0]) if undecided else None,
         seeds_needed(finding.shown, case.bar, level / finding.times[0]) if undecided else None,
         finding.rival,
-        finding.closest,
+        closest,
         finding.printed,
+        tuple(differences),
     )
 
 
-def _state(case: Case, finding: Finding, level: float) -> tuple[State, str]:
+def _state(case: Case, finding: Finding, closest: PartDifference | None, level: float) -> tuple[State, str]:
     if case.floor and case.floor[0] < case.floor[1]:
         return "floor", f"all that is compared scores below {case.floor[1]:g}"
     if finding.seeds < FEWEST_SEEDS:
         return "undecided", f"{finding.seeds} of at least {FEWEST_SEEDS} seeds"
     reasons = [f"decided by {finding.rival}"] if finding.rival else []
-    if finding.closest and finding.closest.name != finding.rival:
-        reasons.append(f"the smallest difference is {finding.closest.mean:+.3g}, {finding.closest.name}")
+    if closest and closest.name != finding.rival:
+        reasons.append(f"the smallest difference is {closest.mean:+.3g}, {closest.name}")
     reason = "; ".join(filter(None, [*reasons, finding.against]))
     # that two are alike cannot be seen at the end of a scale
     at_extreme = f"both sides score within {case.bar:g} of the {finding.extreme}"

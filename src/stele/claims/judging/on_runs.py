@@ -119,7 +119,7 @@ def _finding(judging: Judging, test: Test | None, bar: float, compared_pairs: Se
     finding = test(average) if test else findings.greater(average, bar)
     parts = [findings.greater(combine(terms)) for _, terms in compared_pairs] if len(compared_pairs) > 1 else []
     extremes = (_extreme(judging, pair, bar) for pair, _ in compared_pairs)
-    return finding._replace(parts=tuple(parts), extreme=next(filter(None, extremes), ""))
+    return finding._replace(averaged=tuple(parts), extreme=next(filter(None, extremes), ""))
 
 
 def _extreme(judging: Judging, pair: Pair, bar: float) -> str:
