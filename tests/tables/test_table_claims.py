@@ -101,6 +101,26 @@ def test_verdicts_of_runs_stand_beside_those_on_print_with_their_controls(folder
     assert not any(other.runs or other.comparisons for other in others)
 
 
+def test_a_line_names_its_rival_and_the_closest_and_prints_the_difference_from_the_same(folder, boxes, tmp_path):
+    """What could have been seen stands beside the printed size; limits and what was corrected are on the page."""
+    beaten = {"rival": "noisy", "closest": {"name": "tight", "mean": 0.5}, "printed_difference": 0.9}
+    row = (
+        ROW | beaten | {"detectable": 4.0, "seeds_needed": 812, "rivals": {"ran": 4, "printed": 10}, "same_as": "bias"}
+    )
+    path = tmp_path / "named.json"
+    path.write_text(json.dumps({"limits": ["One world."], "claims": [row]}), encoding="utf-8")
+    claims = draw_claims(folder, boxes, path)
+    one = next(one for one in claims.main + claims.others if one.key == "hierarchical_loss")
+    assert one.comparisons[0].said.startswith("decided by noisy (smallest difference: +0.5, tight); +2, interval")
+    assert one.comparisons[0].said.endswith("printed +0.9")
+    assert one.facts["printed rivals that ran"] == "4 of 10" and one.facts["one finding with"] == "bias"
+    assert one.facts["detectable"] == "a difference of 4; the paper prints +0.9: too small to be decided here"
+    assert one.facts["seeds needed to detect the smallest of interest"] == "812"
+    assert claims.limits == ["One world."] and claims.repeated == 1
+    telugu = next(one for one in claims.others if one.key == "gain_te")
+    assert "Table 10 are exchanged" in telugu.facts["corrected"] and telugu.print == "holds"
+
+
 def test_a_pretraining_that_diverged_is_a_badge_of_its_claim_alone_and_named_in_its_fold(
     folder, boxes, drawn, tmp_path
 ):

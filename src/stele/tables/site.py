@@ -87,9 +87,8 @@ def verdicts_of(folder: Path, specs: Path, papers: Iterable[str], to: Path) -> l
 
     What was kept is what the judging of that day said.
     """
-    kept = [
-        paper for paper in papers if (folder / "claims" / f"{paper}.json").is_file() and (specs / paper / FILE).is_file()
-    ]
+    kept = [paper for paper in papers if (folder / "claims" / f"{paper}.json").is_file()]
+    kept = [paper for paper in kept if (specs / paper / FILE).is_file()]
     if kept:
         write_verdicts(judge(folder, specs, kept), read_stamp(folder) or "", to)
     return sorted(to.glob("*.json"))
