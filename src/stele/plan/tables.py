@@ -62,8 +62,12 @@ class Tables:
     @property
     def claims(self) -> list[str]:
         """The files of the papers' claims, which stand on their pages."""
-        paths = [folder / name for folder in self.folders.values() for name in (CLAIMS, CORRECTIONS)]
-        return [str(path) for path in paths if path.is_file()]
+        return [str(folder / CLAIMS) for folder in self.folders.values() if (folder / CLAIMS).is_file()]
+
+    @property
+    def corrections(self) -> list[str]:
+        """The files that put claims right."""
+        return [str(folder / CORRECTIONS) for folder in self.folders.values() if (folder / CORRECTIONS).is_file()]
 
     # --- rows ---------------------------------------------------------------------------------------------------------
     @cached_method

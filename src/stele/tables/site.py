@@ -209,6 +209,8 @@ def write_markdown(folder: Path, specs: Path, to: Path) -> None:
         about = tables[0].table.about
         citation = bibliography.of_paper(about)
         papers.append({"name": about.name, "citation": citation, "claims": claims, "tables": listed})
+    for path in verdicts.values():
+        path.unlink()  # beside Markdown the verdicts stand as CSV
     summaries = [table.summary for tables in by_paper.values() for table in tables]
     listed = {"papers": papers, "labels": pages.shared_labels(summaries), "count": len(summaries)}
     write_page(to, "README.md", formats.markdown_page("sample", scale=read_stamp(folder), **listed))
