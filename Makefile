@@ -64,6 +64,8 @@ study: setup evidence/.unpacked
 	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C evidence -c study | gzip -9n >evidence/study.tar.gz.part
 	mv evidence/study.tar.gz.part evidence/study.tar.gz
 	@touch evidence/.unpacked
+	$(BIN)/stele claims judge evidence/study --paper msm kept --template docs/study.md.j2 >docs/study.md.part
+	mv docs/study.md.part docs/study.md
 
 site: setup evidence/.unpacked
 	@echo "== writing site/ from evidence/study"

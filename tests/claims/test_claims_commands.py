@@ -10,7 +10,7 @@ import pytest
 
 from stele.claims.check import judge_paper
 from stele.command import cli
-from stele.papers.claims import by_reading, claims_schema, papers_with_claims
+from stele.papers.claims import by_reading, claims_schema, load_claims, papers_with_claims
 from tests.claims.small_paper import cells, write_paper
 
 HOLDS = {"kind": "greater", "left": cells("all/ours/mrr/avg"), "right": cells("all/base/mrr/avg")}
@@ -66,6 +66,19 @@ def test_claims_twice_or_in_another_paper_s_folder_are_refused(tmp_path, capsys)
     (tmp_path / "msm/claims.yaml").rename(tmp_path / "kept/claims.yaml")
     assert cli.main(["claims", "check", "kept", "--specs", str(tmp_path)]) == 1
     assert "it belongs at msm/claims.yaml" in capsys.readouterr().err
+
+
+def test_corrections_are_laid_over_claims_that_a_study_has_fixed(tmp_path, capsys):
+    """The verdict that the file states is wrong, and so is that of a claim that it does not have."""
+    paper = write_paper(tmp_path, [HOLDS | {"printed": {"verdict": "fails"}}])
+    right = {"key": "a_claim", "why": "It holds.", "instead": {"printed": {"verdict": "holds"}}}
+    (paper / "corrections.yaml").write_text(json.dumps({"floor": 5.0, "corrections": [right]}))
+    assert cli.main(["claims", "check", "--specs", str(tmp_path)]) == 0
+    (claim,) = load_claims(paper / "claims.yaml").claims
+    assert (claim.corrected, claim.floor) == ("It holds.", 5.0)
+    (paper / "corrections.yaml").write_text(json.dumps({"corrections": [right | {"key": "a_clam"}]}))
+    assert cli.main(["claims", "check", "--specs", str(tmp_path)]) == 1
+    assert "corrections.yaml" in (message := capsys.readouterr().err) and "did you mean 'a_claim'" in message
 
 
 def test_the_schema_is_the_model_s_and_named_in_each_file(root):

@@ -57,7 +57,8 @@ def test_missing_results_and_scores_below_the_floor(generator):
     ("effects", "wanted"),
     [
         ((0.05, 0.05, 0.05), "supported"),
-        ((0.05, 0.05, 0.0), "no effect"),  # one rival is as good
+        ((0.0, 0.0, 0.0), "no effect"),
+        ((0.05, 0.05, 0.0), "undecided"),  # one rival is as good, which is not to say that none is worse
         ((0.05, 0.05, -0.05), "reversed"),
     ],
 )
@@ -66,7 +67,29 @@ def test_best_has_to_beat_every_rival(generator, effects, wanted):
     rivals = {f"rival{n}": estimate(*planted(generator, effect, **how)) for n, effect in enumerate(effects)}
     verdict = judge(Case(findings.best(rivals), BAR))
     assert verdict.state == wanted
-    assert wanted == "supported" or verdict.reason == "the closest is rival2"
+    assert wanted in ("supported", "no effect") or verdict.reason == "decided by rival2"
+
+
+def test_the_rival_that_decides_need_not_be_the_closest():
+    """Of a tight +10 and a noisy +20 the second decides, and the first has the smallest difference."""
+    rivals = {"tight": Estimate(10.0, (Part(0.1, 4, 5),), 5), "noisy": Estimate(20.0, (Part(9.0, 4, 5),), 5)}
+    verdict = judge(Case(findings.best(rivals), 1.0))
+    assert verdict.state == "supported" and verdict.mean == 20 and verdict.rival == "noisy"
+    assert verdict.closest == ("tight", 10.0) and verdict.reason.endswith("the smallest difference is +10, tight")
+
+
+def test_a_difference_within_the_bar_is_not_reversed_however_sure():
+    small = judge(Case(findings.greater(Estimate(-0.8, (Part(0.01, 4, 5),), 5), 1.0), 1.0))
+    assert small.state == "undecided" and small.interval[1] < 0 and small.reason == "below by less than the bar"
+    assert judge(Case(findings.greater(Estimate(-1.2, (Part(0.01, 4, 5),), 5), 1.0), 1.0)).state == "reversed"
+
+
+def test_the_same_comparison_counts_once_in_a_family():
+    one = Case(findings.greater(Estimate(1.0, (Part(0.1, 4, 5),), 5)), 0.1)
+    other = Case(findings.greater(Estimate(0.1, (Part(1.0, 4, 5),), 5)), 0.1)
+    for procedure in ("holm", "benjamini_hochberg"):
+        levels_twice = [verdict.level for verdict in judge_family([one, one, other], procedure)]
+        assert levels_twice[1:] == [verdict.level for verdict in judge_family([one, other], procedure)]
 
 
 def test_what_is_shown_is_as_wide_as_it_was_judged():
@@ -76,7 +99,7 @@ def test_what_is_shown_is_as_wide_as_it_was_judged():
     assert alone.state == "reversed" and alone.interval[1] < 0 and alone.p == pytest.approx(0.041, abs=0.002)
     of_six = judge(Case(findings.best({"one": better, **{str(n): beaten for n in range(5)}}), 0.1))
     assert of_six.state == "undecided" and of_six.interval[0] == alone.interval[0] and of_six.interval[1] > 0
-    assert of_six.p == alone.p and of_six.reason == "the closest is one"
+    assert of_six.p == alone.p and of_six.reason == "decided by one"
     surely = better._replace(mean=-5.0)
     assert judge(Case(findings.best({"one": surely, "two": beaten}), 0.1)).interval[1] < 0
 
@@ -187,21 +210,28 @@ def test_seeds_needed_shrink_what_seeds_can_and_nothing_else():
 
     assert detectable(with_seeds(needed), 0.05) <= 0.02 < detectable(with_seeds(needed - 1), 0.05)
     assert seeds_needed(found, 0.005, 0.05) is None  # the queries alone leave more open
+    many = seeds_needed(found, 0.0057, 0.05)
+    assert many > 100 and detectable(with_seeds(many), 0.05) <= 0.0057 < detectable(with_seeds(many - 1), 0.05)
 
 
 @pytest.mark.parametrize(
     ("p_values", "differences", "wanted"),
     [
         ([0.01, 0.02, 0.2], [1, 1, 1], "supported"),
+        ([0.01, 0.03, 0.2], [1, 1, 1], "undecided"),  # twice .03 for two of three
         ([0.01, 0.02, 0.2], [-1, -1, 1], "reversed"),
         ([0.01, 0.2, 0.2], [1, 1, 1], "undecided"),
         ([0.01, 0.01], [1, 1], "undecided"),  # two seeds
-        ([0.01, 0.01, math.nan, 0.2], [1, 1, 1, 1], "undecided"),  # two of four are not most
-        ([], [], "no data"),
+        ([0.01, 0.01, 1.0, 0.2], [1, 1, 1, 1], "undecided"),  # two of four are not most
     ],
 )
 def test_significant_in_most_seeds(p_values, differences, wanted):
-    assert findings.significant([*zip(p_values, differences, strict=True)]).state == wanted
+    shown = Estimate(5.0 * sum(differences), (), len(p_values))
+    finding = findings.significant([*zip(p_values, differences, strict=True)], shown)
+    verdict = judge(Case(finding, BAR))
+    assert (verdict.state, verdict.interval) == (wanted, None)
+    half = judge_family([Case(finding, BAR), Case(None, BAR)], "holm")[0]
+    assert half.level == 0.025 and (half.state == "undecided" or verdict.p <= 0.025)
 
 
 def test_what_is_not_known_may_decide_a_count():

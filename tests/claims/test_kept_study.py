@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import subprocess
-import tarfile
 
 import pytest
 
@@ -18,8 +17,8 @@ from stele.files.paths import STUDY
 from stele.papers.claims import FILE
 from tests.conftest import ROOT
 
-with tarfile.open(ROOT / "evidence/study.tar.gz") as archive:
-    PAPERS = sorted(re.findall(r"^study/claims/(\w+)\.json$", "\n".join(archive.getnames()), re.MULTILINE))
+JUDGED = ("msm", "kept")
+SPECS = ("--specs", str(ROOT / "paper_tables"))
 
 
 def test_the_kept_files_are_those_of_the_manifest(kept_study):
@@ -68,12 +67,37 @@ def _git(*arguments):
     return found.stdout if found.returncode == 0 else None
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", JUDGED)
 def test_the_verdicts_are_those_that_the_kept_scores_give(paper, capsys, kept_study):
-    specs = ["--specs", str(ROOT / "paper_tables")]
-    assert cli.main(["claims", "judge", str(kept_study), "--paper", paper, "--format", "json", *specs]) == 0
-    judged = json.loads(capsys.readouterr().out)
-    assert judged == json.loads((kept_study / f"claims/{paper}.json").read_text(encoding="utf-8"))
+    """Those in the archive are of the day on which it was packed."""
+    assert cli.main(["claims", "judge", str(kept_study), "--paper", paper, "--format", "csv", *SPECS]) == 0
+    assert capsys.readouterr().out == (ROOT / f"evidence/tables/claims/{paper}.csv").read_text(encoding="utf-8")
+
+
+TEMPLATE = ROOT / "docs/study.md.j2"
+
+
+def test_what_the_study_says_is_made_from_its_results(capsys, kept_study):
+    papers = ["--paper", *JUDGED, *SPECS]
+    assert cli.main(["claims", "judge", str(kept_study), *papers, "--template", str(TEMPLATE)]) == 0
+    assert capsys.readouterr().out == (ROOT / "docs/study.md").read_text(encoding="utf-8")
+
+
+def test_no_number_about_results_is_typed_into_what_the_study_says():
+    prose = TEMPLATE.read_text(encoding="utf-8").partition("\n## ")[2]
+    prose = re.sub(r"\{[{%].*?[%}]\}", "", prose, flags=re.DOTALL)
+    prose = re.sub(r"(MRR|R)@\d+k?|95 %|seed 0", "", prose)  # metrics, the level of controls, which curve
+    assert re.findall(r"\d[\d.]*", prose) == []
+
+
+def test_a_page_that_states_another_verdict_is_refused(capsys, kept_study, tmp_path):
+    page = tmp_path / "page.md.j2"
+    page.write_text('{{ claim("msm/bias", "supported").mean }}', encoding="utf-8")
+    arguments = ["claims", "judge", str(kept_study), "--paper", "msm", *SPECS, "--template", str(page)]
+    assert cli.main(arguments) == 1
+    assert "the page says that msm/bias is supported; it is undecided" in capsys.readouterr().err
+    page.write_text('{{ claim("msm/biass", "supported").mean }}', encoding="utf-8")
+    assert cli.main(arguments) == 1 and "did you mean 'msm/bias'" in capsys.readouterr().err
 
 
 def test_it_is_small_and_its_pretrainings_learnt(kept_study):

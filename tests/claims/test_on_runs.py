@@ -79,14 +79,68 @@ def test_a_pretraining_that_diverged_is_named_and_changes_no_verdict(tmp_path):
 
 def test_best_loses_to_one_rival_of_two(judged):
     one = judged(BEST, {"mbert": 0.0, "msm": 0.05, "xlmr": 0.15})
-    assert one.verdict.state == "reversed" and one.verdict.reason == "the closest is other"
+    assert one.verdict.state == "reversed" and one.verdict.reason == "decided by other"
+
+
+def test_the_printed_difference_is_from_the_rival_that_ran(tmp_path, judged):
+    """Ours 32.8: 2.8 above the base that ran, 5.7 below the other that did not."""
+    (tmp_path / "results/tables").mkdir(parents=True)
+    rows = {"xlmr/zero_shot_marco/mrtydi": {"state": "unavailable", "reason": "no weights"}}
+    (tmp_path / "results/tables/context.json").write_text(json.dumps({"rows": rows}))
+    one = judged(BEST, {"mbert": 0.0, "msm": 0.08})
+    assert one.verdict.printed == pytest.approx(2.8) and one.rivals == (1, 2)
+
+
+def test_two_rows_of_one_result_are_one_rival(judged):
+    """And a claim among whose comparisons another's are is one finding with it."""
+    twice = [cells("all/base/mrr/avg"), cells("all/other/mrr/avg", instead={"model": "mbert"})]
+    one = judged(BEST | {"right": twice}, AHEAD)
+    assert one.rivals is None and one.verdict.rival == "" and one.verdict.state == "supported"
+    assert one.verdict.level == judged(BEST | {"right": twice[0]}, AHEAD).verdict.level
+
+
+def test_claims_on_one_comparison_are_one_finding(tmp_path):
+    folder = write_results(tmp_path / "results", AHEAD)
+    claims = [
+        GREATER | {"key": "gain", "kind": "margin", "amount": 5.0, "left": cells("all/ours/mrr/avg")},
+        BEST | {"key": "best", "main": True},
+        GREATER | {"key": "elsewhere", "left": cells("all/ours/recall/avg"), "right": cells("all/base/recall/avg")},
+    ]
+    claims[0]["right"] = cells("all/base/mrr/avg")
+    judged = judge_paper(write_paper(tmp_path, claims), runs_of(folder, 1))
+    assert [one.same_as for one in judged] == ["best", "", ""]
+
+
+@pytest.mark.parametrize("quantifier", ["average", "all"])
+def test_ten_more_and_ten_less_is_neither_no_effect_nor_comparable(judged, quantifier):
+    opposite = {"mbert": 0.0, "msm": {"ar": 0.1, "sw": -0.1, "th": 0.0}, "xlmr": 0.0}
+    languages = {"left": cells("all/ours/mrr/??"), "right": cells("all/base/mrr/??"), "quantifier": quantifier}
+    claim = GREATER | languages
+    assert judged(claim, opposite, **QUIET).verdict.state != "no effect"
+    assert judged(claim | {"kind": "comparable"}, opposite, **QUIET).verdict.state == "reversed"
+    assert judged(claim | {"kind": "comparable"}, EQUAL, **QUIET).verdict.state == "supported"
+
+
+def test_alike_at_the_ceiling_is_no_evidence(tmp_path):
+    """99.97 against 100: at the top of the scale nothing could differ by a point."""
+    for model, missed in (("mbert", 0), ("msm", 1)):
+        values = np.ones((5, 1, 300))
+        values[:, :, :missed] = 0.9
+        values[:, 0, 0] -= np.linspace(0, 0.01, 5)
+        names = ["ar"] * 300
+        write_system(tmp_path / "results", f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, names)
+    arabic = {"left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar")}
+    for kind in ("greater", "comparable"):
+        claim = {"kind": kind, **arabic, "printed": {"verdict": "undecided"}}
+        (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
+        assert one.verdict.state == "undecided" and "within 1 of the ceiling" in one.verdict.reason, kind
 
 
 def test_rivals_that_share_a_row_are_called_by_their_first_cell(judged):
     """Two addresses on the right, of one row: its name does not tell them apart."""
     rights = [cells("all/base/mrr/avg"), cells("all/base/mrr/ar")]
     one = judged(BEST | {"right": rights}, {"mbert": {"ar": 0.1, "sw": 0.0, "th": 0.0}, "msm": 0.08, "xlmr": 0.0})
-    assert one.verdict.reason == "the closest is table 1 all/base/mrr/ar"
+    assert one.verdict.reason == "decided by table 1 all/base/mrr/ar"
 
 
 def test_best_is_lowest_where_lower_is_better(judged):
@@ -320,6 +374,25 @@ def test_fine_tuning_seeds_take_the_place_where_nothing_is_pretrained(tmp_path):
     tuned, once = judge_paper(write_paper(tmp_path, claims), runs_of(tmp_path / "results", 1))
     assert (tuned.verdict.state, tuned.verdict.seeds) == ("supported", 5)
     assert (once.verdict.state, once.verdict.seeds) == ("undecided", 1)
+
+
+def test_questions_that_all_languages_ask_are_drawn_once(tmp_path):
+    """LAReQA's: the same differences in three languages are as wide as in one, those of Mr. TyDi narrower by root 3."""
+    generator = np.random.default_rng(5)
+    of_question = np.tile(generator.normal(0.05, 0.1, 60), 3)
+    widths = {}
+    for benchmark in ("lareqa", "mrtydi"):
+        folder = tmp_path / benchmark
+        for model, shift in (("mbert", 0.0), ("msm", of_question)):
+            values = np.full((1, 1, 180), 0.3) + shift
+            names = ["ar"] * 60 + ["sw"] * 60 + ["th"] * 60
+            write_system(folder, f"{benchmark}/{model}/zero_shot", {"map@20": values}, names, UNTRAINED)
+        target = {"benchmark": benchmark, "setting": "zero_shot", "metric": "map@20"}
+        left, right = (cells(f"all/{row}/mrr/avg", instead=target) for row in ("ours", "base"))
+        claim = {"kind": "greater", "left": left, "right": right, "printed": {"verdict": "undecided"}}
+        (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(folder, 1))
+        widths[benchmark] = _halfwidth(one)
+    assert widths["lareqa"] == pytest.approx(3**0.5 * widths["mrtydi"], rel=0.03)
 
 
 @pytest.mark.parametrize(("own", "seeds"), [(3, 5), (2, 2), (1, 1)])

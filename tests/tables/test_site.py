@@ -79,6 +79,14 @@ class Page(html.parser.HTMLParser):
         self.text += "" if self.cdata_elem else data  # without styles and scripts
 
 
+def test_every_page_says_of_what_its_numbers_are(site):
+    pages = sorted(site.glob("*.html"))
+    assert len(pages) > 10 and {path.name for path in pages} > {"models.html", "benchmarks.html", "model-msm.html"}
+    for path in pages:
+        labels = path.read_text(encoding="utf-8").partition('<p class="labels" role="note">')[2].partition("</p>")[0]
+        assert "generated data" in labels and "not a reproduction of" in labels, path.name
+
+
 def test_every_link_leads_somewhere_inside_the_site_or_to_a_paper(site):
     pages = {path: Page(path) for path in site.rglob("*.html")}
     assert {"index.html", "msm.html", "model-msm.html", "search.html"} <= {path.name for path in pages}

@@ -7,8 +7,6 @@ import re
 
 import pytest
 
-from stele.claims.judging.on_print import printed_gain
-from stele.papers.addresses import load_paper
 from stele.papers.claims import load_claims
 from stele.tables.render import pages
 from stele.tables.render.claims import draw_claims, place
@@ -103,6 +101,26 @@ def test_verdicts_of_runs_stand_beside_those_on_print_with_their_controls(folder
     assert not any(other.runs or other.comparisons for other in others)
 
 
+def test_a_line_names_its_rival_and_the_closest_and_prints_the_difference_from_the_same(folder, boxes, tmp_path):
+    """What could have been seen stands beside the printed size; limits and what was corrected are on the page."""
+    beaten = {"rival": "noisy", "closest": {"name": "tight", "mean": 0.5}, "printed_difference": 0.9}
+    row = (
+        ROW | beaten | {"detectable": 4.0, "seeds_needed": 812, "rivals": {"ran": 4, "printed": 10}, "same_as": "bias"}
+    )
+    path = tmp_path / "named.json"
+    path.write_text(json.dumps({"limits": ["One world."], "claims": [row]}), encoding="utf-8")
+    claims = draw_claims(folder, boxes, path)
+    one = next(one for one in claims.main + claims.others if one.key == "hierarchical_loss")
+    assert one.comparisons[0].said.startswith("decided by noisy (smallest difference: +0.5, tight); +2, interval")
+    assert one.comparisons[0].said.endswith("printed +0.9")
+    assert one.facts["printed rivals that ran"] == "4 of 10" and one.facts["one finding with"] == "bias"
+    assert one.facts["detectable"] == "a difference of 4; the paper prints +0.9: too small to be decided here"
+    assert one.facts["seeds needed to detect the smallest of interest"] == "812"
+    assert claims.limits == ["One world."] and claims.repeated == 1
+    telugu = next(one for one in claims.others if one.key == "gain_te")
+    assert "Table 10 are exchanged" in telugu.facts["corrected"] and telugu.print == "holds"
+
+
 def test_a_pretraining_that_diverged_is_a_badge_of_its_claim_alone_and_named_in_its_fold(
     folder, boxes, drawn, tmp_path
 ):
@@ -116,18 +134,6 @@ def test_a_pretraining_that_diverged_is_a_badge_of_its_claim_alone_and_named_in_
     article = article[: article.index("</article>")]
     assert page.count("a pretraining diverged</span>") == article.count("a pretraining diverged</span>") == 1
     assert f"{said}; of the control" in article
-
-
-def test_the_printed_value_is_that_of_the_papers_numbers(folder):
-    paper = load_paper(folder)
-    claims = {claim.key: claim for claim in load_claims(folder / "claims.yaml").claims}
-    printed = {value.parts: value.number for value in paper.tables[1] if value.number is not None}
-    column = {
-        parts[1]: number for parts, number in printed.items() if (parts[0], parts[3]) == ("zero_shot", "mrtydi_mrr")
-    }
-    closest = max(number for model, number in column.items() if model != "msm")
-    assert printed_gain(claims["best_mrtydi_zero_shot"], paper) == pytest.approx(column["msm"] - closest)
-    assert printed_gain(next(claim for claim in claims.values() if claim.kind == "count"), paper) is None
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ def write_claims(path):
     claim = {"key": "one", "text": "It finds something.", "places": ["t10"], "kind": "greater", "value": 0}
     claim |= {"left": {"table": 10, "at": at}, "printed": {"verdict": "holds"}}
     path.write_text(yaml.safe_dump({"paper": "msm", "bars": {"points": 1.0}, "claims": [claim]}))
+    path.with_name("corrections.yaml").write_text("floor: 0.1\n")  # which makes no second paper of it
 
 
 def test_one_seed_decides_nothing_and_the_manifest_has_the_verdicts(built):

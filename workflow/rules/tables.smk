@@ -135,6 +135,7 @@ rule all_tables:
         figures=plan.figures.files(),
         statistics=lambda wildcards: plan.requested.statistics(),
         claims=plan.tables.claims,
+        corrections=plan.tables.corrections,
     output:
         md=plan.paths.results("tables/all_tables.md"),
         tex=plan.paths.results("tables/all_tables.tex"),

@@ -3,6 +3,7 @@
     stele claims judge                                         # what results/ holds
     stele claims judge evidence/study --paper msm --format csv
     stele claims judge --into results/claims                   # a .json and a .csv of each paper, as `snakemake claims`
+    stele claims judge evidence/study --template docs/study.md.j2 > docs/study.md
 
 Supported, no effect, reversed, undecided, floor or no data, with interval, seeds, control and uncorrected p. Nothing is
 built; docs/evidence.md says how a verdict comes about. `looks.yaml` in the folder names the seeds of the first look.
@@ -22,7 +23,8 @@ from typing import IO, Any, Literal
 from stele.claims.judging.estimate import FEWEST_SEEDS, UNTRAINED
 from stele.claims.judging.findings import ALPHA
 from stele.claims.judging.observed import second_taken
-from stele.claims.judging.verdicts import LOOKS, ControlResult, JudgedClaim, judge_paper, runs_of
+from stele.claims.judging.report import filled
+from stele.claims.judging.verdicts import LOOKS, ControlResult, JudgedClaim, judge_paper, limits_of, runs_of
 from stele.command.arguments import Job, Positional, Some, SpecsFolder
 from stele.files.atomic import atomic_file
 from stele.files.digests import sha256
@@ -32,7 +34,8 @@ from stele.papers.claims import papers_with_claims
 
 COLUMNS = ("paper", "key", "main", "kind", "places", "text", "print", "state", "mean", "low", "high", "level", "p")
 COLUMNS += ("seeds", "look", "bar", "detectable", "seeds_needed", "share", "reason", "built_in", "controls")
-COLUMNS += ("left_out", "missing", "diverged")
+COLUMNS += ("left_out", "missing", "diverged", "rival", "closest", "printed_difference", "rivals", "same_as")
+COLUMNS += ("corrected",)
 
 
 class Judge(Job):
@@ -45,12 +48,17 @@ class Judge(Job):
     """How the verdicts are shown."""
     into: Path | None = None
     """{paper}.json and .csv in it, nothing shown."""
+    template: Path | None = None
+    """A page, in Jinja, that is filled and shown."""
 
 
 def run(args: Judge) -> None:
     judged, scale = judge(args.folder, args.specs, args.paper), read_stamp(args.folder) or ""
     if args.into:
         write_verdicts(judged, scale, args.into)
+        return
+    if args.template:
+        sys.stdout.write(filled(args.template, args.folder, [facts(one) for one in judged]))
         return
     text = io.StringIO()
     FORMATS[args.format](judged, scale, text)
@@ -84,17 +92,24 @@ def by_paper(judged: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
 
 # --- formats ----------------------------------------------------------------------------------------------------------
 def as_json(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
-    """{scale, labels, rules, papers: {paper: {claims_sha256, states}}, claims: [...]}: differences in a table's unit.
+    """{scale, labels, limits, rules, papers: {paper: {claims_sha256, states, findings}}, claims: [...]}.
 
-    `claims_sha256` is the digest of the paper's claims.yaml, by which a study shows that it was fixed before.
+    Differences are in a table's unit. `claims_sha256` is the digest of the paper's claims.yaml, by which a study shows
+    that it was fixed before. `findings` are states without the claims that rest on another's comparison.
     """
     papers = {
-        paper: {"claims_sha256": sha256(of_paper[0].source), "states": states(of_paper)}
+        paper: {
+            "claims_sha256": sha256(of_paper[0].source),
+            "states": states(of_paper),
+            "findings": states(findings(of_paper)),
+        }
         for paper, of_paper in by_paper(judged).items()
     }
+    labels = {label for one in judged for label in one.labels}
     content = {
         "scale": scale,
-        "labels": sorted({label for one in judged for label in one.labels}),
+        "labels": sorted(labels),
+        "limits": limits_of(labels),
         "rules": {
             "alpha": ALPHA,
             "looks": LOOKS,
@@ -137,6 +152,13 @@ def facts(one: JudgedClaim) -> dict[str, Any]:
         "left_out": list(one.left_out),
         "missing": list(one.missing),
         "diverged": list(one.diverged),
+        "rival": verdict.rival,
+        "closest": verdict.closest and {"name": verdict.closest.name, "mean": _number(verdict.closest.mean)},
+        "differences": {part.name: _number(part.mean) for part in verdict.differences},
+        "printed_difference": _number(verdict.printed),
+        "rivals": one.rivals and dict(zip(("ran", "printed"), one.rivals, strict=True)),
+        "same_as": one.same_as,
+        "corrected": claim.corrected,
     }
 
 
@@ -171,17 +193,21 @@ def as_csv(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
         row["low"], row["high"] = row.pop("interval") or (None, None)
         row["controls"] = "; ".join(_control_text(control) for control in row["controls"])
         row |= {name: "; ".join(row[name]) for name in ("left_out", "missing", "diverged")}
+        row["closest"] = row["closest"] and f"{row['closest']['name']} {row['closest']['mean']:+.3g}"
+        row["rivals"] = row["rivals"] and f"{row['rivals']['ran']} of {row['rivals']['printed']}"
         row |= {name: "" for name, value in row.items() if value is None}
     write_csv(handle, [COLUMNS, *([row[name] for name in COLUMNS] for row in rows)])
 
 
 def as_text(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
     """A count of states by paper, then the claims of which anything is known."""
-    labels = ", ".join(sorted({label for one in judged for label in one.labels})) or "no results"
-    handle.write(f"scale {scale or 'not given'}: {labels}\n")
+    labels = {label for one in judged for label in one.labels}
+    handle.write(f"scale {scale or 'not given'}: {', '.join(sorted(labels)) or 'no results'}\n")
+    handle.writelines(f"{limit}\n" for limit in limits_of(labels))
     for paper, of_paper in by_paper(judged).items():
-        counted = ", ".join(f"{count} {state}" for state, count in states(of_paper).items())
-        handle.write(f"{paper}: {len(of_paper)} claims that can be checked: {counted}\n")
+        counted, once = ", ".join(f"{count} {state}" for state, count in states(of_paper).items()), findings(of_paper)
+        repeated = f"; {len(once)} rest on comparisons of their own" if len(once) < len(of_paper) else ""
+        handle.write(f"{paper}: {len(of_paper)} claims that can be checked: {counted}{repeated}\n")
     for one in judged:
         if one.verdict.state != "no data":
             handle.writelines(_lines(one))
@@ -190,6 +216,11 @@ def as_text(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
 def states(judged: Sequence[JudgedClaim]) -> dict[str, int]:
     """State -> how many claims."""
     return dict(sorted(Counter(one.verdict.state for one in judged).items()))
+
+
+def findings(judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
+    """The claims without those that rest on another's comparison and share its verdict."""
+    return [one for one in judged if not one.same_as]
 
 
 def _lines(one: JudgedClaim) -> list[str]:
@@ -203,8 +234,15 @@ def _lines(one: JudgedClaim) -> list[str]:
         lines.append(f"  {_estimate_text(row)}, level {verdict.level:.3g}, look {one.look}")
     notes = [verdict.reason]
     if verdict.detectable is not None:
-        needed = f"{verdict.seeds_needed} seeds" if verdict.seeds_needed else "more queries"
-        notes.append(f"could have seen {verdict.detectable:.3g}; to see {one.bar:g} takes {needed}")
+        needed = f"{verdict.seeds_needed} seeds" if verdict.seeds_needed else "more queries or seeds of fine-tuning"
+        printed = "" if verdict.printed is None else f", the paper prints {verdict.printed:+.3g}"
+        notes.append(f"could have seen {verdict.detectable:.3g}{printed}; to see {one.bar:g} takes {needed}")
+    if one.rivals and one.rivals[0] < one.rivals[1]:
+        notes.append(f"{one.rivals[0]} of {one.rivals[1]} printed rivals ran")
+    if one.same_as:
+        notes.append(f"one finding with {one.same_as}, among whose comparisons it is")
+    if claim.corrected:
+        notes.append(f"corrected: {claim.corrected}")
     if one.share is not None:
         notes.append(f"{one.share:.0%} of the printed gain")
     if one.left_out:

@@ -19,7 +19,7 @@ from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, validate
 from stele.papers.addresses import Address
 from stele.papers.paper import CLAIMS as FILE
-from stele.papers.paper import PaperKey, paper_folder
+from stele.papers.paper import CORRECTIONS, PaperKey, paper_folder
 from stele.papers.table_parts import Target
 
 Kind = Literal[
@@ -108,6 +108,7 @@ class Claim(Strict):
     controls: list[Control] = Field([])
     built_in: str | None = Field(None, description="what the generated world puts in that bears on the claim")
     floor: float | None = Field(None, description="below it nothing is decided, in the table's unit")
+    corrected: str | None = Field(None, description="what was wrong with it; of corrections.yaml")
 
     @property
     def rights(self) -> list[Address]:
@@ -126,6 +127,21 @@ class Claim(Strict):
         for problem in _problems(self):
             raise ValueError(f"claim {self.key!r}: {problem}")
         return self
+
+
+class Correction(Strict):
+    """What a claim should have said."""
+
+    key: str
+    why: str = Field(min_length=1, description="what was wrong")
+    instead: dict[str, Any] = Field(min_length=1, description="keys of the claim with their right values")
+
+
+class Corrections(Strict):
+    """What was found after a study had fixed claims.yaml by its digest: that file stays, this one is laid over it."""
+
+    floor: float | None = Field(None, description="of claims without one, in points of a hundred")
+    corrections: list[Correction] = Field([])
 
 
 class Claims(Strict):
@@ -179,11 +195,31 @@ def by_reading(claim: Claim) -> bool:
 
 
 def load_claims(path: Path | str) -> Claims:
-    """Reads `paper_tables/{paper}/claims.yaml`; anything wrong in it is an error that names the file and the key."""
-    claims = validate(Claims, read_yaml(path), str(path))
+    """Reads `paper_tables/{paper}/claims.yaml`, with what a corrections.yaml beside it puts right.
+
+    Raises SteleError that names the file and the key.
+    """
+    content, beside = read_yaml(path), Path(path).with_name(CORRECTIONS)
+    claims = validate(Claims, content, str(path))
+    if beside.is_file():
+        corrections = validate(Corrections, read_yaml(beside), str(beside))
+        claims = validate(Claims, _corrected(content, corrections, str(beside)), str(beside))
     if Path(path).resolve().parent.name != claims.paper:
         raise SteleError(f"{path}: holds the claims of {claims.paper}, so it belongs at {claims.paper}/{FILE}")
     return claims
+
+
+def _corrected(content: dict[str, Any], corrections: Corrections, where: str) -> dict[str, Any]:
+    """The content of claims.yaml with its corrections."""
+    claims = {claim["key"]: dict(claim) for claim in content["claims"]}
+    for correction in corrections.corrections:
+        if correction.key not in claims:
+            raise unknown("claim", correction.key, claims, where)
+        claims[correction.key] |= {**correction.instead, "corrected": correction.why}
+    if corrections.floor is not None:
+        for claim in claims.values():
+            claim.setdefault("floor", corrections.floor)
+    return {**content, "claims": list(claims.values())}
 
 
 def papers_with_claims(specs: Path | str, papers: list[str] | None = None) -> list[Path]:

@@ -24,6 +24,7 @@ from stele.files.strict import Strict, validate
 PAPER_TABLES = Path(os.environ.get("STELE_PROJECT", ""), "paper_tables")
 FILE = "paper.yaml"
 CLAIMS = "claims.yaml"
+CORRECTIONS = "corrections.yaml"  # of claims.yaml, where a study has fixed it by its digest
 TODAY = "today"  # the tables of today's encoders, which no paper prints: published numbers stand beside ours
 PATTERN = r"^[a-z0-9_]+$"  # the key becomes part of paths
 PLAIN_PATH = r"[\w@%+=:,./-]+"  # what may stand in every command of the workflow

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stele.artifacts.results import RunKey
 from stele.errors import SteleError, unknown
-from stele.papers.paper import CLAIMS, FILE, paper_folder
+from stele.papers.paper import CLAIMS, CORRECTIONS, FILE, paper_folder
 from stele.plan.cached_method import cached_method
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
@@ -63,6 +63,11 @@ class Tables:
     def claims(self) -> list[str]:
         """The files of the papers' claims, which stand on their pages."""
         return [str(folder / CLAIMS) for folder in self.folders.values() if (folder / CLAIMS).is_file()]
+
+    @property
+    def corrections(self) -> list[str]:
+        """The files that put claims right."""
+        return [str(folder / CORRECTIONS) for folder in self.folders.values() if (folder / CORRECTIONS).is_file()]
 
     # --- rows ---------------------------------------------------------------------------------------------------------
     @cached_method

@@ -13,13 +13,14 @@ from __future__ import annotations
 import logging
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from stele.artifacts import records
 from stele.artifacts.results import result_files
+from stele.claims.judge import judge, write_verdicts
 from stele.claims.judging import trainings
 from stele.claims.judging.observed import FILE as LOOKS
 from stele.claims.judging.observed import load_looks
@@ -84,6 +85,18 @@ def context_of(folder: Path) -> Context:
     return load_context(path if path.is_file() else None)
 
 
+def verdicts_of(folder: Path, specs: Path, papers: Iterable[str], to: Path) -> list[Path]:
+    """Files of verdicts in `to`, of the papers whose verdicts were kept with the results, judged anew from the scores.
+
+    What was kept is what the judging of that day said.
+    """
+    kept = [paper for paper in papers if (folder / "claims" / f"{paper}.json").is_file()]
+    kept = [paper for paper in kept if (specs / paper / FILE).is_file()]
+    if kept:
+        write_verdicts(judge(folder, specs, kept), read_stamp(folder) or "", to)
+    return sorted(to.glob("*.json"))
+
+
 def write_page(to: Path, name: str, text: str) -> None:
     """Writes one file of the site. Its name may come from a folder of results that somebody handed over.
 
@@ -111,13 +124,14 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
         write_figure(path, context, results, [name.with_suffix(".svg"), name.with_suffix(".pdf")])
     figures = list(pictures(drawn(to), to))
     with_claims = {paper: specs / paper for paper in papers_in(specs) if (specs / paper / FILE).is_file()}
-    claims = draw_paper_claims(with_claims, tables, sorted(folder.glob("claims/*.json")))
+    claims = draw_paper_claims(with_claims, tables, verdicts_of(folder, specs, papers_in(specs), to / "claims"))
 
     # the pages of papers, then the site's own
+    labels = pages.shared_labels([table.summary for table in tables])
     for paper in dict.fromkeys(table.table.paper for table in tables):
         of_paper = [table for table in tables if table.table.paper == paper]
         of_figures = [figure for figure in figures if figure.paper == paper]
-        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV)
+        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV, labels)
         write_page(to, f"{paper}.html", page)
     write_page(to, "tables.html", pages.index_page(tables, tuple(FORMATS), figures, site=NAV))
     contents = Contents(
@@ -185,11 +199,11 @@ def write_markdown(folder: Path, specs: Path, to: Path) -> None:
             write_page(to, f"{filled[0].file}.md", formats.to_markdown(*filled))
             by_paper.setdefault(filled[0].paper, []).append(pages.draw(*filled, root=""))
     papers = []
+    verdicts = {path.stem: path for path in verdicts_of(folder, specs, by_paper, to / "claims")}
     for paper, tables in by_paper.items():
-        verdicts = folder / "claims" / f"{paper}.json"
         claims = None
-        if verdicts.is_file() and (specs / paper / FILE).is_file():
-            claims = draw_paper_claims({paper: specs / paper}, [], [verdicts])[paper]
+        if paper in verdicts:
+            claims = draw_paper_claims({paper: specs / paper}, [], [verdicts[paper]])[paper]
         listed = []
         for table in tables:
             states = pages.states([table.summary])
@@ -198,6 +212,8 @@ def write_markdown(folder: Path, specs: Path, to: Path) -> None:
         about = tables[0].table.about
         citation = bibliography.of_paper(about)
         papers.append({"name": about.name, "citation": citation, "claims": claims, "tables": listed})
+    for path in verdicts.values():
+        path.unlink()  # beside Markdown the verdicts stand as CSV
     summaries = [table.summary for tables in by_paper.values() for table in tables]
     listed = {"papers": papers, "labels": pages.shared_labels(summaries), "count": len(summaries)}
     write_page(to, "README.md", formats.markdown_page("sample", scale=read_stamp(folder), **listed))

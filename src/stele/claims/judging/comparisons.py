@@ -16,7 +16,7 @@ from stele.artifacts.results import RunKey
 from stele.claims.judging.estimate import Estimate, Term, combine
 from stele.claims.judging.findings import Verdict
 from stele.claims.judging.observed import Absent, Runs, System
-from stele.claims.judging.pairs import Pair
+from stele.claims.judging.pairs import Pair, Value
 from stele.errors import SteleError
 from stele.evaluation.significance import correct, load_test
 from stele.papers.addresses import PrintedPaper, PrintedValue
@@ -29,13 +29,16 @@ Item = TypeVar("Item")
 MANY = 3  # names in a sentence
 PERMUTATIONS = 10_000  # of a test of one seed: p to within .002 at .05
 Outcome = tuple[float, float]  # corrected p and the difference, positive where the left is better
+Side = tuple[frozenset[tuple[RunKey, str]], frozenset[str]]  # results with their metrics, and the languages
+Contrast = tuple[Side, Side]
 
 
 @dataclass
 class Judging:
     """A claim compared on our runs, and the values that are missing or left out.
 
-    full_size: whether runs have the papers' size.
+    full_size: whether runs have the papers' size. contrasts: what is compared. rivals: how many of a claim's rivals
+    ran, and how many are printed, each result once; None where there is but one.
     """
 
     claim: Claim
@@ -46,6 +49,8 @@ class Judging:
     missing: dict[str, None] = field(default_factory=dict)
     left_out: dict[str, None] = field(default_factory=dict)
     references: dict[CellSource, None] = field(default_factory=dict)
+    contrasts: set[Contrast] = field(default_factory=set)
+    rivals: tuple[int, int] | None = None
 
     def terms(self, parts: Parts) -> list[Term] | None:
         """The terms of a linear combination, in the unit of its first value; None where one is not there."""
@@ -64,14 +69,12 @@ class Judging:
             if not shared:
                 self.left_out[f"{parts[0][1].name}: no language in which all have results"] = None
                 return None
-        return [
-            Term(
-                factor * value.scale,
-                [self.runs.scored(reference.result, reference.metric, code) for code in codes],
-                self.runs.system(reference.result).seeds,
-            )
-            for (factor, value), reference, codes in zip(parts, wanted, languages, strict=True)
-        ]
+        terms = []
+        for (factor, value), reference, codes in zip(parts, wanted, languages, strict=True):
+            system = self.runs.system(reference.result)
+            scores = [self.runs.scored(reference.result, reference.metric, code) for code in codes]
+            terms.append(Term(factor * value.scale, scores, system.seeds, system.finetuning))
+        return terms
 
     def with_terms(self, items: Iterable[Item], parts: Callable[[Item], Parts]) -> list[tuple[Item, list[Term]]]:
         """The items whose terms are there, each with its terms; `parts` is an item's linear combination."""
@@ -140,6 +143,17 @@ def difference(pair: Pair, times: float = 1.0) -> list[tuple[float, PrintedValue
     """Left minus `times` the right, in the unit of the left."""
     unit = times * pair.left.at.scale / pair.right.at.scale
     return [*pair.left.terms, *((-unit * factor, value) for factor, value in pair.right.terms)]
+
+
+def contrast_of(pairs: Sequence[Pair]) -> Contrast:
+    """What some pairs compare on our runs: two that differ in the printed row alone are the same."""
+    return _side([pair.left for pair in pairs]), _side([pair.right for pair in pairs])
+
+
+def _side(values: Sequence[Value]) -> Side:
+    sources = [part.reference for value in values for _, part in value.terms if part.reference]
+    languages = frozenset(code for source in sources for code in source.languages)
+    return frozenset((source.result, source.metric) for source in sources), languages
 
 
 def signed(terms: Sequence[Term], sign: int) -> list[Term]:

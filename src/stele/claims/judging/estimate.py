@@ -10,6 +10,10 @@ and what other queries would. The second part is the variance of the bootstrap t
 language, in the limit of many resamples and times n_l / (n_l - 1), so that nothing is drawn. Seeds and queries are
 never one sample of P times n. Degrees of freedom are Satterthwaite's over all parts (Biometrics Bulletin 2, 1946).
 
+Seeds of pretraining that share their F seeds of fine-tuning are crossed with them: what a seed of fine-tuning changes
+alike for all of them is not in var(D_p). It is estimated and added, (MS_F - MS_PF) / (P F) of a two-way analysis of
+variance with F - 1 degrees of freedom, where that is above 0.
+
 What is compared may be any linear combination of systems, metrics and benchmarks: gains with gains, several columns.
 Where two systems do not have the same seeds, each adds its own variance over seeds (Welch, Biometrika 34,
 1947).
@@ -19,6 +23,7 @@ from __future__ import annotations
 
 import math
 import sys
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -77,23 +82,27 @@ class Scored(NamedTuple):
 
     means: float64 [S], by seed. queries: int [n], which of the stratum's queries count, none of a count that is no mean
     over queries. centred: float64 [n], what each adds to the mean over seeds beside that mean, divided by n.
+    by_finetuning: float64 [S, F], the means by seed of fine-tuning too, where all S seeds have the same F.
     """
 
     stratum: Hashable
     means: np.ndarray
     queries: np.ndarray
     centred: np.ndarray
+    by_finetuning: np.ndarray | None = None
 
 
 class Term(NamedTuple):
     """One part of a linear combination: `weight` times the mean over languages of a system.
 
     `seeds` names the S seeds: terms of the same names vary together; none (S is 1) where no seed has a part in it.
+    `finetuning` names the F seeds of fine-tuning that all of them share, none where they share no two.
     """
 
     weight: float
     languages: Sequence[Scored]
     seeds: tuple[str, ...]
+    finetuning: tuple[str, ...] = ()
 
 
 def scored(
@@ -101,8 +110,11 @@ def scored(
     values: np.ndarray,
     queries: np.ndarray | None = None,
     finish: Callable[[float], float] | None = None,
+    by_finetuning: np.ndarray | None = None,
 ) -> Scored:
     """From values float64 [S, n] of the stratum's queries: all of them, or those with the numbers `queries` int [n].
+
+    by_finetuning: float64 [S, F], their means by both seeds.
 
     `finish` turns a mean over queries into the metric's value, where that is not the mean itself; what a query adds is
     then told by its slope. Raises ValueError for a single query, whose variance nobody knows.
@@ -117,7 +129,9 @@ def scored(
         centre, step = float(of_query.mean()), 1e-6 * max(abs(float(of_query.mean())), 1e-9)
         centred = centred * (finish(centre + step) - finish(centre)) / step
         means = np.array([finish(mean) for mean in means.tolist()])
-    return Scored(stratum, means, queries, centred)
+        if by_finetuning is not None:
+            by_finetuning = np.vectorize(finish)(by_finetuning)
+    return Scored(stratum, means, queries, centred, by_finetuning)
 
 
 def combine(terms: Sequence[Term]) -> Estimate:
@@ -126,17 +140,23 @@ def combine(terms: Sequence[Term]) -> Estimate:
     Different benchmarks have different queries, so their variances are added.
     """
     by_seeds: dict[tuple[str, ...], np.ndarray] = {}
+    crossed: dict[tuple[tuple[str, ...], tuple[str, ...]], np.ndarray] = {}
     strata: dict[Hashable, list[tuple[np.ndarray, np.ndarray]]] = {}
     for term in terms:
         share = term.weight / len(term.languages)
         means = share * np.sum([one.means for one in term.languages], axis=0)
         by_seeds[term.seeds] = by_seeds.get(term.seeds, 0.0) + means
+        if term.finetuning:
+            by_both, key = share * np.sum([one.by_finetuning for one in term.languages], axis=0), term[2:]
+            crossed[key] = crossed.get(key, 0.0) + by_both
         for one in term.languages:
             if len(one.queries):
                 strata.setdefault(one.stratum, []).append((one.queries, share * one.centred))
     parts = [_over_queries(added) for added in strata.values()]
     for means in by_seeds.values():
         parts += _over_seeds(means)
+    for by_both in crossed.values():
+        parts += _over_finetuning(by_both)
     mean = math.fsum(float(means.mean()) for means in by_seeds.values())
     return Estimate(mean, tuple(parts), _seeds(by_seeds))
 
@@ -170,6 +190,19 @@ def _over_seeds(means: np.ndarray) -> list[Part]:
     return [Part(float(means.var(ddof=1)) / count, count - 1, count)] if count > 1 else []
 
 
+def _over_finetuning(by_both: np.ndarray) -> list[Part]:
+    """The part that seeds of fine-tuning add which all of pretraining share, from float64 [P, F]; none if not above 0.
+
+    Seeds of pretraining do not change it, so that its `seeds` are 0 as those of a part of the queries.
+    """
+    pretraining, finetuning = by_both.shape
+    of_finetuning = by_both.mean(axis=0)
+    residuals = by_both - of_finetuning - by_both.mean(axis=1, keepdims=True) + by_both.mean()
+    interaction = float((residuals**2).sum()) / ((pretraining - 1) * (finetuning - 1))
+    variance = (pretraining * float(of_finetuning.var(ddof=1)) - interaction) / (pretraining * finetuning)
+    return [Part(variance, finetuning - 1)] if variance > 0 else []
+
+
 def interval(found: Estimate, alpha: float) -> tuple[float, float]:
     """The t interval at level 1 - alpha."""
     reach = quantile(1 - alpha / 2, found.freedom) * found.error
@@ -197,7 +230,7 @@ def quantile(probability: float, freedom: float) -> float:
 
 
 POWER = 0.8
-MOST_SEEDS = 100
+MOST_SEEDS = 1_000_000  # an effect that takes more is as good as hidden by the queries
 
 
 def detectable(found: Estimate, alpha: float, power: float = POWER) -> float:
@@ -209,15 +242,17 @@ def detectable(found: Estimate, alpha: float, power: float = POWER) -> float:
 
 
 def seeds_needed(found: Estimate, effect: float, alpha: float, power: float = POWER) -> int | None:
-    """The fewest seeds with which `effect` would be detectable; None where the queries alone are too few for it.
+    """The fewest seeds with which `effect` would be detectable; None where no number of them makes it so.
 
-    A seed more changes the part of the seeds alone.
+    A seed more changes the part of the seeds alone: the queries, or seeds of fine-tuning, may be too few for it.
     """
-    for seeds in range(FEWEST_SEEDS, MOST_SEEDS + 1):
+
+    def is_enough(seeds: int) -> bool:
         parts = tuple(_with_seeds(part, seeds) for part in found.parts)
-        if detectable(found._replace(parts=parts), alpha, power) <= effect:
-            return seeds
-    return None
+        return detectable(found._replace(parts=parts), alpha, power) <= effect
+
+    seeds = FEWEST_SEEDS + bisect_left(range(FEWEST_SEEDS, MOST_SEEDS), True, key=is_enough)
+    return seeds if is_enough(seeds) else None
 
 
 def _with_seeds(part: Part, seeds: int) -> Part:

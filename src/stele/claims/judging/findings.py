@@ -7,31 +7,39 @@ family says (`levels`). The states, in the order in which they are looked for:
 - no data: results are missing
 - floor: all that is compared scores below what a claim names as the least that means something
 - undecided: fewer than 3 seeds, or none of the others
-- supported, reversed
-- no effect: the interval lies within the bar around 0
+- supported, reversed; a difference within the bar is not reversed, however sure
+- no effect: the intervals of all parts lie within the bar around 0, none of them where both sides score within a bar of
+  the floor or the ceiling of their metric
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from stele.claims.judging.estimate import FEWEST_SEEDS, Estimate, detectable, interval, p_above, seeds_needed
+from stele.claims.judging.levels import levels
 
 State = Literal["supported", "no effect", "reversed", "undecided", "floor", "no data"]
 ALPHA = 0.05
 COST_RANGE = 0.25  # how far a cost may be from the claimed one
 
 
+class PartDifference(NamedTuple):
+    """The difference of one of a claim's parts, in the unit of the estimates."""
+
+    name: str
+    mean: float
+
+
 class Finding(NamedTuple):
     """The evidence on a claim; `shown` is the estimate of its dot and whisker, `against` says what is against it.
 
     supports and reverses are p-values after the correction for the parts of the claim, so that they may pass 1; `times`
-    says by how much each was multiplied, and thereby how much wider its end of the interval is.
+    says by how much each was multiplied, and thereby how much wider its end of the interval is. Of a claim with several
+    parts `rival` names the one that is shown, which decides. `averaged` are those that a mean is of.
     """
 
     supports: float
@@ -43,6 +51,12 @@ class Finding(NamedTuple):
     equivalence: bool = False  # about lying within the bar: its interval is at one minus twice the level
     times: tuple[float, float] = (1.0, 1.0)
     uncorrected: float = 1.0  # the p-value of what is shown, as it is
+    rival: str = ""
+    parts: Mapping[str, Finding] = {}
+    averaged: tuple[Finding, ...] = ()
+    printed: float | None = None  # the printed difference of what is shown
+    extreme: str = ""  # the end of the scale, floor or ceiling, that both sides of a part score within a bar of
+    by_test: bool = False  # the p-values are those of the paper's own test, of which there is no interval
 
     @property
     def p(self) -> float:
@@ -57,13 +71,29 @@ class Finding(NamedTuple):
         (low, _), (_, high) = (interval(self.shown, level / times) for times in self.times)
         return low, high
 
+    def is_within(self, bar: float, level: float) -> bool:
+        """Whether the intervals of the whole and of all its parts lie within the bar around 0."""
+        low, high = self.interval(level)
+        parts = (*self.parts.values(), *self.averaged)
+        return -bar < low and high < bar and all(part.is_within(bar, level) for part in parts)
+
+    @property
+    def differences(self) -> list[PartDifference]:
+        """The differences of all parts, of cells rival by rival; none of a claim that has one."""
+        differences = []
+        for name, part in self.parts.items():
+            inner = part.differences or [PartDifference("", part.shown.mean)]
+            differences += [PartDifference(_part(name, of_part.name), of_part.mean) for of_part in inner]
+        return differences
+
 
 @dataclass(frozen=True)
 class Verdict:
     """The verdict on a claim, in the unit of the estimates.
 
     detectable: the smallest difference that the comparison could have seen; seeds_needed: to see one of the size of the
-    bar, None where no number of seeds does. Both are of undecided claims.
+    bar, None where no number of seeds does. Both are of undecided claims. rival, printed, differences: as of a finding.
+    closest: the smallest of the differences, None where the claim is that there is none.
     """
 
     state: State
@@ -75,27 +105,36 @@ class Verdict:
     seeds: int = 0
     detectable: float | None = None
     seeds_needed: int | None = None
+    rival: str = ""
+    closest: PartDifference | None = None
+    printed: float | None = None
+    differences: tuple[PartDifference, ...] = ()
 
 
-def greater(found: Estimate) -> Finding:
-    """Left is above right; of a ratio and a margin, too."""
+def greater(found: Estimate, bar: float = 0.0) -> Finding:
+    """Left is above right; of a ratio and a margin, too. A difference within the bar is not the contrary."""
     above, below = (2 * min(p_above(one), 0.5) for one in (found, found.reversed))
-    return Finding(above, below, found, found.seeds, uncorrected=min(above, below))
+    uncorrected = min(above, below)
+    if -bar < found.mean < 0:
+        against = "below by less than the bar" if below <= ALPHA else ""
+        return Finding(above, 1.0, found, found.seeds, against, uncorrected=uncorrected)
+    return Finding(above, below, found, found.seeds, uncorrected=uncorrected)
 
 
-def best(rivals: Mapping[str, Estimate]) -> Finding:
+def best(rivals: Mapping[str, Estimate], bar: float = 0.0) -> Finding:
     """Left is above every rival: an intersection-union test, its p the largest of all (Berger, Technometrics 24, 1982).
 
-    That one rival is better is a union, so there the smallest p counts times their number. Shown is the closest rival.
+    That one rival is better is a union, so there the smallest p counts times their number. Shown is the rival that
+    decides.
     """
-    return at_least(len(rivals), {name: greater(found) for name, found in rivals.items()})
+    return at_least(len(rivals), {name: greater(found, bar) for name, found in rivals.items()})
 
 
 def at_least(number: int, parts: Mapping[str, Finding]) -> Finding:
     """At least `number` of the parts are as claimed; reversed where too many parts are the contrary.
 
     The p-value of a partial conjunction: the i-th smallest of n times n - i + 1 (Benjamini and Heller, Biometrics 64,
-    2008). Shown is the part that decides: of all parts the closest.
+    2008). Shown is the part whose p that is; another may have the smallest difference.
     """
     if len(parts) == 1:
         return next(iter(parts.values()))
@@ -106,27 +145,29 @@ def at_least(number: int, parts: Mapping[str, Finding]) -> Finding:
     supports, reverses = others * parts[for_it].supports, number * parts[against_it].reverses
     name = against_it if parts[against_it].reverses < parts[for_it].supports else for_it
     decides = parts[name]
-    what = f"the closest is {name}" if number == len(parts) else f"the one that decides: {name}"
-    return Finding(
-        supports,
-        reverses,
-        decides.shown,
-        min(one.seeds for one in parts.values()),
-        f"{what}; {decides.against}" if decides.against else what,
-        any(one.blocked for one in parts.values()),
-        decides.equivalence,
-        (others * decides.times[0], number * decides.times[1]),
-        decides.uncorrected,
+    return decides._replace(
+        supports=supports,
+        reverses=reverses,
+        seeds=min(one.seeds for one in parts.values()),
+        blocked=any(one.blocked for one in parts.values()),
+        times=(others * decides.times[0], number * decides.times[1]),
+        rival=_part(name, decides.rival),
+        parts=parts,
+        extreme=next((one.extreme for one in parts.values() if one.extreme), ""),
     )
 
 
-def without_reversal(whole: Estimate, parts: Mapping[str, Estimate]) -> Finding:
-    """The whole is above and no part is below (Holm over the parts).
+def _part(name: str, of_part: str) -> str:
+    return f"{name}: {of_part}" if of_part else name
+
+
+def without_reversal(whole: Estimate, parts: Mapping[str, Estimate], bar: float = 0.0) -> Finding:
+    """The whole is above and no part is below by the bar or more (Holm over the parts).
 
     The whole is an average over languages, or a trend from end to end; the parts are the languages, or the steps.
     """
-    finding = greater(whole)
-    p_values = {name: greater(part).reverses for name, part in parts.items()}
+    finding = greater(whole, bar)
+    p_values = {name: greater(part, bar).reverses for name, part in parts.items()}
     limits = levels(list(p_values.values()), "holm", ALPHA)
     against = [name for (name, p), limit in zip(p_values.items(), limits, strict=True) if p <= limit]
     seeds = min([finding.seeds, *(part.seeds for part in parts.values())])
@@ -143,70 +184,16 @@ def comparable(found: Estimate, bar: float) -> Finding:
     return Finding(within, outside, found, found.seeds, equivalence=True, uncorrected=min(within, outside))
 
 
-def margin(found: Estimate, amount: float, bar: float | None) -> Finding:
+def margin(found: Estimate, amount: float, bar: float, is_limit: bool = False) -> Finding:
     """Left is above right, and by the amount: the interval lies within the bar around it, or above it where it is a
-    limit (no bar). Another size is not the contrary, which is said below 0 alone."""
-    above = greater(found)
-    size = [p_above(found, amount - (bar or 0))]
-    if bar is not None:
+    limit. Another size is not the contrary, which is said below 0 alone."""
+    above = greater(found, bar)
+    size = [p_above(found, amount - (0 if is_limit else bar))]
+    if not is_limit:
         size.append(p_above(found.reversed, -amount - bar))
     supports = max(above.supports, *(2 * min(p, 0.5) for p in size))
     said = f"measured {found.mean:+.3g}, claimed {amount:+.3g}"
     return above._replace(supports=supports, against=said, uncorrected=min(supports, above.reverses))
-
-
-def holm(p_values: np.ndarray, alpha: float) -> np.ndarray:
-    """float64 [m]: alpha over m for the smallest p, over m - 1 for the next, until one is not rejected."""
-    order = np.argsort(p_values, kind="stable")
-    steps = alpha / np.arange(len(p_values), 0, -1)
-    open_ = np.flatnonzero(p_values[order] > steps)
-    if len(open_):
-        steps[open_[0] :] = steps[open_[0]]
-    levels = np.empty(len(p_values))
-    levels[order] = steps
-    return levels
-
-
-def benjamini_hochberg(p_values: np.ndarray, alpha: float) -> np.ndarray:
-    """float64 [m]: alpha times the share that is rejected, the same for all."""
-    steps = alpha * np.arange(1, len(p_values) + 1) / len(p_values)
-    rejected = np.flatnonzero(np.sort(p_values) <= steps)
-    return np.full(len(p_values), steps[rejected[-1]] if len(rejected) else steps[0])
-
-
-PROCEDURES: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
-    "holm": holm,
-    "benjamini_hochberg": benjamini_hochberg,
-}
-
-
-def levels(p_values: Sequence[float], procedure: str, alpha: float = 0.05) -> list[float]:
-    """The level of each claim of one family, in the order given, so that the family as a whole keeps `alpha`.
-
-    A claim's p-value is at most its level, and its interval at one minus the level leaves out 0, exactly where the
-    family's procedure rejects: the interval that is shown is the one that is judged by.
-
-    - holm: the chance of any false verdict in the family (Holm, Scandinavian Journal of Statistics 6, 1979)
-    - benjamini_hochberg: the expected share of false verdicts (Journal of the Royal Statistical Society B 57, 1995),
-      with the intervals of Benjamini and Yekutieli (Journal of the American Statistical Association 100, 2005)
-
-    A claim without a p-value is NaN: results are missing, or it has a test of its own. In Holm's family, which was
-    fixed before any run, it counts as not rejected. In the other it does not count and its level is the family's: a
-    claim without a verdict cannot be a false discovery.
-
-    >>> levels([0.001, 0.2, 0.02], "holm", 0.06)
-    [0.02, 0.06, 0.03]
-    >>> levels([0.001, 0.2, 0.02], "benjamini_hochberg", 0.06)
-    [0.04, 0.04, 0.04]
-    """
-    given = np.asarray(p_values, dtype=np.float64)
-    if procedure == "holm":
-        given = np.where(np.isnan(given), 1.0, given)
-    known = ~np.isnan(given)
-    chosen = np.full(len(given), alpha)
-    if known.any():
-        chosen[known] = PROCEDURES[procedure](given[known], alpha)
-    return chosen.tolist()
 
 
 class Case(NamedTuple):
@@ -229,10 +216,19 @@ def judge_family(cases: Sequence[Case], procedure: str, alpha: float = ALPHA) ->
     """The verdicts of one family, "holm" or "benjamini_hochberg", each at its own level.
 
     `alpha` is the family's level; with two looks at the data each has half of it. A case without a finding stands for
-    a claim of the family that has no p-value.
+    a claim of the family that has no p-value. The same comparison counts once, however many claims rest on it.
     """
-    chosen = levels([case.p for case in cases], procedure, alpha)
-    return [judge(case, level) for case, level in zip(cases, chosen, strict=True)]
+    first: dict[object, int] = {}  # a comparison -> its place among those that count
+    places, p_values = [], []
+    for number, case in enumerate(cases):
+        finding = case.finding
+        same = number if finding is None else (finding.supports, finding.reverses, finding.shown)
+        if same not in first:
+            first[same] = len(p_values)
+            p_values.append(case.p)
+        places.append(first[same])
+    chosen = levels(p_values, procedure, alpha)
+    return [judge(case, chosen[place]) for case, place in zip(cases, places, strict=True)]
 
 
 def judge(case: Case, level: float = ALPHA) -> Verdict:
@@ -240,60 +236,79 @@ def judge(case: Case, level: float = ALPHA) -> Verdict:
     finding = case.finding
     if finding is None:
         return Verdict("no data", "results are missing")
-    limits = finding.interval(level)
-    state, reason = _state(case, finding, limits, level)
-    undecided = state == "undecided" and finding.shown.seeds > 1
+    differences = finding.differences
+    closest = min(differences, key=lambda part: part.mean) if differences and not finding.equivalence else None
+    state, reason = _state(case, finding, closest, level)
+    undecided = state == "undecided" and finding.shown.seeds > 1 and not finding.by_test
     return Verdict(
         state,
         reason,
         finding.shown.mean,
-        limits,
+        None if finding.by_test else finding.interval(level),
         finding.uncorrected,
         level,
         finding.seeds,
         detectable(finding.shown, level / finding.times[0]) if undecided else None,
         seeds_needed(finding.shown, case.bar, level / finding.times[0]) if undecided else None,
+        finding.rival,
+        closest,
+        finding.printed,
+        tuple(differences),
     )
 
 
-def _state(case: Case, finding: Finding, limits: tuple[float, float], level: float) -> tuple[State, str]:
+def _state(case: Case, finding: Finding, closest: PartDifference | None, level: float) -> tuple[State, str]:
     if case.floor and case.floor[0] < case.floor[1]:
         return "floor", f"all that is compared scores below {case.floor[1]:g}"
     if finding.seeds < FEWEST_SEEDS:
         return "undecided", f"{finding.seeds} of at least {FEWEST_SEEDS} seeds"
+    reasons = [f"decided by {finding.rival}"] if finding.rival else []
+    if closest and closest.name != finding.rival:
+        reasons.append(f"the smallest difference is {closest.mean:+.3g}, {closest.name}")
+    reason = "; ".join(filter(None, [*reasons, finding.against]))
+    # that two are alike cannot be seen at the end of a scale
+    at_extreme = f"both sides score within {case.bar:g} of the {finding.extreme}"
     if finding.supports <= level:
-        return "supported", finding.against
+        if finding.equivalence and finding.extreme:
+            return "undecided", "; ".join(filter(None, [reason, at_extreme]))
+        return "supported", reason
     if finding.reverses <= level:
-        return "reversed", finding.against
-    within = -case.bar < limits[0] and limits[1] < case.bar
-    if within and not finding.equivalence and not finding.blocked:
-        return "no effect", finding.against
-    return "undecided", finding.against
+        return "reversed", reason
+    if finding.equivalence or finding.blocked or finding.by_test or not finding.is_within(case.bar, level):
+        return "undecided", reason
+    if finding.extreme:
+        return "undecided", "; ".join(filter(None, [reason, at_extreme]))
+    return "no effect", reason
 
 
-def significant(outcomes: Sequence[tuple[float, float]], marked: bool = True, alpha: float = ALPHA) -> Verdict:
-    """By the paper's own test: significant in most seeds, or of a claim that is not `marked`, in no more than half.
+def significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: float = 0.0) -> Finding:
+    """By the paper's own test it is significant in most seeds, as claimed or the other way.
 
-    An outcome is the corrected p-value and the difference in one seed.
+    An outcome is the corrected p-value and the sign of the difference in one seed; `shown` is the difference by our
+    own estimate, within whose bar nothing is the contrary. That at least i of n seeds differ has the p-value of a
+    partial conjunction, as `at_least` has, so that a family corrects it as those of other claims.
     """
-    seeds = len(outcomes)
-    if not seeds:
-        return Verdict("no data", "results are missing")
-    differences = [difference for p, difference in outcomes if p < alpha and (difference or not marked)]
-    as_claimed = sum(difference > 0 for difference in differences)
-    reason = f"significant in {len(differences)} of {seeds} seeds"
-    if marked:
-        reason += f", {as_claimed} of them as claimed"
+    seeds, most = len(outcomes), len(outcomes) // 2 + 1
+    supports, reverses = (
+        (seeds - most + 1) * sorted(p if sign * difference > 0 else 1.0 for p, difference in outcomes)[most - 1]
+        for sign in (1, -1)
+    )
+    if -bar < shown.mean < 0:
+        reverses = 1.0
+    decided = [difference for p, difference in outcomes if p < ALPHA and difference]
+    as_claimed = sum(difference > 0 for difference in decided)
+    reason = f"significant in {len(decided)} of {seeds} seeds, {as_claimed} of them as claimed"
+    uncorrected = min(supports, reverses, 1.0)
+    return Finding(supports, reverses, shown, seeds, reason, uncorrected=uncorrected, by_test=True)
+
+
+def not_significant(outcomes: Sequence[tuple[float, float]], alpha: float = ALPHA) -> Verdict:
+    """By the paper's own test it is significant in no more than half of the seeds; outcomes as of `significant`."""
+    seeds, found = len(outcomes), sum(p < alpha for p, _ in outcomes)
+    reason = f"significant in {found} of {seeds} seeds"
     if seeds < FEWEST_SEEDS:
         return Verdict("undecided", f"{seeds} of at least {FEWEST_SEEDS} seeds; {reason}", seeds=seeds)
-    if not marked:
-        return Verdict("reversed" if 2 * len(differences) > seeds else "supported", reason, seeds=seeds)
-    state: State = "undecided"
-    if 2 * as_claimed > seeds:
-        state = "supported"
-    elif 2 * (len(differences) - as_claimed) > seeds:
-        state = "reversed"
-    return Verdict(state, reason, seeds=seeds)
+    return Verdict("reversed" if 2 * found > seeds else "supported", reason, seeds=seeds)
 
 
 def count(number: float, claimed: float, at_least: bool = False, more_than: bool = False, unknown: int = 0) -> Verdict:

@@ -15,7 +15,8 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.results import RunKey, read_result, result_files
-from stele.catalogue import read_yaml
+from stele.catalogue import entries, read_yaml
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.claims.judging import trainings
 from stele.claims.judging.estimate import PRETRAINING, Scored, scored
 from stele.errors import SteleError
@@ -37,22 +38,28 @@ class Absent(NamedTuple):
 
 
 class Language(NamedTuple):
-    """The values of one metric in one language: float64 [S, n] by seed, of the queries of these numbers (int [n])."""
+    """The values of one metric in one language: float64 [S, n] by seed, of the queries of these numbers (int [n]).
+
+    by_finetuning: float64 [S, F], their means by seed of fine-tuning too, where all S seeds have the same F.
+    """
 
     queries: np.ndarray
     values: np.ndarray
+    by_finetuning: np.ndarray | None = None
 
 
 class System(NamedTuple):
     """A row of results by metric and language; `seeds` are the names of its S seeds, none where nothing is trained.
 
-    diverged: in which seeds the pretraining diverged and why, "" where in none.
+    diverged: in which seeds the pretraining diverged and why, "" where in none. finetuning: the names of the F seeds of
+    fine-tuning that all S share, none where they share no two.
     """
 
     seeds: tuple[str, ...]
     metrics: dict[str, dict[str, Language]]
     labels: frozenset[str]
     diverged: str = ""
+    finetuning: tuple[str, ...] = ()
 
 
 class Runs:
@@ -80,12 +87,16 @@ class Runs:
             return self._counted(row, paths[0])
         groups = by_seed([path.stem for path in paths], results)
         values = [scores.read(path)[0] for path in paths]
+        finetuning = crossed([path.stem for path in paths], groups)
         metrics = {}
         for metric in values[0].values:
             if all(metric in of_file.values for of_file in values):
-                metrics[metric] = self._metric(row, values, metric, [indices for _, indices in groups])
+                metrics[metric] = self._metric(
+                    row, values, metric, [indices for _, indices in groups], bool(finetuning)
+                )
         labels = frozenset(label for record in results for label in record.get("labels", ()))
-        return System(tuple(name for name, _ in groups if name), metrics, labels, divergence(groups, results))
+        seeds = tuple(name for name, _ in groups if name)
+        return System(seeds, metrics, labels, divergence(groups, results), finetuning)
 
     def _counted(self, row: RunKey, path: Path) -> System | Absent:
         """A count of a dataset's or a model's parts, which has no queries and is the same for all seeds."""
@@ -99,9 +110,14 @@ class Runs:
         return System((), metrics, frozenset(result.labels), divergence([("", [0])], [{"diverged": result.diverged}]))
 
     def _metric(
-        self, row: RunKey, files: Sequence[scores.Scores], metric: str, groups: Sequence[Sequence[int]]
+        self,
+        row: RunKey,
+        files: Sequence[scores.Scores],
+        metric: str,
+        groups: Sequence[Sequence[int]],
+        is_crossed: bool,
     ) -> dict[str, Language]:
-        """One metric of the files, averaged by group of files."""
+        """One metric of the files, averaged by group of files; `is_crossed`: in each group by the same seeds."""
         first = files[0]
         by_file = np.stack([file.values[metric][0, _order(first, file)] for file in files])
         values = np.stack([by_file[indices].mean(axis=0) for indices in groups])
@@ -111,12 +127,17 @@ class Runs:
             places = np.flatnonzero((names == name) & has_value)
             if len(places) > 1:  # a single query has no variance
                 keys = [first.keys[place] for place in places]
-                languages[name] = Language(self._numbers(row.benchmark, name, keys), values[:, places])
+                of_files = by_file[:, places].mean(axis=1)
+                by_finetuning = np.stack([of_files[indices] for indices in groups]) if is_crossed else None
+                languages[name] = Language(self._numbers(row.benchmark, name, keys), values[:, places], by_finetuning)
         return languages
 
     def _numbers(self, benchmark: str, language: str, keys: Iterable[tuple[str, str]]) -> np.ndarray:
-        """The numbers of queries, the same for all systems of a benchmark."""
-        numbers = self._queries.setdefault((benchmark, language), {})
+        """The numbers of queries, the same for all systems of a benchmark, and of a question in all its languages."""
+        stratum = _stratum(benchmark, language)
+        numbers = self._queries.setdefault(stratum, {})
+        if stratum[1] != language:
+            keys = [("", query.removesuffix(f"_{language}")) for _, query in keys]
         return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
 
     def languages(self, reference: CellSource) -> list[str] | Absent:
@@ -131,10 +152,11 @@ class Runs:
 
     def _scored(self, row: RunKey, metric: str, language: str) -> Scored:
         """One language of a system that has it."""
-        stratum, (queries, values) = (row.benchmark, language), self.system(row).metrics[metric][language]
+        stratum = _stratum(row.benchmark, language)
+        queries, values, by_finetuning = self.system(row).metrics[metric][language]
         if not len(queries):
             return Scored(stratum, values[:, 0], queries, np.zeros(0))
-        return scored(stratum, values, queries, load_metric(metric).finish)
+        return scored(stratum, values, queries, load_metric(metric).finish, by_finetuning)
 
     def _value(self, reference: CellSource) -> float | Absent:
         """The number itself, the mean over seeds; also of what has no queries (counts, sizes, costs)."""
@@ -169,6 +191,26 @@ class Runs:
     def _absent(self, row: RunKey) -> Absent:
         reason = self.left_out.get(row.name)
         return Absent(f"{row.path}: {reason}", needed=False) if reason else Absent(row.path)
+
+
+def _stratum(benchmark: str, language: str) -> tuple[str, str]:
+    """Whose queries are drawn apart: a language's, or a benchmark's whose languages ask the same questions."""
+    benchmarks = entries(Benchmark)
+    alike = benchmark in benchmarks and benchmarks[benchmark].same_questions
+    return benchmark, "" if alike else language
+
+
+def crossed(names: Sequence[str], groups: Sequence[tuple[str, list[int]]]) -> tuple[str, ...]:
+    """The seeds of fine-tuning that all groups of files share, in their order; none where they share no two.
+
+    >>> crossed(["pt0-ft0", "pt0-ft1", "pt1-ft0", "pt1-ft1"], [("pt0", [0, 1]), ("pt1", [2, 3])])
+    ('ft0', 'ft1')
+    >>> crossed(["pt0-ft0", "pt0-ft1"], [("ft0", [0]), ("ft1", [1])])
+    ()
+    """
+    of_groups = {tuple(names[index].partition("-")[2] for index in indices) for _, indices in groups}
+    shared = of_groups.pop()
+    return shared if not of_groups and len(shared) > 1 and len(groups) > 1 else ()
 
 
 def numbers(name: str) -> tuple[int, int]:

@@ -27,7 +27,6 @@ from stele.papers.addresses import PrintedPaper, PrintedValue
 from stele.papers.claims import Bars, Claim, Quantifier, Verdict
 
 EPSILON = 1e-9
-DRAWN = ("greater", "best", "margin", "comparable", "significant")  # kinds whose estimate is left minus right
 
 
 @dataclass(frozen=True)
@@ -187,19 +186,19 @@ def _follows(shape: str | None, numbers: Sequence[float], peak: int) -> bool:
 
 
 def comparable(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
-    """The numbers differ by no more than the bar."""
+    """The numbers of each cell differ by no more than the bar, as far as rounding leaves it open.
+
+    Each cell by itself, on average too: differences of different signs have no mean.
+    """
     pairs, note = _complete(claim, paper)
     if not pairs:
         return _nothing(note)
     if any(pair.left.at.direction == "none" for pair in pairs):
         raise SteleError(f"{pairs[0].left.name} is no score: there is no bar for it")
-    shares = [pair.difference / bar_of(pair.left, bars) for pair in pairs]
-    if claim.quantifier == "average":
-        shares = [_mean(shares)]
-    within = sum(abs(share) <= 1 + EPSILON for share in shares)
+    within = sum(abs(pair.difference) - pair.error <= bar_of(pair.left, bars) + EPSILON for pair in pairs)
     largest = max(pairs, key=lambda pair: abs(pair.difference))
-    true = _enough(claim.quantifier, within, len(shares))
-    return _decide(true, f"{within} of {len(shares)} within the bar; the largest: {_numbers(largest)}{note}")
+    true = _enough(claim.quantifier, within, len(pairs))
+    return _decide(true, f"{within} of {len(pairs)} within the bar; the largest: {_numbers(largest)}{note}")
 
 
 def significant(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
@@ -260,22 +259,3 @@ def cost(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     if claim.value is not None:
         return _single(claim, values_at(claim.left, paper)[0], lambda value: f"{value.name} {value.number:g}")
     return _compared(claim, paper, lambda pair: -1)
-
-
-def printed_gain(claim: Claim, paper: PrintedPaper) -> float | None:
-    """Left minus right as printed, in the table's unit: on average, of the closest rival; None where nothing is.
-
-    Of a claim about all cells it is the least of them. `best` goes by the direction of its column, as on runs.
-    """
-    if claim.kind not in DRAWN or not claim.rights or claim.quantifier == "most":
-        return None
-    by_rival: dict[tuple, list[Pair]] = {}
-    for pair in pairs_meant(claim, paper):
-        if pair.complete:
-            cell = pair.left.name if claim.quantifier == "all" else ""
-            by_rival.setdefault((pair.rival, cell), []).append(pair)
-    gains = []
-    for pairs in by_rival.values():
-        sign = pairs[0].better if claim.kind == "best" else 1
-        gains.append(sign * _mean([pair.difference for pair in pairs]))
-    return min(gains, default=None)

@@ -5,65 +5,101 @@ Pairs are made as for print (`stele.claims.judging.pairs`); their values come fr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from stele.artifacts.records import GENERATED
 from stele.claims.judging import findings
-from stele.claims.judging.comparisons import Judging, by_seed, difference, mean_of, mean_terms, signed
+from stele.claims.judging.comparisons import (
+    Contrast,
+    Judging,
+    by_seed,
+    contrast_of,
+    difference,
+    mean_of,
+    mean_terms,
+    signed,
+)
 from stele.claims.judging.estimate import Estimate, Term, combine
 from stele.claims.judging.findings import Case, Finding, Verdict
 from stele.claims.judging.pairs import (
     Pair,
+    Parts,
     Value,
     bar_of,
     baseline_pairs,
     pairs_meant,
     pairs_of,
     peak_of,
+    rival_names,
     series_of,
+    value_names,
     values_at,
     values_meant,
 )
 from stele.papers.claims import Claim
 
 Test = Callable[[Estimate], Finding]
+Signed = tuple[Pair, list[Term]]  # a pair with the terms of its difference, positive where it is as claimed
 
 
 def compared(
-    judging: Judging, sign: Callable[[Pair], int], test: Test = findings.greater, times: float = 1.0
+    judging: Judging, sign: Callable[[Pair], int], test: Test | None = None, times: float = 1.0
 ) -> Case | Verdict:
-    """Whether the left is above all its rivals: on average above each of them, else in as many cells as are meant."""
+    """Whether the left is above all its rivals: on average above each of them, else in as many cells as are meant.
+
+    Without `test` it is above where it is greater. Each cell is comparable by itself: differences of different signs
+    have no mean.
+    """
     claim, pairs = judging.claim, pairs_meant(judging.claim, judging.paper)
     usable = judging.with_terms(pairs, lambda pair: difference(pair, times))
     if judging.missing or not usable:
         return judging.nothing
-    by_rival = claim.quantifier in ("average", "each_language")
-    names = _rival_names([pair for pair, _ in usable])
-    groups: dict[str, dict[str, list[tuple[str, list[Term]]]]] = {}  # cell -> rival -> (language, terms)
+    bar = bar_of(pairs[0].left, judging.bars)
+    by_rival = claim.quantifier in ("average", "each_language") and claim.kind != "comparable"
+    names = rival_names([pair for pair, _ in usable])
+
+    # cell -> rival -> its pairs, each with its signed terms
+    groups: dict[str, dict[Parts, list[Signed]]] = {}
+    cell_names = value_names([pair.left for pair, _ in usable])
     for pair, terms in usable:
-        cell, rival = ("", names[pair.rival]) if by_rival else (pair.left.name, pair.right.name)
-        language = pair.left.at.target.language or pair.left.at.parts[-1]
-        groups.setdefault(cell, {}).setdefault(rival, []).append((language, signed(terms, sign(pair))))
-    cells = {}
+        cell = "" if by_rival else cell_names[pair.left.name]
+        groups.setdefault(cell, {}).setdefault(pair.rival, []).append((pair, signed(terms, sign(pair))))
+
+    # the finding on each rival, on each cell, and on all; two rows of one result are one rival
+    cells, repeated = {}, 0
     for cell, rivals in groups.items():
-        of_rivals = {rival: _finding(claim, test, parts) for rival, parts in rivals.items()}
+        of_rivals: dict[str, Finding] = {}
+        contrasts: set[Contrast] = set()
+        for rival, compared_pairs in sorted(rivals.items(), key=lambda item: item[1][0][0].right.at.borrowed):
+            contrast = contrast_of([pair for pair, _ in compared_pairs])
+            if contrast in contrasts:
+                repeated += 1
+                continue
+            contrasts.add(contrast)
+            finding = _finding(judging, test, bar, compared_pairs)
+            if times == 1:
+                finding = finding._replace(printed=_printed(compared_pairs, sign))
+            of_rivals[names[rival]] = finding
+        judging.contrasts |= contrasts
         cells[cell] = findings.at_least(len(of_rivals), of_rivals)
     finding = findings.at_least(_enough(claim, len(cells)), cells)
-    sides = ([pair.left for pair, _ in usable], [pair.right for pair, _ in usable])
-    return Case(finding, bar_of(pairs[0].left, judging.bars), _floor(judging, sides))
+    judging.rivals = _rivals(pairs, [pair for pair, _ in usable], repeated if by_rival else 0)
+    return Case(finding, bar, _floor(judging, [side for pair, _ in usable for side in (pair.left, pair.right)]))
 
 
-def _rival_names(pairs: Sequence[Pair]) -> dict[tuple[str, ...], str]:
-    """What rivals are called: by their row, where that tells them apart, else by the address of their first cell."""
-    rivals = {pair.rival: pair.right for pair in reversed(pairs)}  # the first of each
-    for names in (
-        {rival: right.at.parts[1] + right.at.other for rival, right in rivals.items()},
-        {rival: right.name for rival, right in rivals.items()},
-    ):
-        if len(set(names.values())) == len(rivals):
-            return names
-    return {rival: "/".join(rival) for rival in rivals}
+def _rivals(pairs: Sequence[Pair], usable: Sequence[Pair], repeated: int) -> tuple[int, int] | None:
+    """How many rivals ran of how many that are printed, each result once; None where there is but one."""
+    ran, printed = (len({pair.rival for pair in some}) - repeated for some in (usable, pairs))
+    return (ran, printed) if printed > 1 else None
+
+
+def _printed(compared_pairs: Sequence[Signed], sign: Callable[[Pair], int]) -> float | None:
+    """The printed difference of the same pairs; None where one of them is not printed."""
+    if not all(pair.complete for pair, _ in compared_pairs):
+        return None
+    return math.fsum(sign(pair) * pair.difference for pair, _ in compared_pairs) / len(compared_pairs)
 
 
 def _enough(claim: Claim, number: int) -> int:
@@ -71,26 +107,46 @@ def _enough(claim: Claim, number: int) -> int:
     return number // 2 + 1 if claim.quantifier == "most" else number
 
 
-def _finding(claim: Claim, test: Test, parts: Sequence[tuple[str, list[Term]]]) -> Finding:
-    """The finding on the mean of some (language, terms)."""
-    average = mean_of([terms for _, terms in parts])
-    if claim.quantifier != "each_language" or test is not findings.greater:
-        return test(average)
-    languages: dict[str, list[list[Term]]] = {}
-    for language, terms in parts:
-        languages.setdefault(language, []).append(terms)
-    return findings.without_reversal(average, {code: mean_of(combinations) for code, combinations in languages.items()})
+def _finding(judging: Judging, test: Test | None, bar: float, compared_pairs: Sequence[Signed]) -> Finding:
+    """The finding on the mean of some pairs; each pair is a part, and of a claim about each language each of those."""
+    average = mean_of([terms for _, terms in compared_pairs])
+    if judging.claim.quantifier == "each_language" and test is None:
+        languages: dict[str, list[list[Term]]] = {}
+        for pair, terms in compared_pairs:
+            languages.setdefault(pair.left.at.target.language or pair.left.at.parts[-1], []).append(terms)
+        of_languages = {code: mean_of(combinations) for code, combinations in languages.items()}
+        return findings.without_reversal(average, of_languages, bar)
+    finding = test(average) if test else findings.greater(average, bar)
+    parts = [findings.greater(combine(terms)) for _, terms in compared_pairs] if len(compared_pairs) > 1 else []
+    extremes = (_extreme(judging, pair, bar) for pair, _ in compared_pairs)
+    return finding._replace(averaged=tuple(parts), extreme=next(filter(None, extremes), ""))
 
 
-def _floor(judging: Judging, sides: Iterable[Sequence[Value]]) -> tuple[float, float] | None:
-    """(the highest mean score of the two sides or of a trend's points, the claim's floor)."""
+def _extreme(judging: Judging, pair: Pair, bar: float) -> str:
+    """The end of the scale that all scores behind a pair lie within a bar of: "floor", "ceiling", or ""."""
+    scores, top = _scores(judging, [pair.left, pair.right]), pair.left.at.scale
+    if not scores:
+        return ""
+    if max(scores) <= bar:
+        return "floor"
+    return "ceiling" if top - bar <= min(scores) and max(scores) <= top else ""
+
+
+def _scores(judging: Judging, values: Iterable[Value]) -> list[float]:
+    """The mean scores behind some values, those that are subtracted too; none where one of them is no score."""
+    behind = [part for value in values for _, part in value.terms]
+    if any(part.direction != "higher" for part in behind):
+        return []
+    terms = [judging.terms([(1.0, part)]) for part in behind]
+    return [combine(of_part).mean for of_part in terms if of_part is not None]
+
+
+def _floor(judging: Judging, values: Iterable[Value]) -> tuple[float, float] | None:
+    """(the highest score of all that is compared, the claim's floor); None without a floor or without scores."""
     if judging.claim.floor is None:
         return None
-    scores = []
-    for side in sides:
-        scored = judging.with_terms(side, lambda value: value.terms)
-        scores.append(mean_of([terms for _, terms in scored]).mean)
-    return max(scores), judging.claim.floor
+    scores = _scores(judging, values)
+    return (max(scores), judging.claim.floor) if scores else None
 
 
 def greater(judging: Judging) -> Case | Verdict:
@@ -103,11 +159,11 @@ def greater(judging: Judging) -> Case | Verdict:
     estimates = {value.name: combine(terms) for value, terms in usable}
     if judging.claim.quantifier == "average":
         estimates = {"all": mean_of([terms for _, terms in usable])}
-    above = {}
+    above, bar = {}, bar_of(usable[0][0], judging.bars)
     for name, estimate in estimates.items():
-        above[name] = findings.greater(estimate._replace(mean=estimate.mean - judging.claim.value))
+        above[name] = findings.greater(estimate._replace(mean=estimate.mean - judging.claim.value), bar)
     finding = findings.at_least(_enough(judging.claim, len(above)), above)
-    return Case(finding, bar_of(usable[0][0], judging.bars), _floor(judging, [[value for value, _ in usable]]))
+    return Case(finding, bar, _floor(judging, [value for value, _ in usable]))
 
 
 def best(judging: Judging) -> Case | Verdict:
@@ -125,8 +181,8 @@ def margin(judging: Judging) -> Case | Verdict:
     if not judging.full_size:
         return compared(judging, sign)
     bar = bar_of(pairs_meant(claim, judging.paper)[0].left, judging.bars)
-    limit = claim.at_least or claim.more_than
-    return compared(judging, sign, lambda found: findings.margin(found, abs(claim.amount), None if limit else bar))
+    is_limit = claim.at_least or claim.more_than
+    return compared(judging, sign, lambda found: findings.margin(found, abs(claim.amount), bar, is_limit))
 
 
 def ratio(judging: Judging) -> Case | Verdict:
@@ -147,10 +203,10 @@ def trend(judging: Judging) -> Case | Verdict:
     rows = [steps for _, steps in usable]
     if claim.quantifier == "average":
         rows = [[mean_terms(steps) for steps in zip(*rows, strict=True)]]
-    trends = {usable[n][0][0].name: _trend(claim, steps) for n, steps in enumerate(rows)}
-    points = zip(*(values for values, _ in usable), strict=True)
+    bar = bar_of(series[0][0], judging.bars)
+    trends = {usable[n][0][0].name: _trend(claim, steps, bar) for n, steps in enumerate(rows)}
     finding = findings.at_least(_enough(claim, len(trends)), trends)
-    return Case(finding, bar_of(series[0][0], judging.bars), _floor(judging, points))
+    return Case(finding, bar, _floor(judging, [value for values, _ in usable for value in values]))
 
 
 def _steps(judging: Judging, values: Sequence[Value]) -> list[list[Term]] | None:
@@ -159,17 +215,16 @@ def _steps(judging: Judging, values: Sequence[Value]) -> list[list[Term]] | None
     return None if any(step is None for step in steps) else steps
 
 
-def _trend(claim: Claim, steps: Sequence[Sequence[Term]]) -> Finding:
+def _trend(claim: Claim, steps: Sequence[Sequence[Term]], bar: float) -> Finding:
     if claim.shape == "peak":
         peak = peak_of(claim)
         neighbours = {"the one before": combine(steps[peak - 1]), "the one after": combine(signed(steps[peak], -1))}
-        return findings.best(neighbours)
+        return findings.best(neighbours, bar)
     sign = 1 if claim.shape == "rising" else -1
     steps = [signed(step, sign) for step in steps]
     ends = combine([term for step in steps for term in step])
-    return findings.without_reversal(
-        ends, {f"step {number}": combine(step) for number, step in enumerate(steps, start=1)}
-    )
+    of_steps = {f"step {number}": combine(step) for number, step in enumerate(steps, start=1)}
+    return findings.without_reversal(ends, of_steps, bar)
 
 
 def comparable(judging: Judging) -> Case | Verdict:
@@ -178,14 +233,21 @@ def comparable(judging: Judging) -> Case | Verdict:
     return compared(judging, lambda pair: 1, lambda found: findings.comparable(found, bar))
 
 
-def significant(judging: Judging) -> Verdict:
+def significant(judging: Judging) -> Case | Verdict:
     """The paper's own test in each seed; where no right is named, against the row that the table compares with."""
     claim = judging.claim
     pairs = pairs_meant(claim, judging.paper) if claim.right else baseline_pairs(claim, judging.paper)
-    usable = [pair for pair, _ in judging.with_terms(pairs, difference)]
-    if judging.missing or not usable:
+    with_terms = judging.with_terms(pairs, difference)
+    if judging.missing or not with_terms:
         return judging.nothing
-    return findings.significant(by_seed(usable, judging.runs, _enough(claim, len(usable))), claim.marked)
+    usable, bar = [pair for pair, _ in with_terms], bar_of(pairs[0].left, judging.bars)
+    outcomes = by_seed(usable, judging.runs, _enough(claim, len(usable)))
+    if not claim.marked:
+        return findings.not_significant(outcomes)
+    judging.contrasts |= {contrast_of(usable)}
+    shown = mean_of([signed(terms, pair.better) for pair, terms in with_terms])
+    floor = _floor(judging, [side for pair in usable for side in (pair.left, pair.right)])
+    return Case(findings.significant(outcomes, shown, bar), bar, floor)
 
 
 def count(judging: Judging) -> Verdict:

@@ -173,6 +173,27 @@ def pairs_of(left: Address, rights: Sequence[Address], paper: PrintedPaper) -> l
     return pairs
 
 
+def rival_names(pairs: Sequence[Pair]) -> dict[Parts, str]:
+    """What rivals are called: by their row, where that tells them apart, else by the address of their first cell."""
+    rivals = {pair.rival: pair.right for pair in reversed(pairs)}  # the first of each
+    for names in (
+        {rival: right.at.parts[1] + right.at.other for rival, right in rivals.items()},
+        {rival: right.name for rival, right in rivals.items()},
+    ):
+        if len(set(names.values())) == len(rivals):
+            return names
+    return {rival: "/".join(rival) for rival in rivals}
+
+
+def value_names(values: Sequence[Value]) -> dict[str, str]:
+    """What values are called by the parts in which their addresses differ: name -> `recall/sw`, or the whole name."""
+    parts = [value.at.parts for value in values]
+    varying = [index for index in range(min(map(len, parts))) if len({of_value[index] for of_value in parts}) > 1]
+    names = {value.name: "/".join(_chosen(value, varying)) for value in values}
+    is_clear = varying and len(set(names.values())) == len(names)
+    return names if is_clear else {value.name: value.name for value in values}
+
+
 def _of_quantifier(quantifier: Quantifier, items: Sequence[Item], value: Callable[[Item], Value]) -> list[Item]:
     """The items with printed averages (average) or single languages (each_language), where there are some, else all."""
     wanted = {"average": True, "each_language": False}.get(quantifier)

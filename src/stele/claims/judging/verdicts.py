@@ -7,12 +7,13 @@ others are one under Benjamini and Hochberg's, judged at the first look's seeds 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from stele.artifacts.records import GENERATED, STAND_IN
 from stele.claims.judging import findings
-from stele.claims.judging.comparisons import Judging, difference, mean_of, signed
+from stele.claims.judging.comparisons import Contrast, Judging, difference, mean_of, signed
 from stele.claims.judging.estimate import interval
 from stele.claims.judging.findings import ALPHA, Case, Verdict, judge_family
 from stele.claims.judging.kinds import judge_on_runs
@@ -29,6 +30,10 @@ FAMILIES = ((True, "holm", ALPHA / LOOKS), (False, "benjamini_hochberg", ALPHA))
 FULL_SIZE = "paper"  # the scale at which the size of a margin means something
 CONTEXT = Path("tables/context.json")
 WITHOUT_P = Case(None, 0.0)  # a claim that was judged without its family
+LIMITS = {  # label -> what no interval covers
+    GENERATED: "All results are of one generated world, whose properties are chosen; in another, verdicts may differ.",
+    STAND_IN: "Each checkpoint has one small stand-in, so no interval says what another would change.",
+}
 EXCLUDED = ("not built", "unavailable", "not in scale")  # states of rows that the folder cannot have
 
 
@@ -53,7 +58,9 @@ class JudgedClaim:
     """A claim with its verdict on runs, in the unit of its table.
 
     source: the paper's claims.yaml. share: the measured gain as a share of the printed one, of margins. diverged: the
-    results it was judged by whose pretraining diverged, with seeds and reasons.
+    results it was judged by whose pretraining diverged, with seeds and reasons. rivals: how many ran, and how many are
+    printed, None where there is but one. contrasts: what is compared. same_as: the claim whose comparisons and verdict
+    have those of this one among them, so that both are one finding; "" where there is none.
     """
 
     paper: str
@@ -68,6 +75,14 @@ class JudgedClaim:
     share: float | None
     labels: tuple[str, ...]
     diverged: tuple[str, ...]
+    rivals: tuple[int, int] | None = None
+    contrasts: frozenset[Contrast] = frozenset()
+    same_as: str = ""
+
+
+def limits_of(labels: Collection[str]) -> list[str]:
+    """What the intervals of results with these labels do not cover."""
+    return [limit for label, limit in LIMITS.items() if label in labels]
 
 
 def runs_of(folder: Path, look: int) -> Runs:
@@ -102,7 +117,21 @@ def judge_paper(folder: Path, first: Runs, second: Runs | None = None, scale: st
         for later in _look(source, main, paper, claims.bars, second, 2, scale):
             if later.claim.key in open_main:
                 judged[later.claim.key] = later
-    return list(judged.values())
+    return _once(list(judged.values()))
+
+
+def _once(judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
+    """The claims with `same_as`: a main claim before others, one with more comparisons before one with fewer."""
+    findings_of: dict[str, list[JudgedClaim]] = {}  # state -> the claims that stand for a finding
+    same_as: dict[str, str] = {}
+    for one in sorted(judged, key=lambda one: (not one.claim.main, -len(one.contrasts))):
+        standing = findings_of.setdefault(one.verdict.state, [])
+        same = [other for other in standing if one.contrasts and one.contrasts <= other.contrasts]
+        if same:
+            same_as[one.claim.key] = same[0].claim.key
+        else:
+            standing.append(one)
+    return [replace(one, same_as=same_as.get(one.claim.key, "")) for one in judged]
 
 
 def _look(
@@ -136,6 +165,8 @@ def _look(
                 share=_share(judging, verdicts[n]),
                 labels=tuple(sorted(judging.labels)),
                 diverged=tuple(judging.diverged),
+                rivals=judging.rivals,
+                contrasts=frozenset(judging.contrasts),
             )
         )
     return judged

@@ -234,7 +234,7 @@ def to_markdown(card: Card) -> str:
 
 def to_html(card: Card) -> str:
     """The card as a page that needs nothing beside it."""
-    return pages.page("card", title=card.title, card=card)
+    return pages.page("card", card.labels, title=card.title, card=card)
 
 
 def markdown_sheet(sheet: Sheet) -> Ready:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from stele.artifacts.records import GENERATED
 from stele.claims.check import Judged, judge_paper
-from stele.claims.judging.on_print import printed_gain
 from stele.files.reading import read_object
 from stele.papers.addresses import PrintedPaper, PrintedValue, load_paper, printed_at
 from stele.tables.render.jinja import Ready
@@ -49,8 +48,8 @@ class Comparison:
 class DrawnClaim:
     """One claim, ready for a page; `runs` is the verdict on our runs, "" without one.
 
-    `where`: the scale and data of these runs. `diverged`: the pretraining of one of them diverged. `more`: how many
-    cells are not among `cells`.
+    `where`: the scale and data of these runs. `diverged`: the pretraining of one of them diverged. `same_as`: the key
+    of the claim with which it is one finding. `more`: how many cells are not among `cells`.
     """
 
     id: str
@@ -64,6 +63,7 @@ class DrawnClaim:
     runs: str
     where: str
     diverged: bool
+    same_as: str
     facts: dict[str, str]
     comparisons: list[Comparison]
     cells: list[CellLink]
@@ -72,7 +72,10 @@ class DrawnClaim:
 
 @dataclass(frozen=True)
 class PaperClaims:
-    """A paper's claims: counts of verdicts, scale and labels of the runs, and `readers`, the claims by cell's box."""
+    """A paper's claims: counts of verdicts, scale and labels of the runs, and `readers`, the claims by cell's box.
+
+    `limits`: what the intervals do not cover.
+    """
 
     main: list[DrawnClaim]
     others: list[DrawnClaim]
@@ -80,10 +83,16 @@ class PaperClaims:
     scale: str
     labels: list[str]
     readers: dict[str, list[DrawnClaim]]
+    limits: list[str] = field(default_factory=list)
 
     @property
     def count(self) -> int:
         return len(self.main) + len(self.others)
+
+    @property
+    def repeated(self) -> int:
+        """How many claims rest on another's comparison and share its verdict."""
+        return sum(bool(claim.same_as) for claim in (*self.main, *self.others))
 
 
 def draw_claims(
@@ -107,7 +116,7 @@ def draw_claims(
     readers: dict[str, list[DrawnClaim]] = {}
     for judged in judge_paper(folder):
         cells = links(judged, paper, boxes)
-        claim = _draw(judged, paper, cells, rows.get(judged.claim.key), scale, judged_runs.get("scale", ""))
+        claim = _draw(judged, cells, rows.get(judged.claim.key), scale, judged_runs.get("scale", ""))
         claims.append(claim)
         for link in cells:
             readers.setdefault(link.box or link.href.removeprefix("#"), []).append(claim)
@@ -121,13 +130,13 @@ def draw_claims(
         counts={name: {state: count[state] for state in ORDER[name] if count[state]} for name, count in counts.items()},
         scale=judged_runs.get("scale", ""),
         labels=judged_runs.get("labels", []),
+        limits=judged_runs.get("limits", []),
         readers=readers,
     )
 
 
 def _draw(
     judged: Judged,
-    paper: PrintedPaper,
     cells: list[CellLink],
     row: Mapping[str, Any] | None,
     scale: float,
@@ -146,8 +155,9 @@ def _draw(
         runs=row["state"] if row else "",
         where=_where(row, scale_name) if row else "",
         diverged=bool(row and row.get("diverged")),
+        same_as=row.get("same_as", "") if row else "",
         facts={name: text for name, text in _facts(claim, row or {}).items() if text},
-        comparisons=list(_comparisons(row, printed_gain(claim, paper) if claim.checkable else None, scale)),
+        comparisons=list(_comparisons(row, scale)),
         cells=cells[:SHOWN],
         more=max(0, len(cells) - SHOWN),
     )
@@ -186,37 +196,55 @@ def _links(values: Iterable[PrintedValue], boxes: Mapping[tuple[str, str], tuple
 
 def _facts(claim: Any, row: Mapping[str, Any]) -> dict[str, str]:
     """Further facts of a claim: name -> text, "" where there is nothing to say."""
-    share = row.get("share")
+    share, rivals = row.get("share"), row.get("rivals")
     diverged = [reason for estimate in (row, *row.get("controls", [])) for reason in estimate.get("diverged", [])]
-    seeds_needed = row.get("seeds_needed") or "more queries than these have"
+    seeds_needed = row.get("seeds_needed") or "more queries or seeds of fine-tuning than these have"
     return {
         "why our runs give this verdict": row.get("reason", ""),
         "diverged": "; ".join(dict.fromkeys(diverged)),
         "uncorrected p": "" if row.get("p") is None else f"{row['p']:.3g}",
         "seeds": str(row.get("seeds") or ""),
-        "detectable": "" if row.get("detectable") is None else f"a difference of {row['detectable']:.3g}",
-        "seeds needed to detect it": "" if row.get("detectable") is None else str(seeds_needed),
+        "printed rivals that ran": f"{rivals['ran']} of {rivals['printed']}" if rivals else "",
+        "detectable": _detectable(row),
+        "seeds needed to detect the smallest of interest": "" if row.get("detectable") is None else str(seeds_needed),
         "share of the printed gain": "" if share is None else f"{share:.0%}",
         "left out": "; ".join(row.get("left_out", [])[:SHOWN]),
         "missing": "; ".join(row.get("missing", [])[:SHOWN]),
+        "one finding with": row.get("same_as", ""),
+        "corrected": claim.corrected or "",
         "built into the generated data": claim.built_in or "",
         "known contradiction": claim.issue or "",
     }
 
 
-def _difference(row: Mapping[str, Any], bar: float | None = None, printed: float | None = None) -> Difference:
-    return Difference(row["mean"], *row["interval"], bar=bar, printed=printed)
+def _detectable(row: Mapping[str, Any]) -> str:
+    """The smallest difference that could have been seen, beside the printed one; "" of claims that are decided."""
+    detectable, printed = row.get("detectable"), row.get("printed_difference")
+    if detectable is None:
+        return ""
+    if printed is None:
+        return f"a difference of {detectable:.3g}"
+    outcome = ": too small to be decided here" if abs(printed) < detectable else ""
+    return f"a difference of {detectable:.3g}; the paper prints {printed:+.3g}{outcome}"
+
+
+def _difference(row: Mapping[str, Any]) -> Difference:
+    return Difference(row["mean"], *row["interval"])
 
 
 def _controls(row: Mapping[str, Any]) -> dict[str, Difference]:
     return {control["what"]: _difference(control) for control in row["controls"] if control["interval"]}
 
 
-def _comparisons(row: Mapping[str, Any] | None, printed: float | None, scale: float) -> Iterable[Comparison]:
-    """The claim's estimate, then those of its controls."""
+def _comparisons(row: Mapping[str, Any] | None, scale: float) -> Iterable[Comparison]:
+    """The claim's estimate and the printed difference from the same rival, then the estimates of its controls."""
     if not row or not row["interval"]:
         return
-    estimate = _difference(row, row["bar"], printed)
+    rival, closest = row.get("rival", ""), row.get("closest")
+    if closest and closest["name"] != rival:
+        rival = f"{rival} (smallest difference: {closest['mean']:+.3g}, {closest['name']})"
+    printed = row.get("printed_difference")
+    estimate = replace(_difference(row), bar=row["bar"], printed=printed, rival=rival)
     yield Comparison(whisker(estimate, scale), estimate.said)
     for what, control in _controls(row).items():
         yield Comparison(whisker(control, scale), control.said, what)

@@ -127,7 +127,7 @@ def _record_id(result: tuple[str, str, str] | None) -> str:
 # --- pages ------------------------------------------------------------------------------------------------------------
 def table_page(drawn: Drawn, index: str) -> str:
     """The page of one table; `index` is the path to the list of all."""
-    return _tables_page(drawn.summary.title, [drawn], index, None)
+    return _tables_page(drawn.summary.title, [drawn], index, None, labels=[])  # the table has its own
 
 
 def paper_page(
@@ -137,12 +137,14 @@ def paper_page(
     figures: Sequence[Picture] = (),
     claims: PaperClaims | None = None,
     site: Sequence[Link] = (),
+    labels: Sequence[str] = (),
 ) -> str:
-    """The page of all tables, figures and claims of a paper; in a site with links to its other parts."""
+    """The page of all tables, figures and claims of a paper; in a site with its `labels` and links to its parts."""
     about = tables[0].table.about
     link = about.citation.url if about.citation else None
     citation = {"text": bibliography.of_paper(about), "link": link or ""}
-    return _tables_page(f"{about.name}: all tables", tables, index, citation, figures, claims, site)
+    labels = labels or shared_labels([drawn.summary for drawn in tables])
+    return _tables_page(f"{about.name}: all tables", tables, index, citation, figures, claims, site, labels)
 
 
 def _tables_page(
@@ -153,6 +155,7 @@ def _tables_page(
     figures: Sequence[Picture] = (),
     claims: PaperClaims | None = None,
     site: Sequence[Link] = (),
+    labels: Sequence[str] = (),
 ) -> str:
     read = [record for table in tables for record in table.records]
     records: dict[tuple[str, str, str], Record] = {}
@@ -168,9 +171,9 @@ def _tables_page(
     ]
     return page(
         "tables",
+        labels,
         site=site,
         title=title,
-        labels=shared_labels([drawn.summary for drawn in tables]) if len(tables) > 1 else [],
         tables=tables,
         view=tables[0].view,
         words=words_of(tables[0].table),
@@ -214,8 +217,8 @@ def index_page(
     total = {"tables": len(tables), "cells": sum(s.count for s in summaries), "states": states(summaries)}
     labels = shared_labels(summaries)
     of_all = [picture for picture in figures if not picture.paper]
-    lists = {"papers": papers, "total": total, "labels": labels, "suffixes": suffixes, "figures": of_all}
-    return page("all_tables", site=site, title=words.title, name=name, **lists)
+    lists = {"papers": papers, "total": total, "suffixes": suffixes, "figures": of_all}
+    return page("all_tables", labels, site=site, title=words.title, name=name, **lists)
 
 
 def states(summaries: Sequence[Summary]) -> str:
@@ -231,14 +234,14 @@ def shared_labels(summaries: Sequence[Summary]) -> list[str]:
     return list(dict.fromkeys(label.partition(" (")[0] for summary in summaries for label in summary.labels))
 
 
-def page(template: str, site: Sequence[Link] = (), **values: object) -> str:
-    """A filled template; `site` are the links at the head of every page of a site."""
+def page(template: str, labels: Sequence[str], site: Sequence[Link] = (), **values: object) -> str:
+    """A filled template: every page says the `labels` of its numbers; `site` are the links at the head of a site's."""
     environment = templates(html.escape)
     environment.filters["code"] = lambda text: Ready(html.code(text))
     environment.filters["isolated"] = lambda text: Ready(html.isolated(text))
     environment.filters["facts"] = lambda value, known=(): Ready(html.facts(value, known))
     return environment.get_template(f"{template}.html.j2").render(
-        style=_inline("css"), script=_inline("js"), site=site, **values
+        style=_inline("css"), script=_inline("js"), labels=labels, site=site, **values
     )
 
 

@@ -82,18 +82,23 @@ def _read(path: Path, name: str) -> Picture:
 # --- differences ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Difference:
-    """A difference and its interval, in a table's unit; `bar` is the smallest difference of interest."""
+    """A difference and its interval, in a table's unit; `bar` is the smallest difference of interest.
+
+    `rival`: what it is a difference from, where a claim has several.
+    """
 
     mean: float
     low: float
     high: float
     bar: float | None = None
     printed: float | None = None
+    rival: str = ""
 
     @property
     def said(self) -> str:
         """The same in words."""
-        texts = [f"{self.mean:+.3g}, interval {self.low:+.3g} to {self.high:+.3g}"]
+        texts = [f"decided by {self.rival}"] if self.rival else []
+        texts += [f"{self.mean:+.3g}, interval {self.low:+.3g} to {self.high:+.3g}"]
         texts += [f"smallest difference of interest {self.bar:g}"] if self.bar is not None else []
         texts += [f"printed {self.printed:+.3g}"] if self.printed is not None else []
         return "; ".join(texts)

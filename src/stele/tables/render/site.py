@@ -65,23 +65,29 @@ class Contents:
         """Paper -> its name, in the order of pages."""
         return {drawn.table.paper: drawn.table.about.name for drawn in self.drawn}
 
+    @property
+    def labels(self) -> list[str]:
+        """The labels of all numbers, for every page."""
+        return shared_labels([drawn.summary for drawn in self.drawn])
+
 
 def texts(contents: Contents) -> Iterator[tuple[str, str]]:
     """(file, page) of the site's own pages."""
-    papers = _papers(contents)
+    papers, labels = _papers(contents), contents.labels
     yield "index.html", _index(contents, papers)
-    yield "claims.html", page("site/claims", NAV, title="All claims", papers=papers)
+    yield "claims.html", page("site/claims", labels, NAV, title="All claims", papers=papers)
     models = by(contents.rows, "model")
     listed = [
         {"key": key, "label": model_label(key), "made": _made(key), "rows": len(of_model)}
         for key, of_model in sorted(models.items())
     ]
-    yield "models.html", page("site/models", NAV, title="Models", models=listed)
+    yield "models.html", page("site/models", labels, NAV, title="Models", models=listed)
     for key, rows in models.items():
         yield f"model-{key}.html", _model(key, rows, contents)
-    yield "benchmarks.html", page("site/benchmarks", NAV, title="Benchmarks", benchmarks=_benchmarks(contents.rows))
-    yield "how.html", page("site/how", NAV, title="How each number was made", facts=contents.about)
-    yield "search.html", page("site/search", NAV, title="Search", entries=list(_entries(contents)))
+    benchmarks = _benchmarks(contents.rows)
+    yield "benchmarks.html", page("site/benchmarks", labels, NAV, title="Benchmarks", benchmarks=benchmarks)
+    yield "how.html", page("site/how", labels, NAV, title="How each number was made", facts=contents.about)
+    yield "search.html", page("site/search", labels, NAV, title="Search", entries=list(_entries(contents)))
 
 
 def _papers(contents: Contents) -> list[dict[str, Any]]:
@@ -96,6 +102,7 @@ def _papers(contents: Contents) -> list[dict[str, Any]]:
 def _index(contents: Contents, papers: Sequence[Mapping[str, Any]]) -> str:
     return page(
         "site/index",
+        contents.labels,
         NAV,
         title="Stele: tables and claims on cross-lingual dense retrieval",
         papers=papers,
@@ -103,7 +110,7 @@ def _index(contents: Contents, papers: Sequence[Mapping[str, Any]]) -> str:
         rows=len(contents.rows),
         results=sum(row.seeds for row in contents.rows),
         scale=contents.about["scale"],
-        labels=shared_labels([table.summary for table in contents.drawn]),
+        limits=list(dict.fromkeys(limit for paper in papers for limit in paper["claims"].limits)),
     )
 
 
@@ -132,6 +139,7 @@ def _model(key: str, rows: Sequence[SiteRow], contents: Contents) -> str:
     finetunings = [training for training in contents.finetunings if training["model"] == key]
     return page(
         "site/model",
+        contents.labels,
         NAV,
         title=model_title(key),
         key=key,

@@ -200,7 +200,7 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
     if failed := _failed(cells):
         texts.append(f"{FAIL}: no result; our number is in brackets. {failed}.")
     if any("±" in box.raised for box in ours):
-        texts.append("±: standard deviation over seeds.")
+        texts.append(f"±: standard deviation over {_seeds(cells)}, whose mean each number is.")
     if tests.method:
         marked = any(BETTER in box.raised for box in ours)
         texts.append(f"{BETTER}: {tests.method}." if marked else f"No row is significantly {tests.method}.")
@@ -215,6 +215,26 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
     if signs := [name for name in ("marks", "bold") if any(getattr(value, name) for value in printed)]:
         texts.append(f"Paper: {' and '.join(signs)} as printed.")
     return [*texts, *published.legend(cells)]
+
+
+def _seeds(cells: Sequence[Cell]) -> str:
+    """The seeds behind our numbers, in words: "5 × 2 seeds (pretraining × fine-tuning) or 5 seeds of fine-tuning"."""
+    averaged = {cell.outcome.averaged for cell in cells if cell.outcome.deviation is not None}
+    return " or ".join(sorted({seed_words(names) for names in averaged}))
+
+
+def seed_words(names: Sequence[str]) -> str:
+    """Some seeds by their names, in words.
+
+    >>> seed_words(["pt0-ft0", "pt0-ft1", "pt1-ft0", "pt1-ft1"]), seed_words(["pt0-ft0", "pt0-ft1"])
+    ('2 × 2 seeds (pretraining × fine-tuning)', '2 seeds of fine-tuning')
+    """
+    pretraining, finetuning = (len({name.split("-")[side] for name in names}) for side in (0, 1))
+    if not names or pretraining * finetuning != len(names):
+        return f"{len(names)} seeds" if names else "seeds"
+    if pretraining > 1 and finetuning > 1:
+        return f"{pretraining} × {finetuning} seeds (pretraining × fine-tuning)"
+    return f"{pretraining} seeds of pretraining" if pretraining > 1 else f"{finetuning} seeds of fine-tuning"
 
 
 def _ranks(cells: Sequence[Cell], ours: Sequence[Box]) -> Iterator[str]:

@@ -54,7 +54,8 @@ class Outcome:
 
     `deviation` is the standard deviation over seeds, where the result averages several. `guess` is the score of a
     random order and the standard error of the value's distance from it, where the result has them. `diverged`: every
-    pretraining behind the value diverged; where only some did, the reason alone says so.
+    pretraining behind the value diverged; where only some did, the reason alone says so. `averaged`: the seeds whose
+    mean the value is (`pt0-ft1`), where they are several.
     """
 
     state: str
@@ -65,6 +66,7 @@ class Outcome:
     deviation: float | None = None
     diverged: bool = False
     guess: tuple[float, float] | None = None
+    averaged: tuple[str, ...] = ()
 
 
 class Results:
@@ -143,6 +145,7 @@ def lookup_value(context: Context, results: Results, reference: CellSource, seed
         deviation=_deviation(metric, present),
         diverged=result.has_diverged,
         guess=_guess(metric, present),
+        averaged=tuple(seeds or result.seed_names),
     )
 
 

@@ -1,0 +1,76 @@
+"""A page about a folder of results from a template, in which every number is one of the folder's.
+
+A sentence about a claim asks for the verdict that it states (`claim("msm/bias", "undecided")`): where the verdict is
+another, the page is refused and the sentence has to be written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stele.artifacts import records
+from stele.artifacts.results import result_files
+from stele.claims.judging import trainings
+from stele.errors import SteleError, unknown
+from stele.files.reading import reading
+
+UNCOMMITTED = "+"  # ends the commit of a result whose tree had changes
+
+
+def filled(template: Path, folder: Path, claims: Sequence[Mapping[str, Any]]) -> str:
+    """The page: `claims` are the facts of judged claims, the rest is read from `folder`.
+
+    Raises SteleError for a template that cannot be filled, an unknown claim, and a verdict that is not the stated one.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters["signed"] = lambda number, decimals=1: f"{number:+.{decimals}f}"
+    environment.filters["rounded"] = lambda number, decimals=1: f"{number:.{decimals}f}"
+    with reading(template, "template"):
+        text = template.read_text(encoding="utf-8")
+    try:
+        return environment.from_string(text).render(**_facts(folder, claims))
+    except jinja2.TemplateError as error:
+        raise SteleError(f"{template}: {error}") from None
+
+
+def _facts(folder: Path, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The names that a template knows."""
+    by_name = {f"{row['paper']}/{row['key']}": row for row in claims}
+    commits = [str(records.read_record(path).get("commit")) for path in result_files(folder, each_seed=True)]
+    pretrainings = list(trainings.kept(folder).values())
+
+    def claim(name: str, state: str) -> Mapping[str, Any]:
+        if name not in by_name:
+            raise unknown("claim", name, by_name)
+        if by_name[name]["state"] != state:
+            raise SteleError(f"the page says that {name} is {state}; it is {by_name[name]['state']}: write it anew")
+        return by_name[name]
+
+    def count(paper: str, state: str, main: bool, once: bool = False) -> int:
+        rows = [row for row in claims if (row["paper"], row["state"], row["main"]) == (paper, state, main)]
+        return sum(not (once and row["same_as"]) for row in rows)
+
+    def learnt(model: str, task: str) -> dict[str, float]:
+        for training in pretrainings:
+            if (training["model"], training["seed"]) == (model, 0):
+                return {"chance": training["chance"][task], "loss": training["losses"][task]}
+        raise unknown("model", model, [training["model"] for training in pretrainings])
+
+    undecided_main = [row for row in claims if row["main"] and row["detectable"] is not None]
+    return {
+        "claim": claim,
+        "claims": claims,
+        "count": count,
+        "learnt": learnt,
+        "results": len(commits),
+        "uncommitted": sum(commit.endswith(UNCOMMITTED) for commit in commits),
+        "undecided_main": undecided_main,
+        "too_small": [row for row in undecided_main if abs(row["printed_difference"] or 0) < row["detectable"]],
+        "seconds": sorted(training["cpu_seconds"] for training in pretrainings),
+    }
