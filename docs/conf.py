@@ -2,13 +2,13 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 from sphinx.errors import ExtensionError
 
+from stele.command import reference
+
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "src"))
 
 project = html_title = "Stele"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
@@ -18,8 +18,9 @@ myst_heading_anchors = 4  # so that #headings can be linked
 suppress_warnings = ["toc.multiple_toctree"]  # the last tree of index.md has what no other one has
 
 
-def write_config_page(app) -> None:
-    """reference/config.md: the keys of config.yaml, as its schema has them."""
+def write_reference(app) -> None:
+    """reference/commands.md, from the jobs' classes, and reference/config.md, from the schema of config.yaml."""
+    Path(app.srcdir, "reference/commands.md").write_text(reference.page() + "\n", encoding="utf-8")
     schema = json.loads((ROOT / "config.schema.json").read_text(encoding="utf-8"))
     lines = ["# config.yaml", "", "The file itself has every key with its default.", ""]
     lines += ["| key | what it is |", "| --- | --- |"]
@@ -45,5 +46,5 @@ def drop_links_out(app, page: str, source: list[str]) -> None:
 
 
 def setup(app) -> None:
-    app.connect("builder-inited", write_config_page)
+    app.connect("builder-inited", write_reference)
     app.connect("source-read", drop_links_out)

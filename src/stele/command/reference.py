@@ -1,4 +1,4 @@
-"""The page of all commands and their flags: `python -m stele.command.reference > docs/commands.md`."""
+"""The page of all commands and their flags, for the site of the documentation (docs/conf.py)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from stele.command.stages import ALONE, GROUPS
 
 HEAD = """# Commands
 
-Each command and its flags, from the classes of their jobs; `stele STAGE COMMAND --help` shows examples, too.
-Written by `python -m stele.command.reference > docs/commands.md`."""
+Each command and its flags, from the classes of their jobs; `stele STAGE COMMAND --help` shows examples, too."""
 
 
 def page() -> str:
@@ -30,7 +29,3 @@ def _sections(stage: str, package: str) -> Iterator[str]:
         app = application(job_type(module.run), " ".join(filter(None, words)), "")
         app.help, app.usage = text, ""
         yield "\n" + app.generate_docs(output_format="markdown", heading_level=3).strip()
-
-
-if __name__ == "__main__":
-    print(page())
