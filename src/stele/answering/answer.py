@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder, write_with_epochs
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import AnsweringReader, SpanTrainingReader
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
 from stele.command import arguments

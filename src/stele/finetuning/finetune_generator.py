@@ -15,8 +15,8 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import TrainingReader
 from stele.command import arguments
 from stele.errors import SteleError

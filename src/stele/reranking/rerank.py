@@ -19,8 +19,8 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.run_files import write_run
 from stele.artifacts.state import add_state_arguments, drop, own_folder, write_with_epochs
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, QuerySet
 from stele.command import arguments

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.command import arguments
 from stele.files.atomic import atomic_directory, link_or_copy

@@ -23,8 +23,8 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.run import Hits, Run, run_of
 from stele.artifacts.run_files import read_run, runs_of, write_run
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.command import arguments
 from stele.errors import SteleError

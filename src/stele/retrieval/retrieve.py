@@ -24,8 +24,8 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.command import arguments

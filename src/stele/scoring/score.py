@@ -19,8 +19,8 @@ import re
 
 from stele import catalogue
 from stele.artifacts import records
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import RECORD, add_data_argument, data_folders, data_paths
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import BenchmarkReader
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import arguments
