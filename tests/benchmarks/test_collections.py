@@ -6,8 +6,9 @@ import logging
 import pytest
 from written import SPANISH, put
 
-from stele.benchmarks import collection, load_reader
+from stele.benchmarks import collection
 from stele.benchmarks.collection import AdHocCollection
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError

@@ -2,7 +2,8 @@
 
 import pytest
 
-from stele.benchmarks import load_reader, reader
+from stele.benchmarks import reader
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.types import LeftOut, Passage, Query, QuerySet
 from stele.errors import SteleError
 

@@ -134,7 +134,7 @@ def test_a_positive_counts_by_its_id_when_its_text_has_changed(tmp_path, tuned, 
 def test_a_question_s_language_cannot_lead_elsewhere():
     """Files are called by it; it may come out of the training set."""
     example = SimpleNamespace(language="../../../x")
-    job = SimpleNamespace(module=SimpleNamespace(training=lambda data, split: [example]), data={})
+    job = SimpleNamespace(training_set=SimpleNamespace(training=lambda data, split: [example]), data={})
     with pytest.raises(SteleError, match=r"the language of a training question: '../../../x' could lead outside"):
         hard_negatives.MiningJob.questions(job)
 

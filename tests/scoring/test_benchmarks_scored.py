@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stele import catalogue
-from stele.benchmarks import load_reader
 from stele.benchmarks.collection import AdHocCollection
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import BenchmarkReader
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.metrics import load_metric

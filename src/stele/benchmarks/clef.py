@@ -15,10 +15,10 @@ import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from stele.benchmarks import collection
 from stele.benchmarks._files import folder_of, refuse_again
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._topics import by_judgments, topics
+from stele.benchmarks.collection import AdHocCollection, files_named, layout, qrels_file
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.catalogue.user_data import QRELS, TOPICS
@@ -58,9 +58,9 @@ class Clef(RetrievalReader):
     def all_judgments(self, data: Data, query_set: QuerySet) -> Judgments:
         """Those of every topic, whether the queries' language has it or not: the same for all query languages."""
         pair, language = query_set.name, query_set.collection
-        files = [collection.qrels_file(parts[pair]) for parts in data.values() if pair in parts]
-        files = files or [path for _, path in collection.files_named(_of_language(data, language), language, QRELS)]
-        files = files or [collection.qrels_file(folder_of(data, next(iter(data), "clef"), pair))]
+        files = [qrels_file(parts[pair]) for parts in data.values() if pair in parts]
+        files = files or [path for _, path in files_named(_of_language(data, language), language, QRELS)]
+        files = files or [qrels_file(folder_of(data, next(iter(data), "clef"), pair))]
         judged: Judgments = {}
         for path in files:
             for topic, documents in read_qrels(path).items():
@@ -75,7 +75,7 @@ class Clef(RetrievalReader):
             raise SteleError(
                 f"{folder}: no folder {name} in it; want one a language, with its documents, topics, judgments"
             )
-        yield from collection.AdHocCollection().passages(of_language, name)
+        yield from AdHocCollection().passages(of_language, name)
 
 
 def has_language(data: Data, language: str) -> bool:
@@ -88,7 +88,7 @@ def _topics(data: Data, query_set: QuerySet) -> dict[str, dict[str, str]]:
     language, read = _query_language(query_set), {}
     files = _topic_files(data, language)
     for dataset, path in files:
-        for number, fields in topics(path, language, collection.layout(dataset).encoding).items():
+        for number, fields in topics(path, language, layout(dataset).encoding).items():
             read[refuse_again(number, read, str(path), "topic")] = fields
     if not files:
         raise SteleError(
@@ -111,7 +111,7 @@ def _query_language(query_set: QuerySet) -> str:
 
 
 def _topic_files(data: Data, language: str) -> list[tuple[str, Path]]:
-    return collection.files_named(_of_language(data, language), language, TOPICS)
+    return files_named(_of_language(data, language), language, TOPICS)
 
 
 def _of_language(data: Data, language: str) -> Data:

@@ -259,3 +259,13 @@ def counted_dataset(name: str) -> Counted:
     if entry is None or entry.module != COLLECTION:
         return Counted(name, [name], entry and entry.lengths_in)
     return Counted(COLLECTION, list(dict.fromkeys([*entry.data, *entry.judgments])))
+
+
+def module_of(benchmark: str) -> str:
+    """The file of stele/benchmarks that reads a benchmark: what its entry says, else the one of its name.
+
+    >>> module_of("trec3_es"), module_of("mrtydi"), module_of("jsonl")
+    ('collection', 'mrtydi', 'jsonl')
+    """
+    known = catalogue.entries(Benchmark)
+    return (known[benchmark].module if benchmark in known else None) or benchmark

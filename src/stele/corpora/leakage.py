@@ -16,8 +16,8 @@ from typing import Annotated, NamedTuple
 from stele import catalogue, progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import RECORD, data_folders, data_paths
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import BenchmarkReader, ParallelTextsReader, RetrievalReader
 from stele.benchmarks.types import Data
 from stele.catalogue.schema.benchmarks import Benchmark

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records, record_count
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import TrainingReader
 from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, State, Whole, record_of
 from stele.errors import SteleError

@@ -14,8 +14,8 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import TrainingReader
 from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, State, record_of
 from stele.errors import SteleError

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
-from stele.benchmarks import module_of
+from stele.catalogue.datasets import module_of
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import unknown
 from stele.files.strict import Values

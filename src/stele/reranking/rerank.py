@@ -18,8 +18,8 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.run_files import write_run
 from stele.artifacts.state import drop, own_folder, write_with_epochs
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, QuerySet
 from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, Some, State, record_beside

@@ -19,8 +19,8 @@ from typing import Annotated
 from stele.artifacts import records
 from stele.artifacts.run import run_of
 from stele.artifacts.state import drop, own_folder
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Query, QuerySet
 from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Some, State, Whole, record_beside

@@ -22,8 +22,8 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.run import Hits, Run, run_of
 from stele.artifacts.run_files import read_run, runs_of, write_run
-from stele.benchmarks import load_reader
 from stele.benchmarks.arguments import data_folders, data_records
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.command.arguments import Datasets, Job, Json, NewRecord, Record, Some, Whole, record_beside
 from stele.errors import SteleError

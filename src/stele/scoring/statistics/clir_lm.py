@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stele.artifacts.knowledge_base import read_pairs
-from stele.benchmarks import clef
-from stele.benchmarks.clef import Clef
+from stele.benchmarks.clef import Clef, has_language
 from stele.benchmarks.types import Data
 from stele.catalogue import datasets
 from stele.scoring.statistics import Counts, DatasetCounts
@@ -25,7 +24,7 @@ def clef_counts(data: Data) -> Counts:
     relevant: dict[str, float] = {}
     nonrelevant: dict[str, float] = {}
     for language in known:
-        judged = _judged(data, language) if clef.has_language(data, language) else {}
+        judged = _judged(data, language) if has_language(data, language) else {}
         if judged:
             grades = [grade for documents in judged.values() for grade in documents.values()]
             queries[language] = len(judged)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stele.benchmarks import collection
-from stele.benchmarks.collection import AdHocCollection
+from stele.benchmarks.collection import AdHocCollection, document_counts
 from stele.benchmarks.types import Data
 from stele.catalogue import datasets
 from stele.catalogue.datasets import COLLECTION
@@ -17,7 +16,7 @@ def counts(data: Data) -> Counts:
     for query_set in AdHocCollection().query_sets(sorted(languages)):
         language = query_set.language
         numbers["topics"][language] = number_of(AdHocCollection().queries(data, query_set), f"topics of {language}")
-        documents, repeated = collection.document_counts(data, language)
+        documents, repeated = document_counts(data, language)
         numbers["documents"][language] = documents
         numbers["repeated"][language] = repeated
     return numbers

@@ -8,11 +8,11 @@ mentions.
 
 from __future__ import annotations
 
-from stele.benchmarks import mewsli_x, mrtydi, xor_retrieve
-from stele.benchmarks.mewsli_x import MewsliX
-from stele.benchmarks.mrtydi import MrTydi
+from stele.benchmarks.mewsli_x import DATASET as MEWSLI_X
+from stele.benchmarks.mewsli_x import MewsliX, candidate_languages
+from stele.benchmarks.mrtydi import CORPUS, TOPICS, MrTydi
 from stele.benchmarks.types import Data
-from stele.benchmarks.xor_retrieve import XorRetrieve
+from stele.benchmarks.xor_retrieve import FILES, QUESTIONS, XorRetrieve
 from stele.catalogue import datasets
 from stele.scoring.statistics import Counts, DatasetCounts, by_language, number_of, present
 
@@ -22,7 +22,7 @@ def mrtydi_queries(data: Data) -> Counts:
     queries: Counts = {}
     for split in ("dev", "test"):
         numbers = {}
-        for query_set in MrTydi().query_sets(sorted(data[mrtydi.TOPICS])):
+        for query_set in MrTydi().query_sets(sorted(data[TOPICS])):
             judged = MrTydi().judgments(data, query_set, split)
             asked = (query for query in MrTydi().queries(data, query_set, split) if query.id in judged)
             numbers[query_set.language] = number_of(asked, f"{split} queries of {query_set.language}")
@@ -34,7 +34,7 @@ def mrtydi_passages(data: Data) -> Counts:
     """passages by language; the languages that have some."""
     passages = {
         collection: number_of(MrTydi().passages(data, collection), f"passages of {collection}")
-        for collection in sorted(data[mrtydi.CORPUS])
+        for collection in sorted(data[CORPUS])
     }
     return {"passages": passages, "passage_languages": present(passages)}
 
@@ -47,9 +47,9 @@ def mrtydi_training(data: Data) -> Counts:
 
 def xor_questions(data: Data) -> Counts:
     """queries_train and queries_dev by language; the languages that have a dev question."""
-    query_sets = XorRetrieve().query_sets(datasets.languages_of(datasets.dataset(xor_retrieve.QUESTIONS)))
+    query_sets = XorRetrieve().query_sets(datasets.languages_of(datasets.dataset(QUESTIONS)))
     questions: Counts = {}
-    for split in xor_retrieve.FILES:
+    for split in FILES:
         numbers = {}
         for query_set in query_sets:
             language = query_set.language
@@ -72,10 +72,10 @@ def mewsli_x_counts(data: Data) -> Counts:
     for split in ("train", "dev"):
         languages = (example.language for example in MewsliX().training(data, split))
         queries[f"queries_{split}"] = by_language(languages, f"{split} pairs")
-    query_sets = MewsliX().query_sets(datasets.languages_of(datasets.dataset(mewsli_x.DATASET)))
+    query_sets = MewsliX().query_sets(datasets.languages_of(datasets.dataset(MEWSLI_X)))
     test = {query_set.language: len(MewsliX().judgments(data, query_set)) for query_set in query_sets}
     queries["queries_test"] = {language: number for language, number in test.items() if number}
-    passages = by_language(mewsli_x.candidate_languages(data), "candidates")
+    passages = by_language(candidate_languages(data), "candidates")
     return {
         **queries,
         "languages": present(queries["queries_test"]),

@@ -10,7 +10,7 @@ import numpy as np
 
 from stele import catalogue
 from stele.artifacts.run import Run, merged, without
-from stele.benchmarks import load_reader
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import BenchmarkReader
 from stele.benchmarks.types import Data, QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
