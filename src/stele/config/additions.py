@@ -12,7 +12,6 @@ from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_documents import neutral_language
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
-from stele.registry import module_names
 
 if TYPE_CHECKING:
     from stele.config.model import Config, Sources
@@ -40,11 +39,12 @@ def check_additions(config: Config, where: Sources) -> None:
         for name in getattr(config, key).keys() & known.keys():
             what = known[name].name if kind is Language else known[name].title
             raise SteleError(f"{where(key, name)}: the catalogue has it ({what}); leave it out")
+    modules = sorted(path.stem for path in (catalogue.FOLDER.parent / "benchmarks").glob("[a-z]*.py"))  # not imported
     datasets = {*catalogue.entries(Dataset), *config.add_datasets}
     for name, benchmark in config.add_benchmarks.items():
         for dataset in (*benchmark.data, *benchmark.judgments):
             _check("dataset", dataset, datasets, where("add_benchmarks", name, "data"))
-        _check("module", benchmark.module or name, module_names("stele.benchmarks"), where("add_benchmarks", name))
+        _check("module", benchmark.module or name, modules, where("add_benchmarks", name))
         if name not in config.add_settings:
             example = f"add_settings: {{{name}: {{direct: {{kind: dense}}}}}}"
             raise SteleError(f"{where('add_benchmarks', name)}: it has no settings; say some, as {example}")
