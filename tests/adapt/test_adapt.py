@@ -1,6 +1,7 @@
 """stele adapt: sizes by the rules, the configuration that is written and kept, and what is refused."""
 
 import argparse
+import json
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command import cli
 from stele.config.model import parse_config
 from stele.errors import SteleError
+from stele.evaluate.user_sets import merged
 from stele.plan.plan import make_plan
 from stele.recipes.flops import Shape
 from tests.conftest import ROOT
@@ -90,6 +92,18 @@ def test_held_out_documents_are_mined_by_no_method(project):
     read = {path for store in ("msm", "mlm") for code in ("de", "fr") for path in plan.mining.documents(store, code)}
     assert read and all("/training/" in path for path in read)
     assert all("/held_out/" in path for path in plan.adaptation.held_out().values())
+
+
+def test_a_set_of_one_s_own_is_a_benchmark_by_its_folder_and_stays(project, tmp_path):
+    (tmp_path / "my_set/qrels").mkdir(parents=True)
+    (tmp_path / "my_set/corpus.jsonl").write_text('{"_id": "1", "title": "", "text": "a"}\n')
+    (tmp_path / "my_set/queries.jsonl").write_text('{"_id": "q", "text": "b"}\n')
+    (tmp_path / "my_set/qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq\t1\t1\n")
+    assert call("--data", "my_set", "--steps", "40") == 0 and call("--steps", "40") == 0
+    values = written()
+    plan = make_plan(parse_config(merged(read_yaml("config.yaml"), values)))
+    assert values["adapt"]["benchmarks"] == ["tatoeba", "my_set"]
+    assert json.loads(plan.adaptation.settings())["benchmarks"]["my_set"] == {"setting": "direct", "metric": "ndcg@10"}
 
 
 def test_a_second_call_adds_seeds_and_keeps_what_was_edited(project):
