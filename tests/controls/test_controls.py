@@ -21,12 +21,17 @@ from stele.artifacts.run import run_of
 from stele.benchmarks.arguments import data_folders
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.config.model import parse_config
+from stele.config.scale import load_scale
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
-from stele.files.digests import digest, file_facts
+from stele.files.digests import facts_digest, folder_facts
 from stele.plan.params import assignments
 from stele.plan.plan import make_plan
 from stele.scoring.system_files.systems import benchmark_module, given_outputs, read_case
+from stele_world.content.generate import generate
+from stele_world.site import Site
+from stele_world.writers.clef import write_clef
+from stele_world.writers.library import Library
 from tests.workflow.conftest import snakemake
 
 BUILT = os.environ.get("STELE_CONTROLS")
@@ -55,6 +60,12 @@ READER = {
     "training_set": {"data": ["squad2"], "module": "squad2"},
     **{"batch": 16, "epochs": 15, "dev_from_epoch": 15, "learning_rate": 2e-3, "schedule": "linear", "dropout": 0.0},
     **{"length": 96, "question_length": 24, "stride": 48, "threads": 1},
+}
+# CLEF's 40 topics teach a cross-encoder nothing: its control has more topics of the same world, in five folds as ever
+PAIR, TOPICS = "en-de", 400
+CROSS_ENCODER = {
+    **{"scorer": "cross_encoder", "batch": 10, "epochs": 4, "learning_rate": 1e-3, "schedule": "linear"},
+    **{"dropout": 0.0, "length": 40, "threads": 1},
 }
 # 20 and 14 topics keep no row of so small a model five standard errors above a guess: BM25 with the queries as people
 # translated them, which are neuclir_mono's, searches for these; "all" is what it finds in all languages, by score
@@ -137,16 +148,34 @@ def questions_of_the_test(root, folder, pairs):
                 asked = [{**item, "id": item["id"] + pair, "is_impossible": False} for item in paragraph["qas"]]
                 data.append({"title": pair, "paragraphs": [{"context": paragraph["context"], "qas": asked}]})
     folder.mkdir()
-    names = ("train-v2.0.json", "dev-v2.0.json")
-    for name in names:
+    for name in ("train-v2.0.json", "dev-v2.0.json"):
         (folder / name).write_text(json.dumps({"version": "v2.0", "data": data}))
-    facts = {name: file_facts(folder / name) for name in names}
-    content = digest({name: of_file["sha256"] for name, of_file in facts.items()})
-    own = {"dataset": "squad2", "part": "all", "origin": "generated", "content": content, "files": facts}
+    return recorded("squad2", folder)
+
+
+def recorded(dataset, folder):
+    """The record of a dataset that the test has written."""
+    facts = folder_facts(folder)
+    fields = {"dataset": dataset, "part": "all", "origin": "generated", "content": facts_digest(facts), "files": facts}
     records.write_record(
-        folder / "record.json", job="sources dataset", inputs={}, clock=records.start(), labels=[], **own
+        folder / "record.json", job="sources dataset", inputs={}, clock=records.start(), labels=[], **fields
     )
     return folder / "record.json"
+
+
+@pytest.fixture(scope="module")
+def cross_encoder(plan, root, tmp_path_factory):
+    """(the record of a CLEF of more topics, the run of a cross-encoder that learnt on them from mBERT's stand-in)."""
+    encoder, folder = plan.paths.checkpoint("mbert"), tmp_path_factory.mktemp("cross_encoder")
+    run = snakemake(root, encoder, "--config", "scale=miniature")
+    assert run.returncode == 0, run.stdout[-4000:]
+    scale = load_scale("miniature")
+    world = generate(scale.world, scale.languages, scale.seed)
+    write_clef(Site(folder / "mirror", folder), Library(world), TOPICS)
+    record, output = recorded("clef", folder / "clef"), folder / "out/retrieval.json"
+    options = ["--model", "mbert", "--encoder", encoder, "--recipe", json.dumps(CROSS_ENCODER), "--seed", "0"]
+    stele(root, folder, "reranking", "rerank", "clef", [PAIR], {"clef:all": str(record)}, output, *options)
+    return record, output
 
 
 def candidates(plan, name, case):
@@ -228,8 +257,18 @@ def test_standard_errors_and_a_guess_by_hand():
 @pytest.mark.parametrize("name", [*ROWS, *BM25, *TRANSLATED, *BY_HEART])
 def test_a_control_is_far_above_a_guess_and_exchanged_candidates_are_not(name, plan, root, output_of):
     data = data_folders({key: root / path for key, path in data_of(plan, name).items()})
-    given = output_of[name] if name in TRANSLATED else [str(root / output_of[name])]
-    case = read_case(name, data, given_outputs(given))
+    outputs = output_of[name] if name in TRANSLATED else [str(root / output_of[name])]
+    assert_far_above_a_guess(plan, name, data, outputs)
+
+
+@needs_rows
+def test_a_cross_encoder_is_far_above_a_guess_and_exchanged_candidates_are_not(plan, cross_encoder):
+    record, output = cross_encoder
+    assert_far_above_a_guess(plan, "clef", data_folders({"clef:all": record}), [str(output)])
+
+
+def assert_far_above_a_guess(plan, name, data, outputs):
+    case = read_case(name, data, given_outputs(outputs))
     metric = load_metric(catalogue.entry(Benchmark, name).metrics[0])
     rankings = case.predictions or [case.ranking(row) for row in range(len(case.queries))]
     pools = None if case.predictions else candidates(plan, name, case)
