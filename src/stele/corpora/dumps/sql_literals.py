@@ -19,6 +19,7 @@ _SPACES = 64  # bytes of white space around a literal or a row, at most
 _BACKSLASHES = 1 << 10  # in a row: a title has at most 310 bytes, each with one before it
 _DIGITS = 10  # of the largest unsigned number of 32 bits
 _INTRODUCER = b"_binary "  # what MySQL 8 writes before a literal of a binary column
+_CHARSET = re.compile(rb"_(?:binary|utf8(?:mb[34])?)\s*(?=['\"0xX])", re.I)  # others would need decoding
 _ESCAPE = re.compile(rb"\\(.)|''|'\s+'", re.S)  # two literals beside one another are one
 _MEANT = {b"0": b"\0", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"Z": b"\x1a"}
 
@@ -89,11 +90,14 @@ def _quoted(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarra
 
 
 def meaning(written: bytes) -> bytes | None:
-    """The bytes that a literal of any kind means, None for NULL."""
+    """The bytes that a literal of any kind means, None for NULL. Raises ValueError for anything else."""
     if written.upper() == b"NULL":
         return None
+    written = _CHARSET.sub(b"", written)
     if written[:1] == written[-1:] == b"'" and len(written) > 1:
         return _ESCAPE.sub(_character, written[1:-1])
+    if written[:1] == written[-1:] == b'"' and len(written) > 1:
+        return _ESCAPE.sub(_character, written[1:-1].replace(b'""', b'"'))
     if match := re.fullmatch(rb"0x([0-9a-fA-F]+)|[xX]'([0-9a-fA-F]*)'", written):
         digits = match.group(1) or match.group(2) or b""
         return bytes.fromhex((b"0" * (len(digits) % 2) + digits).decode())
@@ -102,7 +106,7 @@ def meaning(written: bytes) -> bytes | None:
         return number.to_bytes((number.bit_length() + 7) // 8 or 1, "big")
     if re.fullmatch(rb"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?", written):
         return written.lstrip(b"+")
-    return written if written.isascii() else b""
+    raise ValueError(f"found {written[:80]!r}, want a string, a number or NULL")
 
 
 def without_escapes(titles: pa.Array) -> pa.Array:
