@@ -27,6 +27,7 @@ from stele.evaluation.metrics import load_metric
 from stele.files.digests import facts_digest, folder_facts
 from stele.plan.params import assignments
 from stele.plan.plan import make_plan
+from stele.recipes.world import Pools
 from stele.scoring.system_files.systems import benchmark_module, given_outputs, read_case
 from stele_world.content.generate import generate
 from stele_world.site import Site
@@ -61,10 +62,11 @@ READER = {
     **{"batch": 16, "epochs": 15, "dev_from_epoch": 15, "learning_rate": 2e-3, "schedule": "linear", "dropout": 0.0},
     **{"length": 96, "question_length": 24, "stride": 48, "threads": 1},
 }
-# CLEF's 40 topics teach a cross-encoder nothing: its control has more topics of the same world, in five folds as ever
-PAIR, TOPICS = "en-de", 400
+# CLEF's 40 topics teach a cross-encoder nothing: its control has topics on all entities of a world with more news, in
+# five folds as ever. All its documents are relevant to some topic, so none is found without its query.
+PAIR, TOPICS, NEWS, OTHERS = "en-de", 1000, 900, 6
 CROSS_ENCODER = {
-    **{"scorer": "cross_encoder", "batch": 10, "epochs": 4, "learning_rate": 1e-3, "schedule": "linear"},
+    **{"scorer": "cross_encoder", "batch": 10, "epochs": 1, "learning_rate": 1e-3, "schedule": "linear"},
     **{"dropout": 0.0, "length": 40, "threads": 1},
 }
 # 20 and 14 topics keep no row of so small a model five standard errors above a guess: BM25 with the queries as people
@@ -165,17 +167,33 @@ def recorded(dataset, folder):
 
 @pytest.fixture(scope="module")
 def cross_encoder(plan, root, tmp_path_factory):
-    """(the record of a CLEF of more topics, the run of a cross-encoder that learnt on them from mBERT's stand-in)."""
-    encoder, folder = plan.paths.checkpoint("mbert"), tmp_path_factory.mktemp("cross_encoder")
+    """(the record of a CLEF of more topics, the run of a cross-encoder that learnt on them from E5's stand-in)."""
+    encoder, folder = plan.paths.checkpoint("me5_base"), tmp_path_factory.mktemp("cross_encoder")
     run = snakemake(root, encoder, "--config", "scale=miniature")
     assert run.returncode == 0, run.stdout[-4000:]
-    scale = load_scale("miniature")
-    world = generate(scale.world, scale.languages, scale.seed)
-    write_clef(Site(folder / "mirror", folder), Library(world), TOPICS)
-    record, output = recorded("clef", folder / "clef"), folder / "out/retrieval.json"
-    options = ["--model", "mbert", "--encoder", encoder, "--recipe", json.dumps(CROSS_ENCODER), "--seed", "0"]
+    record, output = more_topics(folder), folder / "out/retrieval.json"
+    options = ["--model", "me5_base", "--encoder", encoder, "--recipe", json.dumps(CROSS_ENCODER), "--seed", "0"]
     stele(root, folder, "reranking", "rerank", "clef", [PAIR], {"clef:all": str(record)}, output, *options)
     return record, output
+
+
+def more_topics(folder):
+    """CLEF of a larger world; a topic's further documents are drawn from those that other topics ask for."""
+    scale = load_scale("miniature")
+    sizes = scale.world.model_copy(update={"newswire": NEWS, "pools": Pools(train=0, dev=0, test=1)})
+    world = generate(sizes, scale.languages, scale.seed)
+    write_clef(Site(folder / "mirror", folder), Library(world), TOPICS)
+    draws = np.random.default_rng(0)
+    for path in (folder / "clef").glob("*/qrels*"):
+        judged = [line.split() for line in path.read_text().splitlines()]
+        relevant = {(topic, document): 1 for topic, _, document, value in judged if value == "1"}
+        documents = [document for _, document in relevant]
+        topics = sorted({topic for topic, _ in relevant})
+        drawn = draws.choice(documents, (len(topics), OTHERS)).tolist()
+        others = {(topic, document): 0 for topic, row in zip(topics, drawn, strict=True) for document in row}
+        lines = (f"{topic} 0 {document} {value}\n" for (topic, document), value in (others | relevant).items())
+        path.write_text("".join(lines))
+    return recorded("clef", folder / "clef")
 
 
 def candidates(plan, name, case):
