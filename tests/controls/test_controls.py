@@ -23,12 +23,18 @@ from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import BenchmarkReader, ParallelTextsReader
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.config.model import parse_config
+from stele.config.scale import load_scale
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
-from stele.files.digests import digest, file_facts
+from stele.files.digests import facts_digest, folder_facts
 from stele.plan.params import assignments
 from stele.plan.plan import make_plan
+from stele.recipes.world import Pools
 from stele.scoring.system_files.systems import given_outputs, read_case
+from stele_world.content.generate import generate
+from stele_world.site import Site
+from stele_world.writers.clef import write_clef
+from stele_world.writers.library import Library
 from tests.workflow.conftest import snakemake
 
 BUILT = os.environ.get("STELE_CONTROLS")
@@ -57,6 +63,13 @@ READER = {
     "training_set": {"data": ["squad2"], "module": "squad2"},
     **{"batch": 16, "epochs": 15, "dev_from_epoch": 15, "learning_rate": 2e-3, "schedule": "linear", "dropout": 0.0},
     **{"length": 96, "question_length": 24, "stride": 48, "threads": 1},
+}
+# CLEF's 40 topics teach a cross-encoder nothing: its control has topics on all entities of a world with more news, in
+# five folds as ever. All its documents are relevant to some topic, so none is found without its query.
+PAIR, TOPICS, NEWS, OTHERS = "en-de", 1000, 900, 6
+CROSS_ENCODER = {
+    **{"scorer": "cross_encoder", "batch": 10, "epochs": 1, "learning_rate": 1e-3, "schedule": "linear"},
+    **{"dropout": 0.0, "length": 40, "threads": 1},
 }
 # 20 and 14 topics keep no row of so small a model five standard errors above a guess: BM25 with the queries as people
 # translated them, which are neuclir_mono's, searches for these; "all" is what it finds in all languages, by score
@@ -139,16 +152,50 @@ def questions_of_the_test(root, folder, pairs):
                 asked = [{**item, "id": item["id"] + pair, "is_impossible": False} for item in paragraph["qas"]]
                 data.append({"title": pair, "paragraphs": [{"context": paragraph["context"], "qas": asked}]})
     folder.mkdir()
-    names = ("train-v2.0.json", "dev-v2.0.json")
-    for name in names:
+    for name in ("train-v2.0.json", "dev-v2.0.json"):
         (folder / name).write_text(json.dumps({"version": "v2.0", "data": data}))
-    facts = {name: file_facts(folder / name) for name in names}
-    content = digest({name: of_file["sha256"] for name, of_file in facts.items()})
-    own = {"dataset": "squad2", "part": "all", "origin": "generated", "content": content, "files": facts}
+    return recorded("squad2", folder)
+
+
+def recorded(dataset, folder):
+    """The record of a dataset that the test has written."""
+    facts = folder_facts(folder)
+    fields = {"dataset": dataset, "part": "all", "origin": "generated", "content": facts_digest(facts), "files": facts}
     records.write_record(
-        folder / "record.json", job="sources dataset", inputs={}, clock=records.start(), labels=[], **own
+        folder / "record.json", job="sources dataset", inputs={}, clock=records.start(), labels=[], **fields
     )
     return folder / "record.json"
+
+
+@pytest.fixture(scope="module")
+def cross_encoder(plan, root, tmp_path_factory):
+    """(the record of a CLEF of more topics, the run of a cross-encoder that learnt on them from E5's stand-in)."""
+    encoder, folder = plan.paths.checkpoint("me5_base"), tmp_path_factory.mktemp("cross_encoder")
+    run = snakemake(root, encoder, "--config", "scale=miniature")
+    assert run.returncode == 0, run.stdout[-4000:]
+    record, output = more_topics(folder), folder / "out/retrieval.json"
+    options = ["--model", "me5_base", "--encoder", encoder, "--recipe", json.dumps(CROSS_ENCODER), "--seed", "0"]
+    stele(root, folder, "reranking", "rerank", "clef", [PAIR], {"clef:all": str(record)}, output, *options)
+    return record, output
+
+
+def more_topics(folder):
+    """CLEF of a larger world; a topic's further documents are drawn from those that other topics ask for."""
+    scale = load_scale("miniature")
+    sizes = scale.world.model_copy(update={"newswire": NEWS, "pools": Pools(train=0, dev=0, test=1)})
+    world = generate(sizes, scale.languages, scale.seed)
+    write_clef(Site(folder / "mirror", folder), Library(world), TOPICS)
+    draws = np.random.default_rng(0)
+    for path in (folder / "clef").glob("*/qrels*"):
+        judged = [line.split() for line in path.read_text().splitlines()]
+        relevant = {(topic, document): 1 for topic, _, document, value in judged if value == "1"}
+        documents = [document for _, document in relevant]
+        topics = sorted({topic for topic, _ in relevant})
+        drawn = draws.choice(documents, (len(topics), OTHERS)).tolist()
+        others = {(topic, document): 0 for topic, row in zip(topics, drawn, strict=True) for document in row}
+        lines = (f"{topic} 0 {document} {value}\n" for (topic, document), value in (others | relevant).items())
+        path.write_text("".join(lines))
+    return recorded("clef", folder / "clef")
 
 
 def candidates(plan, name, case):
@@ -230,8 +277,18 @@ def test_standard_errors_and_a_guess_by_hand():
 @pytest.mark.parametrize("name", [*ROWS, *BM25, *TRANSLATED, *BY_HEART])
 def test_a_control_is_far_above_a_guess_and_exchanged_candidates_are_not(name, plan, root, output_of):
     data = data_folders({key: root / path for key, path in data_of(plan, name).items()})
-    given = output_of[name] if name in TRANSLATED else [str(root / output_of[name])]
-    case = read_case(name, data, given_outputs(given))
+    outputs = output_of[name] if name in TRANSLATED else [str(root / output_of[name])]
+    assert_far_above_a_guess(plan, name, data, outputs)
+
+
+@needs_rows
+def test_a_cross_encoder_is_far_above_a_guess_and_exchanged_candidates_are_not(plan, cross_encoder):
+    record, output = cross_encoder
+    assert_far_above_a_guess(plan, "clef", data_folders({"clef:all": record}), [str(output)])
+
+
+def assert_far_above_a_guess(plan, name, data, outputs):
+    case = read_case(name, data, given_outputs(outputs))
     metric = load_metric(catalogue.entry(Benchmark, name).metrics[0])
     rankings = case.predictions or [case.ranking(row) for row in range(len(case.queries))]
     pools = None if case.predictions else candidates(plan, name, case)

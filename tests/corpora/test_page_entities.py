@@ -73,11 +73,18 @@ LITERALS = {  # as written -> as meant
 }
 
 
-@pytest.mark.parametrize("prefix", [b"", b"_binary "])
+@pytest.mark.parametrize("prefix", [b"", b"_binary ", b"_utf8mb4"])
 def test_literals_are_read_as_the_server_would(tmp_path, run, prefix):
     rows = [b"(%d,%d,%s'enwiki',%s'%s')" % (n, n, prefix, prefix, literal) for n, literal in enumerate(LITERALS, 1)]
     done = run(packed(tmp_path, HEAD + INSERT + b",".join(rows) + b";\n" + SQL_TAIL.encode()), "enwiki")
     assert done.rows["enwiki"] == [(meant, n) for n, meant in enumerate(LITERALS.values(), 1)]
+
+
+def test_strings_in_double_quotes_are_read_and_other_values_refused(tmp_path, run):
+    rows = b'(1,1,"enwiki","A ""b"" \\"c\\""),(2,2,"frwiki","")'
+    assert run(packed(tmp_path, HEAD + INSERT + rows + b";\n"), "enwiki").rows["enwiki"] == [('A "b" "c"', 1)]
+    done = run(packed(tmp_path, HEAD + INSERT + b"(1,1,DATABASE,'A');\n"), "enwiki")
+    assert "found b'DATABASE', want a string, a number or NULL" in done.error
 
 
 def test_titles_that_are_no_text_are_counted(tmp_path, run):

@@ -51,15 +51,15 @@ PAPERS = {
 }
 
 
-def write_clef(site: Site, library: Library) -> None:
-    """Writes the languages that the world has, where they make a pair."""
+def write_clef(site: Site, library: Library, topics: int = TOPICS) -> None:
+    """Writes the languages that the world has, where they make a pair, with at most so many topics."""
     languages = [code for code in PAPERS if code in library.world.languages]
     if len(languages) < 2:
         return
     documents = {code: newswire(library, code) for code in languages}
     places = {code: telling(documents[code]) for code in languages}
     told = set().union(*places.values())
-    facts = stream(library.world.seed, "clef").shuffled(askable(library.world, told))[:TOPICS]
+    facts = stream(library.world.seed, "clef").shuffled(askable(library.world, told))[:topics]
     for code in languages:
         for file, text in {
             **_papers(library, code, documents[code]),

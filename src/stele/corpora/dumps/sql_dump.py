@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from stele.corpora.dumps.sql_literals import (
     QUOTE,
+    escaped,
     meaning,
     numbers_before,
     slices,
@@ -38,7 +39,7 @@ _NAME = rb'(?:`([^`]+)`|"([^"]+)"|(\w+))'
 _BLANK = re.compile(rb"(?:\s++|--(?=\s)[^\n]*+|#[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+")
 _INSERT = re.compile(
     rb"(?:INSERT|REPLACE)\s+(?:(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|IGNORE)\s+)*+(?:INTO\s+)?"
-    rb"(?:" + _NAME + rb"\s*\.\s*)?" + _NAME + rb"\s*(?:\(([^()]*+)\)\s*)?VALUES?(?=[\s(])",
+    rb"(?:" + _NAME + rb"\s*\.\s*)?" + _NAME + rb"\s*(?:\(([^()]*+)\)\s*)?VALUES?(?=[\s(])\s*+",
     re.I,
 )
 _STATEMENT = re.compile(
@@ -50,7 +51,7 @@ _CREATE = re.compile(
     rb"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:" + _NAME + rb"\s*\.\s*)?" + _NAME + rb"\s*\(", re.I
 )
 _NO_COLUMN = re.compile(rb"(?:PRIMARY|UNIQUE|FOREIGN|FULLTEXT|SPATIAL|CONSTRAINT|PERIOD|CHECK|KEY|INDEX)\b", re.I)
-_BACKSLASH, _COMMA, _OPEN, _CLOSE, _SEMICOLON = b"\\,();"
+_COMMA, _OPEN, _CLOSE, _SEMICOLON = b",();"
 _NESTED = re.compile(rb"'(?:[^'\\]++|\\.)*+(?:'|\Z)|\([^()']*+\)", re.S)
 
 
@@ -178,8 +179,6 @@ def _rows_of_statement(
         end = _apparent_end(source.text, source.at, source.at + window) if looks_ended else -1
         looks_ended = end >= 0
         block = source.text[source.at : end if looks_ended else source.at + window]
-        if b"\\\\" in block:
-            block = block.replace(b"\\\\", b"\\\0")  # now a backslash before a quote always escapes it
         bounds, used, ended = _row_bounds(block, len(columns), f"{where}, row", done)
         if len(bounds):
             yield len(bounds), _rows(block, bounds, columns, wanted, f"{where}, row", done)
@@ -225,13 +224,14 @@ def _row_bounds(block: bytes, columns: int, where: str, done: int) -> tuple[np.n
     rows = len(places) // len(pattern)
     whole = rows * len(pattern)
     bounds = places[:whole].reshape(rows, len(pattern))
-    right = (kinds[:whole].reshape(bounds.shape) == pattern).all(1)
+    right = kinds[:whole].reshape(bounds.shape) == pattern
+    right = np.ones(rows, bool) if right.all() else right.all(1)
     for begins, stops in (
         (np.concatenate([[0], bounds[:-1, -1] + 1]), bounds[:, 0]),
         (bounds[:, -2] + 1, bounds[:, -1]),
     ):
-        if not np.array_equal(begins[:rows], stops):  # where they differ, white space stands
-            right &= trimmed(text, begins[:rows], stops)[0] == stops
+        apart = np.flatnonzero(begins[:rows] != stops)  # where they differ, white space stands
+        right[apart] &= trimmed(text, begins[apart], stops[apart])[0] == stops[apart]
     if not right.all() or (ended and whole < len(places)):
         row = int(np.argmin(right)) if not right.all() else rows
         begin = int(bounds[row - 1, -1]) + 1 if row else 0
@@ -248,13 +248,25 @@ def _structure(block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     text = np.frombuffer(block, np.uint8)
     places = np.flatnonzero((text - QUOTE < 6) | (text == _SEMICOLON))  # '()*+, and ;
     kinds = text[places]
-    quotes = kinds == QUOTE
-    if b"\\'" in block:
-        quotes &= text[places - 1] != _BACKSLASH
-    outside = np.bitwise_xor.accumulate(quotes.view(np.uint8)) == 0
-    outside &= (kinds > QUOTE) & (kinds != ord("*")) & (kinds != ord("+"))
+    outside = (kinds > QUOTE) & (kinds != ord("*")) & (kinds != ord("+"))
+    quotes = np.flatnonzero(kinds == QUOTE)
+    quotes = quotes[~escaped(text, places[quotes])]
+    if len(quotes) % 2:  # the last literal goes on behind these bytes
+        outside[quotes[-1] :] = False
+    firsts, lengths = quotes[:-1:2] + 1, quotes[1::2] - quotes[:-1:2] - 1
+    outside[_ranges(firsts, lengths)] = False
     chosen = np.flatnonzero(outside)
     return text, places[chosen], kinds[chosen]
+
+
+def _ranges(firsts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The numbers first, first + 1, ... of each range, int64.
+
+    >>> _ranges(np.array([3, 8]), np.array([2, 1])).tolist()
+    [3, 4, 8]
+    """
+    ends = np.cumsum(lengths)
+    return np.arange(lengths.sum()) + np.repeat(firsts - ends + lengths, lengths)
 
 
 def _rows(block: bytes, bounds: np.ndarray, columns: Sequence[str], wanted: pa.Array, where: str, done: int) -> Rows:
@@ -262,10 +274,13 @@ def _rows(block: bytes, bounds: np.ndarray, columns: Sequence[str], wanted: pa.A
 
     def column(name: str, rows: np.ndarray | slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
         number = columns.index(name)
-        return trimmed(text, bounds[rows, number] + 1, bounds[rows, number + 1])
+        return bounds[rows, number] + 1, bounds[rows, number + 1]
 
     begins, ends = column(ITEM)
     items, before = numbers_before(text, ends)
+    if not np.array_equal(before, begins - 1):
+        begins, ends = trimmed(text, begins, ends)
+        items, before = numbers_before(text, ends)
     for row in np.flatnonzero((before != begins - 1) | (begins == ends)):
         number = meaning(block[begins[row] : ends[row]])
         if not (number or b"").isdigit():

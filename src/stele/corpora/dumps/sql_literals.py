@@ -12,13 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-QUOTE, _UNDERSCORE = b"'_"
+QUOTE, _UNDERSCORE, _BACKSLASH = b"'_\\"
+_ZERO = np.uint8(ord("0"))
 _SPACE = np.isin(np.arange(256), list(b" \t\r\n\f\v"))
 _SPACES = 64  # bytes of white space around a literal or a row, at most
+_BACKSLASHES = 1 << 10  # in a row: a title has at most 310 bytes, each with one before it
 _DIGITS = 10  # of the largest unsigned number of 32 bits
 _INTRODUCER = b"_binary "  # what MySQL 8 writes before a literal of a binary column
+_CHARSET = re.compile(rb"_(?:binary|utf8(?:mb[34])?)\s*(?=['\"0xX])", re.I)  # others would need decoding
 _ESCAPE = re.compile(rb"\\(.)|''|'\s+'", re.S)  # two literals beside one another are one
-_MEANT = {b"0": b"\0", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"Z": b"\x1a", b"\0": b"\\"}
+_MEANT = {b"0": b"\0", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"Z": b"\x1a"}
 
 
 def trimmed(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -34,16 +37,27 @@ def trimmed(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.
     return begins, ends
 
 
+def escaped(text: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Whether an odd number of backslashes stands right before each place, bool; more than `_BACKSLASHES` are cut."""
+    odd, behind = np.zeros(len(places), bool), np.arange(len(places))
+    for distance in range(1, _BACKSLASHES + 1):
+        behind = behind[text[places[behind] - distance] == _BACKSLASH]
+        if not len(behind):
+            break
+        odd[behind] ^= True
+    return odd
+
+
 def numbers_before(text: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(values, places of the byte before them) of the numbers whose last digit is right before `ends`."""
-    values, begins = np.zeros(len(ends), np.int64), ends.copy()
+    values, places = np.zeros(len(ends), np.int64), ends - 1
     going = np.ones(len(ends), bool)
-    for place in range(_DIGITS):
-        digits = text[begins - 1].astype(np.int64) - ord("0")
-        going &= (digits >= 0) & (digits <= 9)
-        values += np.where(going, digits * 10**place, 0)
-        begins -= going
-    return values, begins - 1
+    for power in 10 ** np.arange(_DIGITS):
+        digits = text[places] - _ZERO  # without a sign: what is no digit is above 9
+        going &= digits <= 9
+        values += np.multiply(digits * going, power)
+        places -= going
+    return values, places
 
 
 def slices(buffer: pa.Buffer, begins: np.ndarray, ends: np.ndarray) -> pa.Array:
@@ -56,21 +70,34 @@ def slices(buffer: pa.Buffer, begins: np.ndarray, ends: np.ndarray) -> pa.Array:
 
 
 def string_bounds(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(begins, ends, whether inside the quotes of a string literal: the bounds of any other are its own)."""
-    if len(introduced := np.flatnonzero((text[begins] == _UNDERSCORE) & (ends - begins > len(_INTRODUCER)))):
+    """(begins, ends, whether inside the quotes of a string literal) of what [begin, end) holds beside white space.
+
+    The bounds of any other literal are its own.
+    """
+    quoted = _quoted(text, begins, ends)
+    if not quoted.all():
+        begins, ends = trimmed(text, begins, ends)
+        introduced = np.flatnonzero((text[begins] == _UNDERSCORE) & (ends - begins > len(_INTRODUCER)))
         places = begins[introduced, None] + np.arange(len(_INTRODUCER))
         begins = begins.copy()
         begins[introduced] += len(_INTRODUCER) * (text[places] == np.frombuffer(_INTRODUCER, np.uint8)).all(1)
-    plain = (ends - begins > 1) & (text[begins] == QUOTE) & (text[ends - 1] == QUOTE)
-    return begins + plain, ends - plain, plain
+        quoted = _quoted(text, begins, ends)
+    return begins + quoted, ends - quoted, quoted
+
+
+def _quoted(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    return (ends - begins > 1) & (text[begins] == QUOTE) & (text[ends - 1] == QUOTE)
 
 
 def meaning(written: bytes) -> bytes | None:
-    """The bytes that a literal of any kind means, None for NULL."""
+    """The bytes that a literal of any kind means, None for NULL. Raises ValueError for anything else."""
     if written.upper() == b"NULL":
         return None
+    written = _CHARSET.sub(b"", written)
     if written[:1] == written[-1:] == b"'" and len(written) > 1:
         return _ESCAPE.sub(_character, written[1:-1])
+    if written[:1] == written[-1:] == b'"' and len(written) > 1:
+        return _ESCAPE.sub(_character, written[1:-1].replace(b'""', b'"'))
     if match := re.fullmatch(rb"0x([0-9a-fA-F]+)|[xX]'([0-9a-fA-F]*)'", written):
         digits = match.group(1) or match.group(2) or b""
         return bytes.fromhex((b"0" * (len(digits) % 2) + digits).decode())
@@ -79,7 +106,7 @@ def meaning(written: bytes) -> bytes | None:
         return number.to_bytes((number.bit_length() + 7) // 8 or 1, "big")
     if re.fullmatch(rb"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?", written):
         return written.lstrip(b"+")
-    return written if written.isascii() else b""
+    raise ValueError(f"found {written[:80]!r}, want a string, a number or NULL")
 
 
 def without_escapes(titles: pa.Array) -> pa.Array:
