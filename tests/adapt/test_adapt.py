@@ -1,6 +1,5 @@
 """stele adapt: sizes by the rules, the configuration that is written and kept, and what is refused."""
 
-import argparse
 import json
 from pathlib import Path
 
@@ -15,10 +14,11 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command import cli
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.evaluate.user_sets import merged
+from stele.evaluate.planning.user_sets import merged
 from stele.plan.plan import make_plan
 from stele.recipes.flops import Shape
 from tests.conftest import ROOT
+from tests.jobs import job
 from tests.sealed import write_sealed
 
 RULES = whole(AdaptationRules)
@@ -180,4 +180,4 @@ def test_models_of_an_adaptation_are_trained_from_its_base():
 
 def test_the_namespace_of_a_call_is_checked_before_anything_is_read():
     with pytest.raises(SteleError, match="unknown method"):
-        adapt.check_names(argparse.Namespace(methods=["x"], benchmarks=None, hours=None, steps=None, seeds=None))
+        adapt.check_names(job(adapt, ["labse", "--documents", "text", "--methods", "x"]))

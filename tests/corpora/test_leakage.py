@@ -8,7 +8,7 @@ from stele import catalogue
 from stele.artifacts.documents import Document, DocumentWriter
 from stele.command import cli
 from stele.corpora.leakage import EXAMPLES
-from stele.evaluate.user_sets import user_sets
+from stele.evaluate.planning.user_sets import user_sets
 from tests.sealed import write_sealed
 
 

@@ -11,7 +11,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import cli
 from stele.errors import SteleError
 from stele.evaluate import evaluate
-from stele.evaluate.user_sets import user_sets
+from stele.evaluate.planning.user_sets import user_sets
 
 CORPUS = '{"_id": "d1", "title": "Water", "text": "boils"}\n{"_id": "d2", "text": "freezes"}\n'
 QUERIES = '{"_id": "q1", "text": "does water boil?"}\n'

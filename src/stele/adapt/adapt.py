@@ -14,12 +14,14 @@ results_adapt/NAME/verdict.json, card.md and card.html.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from pydantic import Field
 
 from stele.adapt.planning.configuration import (
     COMMAND,
@@ -41,11 +43,11 @@ from stele.catalogue import entries, read_yaml, whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.catalogue.schema.languages import Language
 from stele.cluster.sizes import shape_of
-from stele.command import arguments
+from stele.command.arguments import Job, Number, Positional, Some, Whole
 from stele.config.model import parse_config
 from stele.errors import SteleError, unknown
 from stele.evaluate.evaluate import build, check_checkpoint, cost, encoding_of, model_of, write
-from stele.evaluate.user_sets import merged
+from stele.evaluate.planning.user_sets import merged
 from stele.files.formats import duration
 from stele.files.paths import inside
 from stele.files.reading import read_json
@@ -55,39 +57,36 @@ SCALE = "laptop"
 MOST_THREADS = 8
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="ENCODER", help="a hub id, a folder, or a key of models.yaml")
-    parser.add_argument("--documents", required=True, type=Path, metavar="FOLDER", help="your text: see docs/adapt.md")
-    parser.add_argument("--methods", nargs="+", metavar="NAME", help="default: msm; the first sets the compute of all")
-    parser.add_argument(
-        "--benchmarks",
-        nargs="+",
-        metavar="NAME",
-        help=f"default: those of --data, else {' '.join(DEFAULT_BENCHMARKS)}",
-    )
-    parser.add_argument(
-        "--data",
-        nargs="+",
-        action="extend",
-        type=Path,
-        default=[],
-        metavar="FOLDER",
-        help="data sets of your own, in BEIR's or MTEB's layout; each is called as its folder",
-    )
-    parser.add_argument("--languages", nargs="+", metavar="CODE", help="to evaluate in; default: of the documents")
-    parser.add_argument("--seeds", type=arguments.whole, metavar="N", help=f"of each method; default: {SEEDS}")
-    parser.add_argument("--hours", type=arguments.number, help="of all trainings together; sets the steps")
-    parser.add_argument("--steps", type=arguments.whole, help="of the first method, in place of --hours")
-    parser.add_argument("--name", help="what the adaptation is called; default: as the encoder")
-    parser.add_argument("--encoding", nargs="+", default=[], metavar="KEY=VALUE", help="how it makes vectors")
-    parser.add_argument("--configfile", type=Path, help="more keys of config.yaml, as user_data")
-    parser.add_argument(
-        "--snakemake", nargs=argparse.REMAINDER, default=[], metavar="OPTION", help="the last: options of Snakemake"
-    )
-    parser.add_argument("--plan", action="store_true", help="show what it takes and run nothing")
+class Adapt(Job):
+    model: Positional[str]
+    """A hub id, a folder, or a key of models.yaml."""
+    documents: Path
+    """Your text: a folder or a file, see docs/adapt.md."""
+    methods: Some[str] | None = None
+    """Default: msm; the first sets the compute of all."""
+    benchmarks: Some[str] | None = Field(None, description=f"Default: of --data, else {' '.join(DEFAULT_BENCHMARKS)}.")
+    data: Some[Path] = ()
+    """Folders of data sets of your own, in BEIR's or MTEB's layout; each is called as its folder."""
+    languages: Some[str] | None = None
+    """To evaluate in; default: of the documents."""
+    seeds: Whole | None = Field(None, description=f"Of each method; default: {SEEDS}.")
+    hours: Number | None = None
+    """Of all trainings together; sets the steps."""
+    steps: Whole | None = None
+    """Of the first method, in place of --hours."""
+    name: str | None = None
+    """What the adaptation is called; default: as the encoder."""
+    encoding: Some[str] = ()
+    """KEY=VALUE of each: how it makes vectors."""
+    configfile: Path | None = None
+    """More keys of config.yaml, as user_data."""
+    snakemake: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = ()
+    """Options of Snakemake; all that follows is one."""
+    plan: bool = False
+    """Show what it takes and run nothing."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Adapt) -> None:
     if not Path("config.yaml").is_file():
         raise SteleError(f"config.yaml: not here; run `{COMMAND}` in the project's folder")
     check_names(args)
@@ -138,7 +137,7 @@ def run(args: argparse.Namespace) -> None:
     report(plan)
 
 
-def check_names(args: argparse.Namespace) -> None:
+def check_names(args: Adapt) -> None:
     """Refuses what no configuration can say."""
     rules = whole(AdaptationRules)
     for method in args.methods or ():

@@ -6,32 +6,32 @@ The documents that are held out lie evenly in the corpus: a tenth of all, at mos
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from hashlib import sha256
 from itertools import chain
-from pathlib import Path
+from typing import Annotated, Literal
 
 from stele.artifacts import records
 from stele.artifacts.documents import DocumentWriter, read_documents, read_sentences
 from stele.catalogue import whole
 from stele.catalogue.schema.adaptation import AdaptationRules
-from stele.command import arguments
+from stele.command.arguments import Job, NewRecord, Record, Some, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 
 JOB = "hold_out"
-SIDES = ("training", "held_out")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--side", required=True, choices=SIDES, help="which of the two to write")
-    parser.add_argument("--documents", required=True, nargs="+", type=Path, metavar="RECORD", help="shards in order")
-    arguments.add_record(parser, JOB)
+class HoldOut(Job):
+    side: Literal["training", "held_out"]
+    """Which of the two to write."""
+    documents: Some[Record]
+    """Shards in order."""
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: HoldOut) -> None:
     clock = records.start()
     # the texts that are held out, by their digests
     texts = [text_digest(sentences) for path in args.documents for _, sentences in read_sentences(path)]

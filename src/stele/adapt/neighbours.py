@@ -8,11 +8,10 @@ whether vectors have collapsed.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
 from stele.catalogue import whole
 from stele.catalogue.schema.adaptation import AdaptationRules
-from stele.command import arguments
+from stele.command.arguments import Job, Json, NewRecord, Record, Some, Threads, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.reading import parse_object
@@ -29,17 +28,18 @@ JOB = "neighbours"
 Pair = tuple[str, str]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--encoder", required=True, type=Path, help="record.json in the encoder's folder")
-    parser.add_argument("--encoding", default="{}", metavar="JSON", help="keys of an encoding, by who says them")
-    parser.add_argument(
-        "--documents", required=True, nargs="+", metavar="LANGUAGE=RECORD", help="documents that are held out"
-    )
-    parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
-    arguments.add_record(parser, JOB)
+class Neighbours(Job):
+    encoder: Record
+    """record.json in the encoder's folder."""
+    encoding: Json = "{}"
+    """Keys of an encoding, by who says them."""
+    documents: Some[str]
+    """LANGUAGE=RECORD of each: documents that are held out."""
+    threads: Threads = None
+    output: Annotated[NewRecord, record_of(JOB)]
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Neighbours) -> None:
     clock = records.start()
     import torch
 

@@ -10,9 +10,9 @@ trainings learnt and cost, and how often neighbours of held-out sentences are fo
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from stele.artifacts import records
 from stele.catalogue import whole
@@ -20,23 +20,28 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.claims.judging.adaptation import FAMILY, Comparison, judge_looks, rows_of, values_of
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.claims.judging.findings import ALPHA
-from stele.command import arguments
+from stele.command.arguments import Job, Json, ResultsFolder, Some, ends_in
 from stele.files.reading import parse_object
 
 JOB = "adapt verdict"
 OF_A_TRAINING = ("steps", "losses", "chance", "diverged", "unlearnt", "cpu_seconds", "wall_seconds", "device")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--settings", required=True, metavar="JSON", help="the key `adapt`, benchmarks with settings")
-    parser.add_argument("--results-dir", required=True, type=Path)
-    parser.add_argument("--encoders", required=True, nargs="+", metavar="MODEL:SEED=RECORD", help="of all trainings")
-    parser.add_argument("--neighbours", required=True, nargs="+", metavar="MODEL:SEED=RECORD")
-    parser.add_argument("--leakage", required=True, nargs="+", metavar="BENCHMARK=RECORD", help="of `corpora leakage`")
-    parser.add_argument("--output", required=True, type=arguments.output(".json"), help="verdict.json to write")
+class Verdict(Job):
+    settings: Json
+    """The key `adapt`, benchmarks with settings."""
+    results_dir: ResultsFolder
+    encoders: Some[str]
+    """MODEL:SEED=RECORD of all trainings."""
+    neighbours: Some[str]
+    """MODEL:SEED=RECORD of each."""
+    leakage: Some[str]
+    """BENCHMARK=RECORD of each, of `corpora leakage`."""
+    output: Annotated[Path, ends_in(".json")]
+    """verdict.json to write."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: Verdict) -> None:
     clock = records.start()
     settings, rules = parse_object(args.settings, "--settings"), whole(AdaptationRules)
     encoders, neighbours = records_of(args.encoders), records_of(args.neighbours)
@@ -70,7 +75,7 @@ def run(args: argparse.Namespace) -> None:
         print(comparison.sentence)
 
 
-def records_of(assignments: list[str]) -> dict[str, Path]:
+def records_of(assignments: Sequence[str]) -> dict[str, Path]:
     """`MODEL:SEED`, or a benchmark -> record."""
     parts = [text.partition("=") for text in assignments]
     return {key: Path(path) for key, _, path in parts}

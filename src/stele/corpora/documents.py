@@ -1,4 +1,4 @@
-"""Documents of a user's own (`user_data.documents`) in one language: text, JSON lines, Parquet, a dump of a Wikipedia.
+"""Read documents of one's own in one language (`user_data.documents`): text, JSON lines, Parquet, a Wikipedia dump.
 
 Plain text: a file that is named by its language (de.txt), the only text file of its language, and one of more than
 ONE_DOCUMENT bytes hold documents with blank lines between, whose lines are paragraphs. Any other text file is one

@@ -39,7 +39,7 @@ from stele.command.arguments import Job, Positional, Some
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
 from stele.errors import SteleError, unknown
-from stele.evaluate.user_sets import earlier_sets, merged, user_sets
+from stele.evaluate.planning.user_sets import earlier_sets, merged, user_sets
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside
 from stele.files.reading import reading

@@ -8,23 +8,25 @@ trainings learnt and cost, neighbours in held-out documents, and how the adapted
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from stele.artifacts import records
-from stele.command import arguments
+from stele.command.arguments import Job, Record, Some, ends_in
 from stele.files.atomic import atomic_file
 from stele.tables.render.adaptation import make_card, to_html, to_markdown
 
 FORMATS = {".md": to_markdown, ".html": to_html}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--verdict", required=True, type=Path, help="verdict.json of `adapt verdict`")
-    parser.add_argument("--output", nargs="+", required=True, type=arguments.output(*FORMATS), help=".md, .html")
+class AdaptationCard(Job):
+    verdict: Record
+    """verdict.json of `adapt verdict`."""
+    output: Some[Annotated[Path, ends_in(*FORMATS)]]
+    """Files to write: .md, .html."""
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: AdaptationCard) -> None:
     card = make_card(records.read_record(args.verdict))
     for path in args.output:
         with atomic_file(path) as handle:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,8 +14,9 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_documents import DATASET, UNDETERMINED
 from stele.claims.judging.estimate import FEWEST_SEEDS
+from stele.command.arguments import Job
 from stele.errors import SteleError, unknown
-from stele.evaluate.user_sets import KEYS, merged, user_sets
+from stele.evaluate.planning.user_sets import KEYS, merged, user_sets
 from stele.files.atomic import atomic_file
 from stele.files.reading import read_json
 
@@ -29,7 +29,7 @@ MEASURED = "measured"  # what a training whose steps are timed is called
 
 
 def configuration(
-    args: argparse.Namespace,
+    args: Job,
     name: str,
     model: dict[str, Any],
     corpus: Mapping[str, str],
@@ -95,7 +95,7 @@ def command_line(words: Sequence[str]) -> str:
     return shlex.join([*COMMAND.split(), *(word for word in typed if word != "--plan")])
 
 
-def earlier_call(path: Path, args: argparse.Namespace) -> dict[str, Any]:
+def earlier_call(path: Path, args: Job) -> dict[str, Any]:
     """The configuration of an earlier call: nothing where another budget is given before anything was trained by it."""
     if not path.is_file():
         return {}
@@ -123,13 +123,13 @@ def looks_of(before: Sequence[int], seeds: int) -> list[int]:
     return [*(look for look in before if FEWEST_SEEDS <= look < seeds), seeds]
 
 
-def methods_of(args: argparse.Namespace, earlier: Mapping[str, Any], name: str) -> list[str]:
+def methods_of(args: Job, earlier: Mapping[str, Any], name: str) -> list[str]:
     """The methods of earlier calls, and those that are named; the first, which sets the compute, stays the first."""
     before = [key.removeprefix(f"{name}-") for key in (earlier.get("adapt") or {}).get("methods", [])]
     return list(dict.fromkeys([*before, *(args.methods or ([] if before else ["msm"]))]))
 
 
-def steps_of(args: argparse.Namespace, earlier: Mapping[str, Any], name: str, rules: AdaptationRules) -> int | None:
+def steps_of(args: Job, earlier: Mapping[str, Any], name: str, rules: AdaptationRules) -> int | None:
     """The steps of the first method: an earlier call's, else --steps; None where they follow from --hours.
 
     Raises SteleError where an earlier call had others.

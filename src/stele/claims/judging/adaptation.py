@@ -129,7 +129,7 @@ def term_of(runs: Runs, row: Row, weight: float) -> Term | None:
     if isinstance(system, Absent) or not system.metrics.get(row.metric):
         return None
     languages = [runs.scored(row.key, row.metric, code) for code in system.metrics[row.metric]]
-    return Term(weight, languages, system.seeds)
+    return Term(weight, languages, system.seeds, system.finetuning)
 
 
 def values_of(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:

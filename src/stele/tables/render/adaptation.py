@@ -180,4 +180,4 @@ def to_markdown(card: AdaptationCard) -> str:
 
 def to_html(card: AdaptationCard) -> str:
     """The card as a page that needs nothing beside it."""
-    return pages.page("adaptation", title=card.title, card=card)
+    return pages.page("adaptation", card.labels, title=card.title, card=card)
