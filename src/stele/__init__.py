@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "load_results": "stele.artifacts.results",
-    "load_encoder": "stele.encoders.load",
+    "load_encoder": "stele.encoders.named",
     "search": "stele.retrieval.searches.search",
     "score": "stele.evaluation.evaluate",
     "compare": "stele.evaluation.comparison",

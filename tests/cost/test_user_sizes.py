@@ -25,8 +25,8 @@ def scale(tmp_path):
     """scale(text) -> a scale of the user's own, of real data without a GPU."""
 
     def write(text="", gpus=0):
-        (tmp_path / "laptop.yaml").write_text(f"title: mine\ngenerated: false\nthreads: 2\ngpus: {gpus}\n{text}")
-        return str(tmp_path / "laptop.yaml")
+        (tmp_path / "mine.yaml").write_text(f"title: mine\ngenerated: false\nthreads: 2\ngpus: {gpus}\n{text}")
+        return str(tmp_path / "mine.yaml")
 
     return write
 

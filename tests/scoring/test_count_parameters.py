@@ -51,6 +51,7 @@ def test_a_checkpoint_counts_as_much_as_the_encoder_that_is_trained_from_it(fami
     from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
 
     from stele.pretraining.inputs.checkpoint import load_base, save_sentence_encoder
+    from stele.recipes.encoding import make_spec
     from tests.pretraining.tiny_checkpoint import tokenizer
 
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
@@ -64,7 +65,12 @@ def test_a_checkpoint_counts_as_much_as_the_encoder_that_is_trained_from_it(fami
     older = {f"{prefix}embeddings.position_ids": torch.arange(24)[None], f"{prefix}pooler.dense.bias": torch.ones(16)}
     save_file(load_file(path) | older, path, {"format": "pt"})
     trained, _ = load_base(tmp_path / "base", dropout=0.0, seed=0)
-    save_sentence_encoder(tmp_path / "trained", trained, tmp_path / "base")
+    save_sentence_encoder(
+        tmp_path / "trained",
+        trained,
+        tmp_path / "base",
+        (None, make_spec({"pooling": "cls", "query_length": 16, "passage_length": 16})),
+    )
     body = sum(value.numel() for name, value in model.base_model.named_parameters() if "pooler." not in name)
     assert parameters(tmp_path / "base") == parameters(tmp_path / "trained") == body
 

@@ -19,6 +19,7 @@ LOCKS = {"cpu": "cpu", "data": "cpu", "snakemake": "cpu", "gpu": "gpu"}  # envir
 # what these can import and never do: they count operations from recipes, or check names by the recipes' schema; they
 # mine nothing and load no model
 ESTIMATES = {"cost", "claims", "all_tables", "today_tables", "table", "figure", "cells", "card"}
+ESTIMATES |= {"verdict", "adaptation_card"}
 NOT_REACHED = {"torch", "transformers", "accelerate", "duckdb", "pyarrow", "ranx", "numba"}
 # what an environment has beside what its commands import
 BESIDE = {

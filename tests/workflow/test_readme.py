@@ -16,8 +16,8 @@ from tests.conftest import ROOT
 from tests.jobs import job
 from tests.workflow.conftest import copy_project, environment, snakemake
 
-TEXT = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TEXT, flags=re.M | re.S)
+README, USE = (ROOT / "README.md").read_text(), (ROOT / "docs/use.md").read_text()
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", f"{README}\n{USE}", flags=re.M | re.S)
 LINES = [line.partition("#")[0].strip() for kind, body in BLOCKS if kind == "sh" for line in body.splitlines()]
 COMMANDS = [line for line in LINES if line.startswith("snakemake ")]
 
@@ -52,7 +52,7 @@ def test_a_command_of_stele_is_one_and_takes_these_arguments(line):
 @pytest.mark.slow
 def test_after_the_installation_the_package_and_its_command_work_from_any_folder(root, tmp_path):
     """The lines of "Without make" as they stand; the packages of the lock file are borrowed."""
-    lines = TEXT.partition("## Without make")[2].partition("```sh\n")[2].partition("```")[0].splitlines()
+    lines = USE.partition("## Without make")[2].partition("```sh\n")[2].partition("```")[0].splitlines()
     assert lines[1] == ".venv/bin/python -m pip install -r envs/cpu.lock.txt"
     project = copy_project(root, tmp_path / "stele")
     run = partial(subprocess.run, shell=True, capture_output=True, text=True, env=environment())
@@ -78,29 +78,30 @@ def test_make_does_the_same_as_without_make():
     options = "--quiet --disable-pip-version-check"
     assert f"$(BIN)/python -m pip install {options} -r $(LOCK)\n" in makefile
     assert f"$(BIN)/python -m pip install {options} --no-deps --no-build-isolation -e .\n" in makefile
-    assert "--no-build-isolation -e .\n" in TEXT
+    assert "--no-build-isolation -e .\n" in USE
 
 
 def test_make_tables_is_the_miniature_whatever_else_is_chosen():
     makefile = (ROOT / "Makefile").read_text()
     for target in ("all_tables", "results/tables/msm/table_16.md"):
         assert f"\n\t$(OVERVIEW) $(BIN)/snakemake {target} --config scale=miniature\n" in makefile
-    assert "`make tables` says `miniature`" in TEXT
+    assert "`make tables` says `miniature`" in USE
 
 
 def test_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)#]+)\)", TEXT):
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / target).exists(), target
 
 
 def test_every_page_of_the_documentation_is_linked():
     """Those of docs/adding by CONTRIBUTING.md (test_contributing.py)."""
-    linked = set(re.findall(r"\]\((docs/[^)#]+)", TEXT))
-    assert {path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/*.md")} == linked
+    linked = set(re.findall(r"\]\((docs/[^)#]+\.md)", README))
+    pages = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/*.md")}
+    assert pages - {"docs/index.md"} == linked
 
 
 def test_where_things_are_names_every_package():
-    table = TEXT.partition("## Where things are")[2].partition("\n\n- ")[0]
+    table = (ROOT / "CONTRIBUTING.md").read_text().partition("## Rooms")[2].partition("\n## ")[0]
     named = {name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)}
     assert named == {path.parent.name for path in (ROOT / "src/stele").glob("*/__init__.py")}
 

@@ -11,7 +11,7 @@ RULES = {rule: body for rule, body in rules(ROOT).items() if command(body)}
 def limits_memory(rule):
     module = command(RULES[rule])
     folder = ROOT / "src" if module.startswith("stele_world.") else ROOT / "src/stele"
-    return '"--memory-mb"' in (folder / f"{module.replace('.', '/')}.py").read_text()
+    return "    memory_mb: " in (folder / f"{module.replace('.', '/')}.py").read_text()
 
 
 @pytest.mark.parametrize("rule", filter(limits_memory, RULES))

@@ -30,31 +30,20 @@ def tower_folders(folder: Path, spec: EncodingSpec) -> list[Path]:
 
 
 def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -> Encoder:
-    """The encoder in `folder`, ready to encode on `device`.
-
-    In place of a folder: the path of its record.json or of a result that it gave, a model's key or hub id whose
-    checkpoint is here.
+    """The encoder in `folder` (or beside a record, `.../record.json`), ready to encode on `device`.
 
     `spec` completes what the folder does not state (`stele.encoders.resolve` has the order of precedence); a plain
     transformers folder needs it. The tokenizer is compared with the probe saved at training. Raises SteleError for a
     folder without a model, for unsupported modules and for contradictions.
-
-    A plain transformers folder of a model that is 32 wide:
-
-    >>> encoder = load_encoder(folder, {"pooling": "mean", "query_length": 64, "passage_length": 64})
-    >>> encoder.encode(["who wrote the novel", "the river Nile"], "query").shape
-    (2, 32)
     """
     from stele.encoders.encode import Encoder, full_dimension
     from stele.encoders.static_embedding import load_static, tokenizer_of
 
-    name, folder = str(folder), Path(folder)
+    folder = Path(folder)
     if folder.name == RECORD:
         folder = folder.parent
     if not folder.is_dir():
-        from stele.encoders.named import find_encoder
-
-        folder, spec = find_encoder(name, spec)
+        raise SteleError(f"{folder}: no such folder; want a model folder with config.json and model.safetensors")
     spec, origins, notes, unprompted, cosine, chat = resolve(folder, spec)
     for note in notes:
         log.warning("%s: %s", folder, note)

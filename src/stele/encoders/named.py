@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stele.artifacts import records
 from stele.artifacts.integrity import RECORD
 from stele.artifacts.results import read_result
+from stele.encoders import load
 from stele.encoders.resolve import Wanted
 from stele.errors import SteleError, nearest
 from stele.files.strict import Values
 from stele.recipes.encoding import BENCHMARK, SOME_INSTRUCTION, EncodingSpec
+
+if TYPE_CHECKING:
+    from stele.encoders.encode import Encoder
 
 RETRIEVAL = "retrieval.json"
 MADE_IN = ("resources/*/checkpoints", "work/*/encoders", "work/*/finetuned")  # the folders of encoders, model by model
@@ -77,14 +82,27 @@ def encoder_of_result(path: Path) -> tuple[Path, dict[str, Values]]:
     raise SteleError(f"{path}: its encoder is not below this folder; build it again with `snakemake {path}`")
 
 
-def find_encoder(name: str, spec: Wanted = None) -> tuple[Path, dict[str, Values]]:
-    """The folder that a key, a hub id or a result names, and origin -> the keys that it decides: `spec` first."""
-    if name.endswith(".json") and Path(name).is_file():
-        folder, by_origin = encoder_of_result(Path(name))
-    else:
-        folder, by_origin = encoder_of_model(name)
+def load_encoder(name: Path | str, spec: Wanted = None, device: str = "cpu") -> Encoder:
+    """The encoder that is called so, ready to encode on `device`.
+
+    `name` is a folder or its record.json; a model's key or hub id whose checkpoint is here; or the path of a result,
+    whose encoder is loaded as it was used. `spec` completes what the folder does not state (`stele.encoders.resolve`
+    has the order of precedence); a plain transformers folder needs it. Raises SteleError for an unknown name, a folder
+    without a model, unsupported modules and contradictions.
+
+    A plain transformers folder of a model that is 32 wide:
+
+    >>> encoder = load_encoder(folder, {"pooling": "mean", "query_length": 64, "passage_length": 64})
+    >>> encoder.encode(["who wrote the novel", "the river Nile"], "query").shape
+    (2, 32)
+    """
+    path = Path(name)
+    if path.is_dir() or path.name == RECORD:
+        return load.load_encoder(path, spec, device)
+    is_result = path.suffix == ".json" and path.is_file()
+    folder, by_origin = encoder_of_result(path) if is_result else encoder_of_model(str(name))
     wishes = spec.model_dump(exclude_unset=True) if isinstance(spec, EncodingSpec) else dict(spec or {})
     by_origin["config"] = {**by_origin.get("config", {}), **wishes}
     # a prompt's instruction belongs to a benchmark: without one it is a placeholder
     by_origin[BENCHMARK] = {**SOME_INSTRUCTION, **by_origin.get(BENCHMARK, {})}
-    return folder, by_origin
+    return load.load_encoder(folder, by_origin, device)

@@ -59,7 +59,7 @@ def search(
     if encoder == BM25:
         return run_of(_term_hits(queries, passages, k, language), "search")
     if isinstance(encoder, str | Path):
-        from stele.encoders.load import load_encoder
+        from stele.encoders.named import load_encoder
 
         encoder = load_encoder(encoder)
     query_vectors = np.concatenate([vectors for _, vectors in _vectors(queries, "query", encoder)])
