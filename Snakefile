@@ -7,7 +7,7 @@ from snakemake.utils import min_version
 
 min_version("9.27")
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
-os.environ["STELE_PROJECT"] = os.path.relpath(workflow.basedir)
+os.environ.update(STELE_PROJECT=os.path.relpath(workflow.basedir))
 
 from stele.artifacts.results import RunKey
 from stele.claims.plan import claim_results

@@ -61,7 +61,8 @@ def trained_models(
         )  # CCP's groups follow from the pairs of a step
         rates = sizes.model_dump(include={"learning_rate", "groups", "encode_chunk"}, exclude=settled)
         precision = "bfloat16" if gpus else "float32"
-        return {"languages": list(languages), **rates, "precision": precision, **of_recipe}
+        beside = {} if recipe == rules.control else {"mlm_share": rules.mlm_share}
+        return {"languages": list(languages), **rates, **beside, "precision": precision, **of_recipe}
 
     first, warmup = model_key(base, methods[0], rules), round(rules.warmup * steps)
     overrides = {methods[0]: override(methods[0], steps=steps, warmup_steps=warmup)}

@@ -32,6 +32,7 @@ class AdaptationRules(Strict):
     FILE: ClassVar = "adaptation"
 
     encoders: list[EncoderSizes] = Field(min_length=1)
+    mlm_share: float = Field(ge=0, lt=1, description="share of a method's groups that are MLM batches")
     warmup: float = Field(ge=0, le=1)
     steps: int = Field(ge=1)
     fewest_steps: int = Field(ge=1)

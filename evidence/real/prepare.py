@@ -1,0 +1,119 @@
+"""Lay out the text and the set of the study on real text: `python evidence/real/prepare.py NTREX DUMP OUT`.
+
+NTREX is the folder of NTREX-128's references, DUMP that of a Latgalian Wikipedia's pages-articles. OUT gets
+
+    news_latin/LANGUAGE.txt, news_other/LANGUAGE.txt    the news, a document after another, by script
+    news_apart/LANGUAGE.txt                             the same in Latin script, each document in one half of the languages
+    ltg/ltg.jsonl                                       four fifths of the articles
+    ltg_titles/                                         the last fifth in BEIR's layout: titles ask for articles
+
+Nothing is drawn: articles are divided by the digest of their title, documents by their number.
+"""
+
+import csv
+import json
+import re
+import sys
+from collections import defaultdict
+from contextlib import ExitStack
+from hashlib import sha256
+from pathlib import Path
+
+from stele.corpora import wikipedia
+from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.dumps.xml_dump import read_dump
+
+LATIN = {
+    "da": "dan", "de": "deu", "es": "spa", "et": "est", "fi": "fin", "fr": "fra", "id": "ind", "it": "ita", "nl": "nld",
+    "no": "nob", "pl": "pol", "pt": "por", "ro": "ron", "sv": "swe", "sw": "swa", "tr": "tur", "vi": "vie",
+}  # fmt: skip
+OTHER = {
+    "ar": "arb", "bn": "ben", "el": "ell", "fa": "fas", "he": "heb", "hi": "hin", "ja": "jpn", "ko": "kor", "ru": "rus",
+    "ta": "tam", "te": "tel", "th": "tha", "uk": "ukr", "ur": "urd", "zh": "zho-CN",
+}  # fmt: skip
+FIFTHS = 5
+LEAST_WORDS = 20  # of an article without its title: shorter ones can hardly be told apart
+
+
+def news(ntrex: Path) -> dict[str, list[str]]:
+    """Language -> its documents, each the lines of one."""
+    with open(ntrex / "DOCUMENT_IDS.tsv", encoding="utf-8") as lines:
+        names = [row[0] for row in csv.reader(lines, delimiter="\t")]
+    documents = {}
+    for language, code in (LATIN | OTHER).items():
+        sentences = (ntrex / f"newstest2019-ref.{code}.txt").read_text(encoding="utf-8").splitlines()
+        of_name = defaultdict(list)
+        for name, sentence in zip(names, sentences, strict=True):
+            of_name[name].append(sentence.strip())
+        documents[language] = ["\n".join(of_document) for of_document in of_name.values()]
+    return documents
+
+
+def write_news(folder: Path, documents: dict[str, list[str]]) -> None:
+    """A file a language, with blank lines between documents."""
+    folder.mkdir(parents=True)
+    for language, of_language in documents.items():
+        (folder / f"{language}.txt").write_text("\n\n".join(of_language) + "\n", encoding="utf-8")
+
+
+def apart(documents: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Documents of even numbers in every other language, of odd ones in the rest: no text in two halves."""
+    return {language: documents[language][number % 2 :: 2] for number, language in enumerate(sorted(LATIN))}
+
+
+def without_title(text: str, title: str) -> str:
+    """A text in which its title is left out, whatever its case; a title in brackets ("Reiga (upe)") without them."""
+    for name in {title, re.sub(r"\s*\(.*?\)$", "", title)}:
+        text = re.sub(re.escape(name), "", text, flags=re.IGNORECASE)
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def articles(dump: Path, aside: Path) -> dict[str, str]:
+    """Title -> text of a Wikipedia's articles; of equal titles the first."""
+    texts: dict[str, str] = {}
+    with ExitStack() as stack:
+        pages = read_dump(find_dump(dump), 1, 1, lambda _: None)
+        for document in wikipedia.documents(pages, "ltg", wikipedia.Aside(aside, stack)):
+            texts.setdefault(document.title, "\n".join(document.sentences))
+    return texts
+
+
+def write_articles(out: Path, texts: dict[str, str]) -> None:
+    """Four fifths as documents, the titles and texts of the last fifth as queries and passages."""
+    titles = out / "ltg_titles"
+    (titles / "qrels").mkdir(parents=True)
+    (out / "ltg").mkdir()
+    documents, corpus, queries, judgments = [], [], [], ["query-id\tcorpus-id\tscore"]
+    for title, text in texts.items():
+        if int(sha256(title.encode()).hexdigest(), 16) % FIFTHS:
+            documents.append({"title": title, "text": text, "language": "ltg"})
+            continue
+        passage = without_title(text, title)
+        if len(passage.split()) < LEAST_WORDS:
+            continue
+        number = str(len(corpus))
+        corpus.append({"_id": f"d{number}", "text": passage})
+        queries.append({"_id": f"q{number}", "text": title})
+        judgments.append(f"q{number}\td{number}\t1")
+    for path, rows in (
+        (out / "ltg/ltg.jsonl", documents),
+        (titles / "corpus.jsonl", corpus),
+        (titles / "queries.jsonl", queries),
+    ):
+        path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
+    (titles / "qrels/test.tsv").write_text("\n".join(judgments) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    ntrex, dump, out = map(Path, sys.argv[1:])
+    documents = news(ntrex)
+    for name, chosen in (("news_latin", LATIN), ("news_other", OTHER)):
+        write_news(out / name, {language: documents[language] for language in chosen})
+    write_news(out / "news_apart", apart(documents))
+    aside = out / "ltg_aside"
+    aside.mkdir()
+    write_articles(out, articles(dump, aside))
+
+
+if __name__ == "__main__":
+    main()
