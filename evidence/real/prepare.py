@@ -3,7 +3,7 @@
 NTREX is the folder of NTREX-128's references, DUMP that of a Latgalian Wikipedia's pages-articles. OUT gets
 
     news_latin/LANGUAGE.txt, news_other/LANGUAGE.txt    the news, a document after another, by script
-    news_apart/LANGUAGE.txt                             the same in Latin script, each document in one half of the languages
+    news_apart/LANGUAGE.txt                             the same in Latin script, each document in half of the languages
     ltg/ltg.jsonl                                       four fifths of the articles
     ltg_titles/                                         the last fifth in BEIR's layout: titles ask for articles
 
