@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from stele import catalogue
 from stele.adapt import adapt
 from stele.adapt.planning.corpus import user_corpus
 from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
@@ -99,7 +100,9 @@ def test_a_set_of_one_s_own_is_a_benchmark_by_its_folder_and_stays(project, tmp_
     (tmp_path / "my_set/corpus.jsonl").write_text('{"_id": "1", "title": "", "text": "a"}\n')
     (tmp_path / "my_set/queries.jsonl").write_text('{"_id": "q", "text": "b"}\n')
     (tmp_path / "my_set/qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq\t1\t1\n")
-    assert call("--data", "my_set", "--steps", "40") == 0 and call("--steps", "40") == 0
+    assert call("--data", "my_set", "--steps", "40") == 0
+    catalogue.add({})  # as a new process begins
+    assert call("--steps", "40") == 0
     values = written()
     plan = make_plan(parse_config(merged(read_yaml("config.yaml"), values)))
     assert values["adapt"]["benchmarks"] == ["tatoeba", "my_set"]
@@ -161,6 +164,52 @@ def test_other_steps_or_documents_under_the_same_name_are_refused(project, tmp_p
 def test_a_wrong_option_is_one_sentence(project, capsys, words, said):
     assert call(*words) == 1
     assert said in capsys.readouterr().err and not project
+
+
+def test_hours_after_trained_steps_are_refused(project, tmp_path, capsys):
+    assert call("--steps", "40") == 0
+    (tmp_path / "work/encoder.scale/encoders/encoder-msm/pt0").mkdir(parents=True)
+    (tmp_path / "work/encoder.scale/encoders/encoder-msm/pt0/record.json").write_text("{}")
+    assert call("--hours", "2") == 1 and "has 40 steps; give --name NAME" in capsys.readouterr().err
+
+
+def test_what_a_plan_named_is_forgotten_where_nothing_was_trained(project, monkeypatch):
+    monkeypatch.setattr(adapt, "cost", lambda *_, **__: "")
+    assert call("--methods", "msm", "crop", "--seeds", "5", "--plan") == 0
+    assert call("--methods", "msm", "--seeds", "3") == 0
+    assert written()["adapt"]["methods"] == ["encoder-msm"] and written()["seeds"]["pretraining"] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("code", "said"), [("en", "tatoeba"), ("ltg", "no benchmark has its languages (ltg)")])
+def test_documents_in_languages_without_a_benchmark_are_said(project, tmp_path, capsys, code, said):
+    """English is not among Tatoeba's languages: the other default remains. Latgalian is in none."""
+    for path in (tmp_path / "text").iterdir():
+        path.unlink()
+    (tmp_path / f"text/{code}.txt").write_text("A text.\nOf sentences.\n\nAnother one.\n")
+    words = [
+        "encoder",
+        "--documents",
+        "text",
+        "--configfile",
+        "mine.yaml",
+        "--encoding",
+        "pooling=mean",
+        "--steps",
+        "9",
+    ]
+    assert cli.main(["adapt", *words, "--steps", "40"]) == (0 if code == "en" else 1)
+    if code == "en":
+        assert written()["adapt"]["benchmarks"] == ["belebele"]
+    else:
+        assert said in capsys.readouterr().err and not project
+
+
+def test_an_encoder_of_the_catalogue_is_trained_as_its_models_entry_says():
+    """mContriever's folder states no pooling: its mean must reach the training, and not the recipe's cls."""
+    keys = evaluated_keys("mcontriever", ["msm"], RULES)
+    models = trained_models("mcontriever", ["msm"], ["de"], sizes_of(BASE, RULES), 20, 0)
+    config = {"scale": "paper", "models": models, "adapt": {**keys, "benchmarks": ["tatoeba"]}}
+    assert '"pooling":"mean"' in make_plan(parse_config(config)).pretraining.encoding("mcontriever-msm")
 
 
 def test_a_folder_without_documents_is_told(tmp_path):

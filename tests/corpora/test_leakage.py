@@ -6,8 +6,10 @@ import pytest
 
 from stele import catalogue
 from stele.artifacts.documents import Document, DocumentWriter
+from stele.benchmarks.reader import ParallelTextsReader
+from stele.benchmarks.types import ParallelTexts
 from stele.command import cli
-from stele.corpora.leakage import EXAMPLES
+from stele.corpora.leakage import EXAMPLES, evaluated_texts
 from stele.evaluate.planning.user_sets import user_sets
 from tests.sealed import write_sealed
 
@@ -68,3 +70,15 @@ def test_planted_passages_and_queries_are_counted_and_shown(tmp_path, add, capsy
     assert {("de", "p0", "de/d0", "exact"), ("fr", "p5", "fr/d0", "near"), ("fr", "p6", "fr/d1", "near")} <= shown
     assert len(record["examples"]["passages"]) == 7 <= EXAMPLES
     assert "set: 7 of 60 passages stand in the 9 documents (5 as they are, 2 nearly)" in capsys.readouterr().err
+
+
+def test_texts_of_a_benchmark_of_pairs_are_read_language_by_language(tmp_path):
+    """`stele adapt` names the pairs that are evaluated; the texts stand in columns of languages."""
+
+    class Pairs(ParallelTextsReader):
+        def parallel_texts(self, data, languages):
+            assert [*languages] == ["de", "en"]
+            return ParallelTexts(["1"], {code: [f"{code} text"] for code in ("de", "en")}, {})
+
+    texts = [text.text for text in evaluated_texts(Pairs(), {}, ["de-en", "en-de"])]
+    assert texts == ["de text", "en text"]

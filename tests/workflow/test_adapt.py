@@ -70,7 +70,7 @@ def test_an_encoder_is_adapted_judged_and_goes_on_with_more_seeds(root, tmp_path
         assert abs(arithmetic["flops"] - equal) < 0.5 * arithmetic["flops_per_step"] + 0.1 * equal
     # what is held out was not trained on
     held_out, training = (
-        {" ".join(text) for _, text in read_sentences(project / f"work/tiny.scale/{side}/cc100/en/record.json")}
+        {" ".join(text) for _, text in read_sentences(project / f"work/tiny.scale/{side}/documents/en/record.json")}
         for side in ("held_out", "training")
     )
     assert len(held_out) == 6 and len(training) == 54 and not held_out & training

@@ -44,7 +44,7 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.catalogue.schema.languages import Language
 from stele.cluster.sizes import shape_of
 from stele.command.arguments import Job, Number, Positional, Some, Whole
-from stele.config.model import parse_config
+from stele.config.model import Sources, parse_config
 from stele.errors import SteleError, unknown
 from stele.evaluate.evaluate import build, check_checkpoint, cost, encoding_of, model_of, write
 from stele.evaluate.planning.user_sets import merged
@@ -63,21 +63,21 @@ class Adapt(Job):
     documents: Path
     """Your text: a folder or a file, see docs/adapt.md."""
     methods: Some[str] | None = None
-    """Default: msm; the first sets the compute of all."""
+    """Training objectives to compare, default: msm; the first sets the compute of all."""
     benchmarks: Some[str] | None = Field(None, description=f"Default: of --data, else {' '.join(DEFAULT_BENCHMARKS)}.")
     data: Some[Path] = ()
     """Folders of data sets of your own, in BEIR's or MTEB's layout; each is called as its folder."""
     languages: Some[str] | None = None
-    """To evaluate in; default: of the documents."""
+    """Languages to evaluate in; default: the documents' languages."""
     seeds: Whole | None = Field(None, description=f"Of each method; default: {SEEDS}.")
     hours: Number | None = None
-    """Of all trainings together; sets the steps."""
+    """Hours of all trainings together; the number of steps follows from them."""
     steps: Whole | None = None
-    """Of the first method, in place of --hours."""
+    """Training steps of the first method, instead of --hours."""
     name: str | None = None
     """What the adaptation is called; default: as the encoder."""
     encoding: Some[str] = ()
-    """KEY=VALUE of each: how it makes vectors."""
+    """KEY=VALUE ...: how texts become vectors, e.g. pooling=mean."""
     configfile: Path | None = None
     """More keys of config.yaml, as user_data."""
     snakemake: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = ()
@@ -100,20 +100,31 @@ def run(args: Adapt) -> None:
     scale = {"like": SCALE, "title": f"{name} on documents of one's own", "generated": False}
     scale |= {"threads": min(MOST_THREADS, len(os.sched_getaffinity(0))), "gpus": gpus(args.snakemake)}
     write_scale(Path(values["scale"]), scale)
+    gpus_of_scale = read_yaml(values["scale"]).get("gpus", 0)  # an earlier call's file stays
+    if gpus_of_scale != scale["gpus"]:
+        print(f"{values['scale']} says gpus: {gpus_of_scale}; this call would have {scale['gpus']}: edit it for that")
     # sizes by the encoder's shape; the steps may take a measurement
     plan = plan_of({**values, "adapt": None})
     check_checkpoint(plan, name)
+    if not (args.benchmarks or args.data or earlier):
+        values["adapt"]["benchmarks"] = [key for key in DEFAULT_BENCHMARKS if plan.data.languages(key)]
+        if not values["adapt"]["benchmarks"]:
+            raise SteleError(
+                f"{' and '.join(DEFAULT_BENCHMARKS)} have no texts in {', '.join(values['languages'])}; give --data "
+                "FOLDER or --benchmarks"
+            )
     rules = whole(AdaptationRules)
     methods = methods_of(args, earlier, name)
     sizes = sizes_of(shape_of(plan, name).shape, rules)
 
     def with_steps(steps: int) -> dict[str, Any]:
-        fresh = trained_models(name, methods, languages, sizes, steps, scale["gpus"])
+        fresh = trained_models(name, methods, languages, sizes, steps, gpus_of_scale)
         return {**values, "models": {**values["models"], **fresh, **earlier.get("models", {})}}
 
     values["adapt"] = {**evaluated_keys(name, methods, rules), **values["adapt"]}
     steps = steps_of(args, earlier, name, rules)
     if steps is None and not args.plan:
+        plan_of(with_steps(rules.steps)).adaptation.keys()  # what cannot be built is refused before it is measured
         seconds = measure(path, with_steps(rules.steps), rules, args.snakemake)
         number = (len(methods) + 1) * len(values["seeds"]["pretraining"])
         steps = steps_within(args.hours, seconds, number, rules)
@@ -129,7 +140,7 @@ def run(args: Adapt) -> None:
     print(f"snakemake {shlex.join(words)}", flush=True)
     if args.plan:
         if steps is None:
-            print(f"--hours: the steps follow from a measurement; this is for {rules.steps}")
+            print(f"--hours: a timing will set the number of steps; this plan assumes {rules.steps}")
         print(cost(targets, path, f"adapting {name} with {', '.join(methods)}", on_cluster="slurm" in args.snakemake))
         return
     print(f"Logs: {plan.paths.logs}/", flush=True)
@@ -153,7 +164,9 @@ def check_names(args: Adapt) -> None:
 
 def plan_of(values: dict[str, Any]) -> Plan:
     """The plan of a configuration beside config.yaml. Raises SteleError for what is wrong in it."""
-    return make_plan(parse_config(merged(read_yaml("config.yaml"), values)))
+    of_file = read_yaml("config.yaml")
+    sources = Sources([("config.yaml", of_file), ("this command", values)])
+    return make_plan(parse_config(merged(of_file, values), sources))
 
 
 def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options: Sequence[str]) -> float:
@@ -165,7 +178,7 @@ def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options:
     with_measured = {**values, "models": {**values["models"], measured: model}}
     record = plan_of(with_measured).paths.pretrained(measured, 0)
     write(path, with_measured, COMMAND)
-    print(f"Measuring {rules.measured_steps} steps of {first}, which say how many fit", flush=True)
+    print(f"Timing {rules.measured_steps} steps of {first} to see how many fit into --hours", flush=True)
     build([record, "--configfile", str(path), *options])
     return round(records.read_record(record)["train_seconds"] / rules.measured_steps, 3)
 

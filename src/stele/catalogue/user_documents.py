@@ -95,7 +95,7 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
     """
     where = f"user_data.{DATASET} ({place})"
     if not Path(place).expanduser().exists():
-        raise SteleError(f"{where}: no such folder or file; correct the path in config.yaml")
+        raise SteleError(f"{where}: no such folder or file; correct the path")
     folder, names = place_of(place)
     readable = [name for name in names if kind_of(name)]
     if not readable:

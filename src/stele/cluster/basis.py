@@ -47,7 +47,8 @@ def from_catalogue(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> list[
     read = [wildcards["dataset"]] if rule == "dataset" else texts(plan, rule, wildcards)
     if read:
         return [name for name in read if not (generated or plan.data.users_folder(name))]
-    names = [wildcards["benchmark"]] if "benchmark" in wildcards and not generated else []
+    benchmark = wildcards.get("benchmark")
+    names = [benchmark] if benchmark and not generated and benchmark not in catalogue.added("benchmarks") else []
     model = wildcards.get("model")
     if model in plan.models.all and plan.models.all[model].has_encoder and not _has_folder(plan, model):
         names.append(plan.models.root(model))

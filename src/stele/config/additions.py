@@ -16,6 +16,8 @@ from stele.files.strict import Values
 if TYPE_CHECKING:
     from stele.config.model import Config, Sources
 
+HELPERS = {"arguments", "load", "reader", "types"}  # modules of stele/benchmarks that read no benchmark
+
 
 def additions(config: Config) -> dict[str, Values]:
     """What a configuration adds to files of the catalogue; languages that nobody describes get neutral entries."""
@@ -39,7 +41,8 @@ def check_additions(config: Config, where: Sources) -> None:
         for name in getattr(config, key).keys() & known.keys():
             what = known[name].name if kind is Language else known[name].title
             raise SteleError(f"{where(key, name)}: the catalogue has it ({what}); leave it out")
-    modules = sorted(path.stem for path in (catalogue.FOLDER.parent / "benchmarks").glob("[a-z]*.py"))  # not imported
+    paths = (catalogue.FOLDER.parent / "benchmarks").glob("[a-z]*.py")  # not imported
+    modules = sorted({path.stem for path in paths} - HELPERS)
     datasets = {*catalogue.entries(Dataset), *config.add_datasets}
     for name, benchmark in config.add_benchmarks.items():
         for dataset in (*benchmark.data, *benchmark.judgments):

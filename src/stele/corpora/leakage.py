@@ -18,7 +18,7 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
 from stele.benchmarks.arguments import RECORD, data_folders, data_paths
 from stele.benchmarks.load import load_reader
-from stele.benchmarks.reader import BenchmarkReader, ParallelTextsReader, RetrievalReader
+from stele.benchmarks.reader import BenchmarkReader, ParallelTextsReader, RetrievalReader, sides
 from stele.benchmarks.types import Data
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command.arguments import Datasets, Job, NewRecord, Record, Some, record_of
@@ -97,7 +97,7 @@ def run(args: Leakage) -> None:
 def evaluated_texts(benchmark: BenchmarkReader, data: Data, languages: Sequence[str]) -> Iterator[EvaluatedText]:
     """The passages and queries of a benchmark, always in the same order."""
     if isinstance(benchmark, ParallelTextsReader):
-        parallel = benchmark.parallel_texts(data, languages)
+        parallel = benchmark.parallel_texts(data, dict.fromkeys(code for pair in languages for code in sides(pair)))
         for language, texts in parallel.texts.items():
             for name, text in zip(parallel.ids, texts, strict=True):
                 yield EvaluatedText("passages", language, name, text)

@@ -59,16 +59,16 @@ class Evaluate(Job):
     model: Positional[str]
     """A hub id, a folder, or a key of models.yaml."""
     name: str | None = None
-    """What it is called; default: as its repository or folder."""
+    """The model's name in paths and tables; default: its repository's or folder's name."""
     benchmarks: Some[str] | None = Field(None, description=f"Default: those of --data, else {' '.join(DEFAULT)}.")
     data: Some[Path] = ()
     """Folders of data sets of your own, in BEIR's or MTEB's layout; each is called as its folder."""
     languages: Some[str] | None = None
     """Default: all of each benchmark."""
     scale: str = "paper"
-    """Its data; `paper` are the real ones."""
+    """The scale of the data; `paper`: real data in full."""
     encoding: Some[str] = ()
-    """KEY=VALUE of each: how it makes vectors."""
+    """KEY=VALUE ...: how texts become vectors, e.g. pooling=mean."""
     configfile: Path | None = None
     """More keys of config.yaml, as user_data."""
     results_dir: str = RESULTS
@@ -89,7 +89,8 @@ def run(args: Evaluate) -> None:
     others = read_yaml(args.configfile) if args.configfile else {}
     sets = user_sets(args.data, args.languages)
     benchmarks = list(dict.fromkeys([*(args.benchmarks or ([] if args.data else DEFAULT)), *sets["user_data"]]))
-    known = {*catalogue.entries(Benchmark), *sets["add_benchmarks"], *(others.get("add_benchmarks") or {})}
+    declared = merged(read_yaml("config.yaml"), merged(others, sets))
+    known = {*catalogue.entries(Benchmark), *(declared.get("add_benchmarks") or {})}
     for benchmark in benchmarks:
         if benchmark not in known:
             raise unknown("benchmark", benchmark, known)

@@ -73,7 +73,9 @@ class Pretraining:
         for origin, values in self.models.encoding_overrides(base):
             said[origin] = {**values, **said.get(origin, {})}
         said = {origin: values for origin, values in said.items() if values}
-        is_encoder = self.models[root].is_complete or root not in catalogue.entries(Model)
+        adapt = self.settings.config.adapt
+        is_adapted = adapt is not None and base == adapt.base
+        is_encoder = self.models[root].is_complete or root not in catalogue.entries(Model) or is_adapted
         return f" {flags({'encoding': as_json(said)})}" if said and is_encoder else ""
 
     def attention_window(self, model: str) -> int | None:

@@ -48,24 +48,34 @@ def configuration(
         ("documents", earlier.get("user_data", {}).get(DATASET), corpus[DATASET]),
     ):
         if earlier and old != new:
-            raise SteleError(f"{FOLDER / name}.yaml has {old} as its {key}; give --name NAME for a second adaptation")
+            raise SteleError(
+                f"{FOLDER / name}.yaml has {old or 'nothing'} as its {key}; give --name NAME for a second adaptation"
+            )
     # the benchmarks, some of them sets of the user's own, and their languages
     sets = user_sets(args.data, args.languages or languages)
     names = [*(args.benchmarks or ([] if args.data or before else DEFAULT_BENCHMARKS)), *sets["user_data"]]
+    declared = merged(read_yaml("config.yaml"), merged(others, merged(earlier_sets(earlier), sets)))
+    added = declared.get("add_benchmarks") or {}
     for benchmark in names:
-        if benchmark not in (
-            known := {*entries(Benchmark), *sets["add_benchmarks"], *others.get("add_benchmarks", {})}
-        ):
+        if benchmark not in (known := {*entries(Benchmark), *added}):
             raise unknown("benchmark", benchmark, known)
-    of_sets = {code for entry in sets["add_benchmarks"].values() for code in entry["languages"]}
-    described = {*entries(Language), *others.get("add_languages", {}), *of_sets}
-    evaluated = [*(args.languages or earlier.get("languages") or languages), *(of_sets & {UNDETERMINED})]
+    codes_of_sets = {
+        code for entry in added.values() for pair in entry.get("languages", ()) for code in pair.split("-")
+    }
+    described = {*entries(Language), *(declared.get("add_languages") or {}), *codes_of_sets}
+    wanted = [*(args.languages or earlier.get("languages") or languages), *(codes_of_sets & {UNDETERMINED})]
+    evaluated = list(dict.fromkeys(code for code in wanted if code in {*described, *(args.languages or ())}))
+    if not evaluated:
+        raise SteleError(
+            f"--documents {args.documents}: no benchmark has its languages ({', '.join(languages)}); name a folder or "
+            "file by a language's code (de/, de.txt), or say with --languages which languages are evaluated"
+        )
     seeds = max(args.seeds or 0, len(earlier.get("seeds", {}).get("pretraining", []))) or SEEDS
     verdict = Path(RESULTS, name, "verdict.json")
     values = {
         "scale": f"{FOLDER / name}.scale.yaml",
         "results_dir": f"{RESULTS}/{name}",
-        "languages": list(dict.fromkeys(code for code in evaluated if code in {*described, *(args.languages or ())})),
+        "languages": evaluated,
         "seeds": {"pretraining": list(range(seeds)), "finetuning": [0]},
         "models": {name: encoder},
         "adapt": {
@@ -75,8 +85,8 @@ def configuration(
             "command": command_line(sys.argv),
         },
     }
-    own_data = {**sets, "user_data": {**corpus, **sets["user_data"]}}
-    values |= {key: of_sets for key, of_sets in own_data.items() if of_sets}
+    user_data = {**sets, "user_data": {**corpus, **sets["user_data"]}}
+    values |= {key: entries_by_name for key, entries_by_name in user_data.items() if entries_by_name}
     return merged(others, merged(earlier_sets(earlier), values))
 
 
@@ -101,7 +111,13 @@ def earlier_call(path: Path, args: Job) -> dict[str, Any]:
         return {}
     earlier = read_yaml(path)
     trained = {record.parts[-3] for record in Path(f"work/{path.stem}.scale/encoders").glob("*/pt*/record.json")}
-    if trained - {f"{path.stem}-{MEASURED}"} or (args.steps is None and args.hours is None):
+    if trained - {f"{path.stem}-{MEASURED}"}:
+        return earlier
+    if {*methods_in(earlier, path.stem)} - {*(args.methods or methods_in(earlier, path.stem))}:
+        return {}  # of a --plan with more methods, of which none was trained
+    if args.seeds is not None and args.seeds < len(earlier.get("seeds", {}).get("pretraining", [])):
+        return {}
+    if args.steps is None and args.hours is None:
         return earlier
     before = {"hours": (earlier.get("adapt") or {}).get("hours"), "steps": steps_in(earlier)}
     same = args.hours == before["hours"] if args.hours else args.steps == before["steps"]
@@ -123,9 +139,14 @@ def looks_of(before: Sequence[int], seeds: int) -> list[int]:
     return [*(look for look in before if FEWEST_SEEDS <= look < seeds), seeds]
 
 
+def methods_in(earlier: Mapping[str, Any], name: str) -> list[str]:
+    """The methods of an earlier call."""
+    return [key.removeprefix(f"{name}-") for key in (earlier.get("adapt") or {}).get("methods", [])]
+
+
 def methods_of(args: Job, earlier: Mapping[str, Any], name: str) -> list[str]:
     """The methods of earlier calls, and those that are named; the first, which sets the compute, stays the first."""
-    before = [key.removeprefix(f"{name}-") for key in (earlier.get("adapt") or {}).get("methods", [])]
+    before = methods_in(earlier, name)
     return list(dict.fromkeys([*before, *(args.methods or ([] if before else ["msm"]))]))
 
 
@@ -135,7 +156,7 @@ def steps_of(args: Job, earlier: Mapping[str, Any], name: str, rules: Adaptation
     Raises SteleError where an earlier call had others.
     """
     before, steps = earlier.get("adapt") or {}, steps_in(earlier)
-    if not steps or (before.get("hours") is None and args.hours):
+    if not steps:
         return None if args.hours else args.steps or rules.steps
     if args.steps not in (None, steps) or (args.hours and args.hours != before.get("hours")):
         raise SteleError(

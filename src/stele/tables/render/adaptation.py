@@ -42,12 +42,13 @@ def make_card(verdict: Verdict) -> AdaptationCard:
     """The card of an adaptation's verdict.json."""
     trainings = verdict["trainings"]
     rules, looks = verdict["rules"], len(verdict["looks"])
-    best = next(training for training in trainings if training["model"] == verdict["methods"][0])
+    first = next(training for training in trainings if training["model"] == verdict["methods"][0])
+    of_results = {label for row in verdict["values"] for label in row.get("labels", ())}
     return AdaptationCard(
         title=f"{verdict['base']}, adapted",
         summary=[comparison["sentence"] for comparison in verdict["comparisons"]],
         warnings=[*warnings(trainings), *leaks(verdict["leakage"])],
-        labels=verdict["labels"],
+        labels=sorted({*verdict["labels"], *of_results}),
         facts=_facts(verdict),
         verdicts=Sheet(VERDICTS, [_verdict(row) for row in verdict["comparisons"]], 5),
         scores=Sheet(SCORES, [_score(row) for row in verdict["values"]], 4),
@@ -62,7 +63,7 @@ def make_card(verdict: Verdict) -> AdaptationCard:
         command=verdict["command"],
         loading=[
             "from sentence_transformers import SentenceTransformer",
-            f'encoder = SentenceTransformer("{best["folder"]}")',
+            f'encoder = SentenceTransformer("{first["folder"]}")',
             'vectors = encoder.encode(["a text of yours"])',
         ],
     )
