@@ -124,7 +124,9 @@ class Adaptation(Strict):
 class Config(Strict):
     """What is built. How it is built (cores, cluster, retries) is the profile's business."""
 
-    scale: Location | None = Field(None, description="miniature, small, paper or a file of your own; empty: see README")
+    scale: Location | None = Field(
+        None, description="miniature, study, small, laptop, one_gpu, paper or a file of your own; empty: docs/use.md"
+    )
     papers: Annotated[PaperList | None, AfterValidator(lambda papers: papers or [*papers_in()])] = Field(
         None,
         validate_default=True,

@@ -31,9 +31,9 @@ class Show(Job):
     model: Positional[str]
     """A model's key or hub id, or a folder."""
     benchmark: str | None = None
-    """Whose lengths and instruction hold where nothing else says them."""
+    """The benchmark whose lengths and instruction apply where nothing else sets them."""
     scale: str | None = None
-    """Of which the checkpoint is; default: that of this folder."""
+    """The scale that the checkpoint belongs to; default: this folder's."""
     configfile: Path | None = None
     """Beside config.yaml, as evaluate/NAME.yaml of `stele evaluate`."""
     encoding: Json = "{}"

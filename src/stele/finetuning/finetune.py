@@ -48,7 +48,7 @@ class Finetune(Job):
     code: Code = ""
     output: Annotated[NewRecord, record_of(JOB)]
     limit: Whole | None = None
-    """Only so many training and dev examples."""
+    """Use at most this many training and dev examples."""
 
 
 def run(args: Finetune) -> None:

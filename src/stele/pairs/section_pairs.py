@@ -153,7 +153,7 @@ def _vectors(side: Side, headings: Headings) -> tuple[HeadingVectors, dict[str, 
 
 
 def stop_words(language: str, recipe: SectionRecipe) -> frozenset[str]:
-    """Those of a language: the list of bm25s that the recipe names by the end of its name there."""
+    """The stop words of a language: the list of bm25s whose suffix the recipe names. SteleError for an unknown one."""
     from bm25s import stopwords
 
     if (name := recipe.stop_words.get(language)) is None:

@@ -29,7 +29,7 @@ class Mining:
         return recipes.pairs(mining, self.settings.sizes)
 
     def text_recipe(self, mining: str) -> Values:
-        """What mining the texts of knowledge pairs is given: another length in tokens is no other text."""
+        """The recipe keys that decide the texts of knowledge pairs, without token lengths, which change no text."""
         return self.recipe(mining).given(exclude=OF_TOKENS)
 
     def token_recipe(self, mining: str) -> Values:

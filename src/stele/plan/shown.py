@@ -36,7 +36,7 @@ def added_models(models: Models, spec: Path) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shown:
-    """Of all papers, whichever are built, so that a row's jobs do not depend on the others of a run."""
+    """The languages that tables and figures show, over all papers, so that a row's jobs do not depend on `papers:`."""
 
     settings: Settings
     models: Models

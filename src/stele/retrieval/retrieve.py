@@ -63,16 +63,16 @@ class Retrieve(CalibratedJob):
     """Passages a query."""
     windows: WindowsJson = None
     vectors: Some[Path] | None = None
-    """Of all collections, as encode_collection made them."""
+    """Records of `retrieval encode_collection`, one for each collection: search their vectors."""
     field: TopicField | None = None
-    """Of topics, that is the query; default: the title."""
+    """The field of a topic that is the query; default: the title."""
     state: State
     code: Code = ""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"])]
     keep_index: Path | None = None
     """Keep vectors.npy and ids.npy of each collection in this folder."""
     limit: Whole | None = None
-    """Only so many queries a query set, and few passages besides their own."""
+    """Search at most this many queries of each query set, in a sample of the passages."""
 
 
 def run(args: Retrieve) -> None:

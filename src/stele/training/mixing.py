@@ -1,10 +1,10 @@
 """Groups that mix languages: every example's part is drawn by itself, as mContriever's loader does (MultiDataset).
 
 A part is a language or a pair of languages. The parts of a group's examples are independent draws, so their numbers are
-multinomial; within a part, examples come in passes, each a new permutation in which every example stands once. How
-often each part came before group n is what a sum over all earlier groups would say. It is had without them: the numbers
-of whole chunks of groups are multinomial, too, and given those every order of a chunk's draws is equally likely. So a
-run keeps one line of numbers a chunk, and shuffles a chunk when it comes to it.
+multinomial; within a part, examples come in passes, each a new permutation in which every example stands once. To
+resume at group n, a run must know how often each part came before. It need not replay the earlier groups: the counts of
+a whole chunk of groups are multinomial, too, and given the counts every order of the chunk's draws is equally likely.
+So a run draws the counts of every chunk once, and shuffles a chunk when it reaches it.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ def by_seed(pairs: Sequence[Pair], runs: Runs, enough: int) -> list[Outcome]:
 
 
 def _deciding(cells: Sequence[Outcome], enough: int) -> Outcome:
-    """The last of the cells that it takes for the claim, else for the contrary."""
+    """(p, 1) of the `enough`-th smallest p in favour, (p, -1) of the cell that rules that out, (1, 0) of neither."""
     above = sorted(p for p, difference in cells if difference > 0)
     below = sorted(p for p, difference in cells if difference < 0)
     others = len(cells) - enough + 1

@@ -34,7 +34,7 @@ class Calibrated(Dense):
         return self.upstream.calibration.left_out(row.benchmark)
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
-        """Those of other encoders' rows; what is calibrated and what that is learnt from must be of one world."""
+        """The datasets of an encoder's row, and the calibration's texts, which must come from the same world."""
         return {
             **super().datasets(row),
             "calibration": [self.upstream.calibration.corpus, *self.upstream.protocols.datasets(row)],

@@ -29,7 +29,7 @@ class Dense(Kind):
         return self.upstream.protocols.recipe(row.benchmark, row.setting)
 
     def problem(self, row: RunKey) -> Problem | None:
-        """Of the model, else `not in scale` where no language is left, else of its fine-tuning and of the data."""
+        """The first problem of: the model, the scale's languages, the fine-tuning, the encoder, the data."""
         if not self.upstream.models[row.model].has_encoder:
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
         parts = self.upstream.availability
@@ -80,7 +80,7 @@ class Dense(Kind):
 
 
 class Vectors(Dense):
-    """Of settings that look at vectors of what belongs together: where they lie, or whether they find one another."""
+    """Rows that measure vectors of matching texts: their distribution, or whether matches are nearest neighbours."""
 
     scored = "vectors"
 

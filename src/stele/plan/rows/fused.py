@@ -82,7 +82,7 @@ class Fused(Kind):
         return {key: own[key] for key in Fusion.model_fields if key in own}
 
     def seeds(self, row: RunKey) -> list[str]:
-        """Those of dense retrieval: term matching has none."""
+        """The seeds of the dense retrieval; term matching has no seeds."""
         _, (dense, of_vectors) = self._kinds(row)
         return of_vectors.seeds(dense)
 

@@ -58,7 +58,7 @@ class Reranked(Dense):
         return isinstance(self.recipe(row), Trained)
 
     def problem(self, row: RunKey) -> Problem | None:
-        """As of other encoders, or of the vectors' files; and that some pair is there which is shown of the row."""
+        """The problem of the encoder or the word vectors; `not in scale` without a pair that a table shows."""
         if problem := self._problem(row):
             return problem
         if self.pairs(row):
