@@ -1,14 +1,16 @@
 """A job from a command line: digits as in files, flags as the shell gives them, outputs that can be written."""
 
+import importlib
 import os
 from typing import Annotated, Literal
 
 import pytest
 from cyclopts import Parameter
 
+from stele.cluster.cost import Cost
 from stele.command import arguments, cli
 from stele.command.arguments import Datasets, Job, Number, Positional, Record, Seed, Some, Whole
-from stele.command.parse import parse
+from stele.command.parse import job_type, parse
 from stele.errors import SteleError, UsageError
 from stele.files.atomic import atomic_file
 
@@ -67,6 +69,20 @@ def test_what_is_no_job_is_named_with_its_flag(line, message):
     with pytest.raises(UsageError) as refused:
         parse(Try, line)
     assert message in str(refused.value)
+
+
+def test_words_of_snakemake_come_after_two_dashes():
+    words = ["--config", "scale=tiny", "--", "results/tables/msm/table_16.md"]
+    assert parse(Cost, ["--all", "--", *words]) == Cost(all=True, snakemake=tuple(words))
+
+
+def test_positional_fields_stand_before_the_others():
+    """Cyclopts takes no word for a field behind a flag's."""
+    for stage in cli.GROUPS:
+        for name in cli.commands(stage):
+            fields = job_type(importlib.import_module(f"stele.{stage}.{name}").run).model_fields.values()
+            named = [field.kw_only for field in fields]
+            assert named == sorted(named), name
 
 
 @pytest.mark.parametrize("text", ["١", "1_0", " 1", "1.0", "", "+1", "9" * 19, "0x1"])

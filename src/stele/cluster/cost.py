@@ -35,10 +35,10 @@ COLUMNS += ("flops", "download_bytes", "kept_bytes", "temporary_bytes")
 
 
 class Cost(Job):
-    all: bool = False
-    """Count what is built already, too."""
     snakemake: Positional[tuple[str, ...]] = ()
     """Arguments of snakemake, after `--`; default target: all_tables."""
+    all: bool = False
+    """Count what is built already, too."""
 
 
 def run(args: Cost) -> None:

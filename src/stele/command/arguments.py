@@ -112,7 +112,7 @@ def record_beside(job: str, folders: Sequence[str], *files: str) -> AfterValidat
     return AfterValidator(check)
 
 
-Positional = Annotated[T, POSITIONAL]
+Positional = Annotated[T, POSITIONAL]  # such fields stand before the others
 Some = Annotated[tuple[T, ...], Parameter(consume_multiple=1)]  # at least one
 Whole = Annotated[int, _read(whole)]
 Seed = Annotated[int, _read(seed), Field(description="Of all random choices.")]
