@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -35,12 +36,14 @@ def change(path: Path, old: str, new: str) -> None:
 
 def before(module: Path, code: str) -> None:
     """Lets a command do something first; `args` are its arguments."""
-    lines = ["", "", "_whole = run", "", "", "def run(args):", *(f"    {line}" for line in code.splitlines())]
-    module.write_text(module.read_text() + "\n".join([*lines, "    _whole(args)", ""]))
+    text = module.read_text()
+    head = re.search(r"^def run\(args: \w+\)", text, re.M)[0]  # its argument's type is the command line
+    lines = ["", "", "_whole = run", "", "", f"{head}:", *(f"    {line}" for line in code.splitlines())]
+    module.write_text(text + "\n".join([*lines, "    _whole(args)", ""]))
 
 
 def slowly(project: Path) -> None:
-    """No encoder yet, and one whose 60 steps take a quarter of an hour while there is a file `slow`."""
+    """No encoder yet, and one whose steps take a quarter of an hour while there is a file `slow`."""
     pretrain = project / "src/stele/pretraining/pretrain.py"
     change(pretrain, STEP, SLOW)
     pretrain.write_text(pretrain.read_text() + WAIT)
