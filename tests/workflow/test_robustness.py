@@ -170,7 +170,7 @@ def waiting(built):
     def run(first="pass"):
         (built / "results/tables/msm/table_10.md").unlink()
         (built / "src/stele/tables/table.py").open("a").write(
-            f"\nimport os, signal, time\n\n_run = run\n\n\ndef run(args):\n    {first}\n"
+            f"\nimport os, signal, time\n\n_run = run\n\n\ndef run(args: Table):\n    {first}\n"
             "    open('waits', 'w').close()\n"
             "    while not os.path.exists('go'):\n        time.sleep(0.1)\n    _run(args)\n"
         )
