@@ -49,7 +49,7 @@ def test_a_wheel_plans_and_scores_outside_any_clone(tmp_path):
     assert said.returncode == 1 and "stele new FOLDER" in said.stderr
     assert call("stele", "new", "mine").returncode == 0
     plan = call("snakemake", "-n", RESULT, "--config", "scale=miniature", where=tmp_path / "mine")
-    assert plan.returncode == 0 and "finetune" in plan.stdout and str(ROOT) not in plan.stdout, plan.stderr
+    assert plan.returncode == 0 and "finetune" in plan.stdout and str(ROOT / "src") not in plan.stdout, plan.stderr
 
     # scores of two systems, and their difference
     (tmp_path / "a.csv").write_text("search,language,query,mrr@10\n" + "".join(f"run,all,q{n},0\n" for n in range(8)))

@@ -101,14 +101,11 @@ def test_a_checkout_in_a_folder_of_any_name_builds_the_same_with_the_worker(chai
     assert outputs(project) == outputs(chain)
 
 
-BREAK = "def run(args: Score) -> None:\n"
-
-
 def broken(module):
     """Makes a command fail; returns how it was."""
     good = module.read_text()
-    assert BREAK in good
-    module.write_text(good.replace(BREAK, BREAK + "    raise SystemExit('broken on purpose')\n"))
+    (head,) = re.findall(r"^def run\(args: \w+\) -> None:\n", good, re.M)
+    module.write_text(good.replace(head, head + "    raise SystemExit('broken on purpose')\n"))
     return good
 
 
