@@ -22,7 +22,7 @@ from stele.artifacts import records
 from stele.artifacts.record_shape import seal
 from stele.artifacts.state import drop, own_folder
 from stele.catalogue.hub import address
-from stele.command.arguments import Code, Job, Json, Record, Seed, Some, State
+from stele.command.arguments import Json, Record, ResumableJob, Seed, Some
 from stele.encoders.tokenizer import quiet
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json, check_record, check_replaceable
@@ -41,7 +41,7 @@ REVISION = "main"
 FILES = Path("resolve", REVISION)  # where the files of a repository lie on the hub, below its id
 
 
-class Standin(Job):
+class Standin(ResumableJob):
     checkpoint: str
     """Its key in catalogue/standins.yaml."""
     recipe: Json
@@ -53,8 +53,6 @@ class Standin(Job):
     base: tuple[Path, ...] = ()
     """Those it continues from."""
     seed: Seed
-    state: State
-    code: Code = ""
     output: Record
     """The record to write."""
 

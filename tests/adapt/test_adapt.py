@@ -8,14 +8,14 @@ import yaml
 
 from stele import catalogue
 from stele.adapt import adapt
-from stele.adapt.planning.corpus import user_corpus
+from stele.adapt.planning.configuration import user_corpus
 from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
 from stele.catalogue import read_yaml, whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command import cli
 from stele.config.model import parse_config
+from stele.config.user_sets import merged
 from stele.errors import SteleError
-from stele.evaluate.planning.user_sets import merged
 from stele.plan.plan import make_plan
 from stele.recipes.flops import Shape
 from tests.conftest import ROOT

@@ -9,8 +9,8 @@ from stele.artifacts.documents import Document, DocumentWriter
 from stele.benchmarks.reader import ParallelTextsReader
 from stele.benchmarks.types import ParallelTexts
 from stele.command import cli
+from stele.config.user_sets import user_sets
 from stele.corpora.leakage import EXAMPLES, evaluated_texts
-from stele.evaluate.planning.user_sets import user_sets
 from tests.sealed import write_sealed
 
 

@@ -9,9 +9,9 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import cli
+from stele.config.user_sets import user_sets
 from stele.errors import SteleError
 from stele.evaluate import evaluate
-from stele.evaluate.planning.user_sets import user_sets
 
 CORPUS = '{"_id": "d1", "title": "Water", "text": "boils"}\n{"_id": "d2", "text": "freezes"}\n'
 QUERIES = '{"_id": "q1", "text": "does water boil?"}\n'

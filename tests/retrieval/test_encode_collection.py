@@ -72,7 +72,8 @@ def test_no_text_of_a_collection_is_read_again(tmp_path, encoder, data, monkeypa
     given = encoded(tmp_path, encoder, data)
     monkeypatch.setattr(Encoder, "encode_stream", None)
     for benchmark, languages in LANGUAGES.items():
-        union.run(tmp_path, encoder, data, benchmark, languages, "--vectors", *given)
+        folder = union.run(tmp_path / benchmark, encoder, data, benchmark, languages, "--vectors", *given)
+        assert {path.name for path in (folder / "runs").glob("*.gz")} == {f"{code}.trec.gz" for code in languages}
 
 
 @pytest.mark.parametrize(

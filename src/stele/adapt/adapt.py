@@ -34,9 +34,9 @@ from stele.adapt.planning.configuration import (
     gpus,
     methods_of,
     steps_of,
+    user_corpus,
     write_scale,
 )
-from stele.adapt.planning.corpus import user_corpus
 from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
 from stele.artifacts import records
 from stele.catalogue import entries, read_yaml, whole
@@ -45,9 +45,9 @@ from stele.catalogue.schema.languages import Language
 from stele.cluster.sizes import shape_of
 from stele.command.arguments import Job, Number, Positional, Some, Whole
 from stele.config.model import Sources, parse_config
+from stele.config.user_sets import merged
 from stele.errors import SteleError, unknown
 from stele.evaluate.evaluate import build, check_checkpoint, cost, encoding_of, model_of, write
-from stele.evaluate.planning.user_sets import merged
 from stele.files.formats import duration
 from stele.files.paths import inside
 from stele.files.reading import read_json

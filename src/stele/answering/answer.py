@@ -22,7 +22,7 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import AnsweringReader, SpanTrainingReader
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
-from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, Some, State, record_beside
+from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, Some, record_beside
 from stele.encoders.tokenizer import load_tokenizer, read_json
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 JOB = "answer"
 
 
-class Answer(Job):
+class Answer(ResumableJob):
     model: str
     """What the model is called."""
     benchmark: str
@@ -53,8 +53,6 @@ class Answer(Job):
     encoder: Record
     """What is fine-tuned."""
     seed: Seed
-    state: State
-    code: Code = ""
     output: Annotated[NewRecord, record_beside(JOB, ["answers"], "epochs.csv")]
 
 

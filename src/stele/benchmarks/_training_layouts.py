@@ -19,10 +19,21 @@ import hashlib
 import logging
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from stele.benchmarks._files import field, identifier, json_array, json_lines, open_bytes, optional, tsv_rows
-from stele.benchmarks.types import Passage, TrainingExample
+from stele.benchmarks._files import (
+    field,
+    folder_of,
+    identifier,
+    json_array,
+    json_lines,
+    located,
+    open_bytes,
+    optional,
+    tsv_rows,
+)
+from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.errors import SteleError
 from stele.files.reading import reading
 from stele.progress import bar
@@ -96,6 +107,24 @@ def _tevatron_passage(item: Any, where: str) -> Passage:
         raise SteleError(f"{where}: passage {item.get('docid')!r} has no text: this split names its passages only")
     docid = identifier(item.get("docid"), where, "docid")
     return Passage(docid, optional(item, "title", str, where), field(item, "text", str, where))
+
+
+class HundredWordsReader(RetrievalReader):
+    """A benchmark over one file of Wikipedia in passages of 100 words: its dataset, and its name there."""
+
+    DATASET: ClassVar[str]
+    FILE: ClassVar[str]
+
+    def path(self, data: Data, collection: str) -> Path:
+        return located(folder_of(data, self.DATASET, collection), self.FILE)
+
+    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
+        """Its millions of passages, streamed."""
+        return w100_passages(self.path(data, collection))
+
+    def texts(self, data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
+        """The texts of some passages."""
+        return w100_texts(self.path(data, collection), ids)
 
 
 def w100_passages(path: Path) -> Iterator[Passage]:

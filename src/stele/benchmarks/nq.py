@@ -8,20 +8,21 @@ Scored by the answers in the passages' texts (DPR `has_answer`).
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from stele.benchmarks._files import folder_of, located, tsv_rows
-from stele.benchmarks._training_layouts import dpr_examples, w100_passages, w100_texts
-from stele.benchmarks.reader import RetrievalReader, TrainingReader
-from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
+from stele.benchmarks._training_layouts import HundredWordsReader, dpr_examples
+from stele.benchmarks.reader import TrainingReader
+from stele.benchmarks.types import Data, Query, QuerySet, TrainingExample
 from stele.errors import SteleError
 
 QUESTIONS = "nq_test"
-CORPUS = "psgs_w100"
 TRAINING = "nq_dpr"
 
 
-class NaturalQuestions(RetrievalReader, TrainingReader):
+class NaturalQuestions(HundredWordsReader, TrainingReader):
+    DATASET = "psgs_w100"
+    FILE = "psgs_w100.tsv.gz"
     SCORED_BY = "answers"
 
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
@@ -46,14 +47,6 @@ class NaturalQuestions(RetrievalReader, TrainingReader):
             gold[str(number)] = answers_of_row
         return gold
 
-    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The 21 million passages, streamed."""
-        return w100_passages(_corpus(data, collection))
-
-    def texts(self, data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
-        """The texts of some passages."""
-        return w100_texts(_corpus(data, collection), ids)
-
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
         """DPR's training examples (gold passage first, BM25 hard negatives)."""
         path = located(folder_of(data, TRAINING, "all"), f"biencoder-nq-{split}.json.gz")
@@ -62,7 +55,3 @@ class NaturalQuestions(RetrievalReader, TrainingReader):
 
 def _rows(data: Data):
     return tsv_rows(located(folder_of(data, QUESTIONS, "all"), "nq-test.qa.csv"), 2)
-
-
-def _corpus(data: Data, collection: str):
-    return located(folder_of(data, CORPUS, collection), "psgs_w100.tsv.gz")

@@ -9,21 +9,22 @@ Scored by answers in the first tokens of the passages' texts (no titles), not by
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
-from stele.benchmarks._training_layouts import dpr_examples, w100_passages, w100_texts
-from stele.benchmarks.reader import GoldPairsReader, RetrievalReader, TrainingReader
+from stele.benchmarks._training_layouts import HundredWordsReader, dpr_examples
+from stele.benchmarks.reader import GoldPairsReader, TrainingReader
 from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 
 QUESTIONS = "xor_tydi"
-CORPUS = "enwiki_20190201_w100"
 TRAINING = "xor_dpr_train"
 JUDGED = "dev"
 FILES = {"train": "xor_train_retrieve_eng_span.jsonl", "dev": "xor_dev_retrieve_eng_span_v1_1.jsonl"}
 
 
-class XorRetrieve(RetrievalReader, TrainingReader, GoldPairsReader):
+class XorRetrieve(HundredWordsReader, TrainingReader, GoldPairsReader):
+    DATASET = "enwiki_20190201_w100"
+    FILE = "enwiki_20190201_w100.tsv"
     AVERAGE = "macro"  # mean over the languages with at least one countable question
     COLLECTION = "en"
     SCORED_BY = "answers"
@@ -40,14 +41,6 @@ class XorRetrieve(RetrievalReader, TrainingReader, GoldPairsReader):
             written = field(item, "answers", list, where)
             gold[name] = [field({"answers": a}, "answers", str, where) for a in written]
         return gold
-
-    def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The 18 million English passages, streamed."""
-        return w100_passages(_corpus(data, collection))
-
-    def texts(self, data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
-        """The texts of some passages."""
-        return w100_texts(_corpus(data, collection), ids)
 
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
         """XOR-TyDi's own DPR training file (question in its language, gold paragraph, one hard negative)."""
@@ -75,7 +68,3 @@ def _questions(data: Data, language: str, split: str = JUDGED) -> Iterator[tuple
         # a public copy of the train file has " ar" with a leading space
         if field(item, "lang", str, where).strip() == language:
             yield name, item, where
-
-
-def _corpus(data: Data, collection: str):
-    return located(folder_of(data, CORPUS, collection), "enwiki_20190201_w100.tsv")

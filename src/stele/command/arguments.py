@@ -128,3 +128,10 @@ Code = Annotated[str, Field(description="Fingerprint of the code, by the rule; a
 Threads = Annotated[Whole | None, Field(description="CPU threads; default: as many as torch takes.")]
 ResultsFolder = Annotated[Path, Field(description="Folder of results.")]
 SpecsFolder = Annotated[Path, Field(description="Folder of the papers.")]
+
+
+class ResumableJob(Job):
+    """A job that keeps the state of an unfinished run and goes on from it."""
+
+    state: State
+    code: Code = ""

@@ -38,8 +38,8 @@ from stele.cluster.sizes import folder_shape
 from stele.command.arguments import Job, Positional, Some
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
+from stele.config.user_sets import earlier_sets, merged, user_sets
 from stele.errors import SteleError, unknown
-from stele.evaluate.planning.user_sets import earlier_sets, merged, user_sets
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside
 from stele.files.reading import reading

@@ -17,7 +17,7 @@ from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records, record_count
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import TrainingReader
-from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, State, Whole, record_of
+from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, Whole, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 JOB = "finetune"
 
 
-class Finetune(Job):
+class Finetune(ResumableJob):
     model: str
     """What the model is called."""
     recipe: Json
@@ -44,8 +44,6 @@ class Finetune(Job):
     negatives: Record | None = None
     """Mined hard negatives (retrieval hard_negatives), for a recipe of them."""
     seed: Seed
-    state: State
-    code: Code = ""
     output: Annotated[NewRecord, record_of(JOB)]
     limit: Whole | None = None
     """Use at most this many training and dev examples."""

@@ -17,7 +17,7 @@ from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import TrainingReader
-from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, State, record_of
+from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
@@ -34,7 +34,7 @@ Pair = tuple[str, str]  # query, passage
 JOB = "finetune_generator"
 
 
-class FinetuneGenerator(Job):
+class FinetuneGenerator(ResumableJob):
     model: str
     """What the generator is called."""
     recipe: Json
@@ -43,8 +43,6 @@ class FinetuneGenerator(Job):
     """The model to start from."""
     training: Datasets
     seed: Seed
-    state: State
-    code: Code = ""
     output: Annotated[NewRecord, record_of(JOB)]
 
 

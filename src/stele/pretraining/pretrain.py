@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
-from stele.command.arguments import Code, Job, Json, NewRecord, Record, Seed, Some, State, record_of
+from stele.command.arguments import Json, NewRecord, Record, ResumableJob, Seed, Some, record_of
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
@@ -31,7 +31,7 @@ JOB = "pretrain"
 LABELS = {"diverged": records.DIVERGED, "unlearnt": records.UNLEARNT, "encoding_changes": records.RECODED}  # by facts
 
 
-class Pretrain(Job):
+class Pretrain(ResumableJob):
     model: str
     """What the model is called."""
     recipe: Json
@@ -43,8 +43,6 @@ class Pretrain(Job):
     pairs: Some[str]
     """STORE:PART=RECORD of each: mined examples of a language or a pair, e.g. mlm:en=.../record.json clk:en-fr=..."""
     seed: Seed
-    state: State
-    code: Code = ""
     output: Annotated[NewRecord, record_of(JOB)]
 
 

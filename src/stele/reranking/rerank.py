@@ -22,7 +22,7 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, QuerySet
-from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, Some, State, record_beside
+from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, Some, record_beside
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash
 from stele.files.reading import parse_object
@@ -39,7 +39,7 @@ COLUMNS = ("search", "fold", "epoch", "dev_map", "chosen", "test_topics")
 JOB = "rerank"
 
 
-class Rerank(Job):
+class Rerank(ResumableJob):
     model: str
     """What the model is called."""
     benchmark: str
@@ -53,8 +53,6 @@ class Rerank(Job):
     """The transformer that a cross-encoder starts from."""
     vectors: Datasets = ()
     seed: Seed
-    state: State
-    code: Code = ""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"], "epochs.csv")]
 
 

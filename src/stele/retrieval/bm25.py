@@ -23,7 +23,7 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Query, QuerySet
-from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Some, State, Whole, record_beside
+from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Some, Whole, record_beside
 from stele.errors import SteleError
 from stele.evaluation.metric import Case
 from stele.evaluation.ranx_metrics import by_ranx
@@ -48,7 +48,7 @@ JOB = "bm25"
 ALL = "all"  # the queries of a benchmark without splits
 
 
-class Bm25(Job):
+class Bm25(ResumableJob):
     benchmark: str
     """Its name in benchmarks.yaml."""
     languages: Some[str]
@@ -62,8 +62,6 @@ class Bm25(Job):
     """Passages a query."""
     threads: Whole = 1
     """CPU threads."""
-    state: State
-    code: Code = ""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"])]
 
 

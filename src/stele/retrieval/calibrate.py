@@ -18,7 +18,7 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.documents import document_shards
 from stele.artifacts.state import drop, own_folder
-from stele.command.arguments import Code, Job, Json, NewRecord, Seed, Some, State, record_of
+from stele.command.arguments import Json, NewRecord, ResumableJob, Seed, Some, record_of
 from stele.encoders import calibration
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
@@ -34,7 +34,7 @@ JOB = "calibrate"
 SPREAD = 4  # sentences that are read for each one drawn, to mix the row groups of neighbouring documents
 
 
-class Calibrate(Job):
+class Calibrate(ResumableJob):
     model: str
     """What the model is called."""
     encoder: EncoderRecord
@@ -46,8 +46,6 @@ class Calibrate(Job):
     recipe: Json = "{}"
     """Sentences, scaling, rotation; default: MUSE's."""
     seed: Seed
-    state: State
-    code: Code = ""
     output: Annotated[NewRecord, record_of(JOB)]
 
 

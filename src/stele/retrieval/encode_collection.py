@@ -16,7 +16,7 @@ from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
-from stele.command.arguments import Code, Datasets, NewRecord, State, record_of
+from stele.command.arguments import Datasets, NewRecord, ResumableJob, record_of
 from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.reading import read_state
 from stele.retrieval.dense.encoder_arguments import EncoderJob, parse_encoding
@@ -27,15 +27,13 @@ from stele.retrieval.dense.windows import WindowsJson, parse_windows
 logger = logging.getLogger(__name__)
 
 
-class EncodeCollection(EncoderJob):
+class EncodeCollection(ResumableJob, EncoderJob):
     benchmark: str
     """That reads the collection."""
     collection: str
     """A language of the benchmark, whose collection it is."""
     data: Datasets
     windows: WindowsJson = None
-    state: State
-    code: Code = ""
     output: Annotated[NewRecord, record_of(JOB)]
 
 

@@ -22,7 +22,7 @@ from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.transfer_set import write_set
 from stele.benchmarks.types import Passage
-from stele.command.arguments import Code, Datasets, Job, Json, NewRecord, Record, Seed, State, record_of
+from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.digests import folder_facts
@@ -38,7 +38,7 @@ SIGNS = " .?!。？！؟।"  # around a query, ignored when queries are compare
 JOB = "generate_queries"
 
 
-class GenerateQueries(Job):
+class GenerateQueries(ResumableJob):
     benchmark: str
     """Whose collection."""
     language: str
@@ -51,8 +51,6 @@ class GenerateQueries(Job):
     """Number of windows, beams and lengths."""
     data: Datasets
     seed: Seed
-    state: State
-    code: Code = ""
     output: Annotated[NewRecord, record_of(JOB)]
 
 

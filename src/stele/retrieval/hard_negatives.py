@@ -32,7 +32,7 @@ from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import CollectionReader, TrainingReader
 from stele.benchmarks.transfer_set import MINED_PASSAGES, MINED_QUESTIONS
 from stele.benchmarks.types import Passage, TrainingExample
-from stele.command.arguments import Code, Datasets, Job, NewRecord, Record, State, Threads, Whole, record_of
+from stele.command.arguments import Datasets, NewRecord, Record, ResumableJob, Threads, Whole, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json
 from stele.files.digests import folder_facts
@@ -50,7 +50,7 @@ HITS = 1 << 20  # passages kept at a time, over all questions that are searched 
 READ = 8_192  # passages of the collection looked at together
 
 
-class HardNegatives(Job):
+class HardNegatives(ResumableJob):
     training_set: str
     """A module of stele/benchmarks."""
     encoder: Record
@@ -59,8 +59,6 @@ class HardNegatives(Job):
     depth: Whole
     """Negatives a question."""
     threads: Threads = None
-    state: State
-    code: Code = ""
     output: Annotated[NewRecord, record_of(JOB)]
 
 

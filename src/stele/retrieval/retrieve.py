@@ -27,7 +27,7 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, Query, QuerySet
-from stele.command.arguments import Code, Datasets, NewRecord, Some, State, Whole, record_beside
+from stele.command.arguments import Datasets, NewRecord, ResumableJob, Some, Whole, record_beside
 from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.progress import bar
@@ -53,7 +53,7 @@ EXAMPLES = 3  # ids in a message
 OTHERS = 100  # with --limit N: this many passages a query besides those judged relevant
 
 
-class Retrieve(CalibratedJob):
+class Retrieve(ResumableJob, CalibratedJob):
     benchmark: str
     """Its name in benchmarks.yaml."""
     languages: Some[str]
@@ -66,8 +66,6 @@ class Retrieve(CalibratedJob):
     """Records of `retrieval encode_collection`, one for each collection: search their vectors."""
     field: TopicField | None = None
     """The field of a topic that is the query; default: the title."""
-    state: State
-    code: Code = ""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"])]
     keep_index: Path | None = None
     """Keep vectors.npy and ids.npy of each collection in this folder."""

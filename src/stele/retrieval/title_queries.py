@@ -18,7 +18,7 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_batches
 from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.transfer_set import write_set
-from stele.command.arguments import Code, Job, Json, NewRecord, Seed, Some, State, record_of
+from stele.command.arguments import Json, NewRecord, ResumableJob, Seed, Some, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.digests import folder_facts
@@ -35,7 +35,7 @@ JOB = "title_queries"
 PART = 2_048  # titles that are searched together, whose hits are saved
 
 
-class TitleQueries(Job):
+class TitleQueries(ResumableJob):
     language: str
     """Of the documents."""
     documents: Some[Path]
@@ -43,8 +43,6 @@ class TitleQueries(Job):
     recipe: Json
     """Numbers of titles, hits and negatives."""
     seed: Seed
-    state: State
-    code: Code = ""
     output: Annotated[NewRecord, record_of(JOB)]
 
 

@@ -12,11 +12,11 @@ from stele.catalogue import entries, read_yaml
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
-from stele.catalogue.user_documents import DATASET, UNDETERMINED
+from stele.catalogue.user_documents import DATASET, UNDETERMINED, by_language
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.command.arguments import Job
+from stele.config.user_sets import KEYS, merged, user_sets
 from stele.errors import SteleError, unknown
-from stele.evaluate.planning.user_sets import KEYS, merged, user_sets
 from stele.files.atomic import atomic_file
 from stele.files.reading import read_json
 
@@ -28,6 +28,14 @@ COMMAND = "stele adapt"
 MEASURED = "measured"  # what a training whose steps are timed is called
 
 
+def user_corpus(place: Path, known: Mapping[str, Language]) -> tuple[dict[str, str], list[str]]:
+    """The key of `user_data`, and the languages of the documents in a folder or file, of which some are `known`.
+
+    Raises SteleError where there are none.
+    """
+    return {DATASET: str(place.expanduser().resolve())}, list(by_language(place, known))
+
+
 def configuration(
     args: Job,
     name: str,
@@ -36,7 +44,7 @@ def configuration(
     languages: Sequence[str],
     earlier: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The keys of config.yaml of one adaptation but for the trained models; `languages` are those of the documents.
+    """The keys of config.yaml of one adaptation but for the trained models; the documents are in `languages`.
 
     An earlier call's seeds, benchmarks and encoding stay. Raises SteleError where it had another encoder or documents.
     """

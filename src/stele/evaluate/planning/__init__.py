@@ -1,1 +1,0 @@
-"""What an evaluation of one encoder plans: data sets of one's own as benchmarks."""
