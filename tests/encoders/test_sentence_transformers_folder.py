@@ -236,6 +236,7 @@ REFUSED = [
     (edit(BERT, processing_kwargs={"common": {"max_length": 9}}), "'processing_kwargs.common.max_length'"),
     (edit(BERT, processor_kwargs={"do_lower_case": True}), "'processor_kwargs.do_lower_case'"),
     (edit(BERT, tokenizer_args={"padding_side": "left"}), "tokenizer_args.padding_side: "),
+    (edit("tokenizer_config.json", padding_side="left"), "padding_side 'left' moves the positions of a bert"),
     (edit(BERT, tokenizer_args={"truncation_side": "left"}), "'tokenizer_args.truncation_side'"),
     (edit(BERT, config_kwargs={"num_hidden_layers": 1}), "'config_kwargs.num_hidden_layers'"),
     (edit(BERT, config_args={"num_hidden_layers": 1}), "'config_args.num_hidden_layers'"),

@@ -46,6 +46,7 @@ ACTIVATIONS = {  # as Dense names them, by what torch.nn calls them; of any othe
     **{f"torch.nn.modules.activation.{name}": name for name in ("Tanh", "GELU", "ReLU", "Sigmoid", "SiLU")},
     "torch.nn.modules.linear.Identity": "Identity",
 }
+RELATIVE_POSITIONS = ("rope", "rotary", "relative")  # in a key of config.json: no position counts from the left edge
 SUGGESTION = "stele_suggestion"  # a setting of folders that Stele trained from a plain checkpoint
 QUERY, PASSAGE = "query", "document"  # the prompts that encode_query and encode_document choose, empty where unnamed
 
@@ -190,7 +191,22 @@ def _read_transformer(folder: Path) -> TransformerSettings:
     """The Transformer's settings, from the first of their file names that has any."""
     paths = [folder / name for name in SENTENCE_BERT]
     path = next((path for path in paths if path.exists() and read_json(path)), paths[0])
+    _check_padding(folder)
     return read_settings(path, TransformerSettings)
+
+
+def _check_padding(folder: Path) -> None:
+    """Raises SteleError where padding on the left moves positions: a vector then depends on its batch."""
+    config = read_json(folder / "config.json")
+    kind = config.get("model_type")
+    relative = config.get("position_embedding_type", "absolute") != "absolute"
+    relative = relative or any(word in key for key in config for word in RELATIVE_POSITIONS)
+    padded = read_json(folder / "tokenizer_config.json").get("padding_side")
+    if padded == "left" and kind is not None and not relative and kind not in ROBERTA_LIKE:
+        raise SteleError(
+            f"{folder / 'tokenizer_config.json'}: padding_side 'left' moves the positions of a {kind}, so that "
+            "a vector depends on its batch; set it to 'right'"
+        )
 
 
 def _read_lengths(folder: Path, settings: TransformerSettings) -> dict[str, int]:
