@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from stele.artifacts.integrity import VERIFY_WHOLE
-from stele.cluster import job_environment, preflight, requests, settings
+from stele.cluster import cost_page, job_environment, preflight, requests, settings
+from stele.cluster.work import device
 from stele.command.parent_watch import hear_interrupts, identity
 from stele.config.model import parse_config, read_sources
 from stele.config.scale import check_stamp
@@ -62,6 +63,7 @@ def setup(values: Values, workflow) -> Plan:
             snakemake_patches.name_nearest_targets(plan)
             snakemake_patches.name_living_run()
             if workflow.output_settings.dryrun:
+                snakemake_patches.print_few_jobs()
                 atexit.register(_show_cost, plan, workflow)  # a dry run has no hooks
             else:
                 progress.install(workflow)
@@ -71,15 +73,16 @@ def setup(values: Values, workflow) -> Plan:
 
 
 def _show_cost(plan: Plan, workflow) -> None:
-    """The last line of a dry run: what its jobs will take, on the cores that they would run on."""
+    """The end of a dry run: its jobs by rule, where they are not printed, and what all take on the cores they have."""
     jobs = requests.job_requests(plan, workflow.dag) if workflow.scheduler else []
     if not jobs:
         return  # nothing could be planned, or nothing is left to be done
-    from stele.cluster.cost import of_this_plan
-
+    if snakemake_patches.FEW_JOBS.applies() and not snakemake_patches.prints_jobs(workflow):
+        print(cost_page.by_rule(jobs, device(settings.read().gpu_model)), file=sys.stderr)
+        print("Stele: each job, its command and why it runs: the same with -p", file=sys.stderr)
     on_cluster = os.environ.get("STELE_SHOW_JOBS") == "1"
     gpus = on_cluster or Path("/proc/driver/nvidia/version").exists()
-    print(f"Stele: {of_this_plan(jobs, None if on_cluster else workflow.cores or 1, gpus)}", file=sys.stderr)
+    print(f"Stele: {cost_page.of_this_plan(jobs, None if on_cluster else workflow.cores or 1, gpus)}", file=sys.stderr)
 
 
 def _workflow_error(error: SteleError) -> Exception:
