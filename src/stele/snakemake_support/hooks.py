@@ -19,7 +19,7 @@ from stele.files.strict import Values
 from stele.plan.plan import Plan, make_plan
 from stele.plan.validation import check
 from stele.snakemake_support import interrupts, locks, progress, rule_directives, run_tables
-from stele.snakemake_support.patches import slurm_patches, snakemake_patches
+from stele.snakemake_support.patches import dry_runs, slurm_patches, snakemake_patches
 from stele.snakemake_support.validate_catalogue import validate_catalogue
 
 
@@ -36,6 +36,7 @@ def setup(values: Values, workflow) -> Plan:
     # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     hear_interrupts()
+    dry_runs.keep_signatures()
     try:
         # the cluster's settings, and the software of the jobs
         settings.read()  # an error in cluster.yaml comes before its names are used
@@ -63,7 +64,8 @@ def setup(values: Values, workflow) -> Plan:
             snakemake_patches.name_nearest_targets(plan)
             snakemake_patches.name_living_run()
             if workflow.output_settings.dryrun:
-                snakemake_patches.print_few_jobs()
+                dry_runs.print_few_jobs()
+                dry_runs.skip_environments()
                 atexit.register(_show_cost, plan, workflow)  # a dry run has no hooks
             else:
                 progress.install(workflow)
@@ -77,7 +79,7 @@ def _show_cost(plan: Plan, workflow) -> None:
     jobs = requests.job_requests(plan, workflow.dag) if workflow.scheduler else []
     if not jobs:
         return  # nothing could be planned, or nothing is left to be done
-    if snakemake_patches.FEW_JOBS.applies() and not snakemake_patches.prints_jobs(workflow):
+    if dry_runs.FEW_JOBS.applies() and not dry_runs.prints_jobs(workflow):
         print(cost_page.by_rule(jobs, device(settings.read().gpu_model)), file=sys.stderr)
         print("Stele: each job, its command and why it runs: the same with -p", file=sys.stderr)
     on_cluster = os.environ.get("STELE_SHOW_JOBS") == "1"

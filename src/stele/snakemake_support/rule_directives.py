@@ -7,24 +7,18 @@ resources that rules.yaml gives the rule. What a rule file says itself stays, an
 
 from __future__ import annotations
 
-import inspect
 import re
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 from stele.catalogue.schema.costs import rule_facts
-from stele.cluster import job_environment
 from stele.cluster.resources import job_resources, job_threads
 from stele.plan.plan import Plan
 
 
 def complete_rules(workflow: Any, plan: Plan) -> None:
     """Adds log, benchmark file, environment, threads and resources to all rules that run a command."""
-    # for an environment that it does not make, a dry run would work out all params of all jobs
-    environments = job_environment.methods(workflow) or not workflow.output_settings.dryrun
     for rule in workflow.rules:
-        _keep_signatures(rule)
         if not rule.is_shell:
             continue
         name = job_name(rule.name, str(rule.output[0]) if rule.output else "")
@@ -34,19 +28,9 @@ def complete_rules(workflow: Any, plan: Plan) -> None:
         # without wildcards a rule can be asked for by name, and would run anew where its measurements are gone
         if not rule.benchmark and rule.wildcard_names:
             rule.benchmark = plan.paths.benchmark_file(name)
-        if rule.conda_env is None and environments:
+        if rule.conda_env is None:
             rule.conda_env = environment_file(Path(workflow.basedir), rule.name, plan.settings.generated)
         _request(workflow, rule, plan)
-
-
-def _keep_signatures(rule: Any) -> None:
-    """Notes the signatures of a rule's functions on them: Snakemake asks for each some six times a job."""
-    for values in (rule.input, rule.params):
-        for value in values:
-            function = getattr(value, "callable", value)
-            function = getattr(function, "__func__", function)  # of a method
-            if isinstance(function, FunctionType):
-                function.__signature__ = inspect.signature(function)
 
 
 def job_name(rule: str, output: str) -> str:

@@ -17,7 +17,6 @@ from stele.snakemake_support.patches import SNAKEMAKE, Patch
 
 FITS = ("9.27",)
 DEFAULT_RATE = (100, 1)  # jobs in seconds: Snakemake's own --max-jobs-per-timespan
-LISTED = 20  # jobs that a dry run prints
 FORMATS = ("md", "tex", "csv", "html")  # of a table
 
 RATE_LIMIT = Patch(
@@ -73,17 +72,6 @@ main process only. Where that is killed (a login node reboots) its SLURM jobs ru
 outputs without metadata and runs them again. Please let the job itself write its record where the persistence
 directory is shared (`--shared-fs-usage persistence`).""",
     until="PersistenceBase.finished writes in every mode",
-)
-
-FEW_JOBS = Patch(  # dryrun.Executor.printjob
-    SNAKEMAKE,
-    FITS,
-    upstream="""Print a large plan by rule
-
-`snakemake -n` prints each job whole: a workflow of 4,000 jobs gives 40,000 lines, and most of the time goes into them.
-Please let a profile ask for a summary above a number of jobs (--quiet rules prints none of a small plan either, and
-takes as long, since each job is formatted before it is thrown away), and print jobs whole with --printshellcmds.""",
-    until="a number of jobs can be set above which a dry run prints no single jobs, and does not format them",
 )
 
 
@@ -193,29 +181,6 @@ def missing_target(target: str, valid: list[str]) -> str:
         f"no rule makes {target!r}{hint} A table is results/tables/PAPER/table_NN.md, a result "
         "results/BENCHMARK/MODEL/SETTING.json; `snakemake --list` shows the rules"
     )
-
-
-def print_few_jobs() -> None:
-    """Makes a dry run print its jobs only where `prints_jobs`."""
-    from snakemake.executors.dryrun import Executor
-
-    print_job, answers = Executor.printjob, {}
-
-    @functools.wraps(print_job)
-    def print_one_of_few(self: Any, job: Any) -> None:
-        if id(self) not in answers:
-            answers[id(self)] = prints_jobs(self.workflow)
-        if answers[id(self)]:
-            print_job(self, job)
-
-    if FEW_JOBS.applies():
-        Executor.printjob = print_one_of_few
-
-
-def prints_jobs(workflow: Any) -> bool:
-    """Whether a dry run prints each job: of a small plan, and where commands or all messages are asked for."""
-    output, dag = workflow.output_settings, workflow.dag
-    return output.printshellcmds or output.verbose or sum(map(dag.needrun, dag.jobs)) <= LISTED
 
 
 def record_on_nodes() -> None:
