@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from stele.errors import SteleError, unknown
 from stele.files.reading import reading
@@ -22,6 +22,21 @@ Facts = TypeVar("Facts", bound=Strict)  # a model of schema/ that says in `FILE`
 
 def read_yaml(path: Path | str) -> Values:
     """The keys of one YAML file; a key given twice, a damaged file or a missing one is an error that names it."""
+    from stele.catalogue import parsed_yaml
+
+    with reading(path, "YAML file", "mend it"):
+        text = Path(path).read_text(encoding="utf-8")
+        value = parsed_yaml.stored(text)
+        if value is None:
+            value = _parse(text, path)
+            parsed_yaml.store(text, value)
+    if not isinstance(value, dict | None):
+        raise SteleError(f"{path}: want keys and values, found {type(value).__name__}")
+    return value or {}
+
+
+def _parse(text: str, path: Path | str) -> Any:
+    """The values of a YAML text; SteleError names the file of `path` and the line."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -43,11 +58,7 @@ def read_yaml(path: Path | str) -> Values:
 
     Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
     Loader.add_constructor("tag:yaml.org,2002:int", integer)
-    with reading(path, "YAML file", "mend it"):
-        value = yaml.load(Path(path).read_text(encoding="utf-8"), Loader)
-    if not isinstance(value, dict | None):
-        raise SteleError(f"{path}: want keys and values, found {type(value).__name__}")
-    return value or {}
+    return yaml.load(text, Loader)
 
 
 @cache
