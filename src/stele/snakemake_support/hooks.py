@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shlex
 import sys
@@ -22,6 +23,8 @@ from stele.snakemake_support import interrupts, locks, progress, rule_directives
 from stele.snakemake_support.patches import dry_runs, slurm_patches, snakemake_patches
 from stele.snakemake_support.validate_catalogue import validate_catalogue
 
+NEW_OBJECTS = 100_000  # between two looks for garbage: all of a plan stays, and looking through it takes long
+
 
 def setup(values: Values, workflow) -> Plan:
     """Validates the configuration, prepares the environment of the jobs and returns the plan.
@@ -37,6 +40,7 @@ def setup(values: Values, workflow) -> Plan:
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     hear_interrupts()
     dry_runs.keep_signatures()
+    gc.set_threshold(NEW_OBJECTS)
     try:
         # the cluster's settings, and the software of the jobs
         settings.read()  # an error in cluster.yaml comes before its names are used
