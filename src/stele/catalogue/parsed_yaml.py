@@ -14,6 +14,8 @@ from typing import Any
 
 import yaml
 
+from stele.files.atomic import atomic_file
+
 FOLDER = Path(".snakemake/stele-yaml")  # no file where there is no .snakemake: outside a run's folder
 
 
@@ -33,8 +35,6 @@ def stored(text: str) -> Any:
 
 def store(text: str, values: Any) -> None:
     """Keeps the values of a text, where JSON has them as they are (it has no dates, and no numbers as keys)."""
-    from stele.files.atomic import atomic_file
-
     with suppress(OSError, ValueError, TypeError):
         body = json.dumps(values)
         if FOLDER.parent.is_dir() and json.loads(body) == values:

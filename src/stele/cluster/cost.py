@@ -9,7 +9,6 @@ recipes, the rest from sizes and measured rates; src/stele/catalogue/costs.yaml 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 

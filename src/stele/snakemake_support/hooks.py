@@ -9,6 +9,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from stele import catalogue
 from stele.artifacts.integrity import VERIFY_WHOLE
 from stele.cluster import cost_page, job_environment, preflight, requests, settings
 from stele.cluster.work import device
@@ -62,6 +63,7 @@ def setup(values: Values, workflow) -> Plan:
             outside = job_environment.outside_folders(plan.settings.config, plan.models.all.values())
             job_environment.bind([root, *outside])
         if workflow.is_main_process:
+            catalogue.note_plan()
             scale = plan.settings
             print(f"Stele: scale {scale.scale} ({scale.why}): {scale.sizes.title}", file=sys.stderr)
             locks.clear_stale_locks()
