@@ -8,6 +8,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from types import ModuleType
 
 from stele import catalogue
 from stele.artifacts.integrity import VERIFY_WHOLE
@@ -20,7 +21,7 @@ from stele.errors import SteleError
 from stele.files.strict import Values
 from stele.plan.plan import Plan, make_plan
 from stele.plan.validation import check
-from stele.snakemake_support import interrupts, locks, progress, rule_directives, run_tables
+from stele.snakemake_support import interrupts, locks, rule_directives, run_tables, summary
 from stele.snakemake_support.patches import dry_runs, slurm_patches, snakemake_patches
 from stele.snakemake_support.validate_catalogue import validate_catalogue
 
@@ -74,10 +75,17 @@ def setup(values: Values, workflow) -> Plan:
                 dry_runs.skip_environments()
                 atexit.register(_show_cost, plan, workflow)  # a dry run has no hooks
             else:
-                progress.install(workflow)
+                _overview().install(workflow)
         return plan
     except SteleError as error:
         raise _workflow_error(error) from None
+
+
+def _overview() -> ModuleType:
+    """The overview of a run, imported where there is one: it draws with rich, which a dry run does without."""
+    from stele.snakemake_support import progress
+
+    return progress
 
 
 def _show_cost(plan: Plan, workflow) -> None:
@@ -171,7 +179,7 @@ def on_start(plan: Plan, workflow) -> None:
     wanted = os.environ.get("STELE_USE_WORKER") == "1" and not job_environment.methods(workflow)
     if wanted and "STELE_WORKER" not in os.environ:
         _start_worker()
-    progress.begin(plan, workflow)
+    _overview().begin(plan, workflow)
     interrupts.end_jobs_when_interrupted()
 
 
@@ -204,11 +212,11 @@ def _write_manifest(plan: Plan, workflow) -> None:
 
 def on_end(plan: Plan, workflow) -> None:
     """`onsuccess` and `onerror`: renders unfinished tables, writes the manifest, prints the summary."""
-    progress.end()
+    _overview().end()
     if not interrupts.interrupted.is_set():
         run_tables.finish_tables(plan, workflow)
     _write_manifest(plan, workflow)
     locks.forget()
     os.environ.pop("STELE_WORKER", None)
-    if progress.wanted():
-        progress.show_summary(workflow)
+    if summary.wanted():
+        summary.show_summary(workflow)
