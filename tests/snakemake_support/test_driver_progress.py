@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from stele.snakemake_support import progress, summary
+from stele.snakemake_support import summary
 from stele.snakemake_support.progress import Overview, seconds_left
 from tests.waiting import PATIENCE
 
@@ -161,8 +161,8 @@ def test_of_many_failures_the_first_are_named():
     dag = SimpleNamespace(jobs=failed, needrun=lambda job: True, finished=lambda job: False)
     lines = summary.summary_lines(SimpleNamespace(dag=dag, scheduler=SimpleNamespace(failed=failed)), 61)
     assert lines[0] == "1 min 1 s; jobs: 20 failed"
-    assert sum(line.startswith("failed: ") for line in lines) == progress.LISTED
-    assert lines[-1] == f"... and {20 - progress.LISTED} more that failed"
+    assert sum(line.startswith("failed: ") for line in lines) == summary.LISTED
+    assert lines[-1] == f"... and {20 - summary.LISTED} more that failed"
 
 
 def test_a_cell_of_several_sources_is_one_cell(tmp_path):

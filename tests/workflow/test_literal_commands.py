@@ -72,7 +72,7 @@ def test_generated_and_paper_scales_run_the_same_rules(fresh, miniature):
 
 
 def test_a_large_plan_is_shown_by_rule_and_a_small_one_job_by_job(fresh):
-    table, command = "results/tables/msm/table_16.md", "python -m stele pretraining pretrain"
+    table, command = "results/tables/msm/table_16.md", " pretraining pretrain --"
     short = snakemake(fresh, "-n", table).stdout
     assert "| pretrain " in short and "the same with -p" in short and "Pretrain" not in short
     long = snakemake(fresh, "-n", "-p", table).stdout

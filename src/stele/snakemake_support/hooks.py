@@ -15,8 +15,9 @@ from stele.artifacts.integrity import VERIFY_WHOLE
 from stele.cluster import cost_page, job_environment, preflight, requests, settings
 from stele.cluster.work import device
 from stele.command.parent_watch import hear_interrupts, identity
-from stele.config.model import parse_config, read_sources
+from stele.config.model import parse_config
 from stele.config.scale import check_stamp
+from stele.config.sources import read_sources
 from stele.errors import SteleError
 from stele.files.strict import Values
 from stele.plan.plan import Plan, make_plan

@@ -58,8 +58,8 @@ def keeping_answers(question: Callable[[Any], Mapping[str, Any]]) -> Callable[[A
 
     @functools.lru_cache(maxsize=1024)
     def parameters(function: FunctionType, bound: bool) -> Mapping[str, Any]:
-        found = question(function)
-        return {name: found[name] for name in list(found)[1:]} if bound else found
+        of_function = question(function)
+        return {name: of_function[name] for name in list(of_function)[1:]} if bound else of_function
 
     @functools.wraps(question)
     def ask(function: Any) -> Mapping[str, Any]:
