@@ -10,7 +10,6 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 os.environ.update(STELE_PROJECT=os.path.relpath(workflow.basedir))
 
 from stele.artifacts.results import RunKey
-from stele.claims.plan import claim_results
 from stele.evaluation.metrics import metric_modules, ranx_lines
 from stele.plan.params import as_json, assignments, flags, option
 from stele.plan.paths import finetuning_seed

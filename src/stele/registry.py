@@ -47,10 +47,11 @@ class Registry(Generic[T]):
         return sorted(self._items)
 
 
-def module_names(package: str) -> list[str]:
+@cache
+def module_names(package: str) -> tuple[str, ...]:
     """The modules of a package, without importing them."""
     parent = importlib.import_module(package)
-    return sorted(m.name for m in pkgutil.iter_modules(parent.__path__) if not m.name.startswith("_"))
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(parent.__path__) if not m.name.startswith("_")))
 
 
 @cache

@@ -48,7 +48,7 @@ class Mirror(Job):
     world: Json
     """The scale's `world` block."""
     languages: Some[str]
-    """Of the generated text."""
+    """Languages of the generated text."""
     seed: Seed
     output: Path
     """manifest.json in the folder of the mirror."""

@@ -47,9 +47,9 @@ class Standin(ResumableJob):
     recipe: Json
     """How it is made, with the scale's sizes."""
     mirror: Path
-    """Of generated text, where it is published."""
+    """Folder of the generated text, where the stand-in is published."""
     languages: Some[str]
-    """Of the generated text that it learns from."""
+    """Languages of the generated text that it learns from."""
     base: tuple[Path, ...] = ()
     """Those it continues from."""
     seed: Seed

@@ -274,16 +274,16 @@ def test_a_wrong_name_or_share_is_said_with_the_nearest(file, keys, value, parts
     assert not fault(said := refusal(file, values), file, *parts), said
 
 
-def test_the_workflow_is_not_read_with_a_wrong_file(monkeypatch):
+def test_the_workflow_is_not_read_with_a_wrong_file(monkeypatch, tmp_path):
     """The driver says the sentence, before it reads anything else."""
     from snakemake.exceptions import WorkflowError
 
     from stele.snakemake_support import hooks
 
+    monkeypatch.chdir(tmp_path)  # where no check is noted
     broken = {"msm": {"label": "MSM", "tabels": ["msm/2"], "kind": "lexical"}}
     shipped = catalogue.shipped
     monkeypatch.setattr(catalogue, "shipped", lambda name: broken if name == "catalogue/models.yaml" else shipped(name))
-    validate_catalogue.cache_clear()
 
     class Workflow:
         basedir, is_main_process, remote_exec = ".", True, False
@@ -294,4 +294,3 @@ def test_the_workflow_is_not_read_with_a_wrong_file(monkeypatch):
         WorkflowError, match=r"^catalogue/models\.yaml: unknown key 'msm\.tabels'; did you mean 'tables'"
     ):
         hooks.setup({}, Workflow)
-    validate_catalogue.cache_clear()

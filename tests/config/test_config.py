@@ -8,7 +8,8 @@ import pytest
 
 from stele.catalogue import load, read_yaml
 from stele.config import model
-from stele.config.model import Config, Sources, parse_config, read_sources
+from stele.config.model import Config, parse_config
+from stele.config.sources import Sources, read_sources
 from stele.errors import SteleError
 from stele.plan import validation
 from stele.recipes.finetuning import parse_finetuning

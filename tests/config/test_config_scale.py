@@ -9,7 +9,7 @@ import yaml
 from stele import catalogue
 from stele.catalogue.scales import whole_scale
 from stele.config import model, scale
-from stele.config.model import Sources
+from stele.config.sources import Sources
 from stele.errors import SteleError
 from stele.plan import validation
 

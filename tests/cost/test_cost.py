@@ -17,7 +17,7 @@ import pytest
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Costs, Fill
-from stele.cluster import cost, resources, search_costs, sizes, text_costs, training_costs, work
+from stele.cluster import cost_page, resources, search_costs, sizes, text_costs, training_costs, work
 from stele.cluster.requests import estimate
 from stele.cluster.sizes import Texts, shape_of
 from stele.cluster.work import Work
@@ -33,7 +33,7 @@ FULL = Fill(tokens=1, sentences=1)
 SHAPE = Shape(layers=12, width=768, inner=3072, vocabulary=250002)
 
 
-@pytest.mark.parametrize("module", [cost, sizes, work], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [cost_page, sizes, work], ids=lambda module: module.__name__)
 def test_the_examples_in_the_docstrings_hold(module):
     outcome = doctest.testmod(module)
     assert outcome.attempted and not outcome.failed
@@ -205,7 +205,7 @@ def test_the_longest_chain_is_that_of_all_paths():
         after = [tuple(rng.choice(n, rng.integers(0, n + 1), replace=False).tolist()) if n else () for n in range(7)]
         subsets = (path for size in range(1, 8) for path in itertools.combinations(range(7), size))
         paths = [path for path in subsets if all(a in after[b] for a, b in itertools.pairwise(path))]
-        actual = cost.longest_chain(seconds, after)
+        actual = cost_page.longest_chain(seconds, after)
         assert tuple(actual) in paths
         assert sum(seconds[n] for n in actual) == max(sum(seconds[n] for n in path) for path in paths)
 
@@ -336,7 +336,7 @@ def _hours(*config):
     _, planned_jobs = planned(["all_tables", "--config", "scale=small", *config], everything=True, leave_out="cost")
     hours = Counter()
     for job in planned_jobs:
-        hours[job.stage] += cost.core_seconds(job) / 3600
+        hours[job.stage] += cost_page.core_seconds(job) / 3600
     return hours
 
 

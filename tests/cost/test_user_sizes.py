@@ -8,7 +8,7 @@ import pytest
 
 from stele.cluster import preflight, resources
 from stele.cluster.basis import from_catalogue, is_users_text
-from stele.cluster.cost import of_this_plan
+from stele.cluster.cost_page import of_this_plan
 from stele.cluster.requests import JobRequest, estimate
 from stele.cluster.work import Work
 

@@ -63,7 +63,7 @@ def test_what_is_reckoned_is_encoding_windows_not_documents(jobs):
 
 
 def test_the_cost_report_lists_windows_hours_and_disk_of_each_collection(jobs):
-    from stele.cluster.cost import markdown
+    from stele.cluster.cost_page import markdown
     from stele.cluster.requests import JobRequest
 
     plan = jobs(scale="paper", user_data={"trec3_es": "."})

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from stele.snakemake_support import progress
+from stele.snakemake_support import summary
 from stele.snakemake_support.progress import Overview, seconds_left
 from tests.waiting import PATIENCE
 
@@ -21,7 +21,7 @@ SNAKEFILE = """
 from types import SimpleNamespace
 from unittest.mock import patch
 from stele.cluster.work import Work
-from stele.snakemake_support import progress
+from stele.snakemake_support import progress, summary
 
 progress.install(workflow)
 
@@ -31,11 +31,11 @@ onstart:
 
 onsuccess:
     progress.end()
-    progress.show_summary(workflow)
+    summary.show_summary(workflow)
 
 onerror:
     progress.end()
-    progress.show_summary(workflow)
+    summary.show_summary(workflow)
 
 rule table:
     input: expand("{n}.txt", n=range(4))
@@ -159,10 +159,10 @@ def test_of_many_failures_the_first_are_named():
     rule = SimpleNamespace(name="one")
     failed = [SimpleNamespace(jobid=n, message=f"Make {n}", rule=rule, log=[f"logs/{n}.log"]) for n in range(20)]
     dag = SimpleNamespace(jobs=failed, needrun=lambda job: True, finished=lambda job: False)
-    lines = progress.summary_lines(SimpleNamespace(dag=dag, scheduler=SimpleNamespace(failed=failed)), 61)
+    lines = summary.summary_lines(SimpleNamespace(dag=dag, scheduler=SimpleNamespace(failed=failed)), 61)
     assert lines[0] == "1 min 1 s; jobs: 20 failed"
-    assert sum(line.startswith("failed: ") for line in lines) == progress.LISTED
-    assert lines[-1] == f"... and {20 - progress.LISTED} more that failed"
+    assert sum(line.startswith("failed: ") for line in lines) == summary.LISTED
+    assert lines[-1] == f"... and {20 - summary.LISTED} more that failed"
 
 
 def test_a_cell_of_several_sources_is_one_cell(tmp_path):
@@ -170,8 +170,8 @@ def test_a_cell_of_several_sources_is_one_cell(tmp_path):
     lines = ["row,column,state,source", "A,KO,measured,x", "A,KO,measured,y", "A,SW,measured,", "B,SW,not run,x"]
     (tmp_path / "today.csv").write_text("\n".join(lines))
     (tmp_path / "paper.csv").write_text("row,column,state\nA,KO,measured\nA,KO,measured\n")
-    assert progress.states([tmp_path / "today.csv", tmp_path / "none.csv"]) == {"measured": 2, "not run": 1}
-    assert progress.states([tmp_path / "paper.csv"]) == {"measured": 2}
+    assert summary.states([tmp_path / "today.csv", tmp_path / "none.csv"]) == {"measured": 2, "not run": 1}
+    assert summary.states([tmp_path / "paper.csv"]) == {"measured": 2}
 
 
 def test_a_running_job_shows_its_log_and_the_last_line_of_it(tmp_path):

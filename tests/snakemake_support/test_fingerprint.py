@@ -43,7 +43,8 @@ def package(tmp_path, monkeypatch):
 
 
 def fresh(*args, **options):
-    for function in (fingerprint.code, fingerprint._read, fingerprint._data_digest):
+    names = ("code", "_path", "_read", "_loaded_before", "_data_digest")
+    for function in (getattr(fingerprint, name) for name in names):
         function.cache_clear()
     return fingerprint.code(*args, **options)
 

@@ -10,10 +10,10 @@ import pytest
 
 from stele.errors import SteleError
 from stele.snakemake_support import patches
-from stele.snakemake_support.patches import Patch, planning, slurm_patches, snakemake_patches
+from stele.snakemake_support.patches import Patch, dry_runs, planning, slurm_patches, snakemake_patches
 from tests.workflow.conftest import copy_project, shorten, snakemake
 
-MODULES = (planning, snakemake_patches, slurm_patches)
+MODULES = (dry_runs, planning, snakemake_patches, slurm_patches)
 ALL = {name: patch for module in MODULES for name, patch in vars(module).items() if isinstance(patch, Patch)}
 PACKAGES = (patches.SNAKEMAKE, patches.SLURM, patches.JOBSTEP)
 

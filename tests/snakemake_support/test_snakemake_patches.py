@@ -71,3 +71,26 @@ def test_the_locked_snakemake_still_starts_timers_of_its_own(tmp_path):
     """Should this fail with a new Snakemake, RATE_LIMIT may go."""
     timers, _, _ = build(tmp_path, "untouched")
     assert timers >= JOBS / 4 - 1, "one for each pass over ready jobs, of which four run at a time"
+
+
+def test_signatures_are_asked_for_once_and_are_those_of_functions_and_methods():
+    import inspect
+    from functools import partial
+
+    from stele.snakemake_support.patches.dry_runs import keeping_answers
+
+    asked = []
+
+    def question(function):
+        asked.append(function)
+        return inspect.signature(function).parameters
+
+    class Plan:
+        def inputs(self, wildcards, attempt=1): ...
+
+    def plain(wildcards, **more): ...
+
+    ask = keeping_answers(question)
+    for function in (Plan().inputs, Plan().inputs, plain, plain, partial(plain, 1)):
+        assert list(ask(function).items()) == list(inspect.signature(function).parameters.items())
+    assert len(asked) == 3

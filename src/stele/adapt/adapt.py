@@ -44,7 +44,8 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.catalogue.schema.languages import Language
 from stele.cluster.sizes import shape_of
 from stele.command.arguments import Job, Number, Positional, Some, Whole
-from stele.config.model import Sources, parse_config
+from stele.config.model import parse_config
+from stele.config.sources import Sources
 from stele.config.user_sets import merged
 from stele.errors import SteleError, unknown
 from stele.evaluate.evaluate import build, check_checkpoint, cost, encoding_of, model_of, write

@@ -6,22 +6,41 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from stele.errors import SteleError, unknown
+from stele.files.atomic import atomic_file
 from stele.files.reading import reading
 from stele.files.strict import Strict, Values, validate
 
 FOLDER = Path(__file__).parent
 ADDED = "STELE_ADDED"  # the environment variable with what config.yaml adds to the catalogue; jobs inherit it
+# what the last plan in this folder adds, for a command that is copied from it (`snakemake -p`) and run by hand
+LAST_PLAN = Path(".snakemake/stele-added.json")
 Facts = TypeVar("Facts", bound=Strict)  # a model of schema/ that says in `FILE` what it types
 
 
 def read_yaml(path: Path | str) -> Values:
     """The keys of one YAML file; a key given twice, a damaged file or a missing one is an error that names it."""
+    from stele.catalogue import parsed_yaml
+
+    with reading(path, "YAML file", "mend it"):
+        text = Path(path).read_text(encoding="utf-8")
+        value = parsed_yaml.stored(text)
+        if value is None:
+            value = _parse(text, path)
+            parsed_yaml.store(text, value)
+    if not isinstance(value, dict | None):
+        raise SteleError(f"{path}: want keys and values, found {type(value).__name__}")
+    return value or {}
+
+
+def _parse(text: str, path: Path | str) -> Any:
+    """The values of a YAML text; SteleError names the file of `path` and the line."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -43,11 +62,7 @@ def read_yaml(path: Path | str) -> Values:
 
     Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
     Loader.add_constructor("tag:yaml.org,2002:int", integer)
-    with reading(path, "YAML file", "mend it"):
-        value = yaml.load(Path(path).read_text(encoding="utf-8"), Loader)
-    if not isinstance(value, dict | None):
-        raise SteleError(f"{path}: want keys and values, found {type(value).__name__}")
-    return value or {}
+    return yaml.load(text, Loader)
 
 
 @cache
@@ -61,7 +76,7 @@ def load(name: str) -> Values:
 
     What other files hold is typed: `entries`, `whole`.
     """
-    return _load(name, os.environ.get(ADDED, ""))
+    return _load(name, _added())
 
 
 @cache
@@ -73,6 +88,30 @@ def _load(name: str, added: str) -> Values:
     return {**values, **more}
 
 
+def _added() -> str:
+    text = os.environ.get(ADDED)
+    return _last_plan() if text is None else text
+
+
+@cache
+def _last_plan() -> str:
+    with reading(LAST_PLAN, "file of additions to the catalogue", "plan anew: snakemake -n"):
+        text = LAST_PLAN.read_text(encoding="utf-8") if LAST_PLAN.is_file() else ""
+        json.loads(text or "{}")
+    return text
+
+
+def note_plan() -> None:
+    """Notes what this process adds to the catalogue, for commands of its plan that are run by hand in this folder."""
+    text = _added()
+    with suppress(OSError):  # the folder may be read-only
+        if not text:
+            LAST_PLAN.unlink(missing_ok=True)
+        elif not LAST_PLAN.is_file() or LAST_PLAN.read_text(encoding="utf-8") != text:
+            with atomic_file(LAST_PLAN) as handle:
+                handle.write(text)
+
+
 @cache
 def _entries_in(added: str) -> Mapping[str, Values]:
     return json.loads(added or "{}")
@@ -80,7 +119,7 @@ def _entries_in(added: str) -> Mapping[str, Values]:
 
 def added(name: str) -> Values:
     """What config.yaml adds to a file of the catalogue."""
-    return _entries_in(os.environ.get(ADDED, "")).get(name, {})
+    return _entries_in(_added()).get(name, {})
 
 
 def add(additions: Mapping[str, Values]) -> None:
@@ -90,9 +129,9 @@ def add(additions: Mapping[str, Values]) -> None:
     """
     values = {name: entries for name, entries in additions.items() if entries}
     text = json.dumps(values, sort_keys=True) if values else ""
-    if text != os.environ.get(ADDED, ""):
-        os.environ[ADDED] = text
+    if text != _added():
         entries.cache_clear()
+    os.environ[ADDED] = text
 
 
 @cache

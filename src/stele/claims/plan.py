@@ -201,7 +201,7 @@ def summary(plan: Plan, claims: Sequence[ClaimSelection], needs: dict[RunKey, Ne
 def cost(targets: Sequence[str], config: Path, changes: dict[str, Any], plan: Plan) -> str:
     """What it costs to build the targets and all that they still need, by stage."""
     from stele.cluster import settings
-    from stele.cluster.cost import by_stage
+    from stele.cluster.cost_page import by_stage
     from stele.cluster.work import device
     from stele.snakemake_support.patches.planning import planned
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from stele.catalogue.schema.models import ModelKeys
 from stele.cluster import settings
-from stele.command.launch import JOB
+from stele.command.parent_watch import JOB
 from stele.errors import SteleError
 
 CONDA, CONTAINER = "conda", "apptainer"

@@ -82,7 +82,7 @@ def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
         threads=job.threads,
         resources=dict(job.resources),
         attempts=1 + job.restart_times,
-        resumes=any(name == "state" for name in job.params.keys()),  # noqa: SIM118 (iterated, it gives values)
+        resumes="state" in job.rule.params.keys(),  # noqa: SIM118 (iterated, it gives values)
         local=job.is_local,
         after=tuple(str(other.log[0]) for other in dag.dependencies[job] if other.log),
         work=work,

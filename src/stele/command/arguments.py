@@ -115,7 +115,7 @@ def record_beside(job: str, folders: Sequence[str], *files: str) -> AfterValidat
 Positional = Annotated[T, POSITIONAL]  # such fields stand before the others
 Some = Annotated[tuple[T, ...], Parameter(consume_multiple=1)]  # at least one
 Whole = Annotated[int, _read(whole)]
-Seed = Annotated[int, _read(seed), Field(description="Of all random choices.")]
+Seed = Annotated[int, _read(seed), Field(description="Seed of all random choices.")]
 Number = Annotated[float, _read(number)]
 Record = Annotated[Path, Parameter(metavar="RECORD")]
 Json = Annotated[str, Parameter(metavar="JSON")]

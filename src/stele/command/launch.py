@@ -19,14 +19,13 @@ from typing import Annotated
 from pydantic import Field
 
 from stele.command.arguments import Job, Whole
-from stele.command.parent_watch import identity
+from stele.command.parent_watch import JOB, identity
 from stele.command.parse import parse
 from stele.errors import SteleError
 
 log = logging.getLogger(__name__)
 
 DEVICES = "CUDA_VISIBLE_DEVICES"
-JOB = "STELE_JOB"  # set in a job that was submitted for one rule (cluster/node.py), not in an allocation one types in
 RENDEZVOUS = "STELE_RENDEZVOUS"  # host:port where the torchruns of several nodes find each other
 SIGNALS = (
     "SIGTERM",

@@ -15,6 +15,7 @@ import time
 from functools import cache
 from pathlib import Path
 
+JOB = "STELE_JOB"  # set in a job that was submitted for one rule (cluster/node.py), not in an allocation one types in
 INTERVAL = 0.5  # seconds between two looks
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 

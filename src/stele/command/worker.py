@@ -149,9 +149,9 @@ def _request(connection: socket.socket) -> tuple[dict, array.array] | None:
             if not part:
                 raise EOFError
             message += part
-        given = json.loads(message)
-        if given["prefix"] == sys.prefix:
-            request = given
+        content = json.loads(message)
+        if content["prefix"] == sys.prefix:
+            request = content
         else:
             connection.sendall(DECLINED)
         connection.settimeout(None)

@@ -14,7 +14,8 @@ from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 
 if TYPE_CHECKING:
-    from stele.config.model import Config, Sources
+    from stele.config.model import Config
+    from stele.config.sources import Sources
 
 HELPERS = {"arguments", "load", "reader", "types"}  # modules of stele/benchmarks that read no benchmark
 

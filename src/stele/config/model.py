@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -12,12 +12,13 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from stele import catalogue
-from stele.catalogue import read_yaml, recipes
+from stele.catalogue import recipes
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model as CatalogueModel
 from stele.config.additions import additions, check_additions
+from stele.config.sources import Sources
 from stele.errors import SteleError, nearest, unknown
 from stele.files.paths import results_problem
 from stele.files.strict import Seed, Strict, Values, validate
@@ -166,46 +167,6 @@ class Config(Strict):
     results_dir: Annotated[Location, AfterValidator(os.path.normpath)] = Field(
         "results", description="where results and tables go"
     )
-
-
-class Sources:
-    """The files of a configuration (config.yaml, files of `--configfile`, `--config`), the later winning, key by key.
-
-    So that an error names the file to mend.
-
-    >>> where = Sources([("config.yaml", {"offline": False}), ("mine.yaml", {"models": {"a": {}}})])
-    >>> where("models", "a", "base"), where("offline"), where("seeds")
-    ('mine.yaml: models.a.base', 'config.yaml: offline', 'config.yaml: seeds')
-    """
-
-    def __init__(self, files: Iterable[tuple[str, Values]]) -> None:
-        self.files = list(files)
-
-    def __call__(self, *key: str | int) -> str:
-        return f"{self.name(*key)}: {'.'.join(map(str, key))}"
-
-    def name(self, *key: str | int) -> str:
-        """The last file among those that hold most of a key's path."""
-        deepest, last = max((_depth(values, key), n) for n, (_, values) in enumerate(self.files))
-        return self.files[last if deepest else 0][0]
-
-
-def _depth(values: Any, key: tuple[str | int, ...]) -> int:
-    """How many parts of a key's path some values have."""
-    for depth, part in enumerate(key):
-        try:
-            values = values[part]
-        except (KeyError, IndexError, TypeError):
-            return depth
-    return len(key)
-
-
-def read_sources(workflow) -> Sources:
-    """The files that Snakemake has merged, read again: a key given twice in a file is an error here and not there."""
-    of_command_line = list(workflow.overwrite_configfiles)  # --configfile
-    own = [path for path in workflow.configfiles if path not in of_command_line]
-    files = [(os.path.relpath(path), read_yaml(path)) for path in [*own, *of_command_line]]
-    return Sources([*files, ("--config", workflow.config_settings.config)])
 
 
 def parse_config(values: Values, where: Sources | None = None) -> Config:

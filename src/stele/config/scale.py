@@ -50,13 +50,13 @@ def is_file(name: str) -> bool:
 
 def check_stamp(folder: Path, scale: str, way_out: str) -> None:
     """Refuses to put a second scale into a folder; stamps a new one."""
-    found = read_stamp(folder)
-    if found and found != scale:
+    stamp = read_stamp(folder)
+    if stamp and stamp != scale:
         raise SteleError(
-            f"{folder}/ holds what belongs to scale {found!r} and this run is of scale {scale!r}: "
+            f"{folder}/ holds what belongs to scale {stamp!r} and this run is of scale {scale!r}: "
             f"{way_out} or remove {folder}/"
         )
-    if not found:
+    if not stamp:
         with atomic_file(folder / STAMP) as handle:
             handle.write(f"{scale}\n")
 

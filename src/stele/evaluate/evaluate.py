@@ -331,7 +331,7 @@ def _in_foreground() -> bool:
 def cost(targets: Sequence[str], config: Path, named: str, on_cluster: bool) -> str:
     """Downloads, disk, memory and hours of building the targets, `named` so, and all that they still need."""
     from stele.cluster import settings
-    from stele.cluster.cost import markdown, on_one_machine
+    from stele.cluster.cost_page import markdown, on_one_machine
     from stele.cluster.work import device
     from stele.snakemake_support.patches.planning import planned
 

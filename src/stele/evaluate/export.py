@@ -68,7 +68,7 @@ class Measured(NamedTuple):
 class Export(Job):
     results_dir: ResultsFolder = Path("results")
     format: Literal["mteb", "model_index", "csv"]
-    """Of the results that leave."""
+    """Format of the exported results."""
     model: str | None = None
     """A key of models.yaml or config.yaml; default: all."""
     to: Path | None = None

@@ -53,9 +53,9 @@ OVERDRAW = 2  # candidates whose texts are read for each pair that is wanted, at
 class KnowledgePairs(inputs.PartJob):
     output: Annotated[NewRecord, record_of(JOB)]
     memory_mb: Whole
-    """Of the job; a quarter for its join of links."""
+    """Memory of the job; its join of links has a quarter."""
     threads: Whole = 1
-    """Of the join."""
+    """CPU threads of the join of links."""
 
 
 def run(args: KnowledgePairs) -> None:

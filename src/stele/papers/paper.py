@@ -10,6 +10,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -100,8 +101,14 @@ def read_paper(folder: Path) -> Paper:
     key = folder.resolve().name
     for path in (folder / FILE, PAPER_TABLES / key / FILE):
         if path.is_file():
-            return validate(Paper, read_yaml(path), str(path))
+            return _read_paper(path, path.read_bytes())
     return Paper(name=key)
+
+
+@lru_cache(maxsize=256)
+def _read_paper(path: Path, content: bytes) -> Paper:
+    """By the bytes of its file: each of its parts asks for it."""
+    return validate(Paper, read_yaml(path), str(path))
 
 
 def papers_in(specs: Path = PAPER_TABLES) -> dict[str, Paper]:

@@ -54,13 +54,13 @@ def merge(targets: Iterable[Target]) -> Target:
     """One target from several levels, the later winning; a language and an average exclude each other."""
     merged: dict = {}
     for target in targets:
-        given = target.model_dump(exclude_unset=True)
-        if "language" in given:
+        values = {name: getattr(target, name) for name in target.model_fields_set}
+        if "language" in values:
             merged.pop("average", None)
-        if "average" in given:
+        if "average" in values:
             merged.pop("language", None)
-        merged |= given
-    return Target(**merged)
+        merged |= values
+    return Target.model_construct(**merged)
 
 
 def resolve(target: Target) -> CellSource | None:

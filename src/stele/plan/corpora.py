@@ -104,10 +104,10 @@ class Corpora:
 
     def shards(self, language: str) -> int:
         """Parts that a Wikipedia's dump is cut into, each a job; a user's own, in one file without an index, is one."""
-        own, wiki = self._own_dump(language), self.wiki(language)
-        if own and not own.shared:
+        users_dump, wiki = self._own_dump(language), self.wiki(language)
+        if users_dump and not users_dump.shared:
             return 1
-        return shards_of(self.settings.sizes, wiki, own.size if own else self._known_dumps.get(wiki))
+        return shards_of(self.settings.sizes, wiki, users_dump.size if users_dump else self._known_dumps.get(wiki))
 
     def dump_mb(self, *languages: str) -> int:
         """About how many MB the dumps of some Wikipedias have: what time, memory and disk are reckoned by."""

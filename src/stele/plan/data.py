@@ -89,8 +89,8 @@ class Data:
         in_scale = None if users else sizes.benchmarks.get(benchmark, sizes.languages)
         # a benchmark's own list is what the papers' tables show; real data are taken with all their languages
         whole = entry.whole and (users or not self.settings.generated)
-        own = self.languages_of(entry.judgments[0]) if whole else entry.languages
-        return [c for c in own if _is_among(c, in_scale) and _is_among(c, self.settings.config.languages)]
+        codes = self.languages_of(entry.judgments[0]) if whole else entry.languages
+        return [c for c in codes if _is_among(c, in_scale) and _is_among(c, self.settings.config.languages)]
 
     def read_languages(self, benchmark: str) -> list[str]:
         """The languages of the parts that a benchmark reads: those that are built, but of one pool always all."""
@@ -115,10 +115,10 @@ class Data:
         Where each language has files of its own, only those of the languages that are read.
         """
         entry = datasets.dataset(dataset)
-        own = self.languages_of(dataset)
+        codes = self.languages_of(dataset)
         in_scale = None if self.users_folder(dataset) else self.settings.sizes.languages
         read = self._languages_read(dataset) if datasets.chosen_by_language(entry) else None
-        return [c for c in own if (in_scale is None or c in in_scale) and (read is None or c in read)]
+        return [c for c in codes if (in_scale is None or c in in_scale) and (read is None or c in read)]
 
     def _languages_read(self, dataset: str) -> set[str] | None:
         """The languages that benchmarks and training sets read of a dataset; None where nothing reads it."""
@@ -157,13 +157,13 @@ class Data:
 
     def mixture_problem(self, reader: str, names: Iterable[str]) -> str | None:
         """Why datasets that are read together do not fit: some are the user's, the others of a generated world."""
-        own = [name for name in self.of_the_world(names) if self.users_folder(name)]
-        lacking = [name for name in self.of_the_world(names) if name not in own]
-        if not (self.settings.generated and own and lacking):
+        users = [name for name in self.of_the_world(names) if self.users_folder(name)]
+        lacking = [name for name in self.of_the_world(names) if name not in users]
+        if not (self.settings.generated and users and lacking):
             return None
         wanted = ", ".join(f"{name}: YOUR_FOLDER" for name in lacking)
         return (
-            f"{reader}: {', '.join(own)} is yours, but {', '.join(lacking)} would be generated, which is about another "
+            f"{reader}: {', '.join(users)} is yours, but {', '.join(lacking)} would be generated, which is about another "
             f"world. Add to config.yaml: user_data: {{{wanted}}}"
         )
 

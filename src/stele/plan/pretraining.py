@@ -69,14 +69,14 @@ class Pretraining:
         """
         base = self.models[model].base
         root = self.models.root(base)
-        said: dict[str, Values] = {}
+        overrides: dict[str, Values] = {}
         for origin, values in self.models.encoding_overrides(base):
-            said[origin] = {**values, **said.get(origin, {})}
-        said = {origin: values for origin, values in said.items() if values}
+            overrides[origin] = {**values, **overrides.get(origin, {})}
+        overrides = {origin: values for origin, values in overrides.items() if values}
         adapt = self.settings.config.adapt
         is_adapted = adapt is not None and base == adapt.base
         is_encoder = self.models[root].is_complete or root not in catalogue.entries(Model) or is_adapted
-        return f" {flags({'encoding': as_json(said)})}" if said and is_encoder else ""
+        return f" {flags({'encoding': as_json(overrides)})}" if overrides and is_encoder else ""
 
     def attention_window(self, model: str) -> int | None:
         """The window that a pretraining of a model's chain converted its attention to; None: it is full."""

@@ -44,8 +44,8 @@ class Protocols:
 
     def protocol(self, benchmark: str, setting: str) -> Benchmark:
         """A benchmark's entry, with what a setting reads and measures in place of it."""
-        own = self.settings.get(benchmark, {}).get(setting, {})
-        replaced = {key: own[key] for key in ("data", "judgments", "metrics") if key in own}
+        entry = self.settings.get(benchmark, {}).get(setting, {})
+        replaced = {key: entry[key] for key in ("data", "judgments", "metrics") if key in entry}
         return self.data.benchmark(benchmark).model_copy(update=replaced)
 
     def datasets(self, row: RunKey) -> list[str]:

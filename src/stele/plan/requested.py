@@ -34,8 +34,8 @@ class RowsOfToday(Rows):
 
     def _without_standin(self, model: str) -> Problem | None:
         settings, root = self.upstream.paths.settings, self.models.root(model)
-        own = settings.config.models.get(root)
-        if not settings.generated or self.world.standin(root) or (own and own.checkpoint):
+        user_model = settings.config.models.get(root)
+        if not settings.generated or self.world.standin(root) or (user_model and user_model.checkpoint):
             return None
         if "checkpoint" not in self.models.checkpoint_source(root):
             return None
@@ -51,9 +51,9 @@ class Today(NamedTuple):
 
 def make_today(rows: Rows, world: World) -> Today:
     """The plan of these tables, beside the rows of all others."""
-    own, upstream = RowsOfToday(rows.upstream, world), rows.upstream
-    tables = Tables(upstream.paths, upstream.models, upstream.protocols, own, (TODAY,))
-    return Today(tables, Figures(upstream.paths, upstream.protocols, own, (TODAY,)))
+    rows_of_today, upstream = RowsOfToday(rows.upstream, world), rows.upstream
+    tables = Tables(upstream.paths, upstream.models, upstream.protocols, rows_of_today, (TODAY,))
+    return Today(tables, Figures(upstream.paths, upstream.protocols, rows_of_today, (TODAY,)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,8 +97,8 @@ class RequestedOutputs:
     def downloads(self) -> list[str]:
         """The records of all that the chosen tables and the user's own models need from outside, each once."""
         rows = [self.rows.downloads(row) for row in self.all_rows if self.rows.problem(row) is None]
-        own = [key for key in self.tables.paths.settings.config.models if self._can_be_had(key)]
-        return sorted(set().union(*rows, *map(self.sources.of_model, own)))
+        user_models = [key for key in self.tables.paths.settings.config.models if self._can_be_had(key)]
+        return sorted(set().union(*rows, *map(self.sources.of_model, user_models)))
 
     def _can_be_had(self, model: str) -> bool:
         """Whether a model has a checkpoint, and its weights and texts can be had."""
@@ -122,8 +122,9 @@ class RequestedOutputs:
     def context(self) -> dict[str, Any]:
         """What tables and figures must know beside results: the scale, why rows cannot be built, rows of one's own."""
         settings, data = self.tables.paths.settings, self.availability.data
-        own = {row: self.today.tables.rows.problem(row) for row in self.rows_of_today}
-        problems = own | {row: self.rows.problem(row) for row in self.all_rows}  # a paper's row is built with it
+        problems_of_today = {row: self.today.tables.rows.problem(row) for row in self.rows_of_today}
+        # a row of a paper is built with the papers, and has their problem
+        problems = problems_of_today | {row: self.rows.problem(row) for row in self.all_rows}
         every = [*problems]
         extra = {table: of.extra_rows(table) for of in (self.tables, self.today.tables) for table in of.specs}
         added = dict.fromkeys(model for models in extra.values() for model in models)

@@ -105,8 +105,8 @@ class Retrieval:
 
     def windows(self, row: RunKey) -> str:
         """The option by which documents are encoded in windows; none where passages are encoded as they are."""
-        own, protocol = self.protocols.windows(row), self.protocols.data.benchmark(row.benchmark).windows
-        windows = own or (protocol and protocol.given())
+        of_setting, protocol = self.protocols.windows(row), self.protocols.data.benchmark(row.benchmark).windows
+        windows = of_setting or (protocol and protocol.given())
         return flags({"windows": as_json(windows)}) if windows else ""
 
     def field(self, row: RunKey) -> str:
@@ -123,11 +123,11 @@ class Retrieval:
 
     def calibration(self, row: RunKey, seeds: str) -> str:
         """The options by which vectors are calibrated; none where a setting takes them as they are."""
-        own = self.protocols.setting(row.benchmark, row.setting)
-        if "calibration" not in own:
+        entry = self.protocols.setting(row.benchmark, row.setting)
+        if "calibration" not in entry:
             return ""
-        learnt = self.paths.calibration(row.model, own["calibration"], seeds)
-        return flags({"calibration": learnt, "operation": own["operation"]})
+        learnt = self.paths.calibration(row.model, entry["calibration"], seeds)
+        return flags({"calibration": learnt, "operation": entry["operation"]})
 
     def inputs(self, w) -> Inputs:
         if self._gives_vectors(row_of(w)):

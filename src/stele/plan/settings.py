@@ -62,7 +62,7 @@ class Settings:
             raise unknown("language", code, self.languages, "catalogue/languages.yaml and add_languages")
         return self.languages[code]
 
-    @property
+    @cached_property
     def scale_folder(self) -> str:
         """The scale's name as a folder: a file of the user's own is called by its stem."""
         return Path(self.scale).stem

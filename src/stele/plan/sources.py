@@ -134,9 +134,11 @@ class Sources:
         """
         if model in recipes.generator_models():
             return {"generator": True}
-        said = {origin: values for origin, values in self.models.encoding_overrides(model, of_root=False) if values}
-        direct = self.models[model].is_complete or "config" in said or model in self.settings.config.cards
-        return {"encoding": as_json(said)} if direct else {}
+        overrides = {
+            origin: values for origin, values in self.models.encoding_overrides(model, of_root=False) if values
+        }
+        direct = self.models[model].is_complete or "config" in overrides or model in self.settings.config.cards
+        return {"encoding": as_json(overrides)} if direct else {}
 
     # --- downloads ----------------------------------------------------------------------------------------------------
     @cached_method

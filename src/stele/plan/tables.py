@@ -95,10 +95,10 @@ class Tables:
     # --- results ------------------------------------------------------------------------------------------------------
     def results(self, table: str) -> list[str]:
         """The results that a table waits for: its rows that can be built."""
-        own = self.seeds(table)
+        seeds_of_rows = self.seeds(table)
         rows = [row for row in self.rows_of(table) if self.rows.problem(row) is None]
-        by_seed = [path for row, seeds in own.items() for path in self.seed_results(row, seeds)]
-        return sorted([*by_seed, *(self.paths.result(row) for row in rows if row not in own)])
+        by_seed = [path for row, seeds in seeds_of_rows.items() for path in self.seed_results(row, seeds)]
+        return sorted([*by_seed, *(self.paths.result(row) for row in rows if row not in seeds_of_rows)])
 
     def seed_results(self, row: RunKey, seeds: Iterable[str]) -> list[str]:
         """The files of single seeds of a row."""
@@ -112,18 +112,18 @@ class Tables:
         """
         from stele.papers.table import load_spec
 
-        own, ours = load_spec(self.specs[table]).seeds, self.paths.settings.config.seeds
+        seeds_of_table, ours = load_spec(self.specs[table]).seeds, self.paths.settings.config.seeds
         seeds = {}
-        for row in self.rows_of(table) if own.names() else ():
+        for row in self.rows_of(table) if seeds_of_table.names() else ():
             if self.rows.problem(row) is None and self.protocols.recipe(row.benchmark, row.setting) is not None:
                 trained = self.models.pretraining_of(row.model)
-                seeds[row] = own.names(ours.pretraining if trained else [0], ours.finetuning)
+                seeds[row] = seeds_of_table.names(ours.pretraining if trained else [0], ours.finetuning)
         return seeds
 
     def seed_files(self) -> dict[str, str]:
         """The files of single seeds that tables read -> the names of their rows."""
-        own = [item for table in self.specs for item in self.seeds(table).items()]
-        return {path: row.name for row, seeds in own for path in self.seed_results(row, seeds)}
+        rows = [item for table in self.specs for item in self.seeds(table).items()]
+        return {path: row.name for row, seeds in rows for path in self.seed_results(row, seeds)}
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def inputs(self, w) -> Inputs:

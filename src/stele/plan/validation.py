@@ -7,7 +7,7 @@ from typing import Any
 
 from stele import catalogue
 from stele.catalogue import recipes
-from stele.config.model import Sources
+from stele.config.sources import Sources
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 from stele.plan.plan import Plan

@@ -45,7 +45,7 @@ class Rerank(ResumableJob):
     benchmark: str
     """Its name in benchmarks.yaml."""
     languages: Some[str]
-    """Of queries and documents: en-de."""
+    """Pairs of a query language and a document language: en-de."""
     recipe: Json
     """The scorer, and how it is trained."""
     data: Datasets

@@ -57,7 +57,7 @@ class Retrieve(ResumableJob, CalibratedJob):
     benchmark: str
     """Its name in benchmarks.yaml."""
     languages: Some[str]
-    """Of the benchmark."""
+    """Languages of the benchmark."""
     data: Datasets
     depth: Whole = 100
     """Passages a query."""

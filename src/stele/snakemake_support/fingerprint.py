@@ -36,6 +36,7 @@ def _name(module: str) -> str:
     return module if package == SIBLING else ""
 
 
+@cache
 def _path(module: str) -> Path | None:
     """The file of a module given without the package's name ("training.loop"), None when there is none."""
     base = _root(module) / module.replace(".", "/")
@@ -115,22 +116,26 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
     Stele's own __init__ is left out: it offers users what no command reads.
     """
     seen: dict[str, str] = {}
-    todo = list(modules)
+    todo = [module for module in modules if _is_module(module)]
     while todo:
         module = todo.pop()
-        path = _path(module)
-        if not module or path is None or module in seen:
-            continue  # the package itself, or an attribute of a module
-        seen[module], imported = _read(path)
-        todo.extend(imported)
-        todo.extend(p for p in _parents(module))
+        if module not in seen:
+            seen[module], _ = _read(_path(module))
+            todo.extend(_loaded_before(module))
     return seen
 
 
-def _parents(module: str) -> Iterable[str]:
-    """The packages of a module: their __init__ runs before it."""
+def _is_module(name: str) -> bool:
+    """Whether a name is a module's: neither the package itself nor an attribute of a module."""
+    return bool(name) and _path(name) is not None
+
+
+@cache
+def _loaded_before(module: str) -> tuple[str, ...]:
+    """The modules that a module imports, and its packages, whose __init__ runs before it."""
     parts = module.split(".")
-    return (".".join(parts[:n]) for n in range(1, len(parts)))
+    packages = (".".join(parts[:n]) for n in range(1, len(parts)))
+    return tuple(filter(_is_module, (*_read(_path(module))[1], *packages)))
 
 
 def package_modules(package: str) -> list[str]:

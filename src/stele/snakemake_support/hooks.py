@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shlex
 import sys
 from pathlib import Path
+from types import ModuleType
 
+from stele import catalogue
 from stele.artifacts.integrity import VERIFY_WHOLE
-from stele.cluster import job_environment, preflight, requests, settings
+from stele.cluster import cost_page, job_environment, preflight, requests, settings
+from stele.cluster.work import device
 from stele.command.parent_watch import hear_interrupts, identity
-from stele.config.model import parse_config, read_sources
+from stele.config.model import parse_config
 from stele.config.scale import check_stamp
+from stele.config.sources import read_sources
 from stele.errors import SteleError
 from stele.files.strict import Values
 from stele.plan.plan import Plan, make_plan
 from stele.plan.validation import check
-from stele.snakemake_support import interrupts, locks, progress, rule_directives, run_tables
-from stele.snakemake_support.patches import slurm_patches, snakemake_patches
+from stele.snakemake_support import interrupts, locks, rule_directives, run_tables, summary
+from stele.snakemake_support.patches import dry_runs, slurm_patches, snakemake_patches
 from stele.snakemake_support.validate_catalogue import validate_catalogue
+
+NEW_OBJECTS = 100_000  # between two looks for garbage: all of a plan stays, and looking through it takes long
 
 
 def setup(values: Values, workflow) -> Plan:
@@ -35,6 +42,8 @@ def setup(values: Values, workflow) -> Plan:
     # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     hear_interrupts()
+    dry_runs.keep_signatures()
+    gc.set_threshold(NEW_OBJECTS)
     try:
         # the cluster's settings, and the software of the jobs
         settings.read()  # an error in cluster.yaml comes before its names are used
@@ -56,30 +65,41 @@ def setup(values: Values, workflow) -> Plan:
             outside = job_environment.outside_folders(plan.settings.config, plan.models.all.values())
             job_environment.bind([root, *outside])
         if workflow.is_main_process:
+            catalogue.note_plan()
             scale = plan.settings
             print(f"Stele: scale {scale.scale} ({scale.why}): {scale.sizes.title}", file=sys.stderr)
             locks.clear_stale_locks()
             snakemake_patches.name_nearest_targets(plan)
             snakemake_patches.name_living_run()
             if workflow.output_settings.dryrun:
+                dry_runs.print_few_jobs()
+                dry_runs.skip_environments()
                 atexit.register(_show_cost, plan, workflow)  # a dry run has no hooks
             else:
-                progress.install(workflow)
+                _overview().install(workflow)
         return plan
     except SteleError as error:
         raise _workflow_error(error) from None
 
 
+def _overview() -> ModuleType:
+    """The overview of a run, imported where there is one: it draws with rich, which a dry run does without."""
+    from stele.snakemake_support import progress
+
+    return progress
+
+
 def _show_cost(plan: Plan, workflow) -> None:
-    """The last line of a dry run: what its jobs will take, on the cores that they would run on."""
+    """The end of a dry run: its jobs by rule, where they are not printed, and what all take on the cores they have."""
     jobs = requests.job_requests(plan, workflow.dag) if workflow.scheduler else []
     if not jobs:
         return  # nothing could be planned, or nothing is left to be done
-    from stele.cluster.cost import of_this_plan
-
+    if dry_runs.FEW_JOBS.applies() and not dry_runs.prints_jobs(workflow):
+        print(cost_page.by_rule(jobs, device(settings.read().gpu_model)), file=sys.stderr)
+        print("Stele: each job, its command and why it runs: the same with -p", file=sys.stderr)
     on_cluster = os.environ.get("STELE_SHOW_JOBS") == "1"
     gpus = on_cluster or Path("/proc/driver/nvidia/version").exists()
-    print(f"Stele: {of_this_plan(jobs, None if on_cluster else workflow.cores or 1, gpus)}", file=sys.stderr)
+    print(f"Stele: {cost_page.of_this_plan(jobs, None if on_cluster else workflow.cores or 1, gpus)}", file=sys.stderr)
 
 
 def _workflow_error(error: SteleError) -> Exception:
@@ -160,7 +180,7 @@ def on_start(plan: Plan, workflow) -> None:
     wanted = os.environ.get("STELE_USE_WORKER") == "1" and not job_environment.methods(workflow)
     if wanted and "STELE_WORKER" not in os.environ:
         _start_worker()
-    progress.begin(plan, workflow)
+    _overview().begin(plan, workflow)
     interrupts.end_jobs_when_interrupted()
 
 
@@ -193,11 +213,11 @@ def _write_manifest(plan: Plan, workflow) -> None:
 
 def on_end(plan: Plan, workflow) -> None:
     """`onsuccess` and `onerror`: renders unfinished tables, writes the manifest, prints the summary."""
-    progress.end()
+    _overview().end()
     if not interrupts.interrupted.is_set():
         run_tables.finish_tables(plan, workflow)
     _write_manifest(plan, workflow)
     locks.forget()
     os.environ.pop("STELE_WORKER", None)
-    if progress.wanted():
-        progress.show_summary(workflow)
+    if summary.wanted():
+        summary.show_summary(workflow)

@@ -1,4 +1,4 @@
-"""A run on a terminal: a line a stage, an estimate of the end, failures as they happen; a summary when it has ended.
+"""A run on a terminal: a line a stage, an estimate of the end, and failures as they happen.
 
 `make tables` turns it on (`STELE_PROGRESS=1`). The lines take the place of Snakemake's own on the terminal; its log
 file has them all. Where standard error is no terminal, Snakemake's lines stay.
@@ -7,15 +7,11 @@ file has them all. Where standard error is no terminal, Snakemake's lines stay.
 from __future__ import annotations
 
 import atexit
-import csv
 import logging
 import os
-import sys
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +27,14 @@ from stele.cluster.requests import estimate
 from stele.cluster.work import Work, cpu_seconds
 from stele.files.formats import duration
 from stele.plan.plan import Plan
+from stele.snakemake_support.summary import page, title, wanted
 
 SHOWN = 4  # running jobs of which the log's last line is shown
 TAIL = 4_096  # bytes of a log in which its last line is looked for
-LISTED = 8  # failed jobs of a summary
 WIDE = 72  # columns of a terminal wide enough for bars
 PRIOR = 60.0  # estimated seconds of jobs after which the pace of this machine counts as much as the estimate
 STREAM = "DefaultStreamHandler"  # Snakemake's name of its handler for the terminal
 TOLD_BY_THE_JOB = ("RuleException", "SpawnedJobError")  # repeats the command of a job whose failure is shown anyway
-
-
-def wanted() -> bool:
-    """Whether an overview of this run is wanted."""
-    return os.environ.get("STELE_PROGRESS") == "1"
 
 
 def seconds_left(left: float, done: float, elapsed: float, cores: int) -> float:
@@ -242,65 +233,3 @@ def end() -> None:
     shown = terminal()
     if shown:
         shown.stop()
-
-
-# --- after the run ----------------------------------------------------------------------------------------------------
-def states(tables: Iterable[str]) -> Counter[str]:
-    """The number of cells by state in some tables' CSV files; files that do not exist are left out.
-
-    A cell of today's encoders has a line for each source, one after the other, and counts once.
-    """
-    counts: Counter[str] = Counter()
-    for path in tables:
-        if not Path(path).exists():
-            continue
-        with open(path, encoding="utf-8", newline="") as handle:
-            previous = None
-            for line in csv.DictReader(handle):
-                cell = (line["row"], line["column"]) if "source" in line else None
-                if cell is None or cell != previous:
-                    counts[line["state"]] += 1
-                previous = cell
-    return counts
-
-
-def title(job: Any) -> str:
-    """A job's message in a line, else the name of its rule."""
-    return job.message.partition("\n")[0] if job.message else job.rule.name
-
-
-def page(dag: Any) -> str:
-    """The first existing page that a run was to build, the page of all tables before single ones; else ""."""
-    for rule in ("all_tables", "today_tables", "table"):
-        for path in sorted(str(job.output.html) for job in dag.jobs if job.rule.name == rule):
-            if Path(path).exists():
-                return path
-    return ""
-
-
-def summary_lines(workflow: Any, seconds: float) -> list[str]:
-    """The summary of a run of `seconds`: jobs, cells by state, failures with their logs, the page to open."""
-    dag, failed = workflow.dag, workflow.scheduler.failed
-    jobs = [job for job in dag.jobs if dag.needrun(job)]
-    done = sum(dag.finished(job) for job in jobs)
-    counts = {"done": done, "failed": len(failed), "not run": len(jobs) - done - len(failed)}
-    jobs_by_state = ", ".join(f"{number} {state}" for state, number in counts.items() if number)
-    summary = [f"{duration(seconds)}; jobs: {jobs_by_state}"]
-    for job in sorted(failed, key=lambda job: job.jobid)[:LISTED]:
-        summary += [f"failed: {title(job)}", *(f"  {log}" for log in job.log)]
-    if len(failed) > LISTED:
-        summary.append(f"... and {len(failed) - LISTED} more that failed")
-    cells = states(job.output.csv for job in dag.jobs if job.rule.name == "table")
-    if cells:
-        summary.append(f"cells: {', '.join(f'{number} {state}' for state, number in cells.most_common())}")
-    first_page = page(dag)
-    if first_page:
-        summary.append(f"open {first_page}")
-    return summary
-
-
-def show_summary(workflow: Any) -> None:
-    """Prints the summary of a run that has ended, with its planning."""
-    logs = [f"whole log: {os.path.relpath(log)}" for log in workflow.logger_manager.get_logfile()]
-    seconds = (datetime.now() - workflow.start_time).total_seconds()
-    print("", *summary_lines(workflow, seconds), *logs, sep="\n", file=sys.stderr)

@@ -58,7 +58,7 @@ def _request(workflow: Any, rule: Any, plan: Plan) -> None:
     settings, written = workflow.resource_settings, rule.ruleinfo
     if written.threads is None and rule.name not in settings.overwrite_threads:
         rule.resources["_cores"] = job_threads(rule.name, plan)
-    own = written.resources[1] if written.resources else {}
-    requested = {name: value for name, value in job_resources(rule.name, plan).items() if name not in own}
+    in_rule_file = written.resources[1] if written.resources else {}
+    requested = {name: value for name, value in job_resources(rule.name, plan).items() if name not in in_rule_file}
     rule.resources.update(requested)
     rule.resources.update(settings.overwrite_resources.get(rule.name, {}))

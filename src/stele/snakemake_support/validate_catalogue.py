@@ -1,16 +1,27 @@
-"""All files of the catalogue, checked at once when the workflow is read, so that no job has to."""
+"""All files of the catalogue, checked at once when the workflow is read, so that no job has to.
+
+They are checked once: a note says of which files and code no error was found.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
-from functools import cache, partial
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Any
+
+import pydantic
 
 from stele import catalogue
 from stele.catalogue import models as named_models
 from stele.catalogue import recipes, scales
 from stele.catalogue.schema import Facts, adaptation, benchmarks, costs, datasets, languages, models, published
 from stele.evaluation import ranx_metrics
+from stele.files.atomic import atomic_file
+from stele.files.digests import digest
 from stele.files.strict import validate
 from stele.plan.rows import check_settings
 
@@ -21,6 +32,7 @@ def _typed(kind: Any) -> Check:
     return partial(validate, kind)
 
 
+NOTE = Path(".snakemake/stele-catalogue")
 FILES: dict[str, Check] = {  # by path below stele/
     "catalogue/languages.yaml": _typed(dict[str, languages.Language]),
     "catalogue/datasets.yaml": _typed(dict[str, datasets.Dataset]),
@@ -47,8 +59,24 @@ FILES: dict[str, Check] = {  # by path below stele/
 }
 
 
-@cache
-def validate_catalogue() -> None:
+def validate_catalogue(note: Path = NOTE) -> None:
     """Raises SteleError for the first wrong file: the file, the key, the nearest valid key."""
+    state = _state()
+    with suppress(OSError):
+        if note.read_bytes() == state.encode():
+            return
     for name, check in FILES.items():
         check(catalogue.shipped(name), name)
+    with suppress(OSError), atomic_file(note) as handle:  # the folder may be read-only
+        handle.write(state)
+
+
+def _state() -> str:
+    """A digest of what a check depends on: the files and code of Stele, by size and time, Python and pydantic."""
+    folder, found = catalogue.FOLDER.parent, []
+    for place, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith((".py", ".yaml")):
+                status = os.stat(os.path.join(place, name))
+                found.append([place, name, status.st_size, status.st_mtime_ns])
+    return digest([sys.version, pydantic.VERSION, sorted(found)])

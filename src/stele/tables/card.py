@@ -25,7 +25,7 @@ FORMATS = {".md": to_markdown, ".html": to_html}
 
 class Card(Job):
     results: Some[Path]
-    """Of one seed, of one model."""
+    """Result files of one model and one seed."""
     user_data: tuple[str, ...] = ()
     """Taken from the user's folders."""
     output: Some[Annotated[Path, ends_in(*FORMATS)]]

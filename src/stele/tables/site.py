@@ -56,7 +56,7 @@ class Site(Job):
     """The folder to write."""
     specs: SpecsFolder = Path("paper_tables")
     format: Literal["html", "md"] = "html"
-    """Of the pages."""
+    """Format of the pages."""
 
 
 def run(args: Site) -> None:

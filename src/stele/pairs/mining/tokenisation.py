@@ -25,7 +25,7 @@ class TokenisationJob(Job):
     """A job that tokenises mined texts."""
 
     recipe: Json
-    """Of the pairs."""
+    """Recipe of the pairs."""
     pairs: Record
     """record.json of the pairs of texts."""
     tokenizer: Record

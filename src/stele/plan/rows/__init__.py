@@ -114,8 +114,8 @@ def check_settings(values: Values, where: str) -> None:
         for name, entry in settings.items():
             at = "settings", benchmark, name
             kind = choice(entry, "kind", _kinds().names(), where, at, required=True)
-            own = {key: value for key, value in entry.items() if key != "kind"}
-            validate(_kinds().get(kind).Setting, own, where, at, ["kind"])
+            keys_of_kind = {key: value for key, value in entry.items() if key != "kind"}
+            validate(_kinds().get(kind).Setting, keys_of_kind, where, at, ["kind"])
     for benchmark, aliases in typed.aliases.items():
         for setting in aliases.values():
             if setting not in (valid := typed.settings.get(benchmark, {})):

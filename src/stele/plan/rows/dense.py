@@ -75,8 +75,8 @@ class Dense(Kind):
     def downloads(self, row: RunKey) -> set[str]:
         """The records of all datasets and checkpoints that a row needs."""
         parts = self.upstream
-        own = parts.sources.of_recipe(self._recipe(row)) | parts.sources.of_model(row.model)
-        return parts.protocols.records(row) | own
+        of_model = parts.sources.of_recipe(self._recipe(row)) | parts.sources.of_model(row.model)
+        return parts.protocols.records(row) | of_model
 
 
 class Vectors(Dense):

@@ -30,9 +30,9 @@ class Fused(Kind):
 
     def parts(self, row: RunKey) -> tuple[RunKey, RunKey]:
         """The rows of term matching and of dense retrieval."""
-        own = self.upstream.protocols.setting(row.benchmark, row.setting)
-        term = RunKey(row.benchmark, own["term"], self._term_setting(row.benchmark))
-        return term, row._replace(setting=own["dense"])
+        setting = self.upstream.protocols.setting(row.benchmark, row.setting)
+        term = RunKey(row.benchmark, setting["term"], self._term_setting(row.benchmark))
+        return term, row._replace(setting=setting["dense"])
 
     def _term_setting(self, benchmark: str) -> str:
         """The setting in which term matching searches: `direct`, or else the first of its kind."""
@@ -62,8 +62,8 @@ class Fused(Kind):
         (term, of_terms), (dense, _) = self._kinds(row)
         paths = {"term": f"{term.path}/{of_terms.seeds(term)[0]}", "dense": f"{dense.path}/{seeds}"}
         records = {name: self.upstream.paths.results(f"{path}/retrieval.json") for name, path in paths.items()}
-        own = {"folds": self.folds} if self.folds else {}
-        return {**records, "data": list(self.data(row).values()), **own}
+        folds = {"folds": self.folds} if self.folds else {}
+        return {**records, "data": list(self.data(row).values()), **folds}
 
     def data(self, row: RunKey) -> dict[str, str]:
         """`dataset:part` -> record of the topics and judgments."""
@@ -78,8 +78,8 @@ class Fused(Kind):
 
     def recipe(self, row: RunKey) -> dict[str, Any]:
         """How scores are made comparable."""
-        own = self.upstream.protocols.setting(row.benchmark, row.setting)
-        return {key: own[key] for key in Fusion.model_fields if key in own}
+        setting = self.upstream.protocols.setting(row.benchmark, row.setting)
+        return {key: setting[key] for key in Fusion.model_fields if key in setting}
 
     def seeds(self, row: RunKey) -> list[str]:
         """The seeds of the dense retrieval; term matching has no seeds."""
@@ -87,8 +87,8 @@ class Fused(Kind):
         return of_vectors.seeds(dense)
 
     def downloads(self, row: RunKey) -> set[str]:
-        own = {self.folds} if self.folds else set()
-        return own.union(self.data(row).values(), *(kind.downloads(part) for part, kind in self._kinds(row)))
+        folds = {self.folds} if self.folds else set()
+        return folds.union(self.data(row).values(), *(kind.downloads(part) for part, kind in self._kinds(row)))
 
 
 KINDS = {"fused": Fused}

@@ -46,9 +46,9 @@ class Lexical(Kind):
 
     def recipe(self, row: RunKey) -> Values:
         """How the setting searches, and the model's expansion where it has one."""
-        own = self.upstream.protocols.setting(row.benchmark, row.setting)
+        setting = self.upstream.protocols.setting(row.benchmark, row.setting)
         expansion = self.upstream.models[row.model].rm3
-        recipe = {key: own[key] for key in self.Setting.model_fields if key in own}
+        recipe = {key: setting[key] for key in self.Setting.model_fields if key in setting}
         return recipe | ({"rm3": expansion.given()} if expansion else {})
 
     def seeds(self, row: RunKey) -> list[str]:

@@ -69,16 +69,18 @@ class Reranked(Dense):
 
     def _problem(self, row: RunKey) -> Problem | None:
         """Why no pair of languages can be built."""
-        own, scorer = self.upstream.protocols.setting(row.benchmark, row.setting), self._scorer(row)
+        setting, scorer = self.upstream.protocols.setting(row.benchmark, row.setting), self._scorer(row)
         if scorer is None:
-            fits = own.get("reranking") is not None
+            fits = setting.get("reranking") is not None
         else:
-            fits = own.get("word_scorers") == ("trained" if self.learns(row) else "untrained")
+            fits = setting.get("word_scorers") == ("trained" if self.learns(row) else "untrained")
         if not fits:
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model}"
         if scorer is not None:
             return self.upstream.availability.data_problem(self.datasets(row))
-        return super().problem(row) or self.upstream.models.standin_problem("reranking", own["reranking"], row.model)
+        return super().problem(row) or self.upstream.models.standin_problem(
+            "reranking", setting["reranking"], row.model
+        )
 
     def _lacking(self, row: RunKey) -> dict[str, str]:
         """The pairs of languages that a scorer's vectors do not have."""
@@ -164,8 +166,8 @@ class Reranked(Dense):
 def vector_parts(data: Data, dataset: str, pair: str) -> list[str]:
     """The parts of a dataset of word vectors that have a pair of languages: its own, or one a language; else none."""
     have, languages = data.languages_of(dataset), pair.split("-")
-    own = "-".join(sorted(languages))
-    return [own] if own in have else languages if {*languages} <= {*have} else []
+    part = "-".join(sorted(languages))
+    return [part] if part in have else languages if {*languages} <= {*have} else []
 
 
 KINDS = {"reranked": Reranked}

@@ -118,8 +118,8 @@ class Statistics(Kind):
     def downloads(self, row: RunKey) -> set[str]:
         if row.model in recipes.names("pairs"):
             return {self.upstream.paths.dataset(*read) for read in self._datasets(row.model, self._parts(row.model))}
-        own = {self._tokenizer(row.model)} if self.lengths(row.model) else set()
-        return own.union(self.records(row.model).values())
+        tokenizers = {self._tokenizer(row.model)} if self.lengths(row.model) else set()
+        return tokenizers.union(self.records(row.model).values())
 
 
 KINDS = {"statistics": Statistics}

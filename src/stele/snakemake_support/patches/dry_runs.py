@@ -1,0 +1,111 @@
+"""The patches that make a plan fast and short: nothing is worked out that the plan does not show."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from types import FunctionType, MethodType
+from typing import Any
+
+from stele.snakemake_support.patches import SNAKEMAKE, Patch
+
+FITS = ("9.27",)
+LISTED = 20  # jobs that a dry run prints
+
+SIGNATURES = Patch(  # get_function_params
+    SNAKEMAKE,
+    FITS,
+    upstream="""Ask for the signature of an input function once
+
+get_function_params calls inspect.signature for every function of every job, and for each of its resources three times:
+45,000 calls in a plan of 1,900 jobs, a tenth of its time. Please keep the answer by function (functools.lru_cache).""",
+    until="get_function_params keeps its answers",
+)
+NO_ENVIRONMENTS = Patch(  # DAG.update_conda_envs
+    SNAKEMAKE,
+    FITS,
+    upstream="""Do not look for conda environments in a dry run without --sdm conda
+
+DAG.update_conda_envs asks each job for its environment, for which all params of all jobs are worked out, although a dry
+run without --software-deployment-method conda neither makes nor shows one. Please return at once there.""",
+    until="update_conda_envs returns at once where no environment is made",
+)
+FEW_JOBS = Patch(  # dryrun.Executor.printjob
+    SNAKEMAKE,
+    FITS,
+    upstream="""Print a large plan by rule
+
+`snakemake -n` prints each job whole: a workflow of 4,000 jobs gives 40,000 lines, and most of the time goes into them.
+Please let a profile ask for a summary above a number of jobs (--quiet rules prints none of a small plan either, and
+takes as long, since each job is formatted before it is thrown away), and print jobs whole with --printshellcmds.""",
+    until="a number of jobs can be set above which a dry run prints no single jobs, and does not format them",
+)
+
+
+def keep_signatures() -> None:
+    """Makes Snakemake ask for the signature of a function once."""
+    if not SIGNATURES.applies():
+        return
+    from snakemake import common, rules
+
+    if hasattr(common.get_function_params, "__wrapped__"):
+        return  # in another workflow of this process
+    common.get_function_params = rules.get_function_params = keeping_answers(common.get_function_params)
+
+
+def keeping_answers(question: Callable[[Any], Mapping[str, Any]]) -> Callable[[Any], Mapping[str, Any]]:
+    """The same parameters of functions and methods, asked for once of each; of other callables they are not kept."""
+
+    @functools.lru_cache(maxsize=1024)
+    def parameters(function: FunctionType, bound: bool) -> Mapping[str, Any]:
+        of_function = question(function)
+        return {name: of_function[name] for name in list(of_function)[1:]} if bound else of_function
+
+    @functools.wraps(question)
+    def ask(function: Any) -> Mapping[str, Any]:
+        if isinstance(function, FunctionType):
+            return parameters(function, False)
+        if isinstance(function, MethodType) and isinstance(function.__func__, FunctionType):
+            return parameters(function.__func__, True)
+        return question(function)
+
+    return ask
+
+
+def skip_environments() -> None:
+    """Makes a dry run that deploys no software leave out its jobs' environments."""
+    if not NO_ENVIRONMENTS.applies():
+        return
+    from snakemake.dag import DAG
+
+    update = DAG.update_conda_envs
+
+    @functools.wraps(update)
+    def update_where_made(self: Any) -> None:
+        if not self.workflow.dryrun or self.workflow.deployment_settings.deployment_method:
+            update(self)
+
+    DAG.update_conda_envs = update_where_made
+
+
+def print_few_jobs() -> None:
+    """Makes a dry run print its jobs only where `prints_jobs`."""
+    from snakemake.executors.dryrun import Executor
+
+    print_job, answers = Executor.printjob, {}
+
+    @functools.wraps(print_job)
+    def print_one_of_few(self: Any, job: Any) -> None:
+        if id(self) not in answers:
+            answers[id(self)] = prints_jobs(self.workflow)
+        if answers[id(self)]:
+            print_job(self, job)
+
+    if FEW_JOBS.applies():
+        Executor.printjob = print_one_of_few
+
+
+def prints_jobs(workflow: Any) -> bool:
+    """Whether a dry run prints each job: of a small plan, and where commands or all messages are asked for."""
+    output, dag = workflow.output_settings, workflow.dag
+    return output.printshellcmds or output.verbose or sum(map(dag.needrun, dag.jobs)) <= LISTED
