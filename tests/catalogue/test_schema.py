@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pytest
 
@@ -286,12 +287,12 @@ def test_the_workflow_is_not_read_with_a_wrong_file(monkeypatch):
     validate_catalogue.cache_clear()
 
     class Workflow:
-        basedir, is_main_process, remote_exec = ".", True, False
+        is_main_process, remote_exec = True, False
 
     monkeypatch.setattr(hooks, "_environment", lambda root, main: None)
     monkeypatch.setattr(hooks.job_environment, "prepare_software", lambda workflow, root: "")
     with pytest.raises(
         WorkflowError, match=r"^catalogue/models\.yaml: unknown key 'msm\.tabels'; did you mean 'tables'"
     ):
-        hooks.setup({}, Workflow)
+        hooks.setup({}, Workflow, Path())
     validate_catalogue.cache_clear()
