@@ -177,7 +177,7 @@ def test_a_configuration_is_written_in_its_folder_alone(tmp_path, monkeypatch, c
     [
         ("me5_smal", "did you mean 'me5_small'"),
         ("bm25", "has no encoder"),
-        ("a/b/c", r"^a/b/c: no such folder, and no hub id \(OWNER/NAME\)$"),
+        ("a/b/c", "^a/b/c: no such folder"),
     ],
 )
 def test_what_is_no_model_is_refused(given, message):
