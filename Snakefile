@@ -6,8 +6,10 @@ from pathlib import Path
 from snakemake.utils import min_version
 
 min_version("9.27")
-sys.path.insert(0, str(Path(workflow.basedir) / "src"))
-os.environ.update(STELE_PROJECT=os.path.relpath(workflow.basedir))
+# as a module of another workflow this is not the folder of the main Snakefile
+project = Path(str(workflow.current_basedir))
+sys.path.insert(0, str(project / "src"))
+os.environ.update(STELE_PROJECT=os.path.relpath(project))
 
 from stele.artifacts.results import RunKey
 from stele.evaluation.metrics import metric_modules, ranx_lines
@@ -20,11 +22,12 @@ from stele.snakemake_support.fingerprint import code, package_modules
 from stele.snakemake_support.run_tables import context_digest, context_file
 
 
-configfile: "config.yaml" if Path("config.yaml").exists() else f"{workflow.basedir}/config.yaml"
+configfile: "config.yaml" if Path("config.yaml").exists() else str(project / "config.yaml")
 
 
-plan = hooks.setup(config, workflow)
-workflow.default_target = "all_tables"  # an included file cannot say so
+plan = hooks.setup(config, workflow, project)
+if not workflow.modifier.is_module:
+    workflow.default_target = "all_tables"  # an included file cannot say so
 
 
 wildcard_constraints:
@@ -51,9 +54,9 @@ onerror:
     hooks.on_end(plan, workflow)
 
 
-for rule_file in sorted(Path(workflow.basedir).glob("workflow/rules/*.smk")):
+for rule_file in sorted(project.glob("workflow/rules/*.smk")):
 
     include: rule_file
 
 
-hooks.finish_rules(plan, workflow)
+hooks.finish_rules(plan, workflow, project)

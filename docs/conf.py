@@ -15,7 +15,6 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "furo"
 exclude_patterns = ["_site"]
 myst_heading_anchors = 4  # so that #headings can be linked
-suppress_warnings = ["toc.multiple_toctree"]  # the last tree of index.md has what no other one has
 
 
 def write_reference(app) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pytest
 
@@ -286,11 +287,11 @@ def test_the_workflow_is_not_read_with_a_wrong_file(monkeypatch, tmp_path):
     monkeypatch.setattr(catalogue, "shipped", lambda name: broken if name == "catalogue/models.yaml" else shipped(name))
 
     class Workflow:
-        basedir, is_main_process, remote_exec = ".", True, False
+        is_main_process, remote_exec = True, False
 
     monkeypatch.setattr(hooks, "_environment", lambda root, main: None)
     monkeypatch.setattr(hooks.job_environment, "prepare_software", lambda workflow, root: "")
     with pytest.raises(
         WorkflowError, match=r"^catalogue/models\.yaml: unknown key 'msm\.tabels'; did you mean 'tables'"
     ):
-        hooks.setup({}, Workflow)
+        hooks.setup({}, Workflow, Path())

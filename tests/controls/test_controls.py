@@ -1,7 +1,7 @@
 """Each benchmark has a row in miniature that is far above a guess, and exchanged candidates bring it down to the guess.
 
-`make controls` builds these rows and runs this file; without it only the list of controls is checked. What they are and
-what they score: docs/miniature.md.
+`make controls` builds these rows and runs this file; without it only the list of controls is checked. What they
+are: docs/miniature.md.
 """
 
 import gzip

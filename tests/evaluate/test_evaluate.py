@@ -174,7 +174,11 @@ def test_a_configuration_is_written_in_its_folder_alone(tmp_path, monkeypatch, c
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [("me5_smal", "did you mean 'me5_small'"), ("bm25", "has no encoder"), ("a/b/c", "no hub id")],
+    [
+        ("me5_smal", "did you mean 'me5_small'"),
+        ("bm25", "has no encoder"),
+        ("a/b/c", "^a/b/c: no such folder"),
+    ],
 )
 def test_what_is_no_model_is_refused(given, message):
     with pytest.raises(SteleError, match=message):

@@ -47,6 +47,8 @@ def test_a_wheel_plans_and_scores_outside_any_clone(tmp_path):
 
     said = call("stele", "evaluate", "FOLDER")
     assert said.returncode == 1 and "stele new FOLDER" in said.stderr
+    claims = call("stele", "claims", "check", "msm")
+    assert claims.returncode == 0 and "msm: " in claims.stdout, claims.stderr
     assert call("stele", "new", "mine").returncode == 0
     plan = call("snakemake", "-n", RESULT, "--config", "scale=miniature", where=tmp_path / "mine")
     assert plan.returncode == 0 and "finetune" in plan.stdout and str(ROOT / "src") not in plan.stdout, plan.stderr

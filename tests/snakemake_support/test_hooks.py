@@ -2,6 +2,7 @@
 
 import os
 import types
+from pathlib import Path
 
 import pytest
 from snakemake_interface_common.exceptions import WorkflowError
@@ -22,7 +23,7 @@ def test_without_a_worker_a_run_goes_on_and_says_so(monkeypatch, capsys):
 
 def test_a_checkout_whose_path_no_search_path_can_hold_is_refused():
     with pytest.raises(WorkflowError, match=r"/data/a:b.*rename"):
-        hooks.setup({}, types.SimpleNamespace(basedir="/data/a:b"))
+        hooks.setup({}, types.SimpleNamespace(), Path("/data/a:b"))
 
 
 def rules(**more):

@@ -13,6 +13,7 @@ from tests.conftest import ROOT
 
 SNAKEFILE = """
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 sys.path.insert(0, SOURCE)
@@ -43,7 +44,7 @@ rule title_queries:
     resources: mem_mb=77, runtime=1, disk_mb=5
     shell: "touch {output} > {log}"
 
-complete_rules(workflow, plan)
+complete_rules(workflow.rules, workflow, plan, Path(workflow.basedir))
 """
 
 

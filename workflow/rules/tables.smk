@@ -22,8 +22,9 @@ rule table:
         csv=plan.paths.results("tables/{paper}/table_{number}.csv"),
         html=report(
             plan.paths.results("tables/{paper}/table_{number}.html"),
-            category="Tables",
-            subcategory="{paper}",
+            caption="../report/caption.rst",
+            category="{paper}",
+            subcategory="Tables",
             labels={"table": "{number}"},
         ),
         record=plan.paths.results("tables/{paper}/table_{number}.json"),
@@ -46,8 +47,9 @@ rule figure:
     output:
         svg=report(
             plan.paths.results("tables/{paper}/figure_{number}.svg"),
-            category="Figures",
-            subcategory="{paper}",
+            caption="../report/caption.rst",
+            category="{paper}",
+            subcategory="Figures",
             labels={"figure": "{number}"},
         ),
         pdf=plan.paths.results("tables/{paper}/figure_{number}.pdf"),
@@ -68,6 +70,7 @@ rule card:
         md=plan.paths.results("cards/{model}.md"),
         html=report(
             plan.paths.results("cards/{model}.html"),
+            caption="../report/caption.rst",
             category="Result cards",
             labels={"model": "{model}"},
         ),
@@ -91,6 +94,7 @@ rule adaptation_card:
         md=plan.paths.adaptation_card,
         html=report(
             plan.paths.results("card.html"),
+            caption="../report/caption.rst",
             category="Adaptation",
             labels={"card": "adaptation"},
         ),
@@ -110,8 +114,9 @@ rule cells:
     output:
         svg=report(
             plan.paths.results("tables/cell_map.svg"),
-            category="Figures",
-            subcategory="all papers",
+            caption="../report/caption.rst",
+            category="All papers",
+            subcategory="Figures",
             labels={"figure": "all cells by state"},
         ),
         pdf=plan.paths.results("tables/cell_map.pdf"),
@@ -191,8 +196,9 @@ rule all_tables_pdf:
     output:
         pdf=report(
             plan.paths.results("tables/all_tables.pdf"),
-            category="Tables",
-            subcategory="all papers",
+            caption="../report/caption.rst",
+            category="All papers",
+            subcategory="Tables",
             labels={"table": "all"},
         ),
     params:

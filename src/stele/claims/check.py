@@ -19,12 +19,13 @@ from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
 from stele.papers.addresses import load_paper
 from stele.papers.claims import FILE, Claim, load_claims, papers_with_claims
+from stele.papers.paper import PAPER_TABLES
 
 
 class Check(Job):
     papers: Positional[tuple[str, ...]] = ()
     """Default: all that have claims."""
-    specs: SpecsFolder = Path("paper_tables")
+    specs: SpecsFolder = PAPER_TABLES
 
 
 def run(args: Check) -> None:

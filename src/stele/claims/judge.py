@@ -31,6 +31,7 @@ from stele.files.digests import sha256
 from stele.files.formats import write_csv
 from stele.files.paths import read_stamp
 from stele.papers.claims import papers_with_claims
+from stele.papers.paper import PAPER_TABLES
 
 COLUMNS = ("paper", "key", "main", "kind", "places", "text", "print", "state", "mean", "low", "high", "level", "p")
 COLUMNS += ("seeds", "look", "bar", "detectable", "seeds_needed", "share", "reason", "built_in", "controls")
@@ -43,7 +44,7 @@ class Judge(Job):
     """Folder of results."""
     paper: Some[str] | None = None
     """Default: all that have claims."""
-    specs: SpecsFolder = Path("paper_tables")
+    specs: SpecsFolder = PAPER_TABLES
     format: Literal["text", "csv", "json"] = "text"
     """How the verdicts are shown."""
     into: Path | None = None

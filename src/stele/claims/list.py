@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Literal
 
 from stele.claims.check import Judged, judge_paper
 from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.files.formats import write_csv
 from stele.papers.claims import papers_with_claims
+from stele.papers.paper import PAPER_TABLES
 
 COLUMNS = ("paper", "key", "main", "kind", "places", "text", "stated", "print", "why", "issue")
 
@@ -21,7 +21,7 @@ COLUMNS = ("paper", "key", "main", "kind", "places", "text", "stated", "print", 
 class ListClaims(Job):
     papers: Positional[tuple[str, ...]] = ()
     """Default: all that have claims."""
-    specs: SpecsFolder = Path("paper_tables")
+    specs: SpecsFolder = PAPER_TABLES
     format: Literal["text", "csv"] = "text"
     """How they are shown."""
 

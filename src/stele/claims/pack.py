@@ -36,6 +36,7 @@ from stele.files.paths import STAMP, STUDY, read_stamp
 from stele.files.reading import read_object, reading
 from stele.papers.addresses import load_paper
 from stele.papers.claims import FILE, load_claims, papers_with_claims
+from stele.papers.paper import PAPER_TABLES
 
 log = logging.getLogger(__name__)
 LARGEST_MB = 20
@@ -53,7 +54,7 @@ class Pack(Job):
     """Where they are kept."""
     work: Path | None = None
     """The scale's folder of work, for loss curves (default: work/{scale})."""
-    specs: SpecsFolder = Path("paper_tables")
+    specs: SpecsFolder = PAPER_TABLES
 
 
 def run(args: Pack) -> None:

@@ -82,7 +82,7 @@ class PlanClaims(Job):
     """Numbers of seeds of pretraining and of fine-tuning."""
     config: Path = Path("config.yaml")
     """The configuration that is planned."""
-    specs: SpecsFolder = Path("paper_tables")
+    specs: SpecsFolder = PAPER_TABLES
     format: Literal["text", "csv"] = "text"
     """How they are shown."""
 

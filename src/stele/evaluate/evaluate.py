@@ -138,6 +138,8 @@ def model_of(name_given: str, encoding: dict[str, Any], name: str | None = None)
         if model.same_weights_as == name_given:
             raise SteleError(f"{name_given}: asks for code of its own, which is never run; the same weights are {twin}")
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", name_given):
+        if "/" in name_given:
+            raise SteleError(f"{name_given}: no such folder, and no hub id (OWNER/NAME)")
         raise unknown("model", name_given, known, "no folder, no hub id (OWNER/NAME)")
     return _named(name, name_given.partition("/")[2]), _with_encoding({"checkpoint": name_given}, encoding)
 

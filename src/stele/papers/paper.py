@@ -6,6 +6,7 @@ its folder, in `papers:` of config.yaml and wherever a command takes a paper.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
@@ -19,10 +20,20 @@ from pydantic import Field, PrivateAttr
 from stele.catalogue import read_yaml
 from stele.catalogue.schema.published import Entry
 from stele.errors import SteleError, unknown
+from stele.files.project import project_folder
 from stele.files.strict import Strict, validate
 
-# beside the Snakefile, which says where that is: with --directory, or -s from elsewhere, not here
-PAPER_TABLES = Path(os.environ.get("STELE_PROJECT", ""), "paper_tables")
+
+def _paper_tables() -> Path:
+    """Beside the Snakefile (not here with --directory, or -s from elsewhere); without one, the package carries it."""
+    folder = Path(os.environ.get("STELE_PROJECT", ""), "paper_tables")
+    if not folder.is_dir():
+        with contextlib.suppress(SteleError):
+            return project_folder() / "paper_tables"
+    return folder
+
+
+PAPER_TABLES = _paper_tables()
 FILE = "paper.yaml"
 CLAIMS = "claims.yaml"
 CORRECTIONS = "corrections.yaml"  # of claims.yaml, where a study has fixed it by its digest

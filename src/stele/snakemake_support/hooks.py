@@ -29,12 +29,11 @@ from stele.snakemake_support.validate_catalogue import validate_catalogue
 NEW_OBJECTS = 100_000  # between two looks for garbage: all of a plan stays, and looking through it takes long
 
 
-def setup(values: Values, workflow) -> Plan:
-    """Validates the configuration, prepares the environment of the jobs and returns the plan.
+def setup(values: Values, workflow, root: Path) -> Plan:
+    """Validates the configuration, prepares the environment of the jobs and returns the plan; `root` is the project.
 
     Runs whenever the Snakefile is read: by the driver, for a dry run, and by each job on a cluster's node.
     """
-    root = Path(workflow.basedir)
     if os.pathsep in str(root):  # between the folders of PATH and PYTHONPATH, and no way to quote it
         raise _workflow_error(
             SteleError(f"{root}: no job runs below a folder with {os.pathsep!r} in its name: rename it")
@@ -68,6 +67,8 @@ def setup(values: Values, workflow) -> Plan:
             catalogue.note_plan()
             scale = plan.settings
             print(f"Stele: scale {scale.scale} ({scale.why}): {scale.sizes.title}", file=sys.stderr)
+            if any(word.startswith("--delete-all") for word in sys.argv):
+                atexit.register(_say_what_stays, plan)
             locks.clear_stale_locks()
             snakemake_patches.name_nearest_targets(plan)
             snakemake_patches.name_living_run()
@@ -102,6 +103,12 @@ def _show_cost(plan: Plan, workflow) -> None:
     print(f"Stele: {cost_page.of_this_plan(jobs, None if on_cluster else workflow.cores or 1, gpus)}", file=sys.stderr)
 
 
+def _say_what_stays(plan: Plan) -> None:
+    """`--delete-all-output` takes what rules name as outputs, which are records and tables."""
+    folders = f"{plan.settings.config.results_dir} {plan.paths.work('')} {plan.paths.resources('')}"
+    print(f"Stele: these were records and tables alone; all of it, and its space: rm -r {folders}", file=sys.stderr)
+
+
 def _workflow_error(error: SteleError) -> Exception:
     from snakemake.exceptions import WorkflowError
 
@@ -132,27 +139,31 @@ def command_line() -> str:
     return shlex.join(sys.argv[1:])
 
 
-def finish_rules(plan: Plan, workflow) -> None:
-    """Completes all rules once they are read: directives by name, container, sbatch options, the log in a message.
+def finish_rules(plan: Plan, workflow, root: Path) -> None:
+    """Completes the project's rules once they are read: directives by name, container, sbatch options, log in messages.
 
     The profile of a cluster has no messages: they would hide what a job requests, reads and writes, and the one core of
     a dry run its threads.
     """
+    rules = [rule for rule in workflow.rules if Path(str(rule.snakefile)).is_relative_to(root)]
     try:
-        rule_directives.complete_rules(workflow, plan)
+        rule_directives.complete_rules(rules, workflow, plan, root)
         job_environment.finish_rules(workflow)
         snakemake_patches.add_sbatch_options(workflow)
     except SteleError as error:
         raise _workflow_error(error) from None
     if os.environ.get("STELE_SHOW_JOBS") == "1":
-        for rule in workflow.rules:
+        for rule in rules:
             rule.message = None
         if workflow.is_main_process and workflow.output_settings.dryrun:
             workflow.global_resources["_cores"] = None
     elif not workflow.output_settings.dryrun:
-        for rule in workflow.rules:
+        for rule in rules:
             if rule.message and rule.log:
                 rule.message += "\n    log: {log}"
+    if workflow.modifier.is_module:  # whose handlers Snakemake leaves out
+        workflow._onstart = lambda log: on_start(plan, workflow)
+        workflow._onsuccess = workflow._onerror = lambda log: on_end(plan, workflow)
 
 
 def on_start(plan: Plan, workflow) -> None:

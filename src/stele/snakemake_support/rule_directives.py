@@ -16,9 +16,9 @@ from stele.cluster.resources import job_resources, job_threads
 from stele.plan.plan import Plan
 
 
-def complete_rules(workflow: Any, plan: Plan) -> None:
-    """Adds log, benchmark file, environment, threads and resources to all rules that run a command."""
-    for rule in workflow.rules:
+def complete_rules(rules: list[Any], workflow: Any, plan: Plan, root: Path) -> None:
+    """Adds log, benchmark file, environment, threads and resources to those of the rules that run a command."""
+    for rule in rules:
         if not rule.is_shell:
             continue
         name = job_name(rule.name, str(rule.output[0]) if rule.output else "")
@@ -29,7 +29,7 @@ def complete_rules(workflow: Any, plan: Plan) -> None:
         if not rule.benchmark and rule.wildcard_names:
             rule.benchmark = plan.paths.benchmark_file(name)
         if rule.conda_env is None:
-            rule.conda_env = environment_file(Path(workflow.basedir), rule.name, plan.settings.generated)
+            rule.conda_env = environment_file(root, rule.name, plan.settings.generated)
         _request(workflow, rule, plan)
 
 

@@ -31,7 +31,7 @@ from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.paths import STUDY, inside, read_stamp
 from stele.files.reading import read_object
 from stele.papers.claims import FILE
-from stele.papers.paper import papers_in
+from stele.papers.paper import PAPER_TABLES, papers_in
 from stele.papers.table import load_specs
 from stele.tables.all_tables import draw_paper_claims
 from stele.tables.figure import write_figure
@@ -54,7 +54,7 @@ class Site(Job):
     """A folder of results, e.g. evidence/study."""
     to: Path
     """The folder to write."""
-    specs: SpecsFolder = Path("paper_tables")
+    specs: SpecsFolder = PAPER_TABLES
     format: Literal["html", "md"] = "html"
     """Format of the pages."""
 
