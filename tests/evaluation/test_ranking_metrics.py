@@ -205,10 +205,11 @@ def test_precision_of_a_pair_in_either_direction():
 
 # --- what ranx is given ---
 def test_padding_is_neither_judged_nor_relevant():
-    run = run_of({"0": [("a", 1.0)], "1": [("x", 3.0), ("b", 2.0), ("y", 1.0)]})
-    judged, rankings = arrays(run, ["0", "1"], [{"a": 1, "b": 1}, {"b": 2}])
+    case = case_of(ranked=[["a"], ["x", "b", "y"]], relevant=[{"a": 1, "b": 1}, {"b": 2}])
+    judged, hits = arrays(case)
     assert judged.shape == (2, 2, 2)
-    assert rankings[0, 1:, 0].tolist() == [-2.0, -2.0]  # what a shorter ranking is filled up with
+    assert hits.rankings(0)[:, :, 0].tolist() == [[0.0, -2.0, -2.0], [-2.0, 0.0, -2.0]]
+    assert hits.rankings(1)[:, :, 0].tolist() == [[0.0], [-2.0]]
     assert judged[1, 1].tolist() == [-1.0, 0.0]  # relevance 0: ranx leaves it out
 
 
