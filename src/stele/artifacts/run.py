@@ -25,8 +25,8 @@ Hits = list[tuple[str, float]]  # (passage id, score) of one query, best first
 class Run:
     """Rankings as columns: the hits of query i are entries `starts[i]:starts[i + 1]` of `codes` and `scores`.
 
-    `names` are the distinct passage ids and `codes` [hits] (int32 or int64) index them; `scores` [hits] are float32, falling within a
-    query. Made by `make_run`, which puts hits into canonical order.
+    `names` are the distinct passage ids, `codes` [hits] (int32 or int64) index them, and `scores` [hits] are float32,
+    falling within a query. Made by `make_run`, which puts hits into canonical order.
     """
 
     queries: list[str]
