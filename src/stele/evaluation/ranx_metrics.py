@@ -166,7 +166,6 @@ def _judged_hits(
     owners = np.repeat(np.arange(len(relevant)), sizes)
     numbers = np.arange(len(passages)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     keys = owners * len(passages) + passages.indices.to_numpy()
-    order = np.argsort(keys)
     # each hit on a passage that is judged for any query: row, rank and the same code
     judged_code = pyarrow.compute.index_in(run.names, passages.dictionary).fill_null(-1).to_numpy()
     hits = np.flatnonzero((judged_code >= 0)[run.codes])
@@ -175,10 +174,10 @@ def _judged_hits(
     for row, query in enumerate(queries):
         if query in run:
             row_of_place[run.place[query]] = row
-    rows, ranks = row_of_place[places], hits - run.starts[places]
+    rows = row_of_place[places]
+    ranks = hits - run.starts[places]
     wanted = rows * len(passages) + judged_code[run.codes[hits]]
-    # those that are judged for their own query; a query that is not judged has row -1
-    found = np.searchsorted(keys, wanted, sorter=order)
-    found[found == len(keys)] = 0
-    right = (rows >= 0) & (keys[order[found]] == wanted) if len(keys) else np.zeros(len(rows), bool)
-    return rows[right] + first_row, ranks[right], numbers[order[found[right]]]
+    # those that are judged for their own query; of a query that is not judged the row is -1, and in no key
+    judgments = pyarrow.compute.index_in(pyarrow.array(wanted), pyarrow.array(keys)).fill_null(-1).to_numpy()
+    right = judgments >= 0
+    return rows[right] + first_row, ranks[right], numbers[judgments[right]]

@@ -20,7 +20,7 @@ JOB = "join_pairs"
 
 class JoinPairs(Job):
     pairs: Some[Path]
-    """Of `reranking rerank`."""
+    """Records of `reranking rerank`."""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"])]
 
 

@@ -45,7 +45,7 @@ class Rerank(ResumableJob):
     benchmark: str
     """Its name in benchmarks.yaml."""
     languages: Some[str]
-    """Of queries and documents: en-de."""
+    """Languages of queries and documents: en-de."""
     recipe: Json
     """The scorer, and how it is trained."""
     data: Datasets

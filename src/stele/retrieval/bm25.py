@@ -52,7 +52,7 @@ class Bm25(ResumableJob):
     benchmark: str
     """Its name in benchmarks.yaml."""
     languages: Some[str]
-    """Of the benchmark."""
+    """Languages of the benchmark."""
     recipe: Json
     """k1, b (lengths, rm3); or a split and what is tried on it."""
     data: Datasets

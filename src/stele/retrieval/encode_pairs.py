@@ -43,7 +43,7 @@ class EncodePairs(EncoderJob):
     benchmark: str
     """Its name in benchmarks.yaml."""
     languages: Some[str]
-    """Of the benchmark."""
+    """Languages of the benchmark."""
     data: Datasets
     output: Annotated[NewRecord, record_beside(JOB, [VECTORS, RUNS])]
 

@@ -46,7 +46,7 @@ class Fuse(Job):
     benchmark: str
     """Its name in benchmarks.yaml."""
     languages: Some[str]
-    """Of the benchmark."""
+    """Languages of the benchmark."""
     term: Record
     """The record of the runs of term matching."""
     dense: Record

@@ -40,9 +40,9 @@ JOB = "generate_queries"
 
 class GenerateQueries(ResumableJob):
     benchmark: str
-    """Whose collection."""
+    """Name in benchmarks.yaml of the collection."""
     language: str
-    """Of the documents."""
+    """Language of the documents."""
     generator: Record
     """record.json in its folder."""
     windows: Json

@@ -37,9 +37,9 @@ PART = 2_048  # titles that are searched together, whose hits are saved
 
 class TitleQueries(ResumableJob):
     language: str
-    """Of the documents."""
+    """Language of the documents."""
     documents: Some[Path]
-    """Of a Wikipedia."""
+    """Documents of a Wikipedia."""
     recipe: Json
     """Numbers of titles, hits and negatives."""
     seed: Seed
