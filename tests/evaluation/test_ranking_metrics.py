@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -211,6 +213,15 @@ def test_padding_is_neither_judged_nor_relevant():
     assert hits.rankings(0)[:, :, 0].tolist() == [[0.0, -2.0, -2.0], [-2.0, 0.0, -2.0]]
     assert hits.rankings(1)[:, :, 0].tolist() == [[0.0], [-2.0]]
     assert judged[1, 1].tolist() == [-1.0, 0.0]  # relevance 0: ranx leaves it out
+
+
+def test_ranx_s_metrics_come_without_its_plots_and_datasets():
+    code = (
+        "from tests.evaluation.cases import score; import sys; print(score('ndcg@10', ranked=[['a', 'b']], "
+        "relevant=[{'b': 1}]), {'ir_datasets', 'matplotlib'} & {*sys.modules})"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert printed == f"[{1 / math.log2(3)}] set()\n"
 
 
 # --- averages ---

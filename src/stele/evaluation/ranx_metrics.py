@@ -94,7 +94,7 @@ def by_ranx(case: Case, name: str, cut: int) -> np.ndarray:
 
 @cache
 def _metrics_of_ranx() -> ModuleType:
-    """`ranx.metrics`, imported without `ranx`, which imports pandas, scipy and matplotlib and takes seconds."""
+    """`ranx.metrics`, imported without `ranx`, which imports scipy, matplotlib and ir_datasets in two seconds."""
     import numba
 
     numba.config.THREADING_LAYER = "workqueue"  # as `ranx` sets it
