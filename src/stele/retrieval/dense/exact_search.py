@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-BLOCK_BYTES = 1 << 27  # float32 passages that faiss searches at a time: each block costs a query k exact products or so
+BLOCK_BYTES = 1 << 28  # float32 passages that faiss searches at a time: each block costs a query k exact products or so
 EXTRA = 32  # candidates beyond k
 GPU_MAX_K = 2_048  # the most candidates that faiss returns on a GPU
 MAX_SCORES = 1 << 25  # of queries against a whole block at a time: 128 MB

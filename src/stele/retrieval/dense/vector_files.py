@@ -25,7 +25,7 @@ from stele.files.reading import JsonObject, read_note, read_state
 HEADER = 128  # bytes before the first vector
 FILES = ("vectors.npy", "ids.npy", "ids.txt", "progress.json")
 READ_ROWS = 32_768
-BLOCK_BYTES = 1 << 27  # of a block of `blocks`, which a search compares with all queries at a time
+BLOCK_BYTES = 1 << 28  # of a block of `blocks`, which a search compares with all queries at a time
 UNTOUCHED = {"rows": 0, "names_size": 0, "cut": 0, "finished": False}
 
 logger = logging.getLogger(__name__)
