@@ -7,7 +7,8 @@ import pytest
 
 from stele.artifacts.documents import read_documents
 from stele.corpora.dumps.dump_files import find_dump
-from stele.corpora.dumps.xml_dump import LARGEST, read_dump
+from stele.corpora.dumps.siteinfo import LARGEST
+from stele.corpora.dumps.xml_dump import read_dump
 from stele.corpora.wikitext.paragraphs import extract
 from stele.errors import SteleError
 

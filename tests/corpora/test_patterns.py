@@ -11,7 +11,7 @@ import time
 import pytest
 
 import stele.corpora
-from stele.corpora.dumps.xml_dump import Siteinfo, redirect_pattern
+from stele.corpora.dumps.siteinfo import Siteinfo, redirect_pattern
 from stele.corpora.wikitext.extensions import DROPPED, _closing, one_of
 
 SMALL, LARGE = 1500, 12_000  # characters; were a pattern quadratic, the large text would take 64 times the small one's

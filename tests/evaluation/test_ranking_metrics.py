@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -205,11 +207,21 @@ def test_precision_of_a_pair_in_either_direction():
 
 # --- what ranx is given ---
 def test_padding_is_neither_judged_nor_relevant():
-    run = run_of({"0": [("a", 1.0)], "1": [("x", 3.0), ("b", 2.0), ("y", 1.0)]})
-    judged, rankings = arrays(run, ["0", "1"], [{"a": 1, "b": 1}, {"b": 2}])
+    case = case_of(ranked=[["a"], ["x", "b", "y"]], relevant=[{"a": 1, "b": 1}, {"b": 2}])
+    judged, hits = arrays(case)
     assert judged.shape == (2, 2, 2)
-    assert rankings[0, 1:, 0].tolist() == [-2.0, -2.0]  # what a shorter ranking is filled up with
+    assert hits.rankings(0)[:, :, 0].tolist() == [[0.0, -2.0, -2.0], [-2.0, 0.0, -2.0]]
+    assert hits.rankings(1)[:, :, 0].tolist() == [[0.0], [-2.0]]
     assert judged[1, 1].tolist() == [-1.0, 0.0]  # relevance 0: ranx leaves it out
+
+
+def test_ranx_s_metrics_come_without_its_plots_and_datasets():
+    code = (
+        "from tests.evaluation.cases import score; import sys; print(score('ndcg@10', ranked=[['a', 'b']], "
+        "relevant=[{'b': 1}]), {'ir_datasets', 'matplotlib'} & {*sys.modules})"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert printed == f"[{1 / math.log2(3)}] set()\n"
 
 
 # --- averages ---

@@ -30,7 +30,7 @@ CHECKED = {
 # what is read under the boundary of the only callers, or has an answer of its own to every fault
 OTHERS = {
     "artifacts/record_shape.py": {"seal"},  # what was written a line before
-    "artifacts/run_files.py": {"_read_fast"},
+    "artifacts/run_files.py": {"_columns"},
     "benchmarks/_files.py": {"_is_gzip", "open_bytes"},
     "benchmarks/nq.py": {"answers"},
     "benchmarks/xda.py": {"readinto", "text_of"},
@@ -46,7 +46,8 @@ OTHERS = {
     "sources/weights/checkpoint_checks.py": {"check_sizes"},
     "sources/weights/checkpoint_files.py": {"_load"},
     "sources/download/fetch.py": {"_finish"},
-    "sources/download/places.py": {"_copy", "_goes_on", "_next"},
+    "sources/download/beginning.py": {"_next", "_goes_on"},
+    "sources/download/places.py": {"_copy"},
     "sources/download/unpack.py": {"_open", "_opened", "_write"},
     "sources/download/verify.py": {"check", "digests"},
     "tables/render/figure_data.py": {"_rows"},

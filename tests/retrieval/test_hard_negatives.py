@@ -194,7 +194,7 @@ def test_parts_and_blocks_change_nothing(tmp_path, tuned, collection, crowded, m
     mine(tmp_path, tuned, collection.given, "whole")
     monkeypatch.setattr(hard_negatives, "HITS", hits)
     monkeypatch.setattr(hard_negatives, "READ", read)
-    monkeypatch.setattr("stele.retrieval.dense.vector_files.READ_ROWS", rows)
+    monkeypatch.setattr("stele.retrieval.dense.vector_files.BLOCK_BYTES", rows * 4)
     # a question's vector must not depend on those beside it, which its batch does not promise to the last bit
     from stele.encoders.encode import Encoder
 

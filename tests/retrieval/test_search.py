@@ -103,7 +103,7 @@ def test_memory_is_bounded_by_the_block(monkeypatch):
 
     monkeypatch.setattr(TopK, "_nearest", spy)
     monkeypatch.setattr(exact_search, "_groups", lambda actual: (held.append(actual.shape), groups(actual))[1])
-    monkeypatch.setattr(exact_search, "QUERY_ROWS", 8)
+    monkeypatch.setattr(exact_search, "MAX_SCORES", 8 * 64)
     rng = np.random.default_rng(4)
     vectors, queries = (rng.standard_normal((n, 8)).astype(np.float32) for n in (1000, 20))
     vectors[500:] = vectors[0]  # more copies than faiss returns: whole blocks are looked at
@@ -111,7 +111,7 @@ def test_memory_is_bounded_by_the_block(monkeypatch):
     assert run(queries, vectors, ids, 5, block_rows=64) == reference(queries, vectors, ids, 5)
     assert max(rows for rows, _ in sizes) <= 64
     assert max(number for _, number in sizes) <= 5 + exact_search.EXTRA
-    assert held and max(rows for rows, _ in held) <= 8 and max(columns for _, columns in held) <= 64
+    assert held and max(rows * columns for rows, columns in held) <= 8 * 64
 
 
 @pytest.mark.parametrize("extra", [0, 1])

@@ -27,36 +27,32 @@ def write_collection(folder: Path, passages: int, dimension: int) -> None:
 
 
 @speed(
-    {"the bare float32 product of the same blocks": 0.8},
-    size={"passages": 100_000, "queries": 1000, "dimension": 768},
+    {"faiss.IndexFlatIP, vectors in memory": 1.0},
+    size={"passages": 200_000, "queries": 2000, "dimension": 384},
     tiny={"passages": 900, "queries": 20, "dimension": 16},
 )
 def exact_search(folder, passages, queries, dimension):
-    """The 100 best of each query, reading included; the product reads nothing."""
-    import torch
+    """The 100 best of each query. Ours reads from disk, scores exactly and breaks ties canonically."""
+    import faiss
 
-    from stele.retrieval.dense.exact_search import BLOCK_ROWS, QUERY_ROWS, TopK
+    from stele.retrieval.dense.exact_search import TopK
     from stele.retrieval.dense.vector_files import blocks
 
     write_collection(folder, passages, dimension)
     asked = np.random.default_rng(1).standard_normal((queries, dimension), dtype=np.float32)
+    index = faiss.IndexFlatIP(dimension)
+    index.add(np.load(folder / "vectors.npy"))
 
     def ours():
         best = TopK(asked, 100)
         for block, ids in blocks(folder):
             best.add(block, ids)
-        return all(len(hits) == 100 for hits in best.hits())
+        return best.best_hits().ids.astype(int).reshape(queries, 100)
 
-    vectors, wanted = np.load(folder / "vectors.npy"), torch.from_numpy(asked)
-    in_memory = [torch.from_numpy(vectors[start : start + BLOCK_ROWS]) for start in range(0, passages, BLOCK_ROWS)]
+    def nearly_all(hits, theirs):  # float32 may order near ties otherwise
+        return np.mean(hits == theirs) > 0.99
 
-    def product():
-        for block in in_memory:
-            for first in range(0, queries, QUERY_ROWS):
-                wanted[first : first + QUERY_ROWS] @ block.T
-        return True
-
-    return ours, [product], same
+    return ours, [lambda: index.search(asked, 100)[1]], nearly_all
 
 
 DEPTH = 30

@@ -70,6 +70,51 @@ def reading_and_scoring_a_run(folder, queries, depth):
     return ours, [theirs], lambda a, b: 0 < a[0] < 1 and np.allclose(a, b, atol=1e-12, rtol=0)
 
 
+TREC_EVAL = """
+import sys
+import pytrec_eval
+with open(sys.argv[1]) as run, open(sys.argv[2]) as qrels:
+    run, qrels = pytrec_eval.parse_run(run), pytrec_eval.parse_qrel(qrels)
+values = pytrec_eval.RelevanceEvaluator(qrels, {"recall.100"}).evaluate(run).values()
+print(f"{sum(value['recall_100'] for value in values) / len(values):.4f}")
+"""
+LARGE_RUN = {"queries": 10_000, "depth": 1000}
+
+
+@speed({"pytrec_eval": 1.25}, size=LARGE_RUN, tiny={"queries": 60, "depth": 20}, rounds=2)
+def a_large_run_from_file_to_metrics(folder, queries, depth):
+    """Both as processes of their own, imports included; ours computes MRR@100 besides."""
+    run, qrels = folder / "run.txt", folder / "qrels.txt"
+    write_run(folder, queries, depth)
+
+    def ours():
+        printed = stele("scoring", "score", "mrtydi", "--run", f"sw={run}", "--data", f"mrtydi:sw={qrels}")
+        return printed.split()[-1]
+
+    def theirs():
+        command = [sys.executable, "-c", TREC_EVAL, str(run), str(qrels)]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode().strip()
+
+    return ours, [theirs], same
+
+
+@speed({"a limit of 1 GB": 1.0}, size=LARGE_RUN, tiny={"queries": 60, "depth": 20}, rounds=1, unit="MB")
+def memory_of_scoring_a_large_run(folder, queries, depth):
+    """The peak of the process."""
+    write_run(folder, queries, depth)
+    line = ["--run", f"sw={folder / 'run.txt'}", "--data", f"mrtydi:sw={folder / 'qrels.txt'}"]
+
+    def ours():
+        command = [sys.executable, "-m", "stele", "scoring", "score", "mrtydi", *line]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0
+        return usage.ru_maxrss / 1024
+
+    return ours, [1000.0], same
+
+
 @speed({"a limit of 3 s": 1.0}, size={}, tiny={})
 def start_of_a_command(folder):
     """`scoring score` on a run of one query."""

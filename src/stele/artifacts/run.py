@@ -25,8 +25,8 @@ Hits = list[tuple[str, float]]  # (passage id, score) of one query, best first
 class Run:
     """Rankings as columns: the hits of query i are entries `starts[i]:starts[i + 1]` of `codes` and `scores`.
 
-    `names` are the distinct passage ids and `codes` [hits] index them; `scores` [hits] are float32, falling within a
-    query. Made by `make_run`, which puts hits into canonical order.
+    `names` are the distinct passage ids, `codes` [hits] (int32 or int64) index them, and `scores` [hits] are float32,
+    falling within a query. Made by `make_run`, which puts hits into canonical order.
     """
 
     queries: list[str]
@@ -97,15 +97,22 @@ def make_run(
         raise SteleError(f"{where}: query {query!r}: the score must be a finite number")
     with np.errstate(over="ignore"):  # beyond float32 is infinite and still ranks first, as in trec_eval
         scores = scores.astype(np.float32)
-    keys = np.sort(owners * np.int64(len(names)) + codes)
+    keys = owners * np.int64(len(names)) + codes
+    keys.sort()
     again = np.flatnonzero(keys[1:] == keys[:-1])
     if again.size:
         query, name = divmod(int(keys[again[0]]), len(names))
         raise SteleError(f"{where}: passage {names[name].as_py()!r} is there twice for query {query_names[query]!r}")
-    order = np.lexsort((-scores, owners))
-    order = _break_ties(order, owners, scores, codes, names)
+    del keys
+    same_query = owners[1:] == owners[:-1]
+    # most files are in order already, and sorting them takes as long as reading them
+    if not ((owners[1:] > owners[:-1]) | (same_query & (scores[1:] <= scores[:-1]))).all():
+        order = np.lexsort((-scores, owners))
+        owners, codes, scores = owners[order], codes[order], scores[order]
+        same_query = owners[1:] == owners[:-1]
+    codes, scores = _break_ties(codes, scores, same_query & (scores[1:] == scores[:-1]), names)
     starts = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(query_names)))))
-    return Run(query_names, starts, names, codes[order], scores[order])
+    return Run(query_names, starts, names, codes, scores)
 
 
 def run_of(rankings: Mapping[str, Iterable[tuple[str, float]]], where: str = "run") -> Run:
@@ -159,7 +166,7 @@ def merged(runs: Sequence[Run], keep: Collection[str], where: str) -> Run:
 
 
 def _encode(column: Sequence[str] | pyarrow.Array) -> tuple[np.ndarray, pyarrow.StringArray]:
-    """(numbers int64 [n], the distinct strings that they number in the order of first appearance)."""
+    """(numbers [n] int32 or int64, the distinct strings that they number in the order of first appearance)."""
     import pyarrow
 
     if not isinstance(column, (pyarrow.Array, pyarrow.ChunkedArray)):
@@ -168,19 +175,20 @@ def _encode(column: Sequence[str] | pyarrow.Array) -> tuple[np.ndarray, pyarrow.
         column = column.combine_chunks()
     if not pyarrow.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    return column.indices.to_numpy().astype(np.int64), column.dictionary
+    return column.indices.to_numpy(), column.dictionary
 
 
-def _break_ties(order, owners, scores, codes, names) -> np.ndarray:
-    """`order` with hits of one query and equal scores put in descending order of their ids' bytes."""
-    same = (scores[order][1:] == scores[order][:-1]) & (owners[order][1:] == owners[order][:-1])
-    if not same.any():
-        return order
-    tied = np.flatnonzero(np.concatenate((same, [False])) | np.concatenate(([False], same)))
-    group = np.cumsum(np.concatenate(([True], ~same)))[tied]
-    ids = [name.encode("utf-8") for name in names.take(codes[order[tied]]).to_pylist()]
+def _break_ties(
+    codes: np.ndarray, scores: np.ndarray, ties: np.ndarray, names: pyarrow.StringArray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and scores [n] with tied hits in descending order of their ids' bytes; ties [n - 1]: with the next hit."""
+    if not ties.any():
+        return codes, scores
+    tied = np.flatnonzero(np.append(ties, False) | np.insert(ties, 0, False))
+    group = np.cumsum(np.insert(~ties, 0, True))[tied]
+    ids = [name.encode("utf-8") for name in names.take(codes[tied]).to_pylist()]
     falling = sorted(range(len(tied)), key=lambda i: ids[i], reverse=True)  # groups are put together again below
-    falling = sorted(falling, key=lambda i: group[i])
-    order = order.copy()
-    order[tied] = order[tied[falling]]
-    return order
+    falling = tied[sorted(falling, key=lambda i: group[i])]
+    codes, scores = codes.copy(), scores.copy()
+    codes[tied], scores[tied] = codes[falling], scores[falling]
+    return codes, scores

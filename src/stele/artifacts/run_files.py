@@ -10,12 +10,18 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from stele.artifacts.run import Run, make_run
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.paths import relative
 from stele.files.reading import JsonObject, reading
+
+if TYPE_CHECKING:
+    import pyarrow
 
 COLUMNS = ("query", "q0", "passage", "rank", "score", "tag")
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")  # what atof reads; Python's float takes more
@@ -47,30 +53,38 @@ def read_run(path: Path) -> Run:
 def _read_fast(path: Path) -> Run | None:
     """The run of a file in the usual form, single blanks between columns; None where that is not all there is to it."""
     import pyarrow
+
+    try:
+        columns = _columns(path)
+        return columns and make_run(*columns, path)
+    except (pyarrow.ArrowException, OSError, SteleError):
+        return None  # the careful reader says what is wrong and where
+
+
+def _columns(path: Path) -> tuple[pyarrow.DictionaryArray, pyarrow.DictionaryArray, np.ndarray] | None:
+    """Query ids, passage ids and scores (float64) of all hits; None where the columns are parted in another way."""
+    import pyarrow
     import pyarrow.compute
     import pyarrow.csv
 
     text, number = pyarrow.string(), pyarrow.float64()
     wanted = {"query": pyarrow.dictionary(pyarrow.int32(), text), "passage": text, "score": number}
-    try:
-        with pyarrow.input_stream(path, compression="gzip" if _is_gzipped(path) else None) as stream:
-            table = pyarrow.csv.read_csv(
-                stream,
-                pyarrow.csv.ReadOptions(column_names=COLUMNS, block_size=1 << 23),
-                pyarrow.csv.ParseOptions(delimiter=" ", quote_char=False),
-                pyarrow.csv.ConvertOptions(column_types=wanted, include_columns=list(wanted), null_values=[]),
-            )
-        if not table.num_rows:
+    with pyarrow.input_stream(path, compression="gzip" if _is_gzipped(path) else None) as stream:
+        table = pyarrow.csv.read_csv(
+            stream,
+            pyarrow.csv.ReadOptions(column_names=COLUMNS, block_size=1 << 23),
+            pyarrow.csv.ParseOptions(delimiter=" ", quote_char=False),
+            pyarrow.csv.ConvertOptions(column_types=wanted, include_columns=list(wanted), null_values=[]),
+        )
+    if not table.num_rows:
+        return None
+    queries = table["query"].unify_dictionaries().combine_chunks()
+    passages = table["passage"].dictionary_encode().combine_chunks()
+    for names in (queries.dictionary, passages.dictionary):
+        # an empty id, or white space within one: the columns are parted in another way
+        if pyarrow.compute.any(pyarrow.compute.match_substring_regex(names, r"^$|[\t\r\v\f]")).as_py():
             return None
-        queries = table["query"].unify_dictionaries().combine_chunks()
-        passages = table["passage"].combine_chunks().dictionary_encode()
-        for names in (queries.dictionary, passages.dictionary):
-            # an empty id, or white space within one: the columns are parted in another way
-            if pyarrow.compute.any(pyarrow.compute.match_substring_regex(names, r"^$|[\t\r\v\f]")).as_py():
-                return None
-        return make_run(queries, passages, table["score"].to_numpy(), path)
-    except (pyarrow.ArrowException, OSError, SteleError):
-        return None  # the careful reader says what is wrong and where
+    return queries, passages, table["score"].to_numpy()
 
 
 def _read_carefully(path: Path) -> Run:

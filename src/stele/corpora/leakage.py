@@ -85,11 +85,11 @@ def run(args: Leakage) -> None:
             examples=examples,
         )
     for kind, of_kind in counts.items():
-        found = of_kind["exact"] + of_kind["near"]
-        say = log.warning if found else log.info
+        leaked = of_kind["exact"] + of_kind["near"]
+        say = log.warning if leaked else log.info
         say(
             "%s: %d of %d %s stand in the %d documents (%d as they are, %d nearly)%s",
-            args.benchmark, found, of_kind["texts"], kind, total, of_kind["exact"], of_kind["near"],
+            args.benchmark, leaked, of_kind["texts"], kind, total, of_kind["exact"], of_kind["near"],
             _as(examples, kind),
         )  # fmt: skip
 

@@ -54,7 +54,7 @@ def run(args: PageEntities) -> None:
     path = find_table(args.dataset.parent)
     with atomic_directory(args.output.parent, JOB) as folder:
         try:
-            rows, kept, dropped = write_entities(path, wikis, folder)
+            rows, rows_by_wiki, dropped = write_entities(path, wikis, folder)
         except OSError as error:
             raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None
         records.write_record(
@@ -63,13 +63,13 @@ def run(args: PageEntities) -> None:
             inputs={"dataset": args.dataset},
             clock=clock,
             rows=rows,
-            wikis=kept,
+            wikis=rows_by_wiki,
             dropped=dropped,
             outputs=folder_facts(folder),
         )
-    log.info("page_entities: %s", {"rows": rows, "wikis": kept, "dropped": dropped})
+    log.info("page_entities: %s", {"rows": rows, "wikis": rows_by_wiki, "dropped": dropped})
     for wiki in wikis:
-        if not kept[wiki]:
+        if not rows_by_wiki[wiki]:
             log.warning("%s: no item has a page of %s: its pages will be without entities", path, wiki)
 
 
@@ -86,7 +86,7 @@ def write_entities(
     path: Path, wikis: Sequence[str], folder: Path, pending: int = PENDING
 ) -> tuple[int, dict[str, int], dict[str, int]]:
     """Writes {wiki}.parquet for all wikis; (rows of the table, rows kept by wiki, rows of these dropped by reason)."""
-    rows, kept, dropped = 0, dict.fromkeys(wikis, 0), Counter()
+    rows, rows_by_wiki, dropped = 0, dict.fromkeys(wikis, 0), Counter()
     held: list[Rows] = []
     with ExitStack() as stack:
         bar = stack.enter_context(progress.bar(path.stat().st_size, "page_entities", "B"))
@@ -99,7 +99,7 @@ def write_entities(
         def write() -> None:
             for site, table in _by_site(held, dropped).items():
                 writers[site].write_table(table)
-                kept[wikis[site]] += table.num_rows
+                rows_by_wiki[wikis[site]] += table.num_rows
             held.clear()
 
         waiting = 0
@@ -111,7 +111,7 @@ def write_entities(
                 write()
                 waiting = 0
         write()
-    return rows, kept, dict(dropped)
+    return rows, rows_by_wiki, dict(dropped)
 
 
 def _by_site(held: Sequence[Rows], dropped: Counter[str]) -> dict[int, pa.Table]:

@@ -31,16 +31,16 @@ TRAINED_BY = {"cls": "cls", "pooler": "cls", "mean": "mean"}  # the pooling of a
 UNSTATED = "mean"  # what sentence-transformers does with a folder that says nothing, as one that MLM alone trained
 
 
-def stated_encoding(folder: Path, said: Mapping[str, Values] = MappingProxyType({})) -> EncodingSpec | None:
-    """The encoding that a folder states, with what is `said` of it by origin.
+def stated_encoding(folder: Path, overrides: Mapping[str, Values] = MappingProxyType({})) -> EncodingSpec | None:
+    """The encoding that a folder states, with `overrides` (the keys' values by origin).
 
-    None for a plain checkpoint, and for what was trained from one, of which no pooling is said. Raises SteleError for
-    two towers.
+    None for a plain checkpoint, and for what was trained from one, without a pooling among them. Raises SteleError
+    for two towers.
     """
     states = (folder / SPEC_FILE).exists() or ((folder / MODULES).exists() and not is_suggestion(folder))
-    if not states and not any("pooling" in values for values in said.values()):
+    if not states and not any("pooling" in values for values in overrides.values()):
         return None
-    spec = resolve(folder, {**said, BENCHMARK: SOME_INSTRUCTION}).spec
+    spec = resolve(folder, {**overrides, BENCHMARK: SOME_INSTRUCTION}).spec
     if spec.towers == "separate":
         raise SteleError(f"{folder}: was fine-tuned with separate towers; pretraining goes on from one encoder")
     return spec
@@ -97,15 +97,18 @@ def write_encoding(folder: Path, base: Path, model: Any, stated: EncodingSpec | 
             write_pooling(pooling, model.config.hidden_size, spec)
 
 
-def _write_said(folder: Path, own: EncodingSpec, spec: EncodingSpec) -> None:
+def _write_said(folder: Path, base_spec: EncodingSpec, spec: EncodingSpec) -> None:
     """Writes the prompts and lengths that were said of a base over its folder's; prompts with a field have no place."""
-    prompts = {QUERY: (own.query_prompt, spec.query_prompt), PASSAGE: (own.passage_prompt, spec.passage_prompt)}
+    prompts = {
+        QUERY: (base_spec.query_prompt, spec.query_prompt),
+        PASSAGE: (base_spec.passage_prompt, spec.passage_prompt),
+    }
     chosen = {name: after for name, (before, after) in prompts.items() if after != before and "{" not in after}
     if chosen:
         path = folder / SENTENCE_TRANSFORMERS
         settings = read_json(path) if path.exists() else {}
         atomic_write_json(path, {**settings, "prompts": {**settings.get("prompts", {}), **chosen}})
-    lengths = [(each.query_length, each.passage_length) for each in (own, spec)]
+    lengths = [(each.query_length, each.passage_length) for each in (base_spec, spec)]
     if lengths[0] != lengths[1]:
         path = next((folder / name for name in SENTENCE_BERT if (folder / name).exists()), folder / SENTENCE_BERT[0])
         settings = read_json(path) if path.exists() else {}

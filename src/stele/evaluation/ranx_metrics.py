@@ -7,11 +7,14 @@ arrives in canonical order, ids become small numbers, and all queries of all lan
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
-from typing import Literal
+from types import ModuleType
+from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -76,84 +79,105 @@ class RanxMetric(Metric):
 
 
 def by_ranx(case: Case, name: str, cut: int) -> np.ndarray:
-    """float64 [rows]: the value of each query by the metric that ranx calls `name`, at a cut.
+    """float64 [rows]: the value of each query by the metric that ranx calls `name`, at a cut (0: all ranks).
 
     Queries without a result or without a relevant passage score 0. The metric's function is called itself:
     `ranx.evaluate` cannot return the values per query of a single metric.
     """
     import numba
-    from ranx.metrics import metric_switch
 
-    judged, rankings = case.cached("arrays", lambda: _arrays_of(case))
+    judged, hits = case.cached("arrays", lambda: arrays(case))
+    function = _metrics_of_ranx().metric_switch(name)
     numba.set_num_threads(1)  # the work is milliseconds
-    return np.asarray(metric_switch(name)(judged, rankings, cut, 1), dtype=np.float64)
+    return np.asarray(function(judged, hits.rankings(cut), cut, 1), dtype=np.float64)
 
 
-def _arrays_of(case: Case) -> tuple[np.ndarray, np.ndarray]:
-    """The arrays of all query sets one below the other, padded to common widths."""
-    parts = []
-    for name, rows in case.rows_of.items():
-        place = slice(rows.start, rows.stop)
-        parts.append(arrays(case.runs[name], case.queries[place], case.relevant[place]))
-    judged = _stacked([part[0] for part in parts], (_ABSENT, 0.0))
-    return judged, _stacked([part[1] for part in parts], (_UNJUDGED, 0.0))
+@cache
+def _metrics_of_ranx() -> ModuleType:
+    """`ranx.metrics`, imported without `ranx`, which imports scipy, matplotlib and ir_datasets in two seconds."""
+    import numba
+
+    numba.config.THREADING_LAYER = "workqueue"  # as `ranx` sets it
+    if "ranx" in sys.modules or "ranx.metrics" in sys.modules:
+        return importlib.import_module("ranx.metrics")
+    (folder,) = importlib.util.find_spec("ranx").submodule_search_locations
+    spec = importlib.util.spec_from_file_location("ranx.metrics", Path(folder, "metrics", "__init__.py"))
+    sys.modules["ranx.metrics"] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def _stacked(parts: list[np.ndarray], padding: tuple[float, float]) -> np.ndarray:
-    """float64 [q, r, 2] of all parts [q_i, r_i, 2], one below the other."""
-    width = max(part.shape[1] for part in parts)
-    whole = np.full((sum(map(len, parts)), width, 2), padding)
-    start = 0
-    for part in parts:
-        whole[start : start + len(part), : part.shape[1]] = part
-        start += len(part)
-    return whole
+class JudgedHits(NamedTuple):
+    """The retrieved passages that are judged, of all queries: `rows`, `ranks` (from 0) and `numbers` [hits] int64.
+
+    A number is that of the passage among the judged ones of its query. `queries` is how many queries there are, and
+    `depth` how long the longest ranking is.
+    """
+
+    rows: np.ndarray
+    ranks: np.ndarray
+    numbers: np.ndarray
+    queries: int
+    depth: int
+
+    def rankings(self, cut: int) -> np.ndarray:
+        """float64 [queries, k, 2]: passage number and score of the first `cut` ranks (0: of all).
+
+        Scores fall strictly along a ranking; a passage that nobody judged, and padding, has the number -2.
+        """
+        depth = max(1, min(cut or self.depth, self.depth))
+        rankings = np.full((self.queries, depth, 2), (_UNJUDGED, 0.0))
+        rankings[:, :, 1] = np.arange(depth, 0, -1)
+        within = self.ranks < depth
+        rankings[self.rows[within], self.ranks[within], 0] = self.numbers[within]
+        return rankings
 
 
-def arrays(run: Run, queries: Sequence[str], relevant: Sequence[Mapping[str, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """(judgments [q, r, 2], rankings [q, k, 2]) of (passage number, relevance or score), float64, padded.
+def arrays(case: Case) -> tuple[np.ndarray, JudgedHits]:
+    """(judgments float64 [queries, r, 2] of passage number and relevance, the judged hits).
 
     Within a query its judged passages are numbered from 0, the most relevant first: ranx takes their order for the
-    ideal one of nDCG. Scores fall strictly along the ranking. Padding of the
-    judgments has relevance 0, which ranx leaves out; padding of a ranking is a passage that nobody judged.
+    ideal one of nDCG. Padding of the judgments has relevance 0, which ranx leaves out.
     """
-    relevant = [dict(sorted(right.items(), key=itemgetter(1), reverse=True)) for right in relevant]
-    judged = np.full((len(queries), max(1, max(map(len, relevant), default=1)), 2), (_ABSENT, 0.0))
+    relevant = [dict(sorted(right.items(), key=itemgetter(1), reverse=True)) for right in case.relevant]
+    judged = np.full((len(relevant), max(1, max(map(len, relevant), default=1)), 2), (_ABSENT, 0.0))
     for row, right in enumerate(relevant):
         judged[row, : len(right), 0] = range(len(right))
         judged[row, : len(right), 1] = list(right.values())
-    places = np.array([run.place.get(query, -1) for query in queries], dtype=np.int64)
-    # place -1, no result, takes the 0 at the end
-    starts, lengths = (np.append(column, 0)[places] for column in (run.starts[:-1], np.diff(run.starts)))
-    depth = max(1, int(lengths.max(initial=0)))
-    rankings = np.full((len(queries), depth, 2), (_UNJUDGED, 0.0))
-    rankings[:, :, 1] = np.arange(depth, 0, -1)
-    rows = np.repeat(np.arange(len(queries)), lengths)
-    ranks = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    codes = run.codes[np.repeat(starts, lengths) + ranks]
-    rankings[rows, ranks, 0] = _numbers(run, relevant, rows, codes)
-    return judged, rankings
+    parts, depth = [], 0
+    for name, rows in case.rows_of.items():
+        run, place = case.runs[name], slice(rows.start, rows.stop)
+        parts.append(_judged_hits(run, case.queries[place], relevant[place], rows.start))
+        depth = max(depth, int(np.diff(run.starts).max(initial=0)))
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return judged, JudgedHits(*columns, queries=len(relevant), depth=depth)
 
 
-def _numbers(run: Run, relevant: Sequence[Mapping[str, int]], rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """float64 [hits]: the number of each hit's passage among the judged ones of its query.
-
-    A hit is its query's row and its passage's code.
-    """
+def _judged_hits(
+    run: Run, queries: Sequence[str], relevant: Sequence[Mapping[str, int]], first_row: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows (from `first_row` on), ranks and numbers of the judged hits of one run's queries."""
     import pyarrow
     import pyarrow.compute
 
-    names = pyarrow.array([name for right in relevant for name in right], pyarrow.string())
+    # each judgment: the row of its query, its number there, the code of its passage among the distinct judged ones
     sizes = np.array([len(right) for right in relevant], dtype=np.int64)
-    judged = pyarrow.compute.index_in(names, run.names).fill_null(-1).to_numpy().astype(np.int64)
+    passages = pyarrow.array([name for right in relevant for name in right], pyarrow.string()).dictionary_encode()
     owners = np.repeat(np.arange(len(relevant)), sizes)
-    numbers = np.arange(len(names)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    retrieved = judged >= 0
-    keys = owners[retrieved] * len(run.names) + judged[retrieved]
-    order = np.argsort(keys)
-    keys, numbers = keys[order], numbers[retrieved][order].astype(np.float64)
-    wanted = rows * len(run.names) + codes
-    if not len(keys):
-        return np.full(len(wanted), _UNJUDGED)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, numbers[place], _UNJUDGED)
+    numbers = np.arange(len(passages)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    keys = owners * len(passages) + passages.indices.to_numpy()
+    # each hit on a passage that is judged for any query: row, rank and the same code
+    judged_code = pyarrow.compute.index_in(run.names, passages.dictionary).fill_null(-1).to_numpy()
+    hits = np.flatnonzero((judged_code >= 0)[run.codes])
+    places = np.searchsorted(run.starts, hits, side="right") - 1
+    row_of_place = np.full(len(run), -1)
+    for row, query in enumerate(queries):
+        if query in run:
+            row_of_place[run.place[query]] = row
+    rows = row_of_place[places]
+    ranks = hits - run.starts[places]
+    wanted = rows * len(passages) + judged_code[run.codes[hits]]
+    # those that are judged for their own query; of a query that is not judged the row is -1, and in no key
+    judgments = pyarrow.compute.index_in(pyarrow.array(wanted), pyarrow.array(keys)).fill_null(-1).to_numpy()
+    right = judgments >= 0
+    return rows[right] + first_row, ranks[right], numbers[judgments[right]]

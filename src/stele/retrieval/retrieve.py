@@ -33,11 +33,7 @@ from stele.files.digests import digest
 from stele.progress import bar
 from stele.recipes.search import TopicField
 from stele.retrieval.dense.collection import EncodedCollection
-from stele.retrieval.dense.encoder_arguments import (
-    CalibratedJob,
-    CalibrationTransforms,
-    parse_encoding,
-)
+from stele.retrieval.dense.encoder_arguments import CalibratedJob, CalibrationTransforms, parse_encoding
 from stele.retrieval.dense.job_collections import COSTS, CollectionEncoding, StoredCollection, parts_of, read_stored
 from stele.retrieval.dense.processes import ProcessGroup, SharedQueries, encode_queries, set_threads
 from stele.retrieval.dense.vector_files import claim_kept, is_tidy

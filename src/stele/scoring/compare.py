@@ -58,8 +58,10 @@ class Compare(Job):
     correction: str = "holm"
     """holm, bonferroni or none."""
     level: Number = 0.05
-    """Of significance."""
-    permutations: Whole | None = Field(None, description=f"Of fisher; default: {PERMUTATIONS:,}, the fewest.")
+    """Level of significance."""
+    permutations: Whole | None = Field(
+        None, description=f"Permutations of fisher, at least {PERMUTATIONS:,}, the default."
+    )
     seed: Seed = 0
     average: str | None = None
     """macro or micro; default: the results' own, else macro."""
@@ -168,9 +170,9 @@ def _rows(comparisons: Sequence[Comparison]) -> list[dict]:
     ]
 
 
-def _files(given: Sequence[Sequence[str]]) -> dict[str, list[str]]:
+def _files(systems: Sequence[Sequence[str]]) -> dict[str, list[str]]:
     by_name: dict[str, list[str]] = {}
-    for name, *files in given:
+    for name, *files in systems:
         if not files:
             raise SteleError(f"--system {name}: want a name and its files, for example --system msm msm.parquet")
         if name in by_name:
@@ -198,19 +200,19 @@ def _known(kind: str, name: str, valid) -> str:
     return name
 
 
-def _metrics(given: Sequence[str] | None, systems: Mapping[str, Scores]) -> list[str]:
+def _metrics(requested: Sequence[str] | None, systems: Mapping[str, Scores]) -> list[str]:
     every = {metric: None for system in systems.values() for metric in system.values}
     shared = [metric for metric in every if all(metric in system.values for system in systems.values())]
     if not shared:
         raise SteleError(f"the systems have no metric in common; found {', '.join(every)}")
-    if given:
-        return [_known("metric", metric, shared) for metric in dict.fromkeys(given)]
+    if requested:
+        return [_known("metric", metric, shared) for metric in dict.fromkeys(requested)]
     if left := [metric for metric in every if metric not in shared]:
         logger.warning("not compared, as some system lacks it: %s", ", ".join(left))
     return shared
 
 
-def _average(given: str | None, systems: Mapping[str, Scores]) -> str:
-    if given:
-        return _known("average", given, paired.AVERAGES)
+def _average(requested: str | None, systems: Mapping[str, Scores]) -> str:
+    if requested:
+        return _known("average", requested, paired.AVERAGES)
     return next((system.average for system in systems.values() if system.average), "macro")

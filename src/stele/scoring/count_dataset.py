@@ -25,7 +25,7 @@ class CountDataset(Job):
     """A dataset of stele/scoring/statistics, or a test collection."""
     data: Datasets
     lengths: Some[Path] = ()
-    """Of `scoring count_lengths`, by language."""
+    """Records of `scoring count_lengths`, by language."""
     output: Annotated[Path, ends_in(".json")]
     """The counts, as a result."""
 
@@ -50,10 +50,10 @@ def run(args: CountDataset) -> None:
     )
 
 
-def mean_lengths(given: Iterable[Path]) -> dict[str, dict[str, float]]:
+def mean_lengths(paths: Iterable[Path]) -> dict[str, dict[str, float]]:
     """tokens_per_document and tokens_per_judged_document by language, of the records of counted lengths."""
     means: dict[str, dict[str, float]] = {"tokens_per_document": {}, "tokens_per_judged_document": {}}
-    for path in given:
+    for path in paths:
         record = records.read_record(path)
         for name, documents in zip(means, ("documents", "judged_documents"), strict=True):
             if number := record[documents]["number"]:

@@ -29,7 +29,7 @@ class CountLengths(Job):
     dataset: str
     """A dataset of stele/scoring/statistics with documents."""
     language: str
-    """Of the documents."""
+    """Language of the documents."""
     data: Datasets
     tokenizer: Record
     """record.json of the checkpoint."""

@@ -34,7 +34,7 @@ class CountParameters(Job):
     model: str
     """What the model is called."""
     seeds: str
-    """Of pretraining and fine-tuning, e.g. pt0-ft0."""
+    """Seeds of pretraining and fine-tuning, e.g. pt0-ft0."""
     output: Annotated[Path, ends_in(".json")]
     """The counts, as a result."""
 

@@ -53,7 +53,7 @@ class Score(Job):
     setting: str = "given"
     """How it was trained."""
     seeds: str = "pt0-ft0"
-    """Of pretraining and of fine-tuning."""
+    """Seeds of pretraining and of fine-tuning."""
     output: Annotated[Path, ends_in(".json")] | None = None
     """The result with its record."""
     csv: Annotated[Path, ends_in(".csv")] | None = None
@@ -67,13 +67,13 @@ def run(args: Score) -> None:
     entry = catalogue.entry(Benchmark, args.benchmark)
     names = args.metrics or entry.metrics
     evaluators = {name: load_metric(name) for name in names}
-    given, outputs = data_paths(args.data), given_outputs(args.run)
+    data, outputs = data_paths(args.data), given_outputs(args.run)
     average = load_reader(args.benchmark, BenchmarkReader).AVERAGE
     retrievals = [output.record for _, output in outputs if output.record]
     for record in retrievals:
         if record.get("benchmark") != args.benchmark:
             raise SteleError(f"{args.run[0]}: a retrieval of {record.get('benchmark')!r}, not of {args.benchmark!r}")
-    case = read_case(args.benchmark, data_folders(given), outputs, args.languages)
+    case = read_case(args.benchmark, data_folders(data), outputs, args.languages)
     evaluation = evaluate(case, evaluators, average)
     print_report(case, evaluation, average)
     if args.csv:
@@ -84,11 +84,11 @@ def run(args: Score) -> None:
         queries = file_facts(args.queries) if args.queries else None
         made = {"retrieval": outputs[0][1].path} if retrievals else {}
         files = [output.path for _, output in outputs if not output.record]
-        files += [path for path in given.values() if path.is_file() and path.name != RECORD]
+        files += [path for path in data.values() if path.is_file() and path.name != RECORD]
         records.write_record(
             args.output,
             job="score",
-            inputs=made | {item: path for item, path in given.items() if path.name == RECORD},
+            inputs=made | {item: path for item, path in data.items() if path.name == RECORD},
             clock=clock,
             files={path.name: sha256(path) for path in files},
             benchmark=args.benchmark,

@@ -104,12 +104,12 @@ def _in_document(index: _Index, sentences: Sequence[Sequence[str]]) -> Iterator[
         return
     hashes = _hashes(words)
     first, end = (np.searchsorted(index.hashes, hashes, side) for side in ("left", "right"))
-    found: dict[int, list[tuple[int, int]]] = {}  # text -> (start in it, how far it is moved in the document)
+    shared: dict[int, list[tuple[int, int]]] = {}  # text -> (start in it, how far it is moved in the document)
     for place in np.flatnonzero(first < end):
         for stretch in range(first[place], end[place]):
             start = int(index.starts[stretch])
-            found.setdefault(int(index.owners[stretch]), []).append((start, int(place) - start))
-    for number, stretches in found.items():
+            shared.setdefault(int(index.owners[stretch]), []).append((start, int(place) - start))
+    for number, stretches in shared.items():
         share = len({start for start, _ in stretches}) / index.sizes[number]
         if share >= NEAR:
             in_place = Counter(moved for _, moved in stretches)

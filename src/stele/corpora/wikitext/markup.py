@@ -18,7 +18,6 @@ from stele.corpora.wikitext.extensions import ATTRIBUTES, DROPPED, one_of, repla
 _BRACES = re.compile(r"\{\{+|\}\}+")
 _LEFT_BRACES, _RIGHT_BRACES = re.compile(r"\{\{"), re.compile(r"\}\}")  # twice as fast as `"{{" in text`
 _INNERMOST = re.compile(r"\{\{(?<!\{\{\{)[^{}]*+\}\}")  # a template with nothing in braces inside
-_TABLE_OPENING, _TABLE_CLOSING = re.compile(r"\{\|"), re.compile(r"\}(?<=\|\})")  # by the rarer character
 _HTML_TABLE = re.compile(rf"<(table)\b{ATTRIBUTES}>|</table\s*>", re.I)
 _HEADING_OR_END = re.compile(r"^=[^\n]+=[ \t]*$|\Z", re.M)
 _BLOCKS = "p|div|li|ul|ol|dl|dt|dd|h1|h2|h3|h4|h5|h6|blockquote|center|poem|hr|tr|td|th|caption|tbody|thead|form"
@@ -102,8 +101,8 @@ def drop_templates(text: str) -> str:
 
 def drop_tables(text: str) -> str:
     """Without `{| ... |}` and `<table>`, nested or not; an unclosed one is dropped up to the next heading."""
-    if "{" in text and (openings := list(_at_line_starts(text, _TABLE_OPENING, " \t:*#;"))):
-        closings = _at_line_starts(text, _TABLE_CLOSING, " \t")
+    if "{" in text and (openings := list(_at_line_starts(text, "{|", "{", " \t:*#;"))):
+        closings = _at_line_starts(text, "|}", "}", " \t")
         text = _drop_nested(text, [start for start, _ in openings], [end for _, end in closings])
     if "<" in text and (tags := list(_HTML_TABLE.finditer(text))):
         openings = [tag.start() for tag in tags if tag.group(1)]
@@ -111,16 +110,21 @@ def drop_tables(text: str) -> str:
     return text
 
 
-def _at_line_starts(text: str, mark: re.Pattern[str], indent: str) -> Iterator[tuple[int, int]]:
-    """Where a mark of two characters stands that has nothing before it on its line but characters of `indent`."""
+def _at_line_starts(text: str, mark: str, brace: str, indent: str) -> Iterator[tuple[int, int]]:
+    """Where a mark of two characters stands that has nothing before it on its line but characters of `indent`.
+
+    Its brace is the rarer of the two, and one character is found many times faster than two.
+    """
     before = 0
-    for match in mark.finditer(text):
-        end = match.end()
-        start = end - 2
-        line = text.rfind("\n", before, start) + 1
-        if (line or not before) and not text[line:start].strip(indent):
-            yield start, end
-        before = end
+    position = text.find(brace)
+    while position >= 0:
+        start = position - mark.index(brace)
+        if text.startswith(mark, start):
+            line = text.rfind("\n", before, start) + 1
+            if (line or not before) and not text[line:start].strip(indent):
+                yield start, start + 2
+            before = start + 2
+        position = text.find(brace, position + 1)
 
 
 def _drop_nested(text: str, openings: list[int], closings: list[int]) -> str:

@@ -91,7 +91,8 @@ def extract(wikitext: str, site: Site) -> PageText:
                 headings = []
             page.paragraphs.append(text)
             if links:
-                page.links += [PageLink(number, start - offset, end - offset, target) for start, end, target in links]
+                spans = [(number, start - offset, end - offset, target) for start, end, target in links]
+                page.links += map(PageLink._make, spans)  # twice as fast as calls
     return page
 
 

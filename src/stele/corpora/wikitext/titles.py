@@ -124,7 +124,7 @@ class Site:
 
     def _resolve(self, target: str) -> tuple[str | None, str]:
         if _SIMPLE_TITLE.fullmatch(target):
-            return target, target if not self.first_letter or target[0].isupper() else self._capitalise(target)
+            return target, self._capitalise(target) if self.first_letter and target[0].islower() else target
         if UNKNOWN in target:
             return " ".join(target.replace(UNKNOWN, "").split()) or " ", ""
         stripped = target.strip(_BLANK)

@@ -39,7 +39,7 @@ Passages = Iterable[Passage]
 
 
 class EncodedCollection:
-    """The collection `name`, whose state is in `folder`; its vectors stay in `kept`, as one part, where that is given.
+    """The collection `name`, whose state is in `folder`; its vectors stay, as one part, in `index_folder`.
 
     `passages()` reads it from its beginning: passages, or the `windows` of documents. `key` identifies what the vectors
     are made from. `transform` is applied before the vectors are scaled to length 1 (`normalize`).
@@ -55,16 +55,17 @@ class EncodedCollection:
         *,
         key: str,
         normalize: bool = False,
-        kept: Path | None = None,
+        index_folder: Path | None = None,
         transform: VectorTransform = identity,
         windows: DocumentWindows | None = None,
     ) -> None:
         self.windows = windows
-        self.name, self.folder, self.passages, self.kept, self.transform = name, folder, passages, kept, transform
+        self.name, self.folder, self.passages, self.transform = name, folder, passages, transform
+        self.index_folder = index_folder
         self.encoder, self.processes = encoder, processes
         dtype = "float16" if encoder.spec.half else "float32"
         self.layout = Layout(encoder.dimension, dtype, normalize, key)
-        self.parts = [kept or folder]
+        self.parts = [index_folder or folder]
         if processes.world > 1:
             self.parts = [folder / f"part-{rank}-of-{processes.world}" for rank in range(processes.world)]
         self.part = self.parts[processes.rank]
@@ -111,13 +112,13 @@ class EncodedCollection:
         return {"passages": self.size, "cut_passages": self.cut}
 
     def put_away(self) -> None:
-        """Keeps the vectors in `kept`, and removes the rest of the state; all processes must be done with it."""
+        """Moves the vectors to `index_folder`, and removes the state; all processes must be done with it."""
         several = self.processes.world > 1
-        if self.kept and self.processes.is_main:
+        if self.index_folder and self.processes.is_main:
             if several:
-                join_parts(self.parts, in_order(self._owners(), self._shares.window), self.layout, self.kept)
+                join_parts(self.parts, in_order(self._owners(), self._shares.window), self.layout, self.index_folder)
             else:
-                tidy(self.kept)
+                tidy(self.index_folder)
         self.processes.barrier()
         if several:  # each process removes its own: on a network's file system a folder with open files stays
             shutil.rmtree(self.part)

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-BLOCK_ROWS = 32_768  # passages that faiss searches at a time
+BLOCK_BYTES = 1 << 28  # float32 passages that faiss searches at a time: each block costs a query k exact products or so
 EXTRA = 32  # candidates beyond k
 GPU_MAX_K = 2_048  # the most candidates that faiss returns on a GPU
-QUERY_ROWS = 1_024  # queries scored against a whole block together: 1,024 x 32,768 scores are 128 MB
-PAIR_ROWS = 256  # pairs scored exactly at a time: what fits a cache
+MAX_SCORES = 1 << 25  # of queries against a whole block at a time: 128 MB
+PAIR_ROWS = 256  # passages scored exactly at a time: what fits a cache
 MAX_PAIRS = 1 << 21  # candidates held at a time
 BLAS_MIN_SIZE = 1  # numbers in the queries from which faiss multiplies matrices; its own 128,000 slows few queries
 
@@ -38,10 +38,11 @@ class TopK:
     faiss searches on that GPU where it can.
     """
 
-    def __init__(self, queries: np.ndarray, k: int, device: str = "cpu", block_rows: int = BLOCK_ROWS) -> None:
+    def __init__(self, queries: np.ndarray, k: int, device: str = "cpu", block_rows: int | None = None) -> None:
         import faiss
 
-        self.k, self.block_rows = k, block_rows
+        self.k = k
+        self.block_rows = block_rows or max(1, BLOCK_BYTES // (4 * queries.shape[1]))
         self.queries = np.ascontiguousarray(queries, dtype=np.float32)
         self.doubles = self.queries.astype(np.float64)
         self.norms = _norms(self.queries)
@@ -59,7 +60,8 @@ class TopK:
             block = np.ascontiguousarray(vectors[start : start + self.block_rows], dtype=np.float32)
             names = ids[start : start + len(block)]
             for query, passage in self._candidates(block):
-                self._merge(query, self._exact(query, block, passage), names[passage])
+                for row, part in _by_query(query):
+                    self._merge(row, self._exact(row, block, passage[part]), names[passage[part]])
 
     def _candidates(self, block: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """(queries, passages) of the pairs that may belong to the k best, those of a query together."""
@@ -73,7 +75,8 @@ class TopK:
         if len(query):
             yield query, places[query, column]
         rows = np.flatnonzero(truncated)
-        for part in np.split(rows, range(QUERY_ROWS, len(rows), QUERY_ROWS)):
+        height = max(1, MAX_SCORES // len(block))
+        for part in np.split(rows, range(height, len(rows), height)):
             candidates = self.queries[part] @ block.T >= least[part, None]
             for group in _groups(candidates):
                 query, passage = np.nonzero(candidates[group])
@@ -88,26 +91,23 @@ class TopK:
         metric, device = faiss.METRIC_INNER_PRODUCT, self.gpu_number
         return faiss.knn_gpu(self.gpu, self.queries, block, number, metric=metric, device=device)
 
-    def _exact(self, query: np.ndarray, block: np.ndarray, passage: np.ndarray) -> np.ndarray:
-        """The inner products of the pairs, summed in float64, as float32."""
-        exact = np.empty(len(query), np.float32)
-        for start in range(0, len(query), PAIR_ROWS):
-            pair = slice(start, start + PAIR_ROWS)
+    def _exact(self, query: int, block: np.ndarray, passages: np.ndarray) -> np.ndarray:
+        """The inner products of a query and some passages of a block, summed in float64, as float32 [passages]."""
+        exact = np.empty(len(passages), np.float32)
+        for start in range(0, len(passages), PAIR_ROWS):
+            rows = slice(start, start + PAIR_ROWS)
             # a separate sum for each pair: its rounding must not depend on the other pairs
-            exact[pair] = np.einsum("ij,ij->i", self.doubles[query[pair]], block[passage[pair]].astype(np.float64))
+            exact[rows] = np.vecdot(block[passages[rows]].astype(np.float64), self.doubles[query])
         return exact
 
-    def _merge(self, query: np.ndarray, scores: np.ndarray, ids: np.ndarray) -> None:
-        """Adds scored pairs (grouped by query) to the best passages, and keeps the k best of each query."""
-        touched, starts = np.unique(query, return_index=True)
-        bounds = np.append(starts, len(query))
-        for row, first, last in zip(touched, bounds, bounds[1:], strict=False):
-            joined = np.concatenate([self.scores[row], scores[first:last]])
-            names = np.concatenate([self.ids[row], ids[first:last]])
-            order = _best(joined, names, self.k)
-            self.scores[row], self.ids[row] = joined[order], names[order]
-            if len(order) == self.k:
-                self.floor[row] = joined[order[-1]]
+    def _merge(self, query: int, scores: np.ndarray, ids: np.ndarray) -> None:
+        """Adds scored passages to the best ones of a query, and keeps its k best."""
+        joined = np.concatenate([self.scores[query], scores])
+        names = np.concatenate([self.ids[query], ids])
+        order = _best(joined, names, self.k)
+        self.scores[query], self.ids[query] = joined[order], names[order]
+        if len(order) == self.k:
+            self.floor[query] = joined[order[-1]]
 
     def best_hits(self) -> BestHits:
         """The best passages so far, for `join`."""
@@ -116,12 +116,21 @@ class TopK:
 
     def join(self, hits: BestHits) -> None:
         """Adds the best passages of a search of other passages, for the same queries and the same k."""
-        self._merge(np.repeat(np.arange(len(hits.counts)), hits.counts), hits.scores, hits.ids)
+        for row, part in _by_query(np.repeat(np.arange(len(hits.counts)), hits.counts)):
+            self._merge(row, hits.scores[part], hits.ids[part])
 
     def hits(self) -> Iterator[list[tuple[str, float]]]:
         """For each query its (id, score) pairs in canonical order."""
         for scores, ids in zip(self.scores, self.ids, strict=True):
             yield [(name.decode("utf-8"), float(score)) for name, score in zip(ids, scores, strict=True)]
+
+
+def _by_query(query: np.ndarray) -> Iterator[tuple[int, slice]]:
+    """(query, its entries) of each number in an array [n] where equal ones stand together."""
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    bounds = np.append(starts, len(query)).tolist()
+    for row, first, last in zip(query[starts].tolist(), bounds, bounds[1:], strict=False):
+        yield row, slice(first, last)
 
 
 def _best(scores: np.ndarray, ids: np.ndarray, k: int) -> np.ndarray:

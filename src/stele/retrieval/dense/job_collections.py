@@ -60,8 +60,8 @@ class CollectionEncoding:
     transforms: CalibrationTransforms | None = None
     whole: bool = True
 
-    def encode(self, name: str, query_sets: Sequence[QuerySet], kept: Path | None) -> EncodedCollection:
-        """The collection that some query sets search, encoded; its vectors stay in `kept` where that is given."""
+    def encode(self, name: str, query_sets: Sequence[QuerySet], index_folder: Path | None) -> EncodedCollection:
+        """The collection that some query sets search, encoded; its vectors stay in `index_folder`, if any."""
         windows = self._windows(name, query_sets) if self.windows else None
         collection = EncodedCollection(
             name,
@@ -71,7 +71,7 @@ class CollectionEncoding:
             self.processes,
             key=self.key,
             normalize=self.normalize,
-            kept=kept,
+            index_folder=index_folder,
             transform=self.transforms.of_collection(name) if self.transforms else identity,
             windows=windows,
         )

@@ -25,6 +25,7 @@ from stele.files.reading import JsonObject, read_note, read_state
 HEADER = 128  # bytes before the first vector
 FILES = ("vectors.npy", "ids.npy", "ids.txt", "progress.json")
 READ_ROWS = 32_768
+BLOCK_BYTES = 1 << 28  # of a block of `blocks`, which a search compares with all queries at a time
 UNTOUCHED = {"rows": 0, "names_size": 0, "cut": 0, "finished": False}
 
 logger = logging.getLogger(__name__)
@@ -99,8 +100,9 @@ def blocks(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yields (vectors [m, d], ids bytes [m]) of a finished part; the file is mapped, not loaded."""
     vectors = np.load(folder / "vectors.npy", mmap_mode="r")
     ids = np.load(folder / "ids.npy", mmap_mode="r")
-    for start in range(0, len(vectors), READ_ROWS):
-        yield vectors[start : start + READ_ROWS], np.array(ids[start : start + READ_ROWS])
+    step = max(1, BLOCK_BYTES // vectors[:1].nbytes) if len(vectors) else 1
+    for start in range(0, len(vectors), step):
+        yield vectors[start : start + step], np.array(ids[start : start + step])
 
 
 def tidy(folder: Path) -> None:

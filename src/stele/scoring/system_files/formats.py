@@ -60,16 +60,16 @@ class Output:
         return self.record.get("parallel") is True
 
 
-def read_output(given: str) -> Output:
+def read_output(files: str) -> Output:
     """Reads a file (or two embedding files, joined by a comma) of any of the formats."""
-    with reading(given, "system's output"):
-        return _read_output(given)
+    with reading(files, "system's output"):
+        return _read_output(files)
 
 
-def _read_output(given: str) -> Output:
-    if given.lower().endswith(".npy"):
-        return _embeddings(given)
-    path = Path(given)
+def _read_output(files: str) -> Output:
+    if files.lower().endswith(".npy"):
+        return _embeddings(files)
+    path = Path(files)
     start = _start(path)
     if start.startswith(b"PAR1"):
         return Output(path, {None: run_files.from_parquet(path)})
@@ -164,10 +164,10 @@ def _vectors(record: Record, path: Path) -> Output:
     return Output(path, vectors=pairs, record=record)
 
 
-def _embeddings(given: str) -> Output:
-    paths = [Path(name) for name in given.split(",")]
+def _embeddings(files: str) -> Output:
+    paths = [Path(name) for name in files.split(",")]
     if len(paths) != 2:
-        raise SteleError(f"--run {given!r}: embeddings come in pairs, FIRST.npy,SECOND.npy, line by line translations")
+        raise SteleError(f"--run {files!r}: embeddings come in pairs, FIRST.npy,SECOND.npy, line by line translations")
     return Output(paths[0], vectors={None: _pair(paths)})
 
 

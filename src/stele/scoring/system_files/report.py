@@ -61,8 +61,8 @@ def _without_missing(case: Case, evaluation: Evaluation, average: str) -> dict[s
     absent = np.zeros(len(case.queries), dtype=bool)
     for name, rows in case.rows_of.items():
         for row in rows:
-            given = case.predictions[row] is not None if case.predictions else case.queries[row] in case.runs[name]
-            absent[row] = not given
+            has_result = case.predictions[row] is not None if case.predictions else case.queries[row] in case.runs[name]
+            absent[row] = not has_result
     languages = [query_set.language for query_set in case.query_sets]
     return {
         name: by_language(np.where(absent, np.nan, column), languages, average)["average"]

@@ -25,10 +25,10 @@ Pair = tuple[np.ndarray, np.ndarray]  # embeddings whose lines belong together
 logger = logging.getLogger(__name__)
 
 
-def given_outputs(given: Iterable[str]) -> list[tuple[str | None, Output]]:
+def given_outputs(runs: Iterable[str]) -> list[tuple[str | None, Output]]:
     """The outputs of `--run [QUERY_SET=]FILE ...`, each with the query set (or language) that is named for it."""
     outputs = []
-    for item in given:
+    for item in runs:
         name, equals, path = item.partition("=")
         outputs.append((name, read_output(path)) if equals else (None, read_output(item)))
     return outputs
@@ -64,13 +64,13 @@ def read_case(
     return case
 
 
-def run_scores(name: str, data: Data, given: Iterable[str], metrics: Sequence[str] | None = None) -> Scores:
+def run_scores(name: str, data: Data, runs: Iterable[str], metrics: Sequence[str] | None = None) -> Scores:
     """The values per query of runs, `[QUERY_SET=]FILE` each, by the benchmark's metrics or by those named."""
-    given = list(given)
-    case = read_case(name, data, given_outputs(given))
+    runs = list(runs)
+    case = read_case(name, data, given_outputs(runs))
     names = metrics or catalogue.entry(Benchmark, name).metrics
     return Scores(
-        source=", ".join(given),
+        source=", ".join(runs),
         keys=[(query_set.name, query) for query_set, query in zip(case.query_sets, case.queries, strict=True)],
         languages=[query_set.language for query_set in case.query_sets],
         values={metric: load_metric(metric).values(case)[None, :] for metric in names},
@@ -234,7 +234,7 @@ def _check_languages(output: Output, owners: Mapping[str, list[QuerySet]]) -> No
 
 def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]], outputs) -> None:
     owners = _owners(rights)
-    given: dict[QuerySet, dict[str, str]] = {query_set: {} for query_set in rights}
+    predictions: dict[QuerySet, dict[str, str]] = {query_set: {} for query_set in rights}
     for named, output in outputs:
         if not output.answers:
             raise SteleError(f"{output.path}: a ranking; this benchmark scores answers, {{question id: answer}}")
@@ -243,18 +243,18 @@ def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]],
             for query_set, right in rights.items():
                 if made in (None, query_set) and named in (None, query_set.name, query_set.language):
                     answers = {query: answer for query, answer in given_answers.items() if query in right}
-                    if twice := answers.keys() & given[query_set].keys():
+                    if twice := answers.keys() & predictions[query_set].keys():
                         raise SteleError(
                             f"{output.path}: question {min(twice)!r} has an answer in another file already"
                         )
                     if made is None and named is None:
                         _refuse_ambiguous(output, answers, owners)
-                    given[query_set] |= answers
+                    predictions[query_set] |= answers
     for query_set, right in rights.items():
         case.add(query_set, list(right))
         case.answers.extend(right.values())
-        case.predictions.extend(given[query_set].get(query) for query in right)
-        case.missing[query_set.name] = len(right) - len(given[query_set])
+        case.predictions.extend(predictions[query_set].get(query) for query in right)
+        case.missing[query_set.name] = len(right) - len(predictions[query_set])
 
 
 def _add_pair(case: Case, benchmark: BenchmarkReader, named: str | None, output: Output, pair: Pair) -> None:

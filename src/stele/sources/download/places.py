@@ -10,7 +10,6 @@ import logging
 import os
 import re
 import shutil
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,15 +21,15 @@ from stele.catalogue.schema.datasets import PartFile
 from stele.command.arguments import Job, Number, Whole
 from stele.errors import SteleError
 from stele.files.atomic import check_claimable, claim, drop_claimed
-from stele.sources.download.fetch import fetch, fetch_first, finished, size
-from stele.sources.download.http import Failed, NotFound, Policy, Version
+from stele.sources.download.beginning import Beginning, LocalBeginning, RemoteBeginning
+from stele.sources.download.fetch import fetch, finished
+from stele.sources.download.http import Failed, NotFound, Policy
 from stele.sources.download.verify import Expected, Manifest, Mismatch, check, digests, is_checkable, read_checksums
 
 log = logging.getLogger(__name__)
 
 JOB = "downloads"
 NAMES = re.compile(r"\.?(beginning-)?[0-9a-f]{12}-[^/]*")  # of files under way
-SMALLEST, LARGEST = 1 << 14, 8 << 20  # bytes of a piece of a beginning
 
 
 @dataclass(frozen=True)
@@ -204,94 +203,12 @@ def _copy(source: Path, target: Path, expected: Expected) -> str:
     return sha256
 
 
-# --- the beginning of a file ------------------------------------------------------------------------------------------
-class Beginning(ABC):
-    """A file object that is read from its start, once; knows how many bytes were read, and their digest.
-
-    `whole` is how many bytes the whole file has, as far as known.
-    """
-
-    whole: int | None = None
-
-    def __init__(self) -> None:
-        self._position, self._digest = 0, hashlib.sha256()
-
-    def read(self, number: int) -> bytes:
-        data = self._next(number)
-        self._position += len(data)
-        self._digest.update(data)
-        return data
-
-    def facts(self) -> dict[str, Any]:
-        """What was read: `bytes`, their `sha256`, and `of_bytes` in the whole file."""
-        return {"bytes": self._position, "sha256": self._digest.hexdigest(), "of_bytes": self.whole}
-
-    @abstractmethod
-    def _next(self, number: int) -> bytes:
-        """At most `number` bytes from the position on."""
-
-
-class LocalBeginning(Beginning):
-    """The beginning of a file in a folder. Raises NotFound and Failed, as a fetched one."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        if not path.is_file():
-            raise NotFound(f"{path}: no such file")
-        self.path, self.whole = path, path.stat().st_size
-
-    def _next(self, number: int) -> bytes:
-        try:
-            with open(self.path, "rb") as handle:
-                handle.seek(self._position)
-                return handle.read(number)
-        except OSError as error:
-            raise Failed(f"{self.path}: cannot be read ({error.strerror})") from None
-
-
-class RemoteBeginning(Beginning):
-    """The beginning of a file at an address; `part` holds the bytes fetched so far.
-
-    It is fetched in pieces that double up to 8 MiB, each a range request that goes on where the last one (of this
-    process or of one that was killed) ended. The whole file's digest cannot be checked; what was read has one.
-    """
-
-    def __init__(self, url: str, part: Path, policy: Policy) -> None:
-        super().__init__()
-        self.url, self.part, self.policy = url, part, policy
-        self.piece = SMALLEST
-        self.version: Version | None = None
-
-    def _next(self, number: int) -> bytes:
-        needed = self._position + number
-        while size(self.part) < needed or self.version is None:
-            if self.whole is not None and size(self.part) >= self.whole:
-                break
-            wanted = max(needed, min(size(self.part) + self.piece, self.whole or 1 << 62))
-            version = fetch_first(self.url, self.part, wanted, self.policy)
-            if not self._goes_on(version):
-                raise Failed(f"{self.url}: has changed while it was read; run again")
-            self.version, self.whole = version, version.total
-            self.piece = min(2 * self.piece, LARGEST)
-        with open(self.part, "rb") as handle:
-            handle.seek(self._position)
-            return handle.read(number)
-
-    def _goes_on(self, version: Version) -> bool:
-        """Whether the bytes read so far are of this version: by the server's headers, else byte by byte."""
-        if self.version is None or self.version.is_proven_by(version):
-            return True
-        with open(self.part, "rb") as handle:
-            again = hashlib.sha256(handle.read(self._position))
-        return not self.version.differs(version) and again.digest() == self._digest.digest()
-
-
 # --- flags of the jobs --------------------------------------------------------------------------------------------
 class PlacesJob(Job):
     """A job that fetches files."""
 
     manifest: Path | None = None
-    """Of generated data: only these are taken, and checked by it."""
+    """Manifest of generated data: only these are taken, and checked by it."""
     mirrors: tuple[str, ...] = ()
     """Folders or addresses with {host}/{path}."""
     offline: bool = False
