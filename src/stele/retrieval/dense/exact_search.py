@@ -3,20 +3,22 @@
 The k best passages of a query are those with the highest score, a score being the inner product summed in float64 and
 rounded to float32; among equal scores the highest id comes first (the canonical order of runs, which is trec_eval's).
 faiss finds candidates, by the search of its flat index and a few more than k of them, with a margin for the rounding of
-float32; only they are scored exactly. So the result does not depend on the block size, the order of the blocks, the
-number of threads or the device.
+float32; on a GPU torch finds them, by a product in float32. Only candidates are scored exactly, so the result does not
+depend on the block size, the order of the blocks, the number of threads or the device.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 BLOCK_ROWS = 32_768  # passages that faiss searches at a time
 EXTRA = 32  # candidates beyond k
-GPU_MAX_K = 2_048  # the most candidates that faiss returns on a GPU
 QUERY_ROWS = 1_024  # queries scored against a whole block together: 1,024 x 32,768 scores are 128 MB
 PAIR_ROWS = 256  # pairs scored exactly at a time: what fits a cache
 MAX_PAIRS = 1 << 21  # candidates held at a time
@@ -34,20 +36,20 @@ class BestHits(NamedTuple):
 class TopK:
     """The k best passages of each query so far.
 
-    queries: float32 [n, d]. `add` takes blocks of passages in any order and of any size. With a device other than "cpu"
-    faiss searches on that GPU where it can.
+    queries: float32 [n, d]. `add` takes blocks of passages in any order and of any size, and looks for candidates on
+    `device`.
     """
 
     def __init__(self, queries: np.ndarray, k: int, device: str = "cpu", block_rows: int = BLOCK_ROWS) -> None:
-        import faiss
-
         self.k, self.block_rows = k, block_rows
         self.queries = np.ascontiguousarray(queries, dtype=np.float32)
         self.doubles = self.queries.astype(np.float64)
         self.norms = _norms(self.queries)
-        faiss.cvar.distance_compute_blas_threshold = BLAS_MIN_SIZE
-        self.gpu = gpu_resources() if str(device) != "cpu" and k + EXTRA <= GPU_MAX_K else None
-        self.gpu_number = int(str(device).partition(":")[2] or -1)  # -1: the current one
+        self.device = str(device)
+        if self.device != "cpu":
+            import torch
+
+            self.queries_there = torch.from_numpy(self.queries).to(self.device)
         self.scores = [np.empty(0, np.float32)] * len(queries)  # per query, descending
         self.ids = [np.empty(0, "S1")] * len(queries)
         # the k-th best score of a query once it has k passages: what a newcomer must reach
@@ -81,12 +83,12 @@ class TopK:
 
     def _nearest(self, block: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Scores [n, number], descending, and rows of the block."""
+        if self.device != "cpu":
+            return _nearest_by_product(self.queries_there, block, number)
         import faiss
 
-        if self.gpu is None:
-            return faiss.knn(self.queries, block, number, metric=faiss.METRIC_INNER_PRODUCT)
-        metric, device = faiss.METRIC_INNER_PRODUCT, self.gpu_number
-        return faiss.knn_gpu(self.gpu, self.queries, block, number, metric=metric, device=device)
+        faiss.cvar.distance_compute_blas_threshold = BLAS_MIN_SIZE
+        return faiss.knn(self.queries, block, number, metric=faiss.METRIC_INNER_PRODUCT)
 
     def _exact(self, query: np.ndarray, block: np.ndarray, passage: np.ndarray) -> np.ndarray:
         """The inner products of the pairs, summed in float64, as float32."""
@@ -153,13 +155,14 @@ def _groups(candidates) -> Iterator[slice]:
         yield slice(first, len(candidates))
 
 
-def gpu_resources() -> Any:
-    """The resources with which faiss searches on a GPU; None without a GPU, or with a faiss that is built for CPUs."""
-    import faiss
+def _nearest_by_product(queries: Tensor, block: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """What `faiss.knn` returns, on the device of the queries, in float32 (torch takes no TF32 unless told to)."""
+    import torch
 
-    if hasattr(faiss, "StandardGpuResources") and faiss.get_num_gpus() > 0:
-        return faiss.StandardGpuResources()
-    return None
+    passages = torch.tensor(block, device=queries.device).T
+    best = [(part @ passages).topk(number) for part in queries.split(QUERY_ROWS)]
+    scores, places = (torch.cat(parts).cpu().numpy() for parts in zip(*best, strict=True))
+    return scores, places
 
 
 def _norms(vectors: np.ndarray) -> np.ndarray:
