@@ -97,12 +97,17 @@ def speed(peers: Mapping[str, float], size: Mapping[str, Any], tiny: Mapping[str
 
 def benchmarks(words: Sequence[str] = ()) -> list[Speed]:
     """The benchmarks whose names have one of some words; all without words."""
-    for folder in ("tests/encoders", "tests/corpora", "tests/text", "tests/benchmarks"):
-        if str(ROOT / folder) not in sys.path:
-            sys.path.append(str(ROOT / folder))
+    find_builders()
     for stage in STAGES:
         importlib.import_module(f"tests.speed.{stage}")
     return [one for item, one in REGISTERED.items() if not words or any(word in item for word in words)]
+
+
+def find_builders() -> None:
+    """Makes other tests' builders of models, corpora and texts importable."""
+    for folder in ("tests/encoders", "tests/corpora", "tests/text", "tests/benchmarks"):
+        if str(ROOT / folder) not in sys.path:
+            sys.path.append(str(ROOT / folder))
 
 
 def cpu_seconds() -> float:
