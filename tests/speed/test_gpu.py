@@ -15,6 +15,7 @@ import torch
 from packaging.requirements import Requirement
 
 from tests.speed import gpu, gpu_items
+from tests.speed.encoders import Family
 from tests.speed.table import ROOT
 
 NEEDED = ("torch", "transformers", "numpy", "pydantic", "pyyaml", "safetensors")
@@ -79,6 +80,8 @@ def test_an_item_that_cannot_be_measured_says_why_and_the_others_go_on():
     assert measured(lambda: time.sleep(20), seconds=0.2) == {"skipped": "took longer than 0 s"}
     assert measured(lambda: {"s": 1}, left=3) == {"skipped": "the 450 s of all items were over"}
     assert measured(lambda: raises(torch.OutOfMemoryError("out of memory\ntried"))) == {"skipped": "out of memory"}
+    bench, unknown = gpu_items.Bench(torch.device("cpu"), gpu_items.TINY), Family("next_year", "mean")
+    assert "has no next_year" in measured(lambda: bench.encoding(unknown))["skipped"]
     assert measured(lambda: raises(KeyError("x"))) == {"failed": "KeyError: 'x'"}
 
 
