@@ -10,7 +10,7 @@ STUDY := msm,kept
 SEEDS := 0 1 2 3 4
 # MTEB's own tasks score the same data in an environment of their own
 ORACLE := .venv-oracle
-.PHONY: help setup first tables pdf study site test test-all speed controls oracle docs lint clean
+.PHONY: help setup first tables pdf study site test test-all speed gpu controls oracle docs lint clean
 
 help:
 	@echo "make setup    .venv with the exact packages of $(LOCK), and the command stele"
@@ -22,6 +22,7 @@ help:
 	@echo "make test     the quick tests, in ten minutes: all but whole builds, clusters, browsers and speed"
 	@echo "make test-all every test"
 	@echo "make speed    the table of docs/speed.md: each item beside a named peer in one run, on a machine that does nothing else"
+	@echo "make gpu      the figures of docs/gpu.md, in at most 8 minutes, by the python3 on the PATH, whose torch finds a GPU"
 	@echo "make controls a row far above a guess for each benchmark, in miniature, and a mistake that is seen there"
 	@echo "make oracle   MTEB's own tasks and ir_measures on the generated data, in an environment of their own: shared scores are equal"
 	@echo "make docs     the site of the documentation, all links checked (docs/_site/index.html)"
@@ -82,6 +83,10 @@ test-all: setup
 speed: setup
 	@echo "== measuring speed beside peers; rows are written to docs/speed.md as they come"
 	$(BIN)/python -m tests.speed.table
+
+gpu:
+	@echo "== measuring on a GPU; figures are written to docs/gpu.md and docs/gpu.json as they come"
+	PYTHONPATH=src python3 -m tests.speed.gpu
 
 controls: setup
 	@echo "== building a row for each benchmark that is far above a guess, and scoring it with its candidates exchanged"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,10 +42,9 @@ FAMILIES = {
 
 
 def make_folder(place: Path, family: Family, width: int, layers: int) -> Path:
-    """A sentence-transformers folder of a family, with random weights."""
+    """A folder of a family as sentence-transformers writes it, with random weights."""
     import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
+    from safetensors.torch import save_file
     from tiny_models import _subword_tokenizer
     from todays_folders import tokenizer_ending_in_eos
     from transformers import AutoConfig, AutoModel
@@ -67,13 +67,27 @@ def make_folder(place: Path, family: Family, width: int, layers: int) -> Path:
         **family.more,
     )
     torch.manual_seed(0)
-    AutoModel.from_config(config).save_pretrained(place / "base")
-    tokenizer.save_pretrained(place / "base")
-    modules = [Transformer(str(place / "base"), max_seq_length=POSITIONS), Pooling(width, family.pooling)]
-    for _ in range(2 * family.dense):
-        modules.append(Dense(width, width, bias=False, activation_function=torch.nn.Identity()))
-    SentenceTransformer(modules=[*modules, Normalize()], device="cpu").save(str(place / "st"))
-    return place / "st"
+    AutoModel.from_config(config).save_pretrained(place)
+    tokenizer.save_pretrained(place)
+    (place / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": POSITIONS}))
+    dense = {"in_features": width, "out_features": width, "bias": False}
+    dense["activation_function"] = "torch.nn.modules.linear.Identity"
+    pooling = {"word_embedding_dimension": width, "pooling_mode": family.pooling}
+    settings = {"Pooling": pooling, "Dense": dense, "Normalize": {}}
+    modules, entries = ["Transformer", "Pooling", *["Dense"] * (2 * family.dense), "Normalize"], []
+    for number, name in enumerate(modules):
+        path = f"{number}_{name}" if number else ""
+        entries.append(
+            {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{name}"}
+        )
+        if number:
+            (place / path).mkdir()
+            (place / path / "config.json").write_text(json.dumps(settings[name]))
+        if name == "Dense":
+            weight = torch.randn(width, width) * width**-0.5
+            save_file({"linear.weight": weight}, place / path / "model.safetensors")
+    (place / "modules.json").write_text(json.dumps(entries))
+    return place
 
 
 def random_texts(number: int) -> list[str]:
@@ -86,7 +100,10 @@ def random_texts(number: int) -> list[str]:
 
 
 def both_ways(folder: Path, texts: list[str], weights: str = "float32", device: str = "cpu"):
-    """(our encoder, encoding by it, encoding by SentenceTransformer.encode with its default batch size)."""
+    """(our encoder, encoding by it, encoding by SentenceTransformer.encode with its default batch size).
+
+    Raises ImportError where sentence-transformers is not installed.
+    """
     import torch
     from sentence_transformers import SentenceTransformer
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.speed.real_sizes import TINY
 from tests.speed.table import speed
 
-TINY = {"vocab_size": 3000, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-TINY |= {"intermediate_size": 256}
 RECIPE = {"steps": 30, "groups": 1, "mlm_sequences": 16, "mlm_length": 64, "warmup_steps": 5, "learning_rate": 1e-3}
 RECIPE |= {"save_every_seconds": 3600, "sampling_alpha": 0.3, "mask_probability": 0.15, "dropout": 0.1}
 RECIPE |= {"betas": (0.9, 0.98), "eps": 1e-6, "weight_decay": 0.01, "clip_norm": None}
@@ -42,8 +41,8 @@ def new_model(**sizes):
     return AutoModelForMaskedLM.from_config(config, attn_implementation="sdpa")
 
 
-def new_task(folder: Path, name: str, objective, model, segments):
-    """A task with a store of 256 random examples."""
+def new_task(folder: Path, name: str, objective, model, segments, examples: int = 256):
+    """A task with a store of random examples."""
     from stele.training import tasks
     from stele.training.masking import Vocabulary
     from stele.training.store import Store, write_store
@@ -51,35 +50,41 @@ def new_task(folder: Path, name: str, objective, model, segments):
     rng, target, size = np.random.default_rng(0), folder / name, model.config.vocab_size
     if not target.is_dir():
         target.mkdir(parents=True)
-        write_store(target, ([rng.integers(5, 2000, n) for n in segments] for _ in range(256)))
+        write_store(target, ([rng.integers(5, 2000, n) for n in segments] for _ in range(examples)))
     vocabulary = Vocabulary(size, 0, 2, 1, size - 1, (0, 1, 2, 3, size - 1))
     return tasks.Task(name, objective, {"en": Store(target)}, vocabulary, 0)
 
 
-def pretraining(folder: Path, recipe, model, segments=SEGMENTS):
-    """(module, batches) of a run on random examples."""
-    import torch
-
+def pretraining(folder: Path, recipe, model, segments=SEGMENTS, process=None, examples: int = 256):
+    """(module, batches) of a run on random examples, on the CPU without a `process`."""
     from stele.training import run_sizes, tasks
-    from stele.training.processes import ProcessContext
 
-    objectives = tasks.new_objectives(recipe)
-    made = {name: new_task(folder, name, o, model, segments[recipe.store_of(name)]) for name, o in objectives.items()}
-    module, here = tasks.Pretraining(model, objectives, 0), ProcessContext(torch.device("cpu"))
-    return module, tasks.losses(made, module, recipe, here, run_sizes.Shape.of(model.config))
+    objectives, made = tasks.new_objectives(recipe), {}
+    for name, objective in objectives.items():
+        made[name] = new_task(folder, name, objective, model, segments[recipe.store_of(name)], examples)
+    module = tasks.Pretraining(model, objectives, 0)
+    return module, tasks.losses(made, module, recipe, process or on_cpu(), run_sizes.Shape.of(model.config))
 
 
-def train_on(folder: Path, recipe, model, segments=SEGMENTS):
+def train_on(folder: Path, recipe, model, segments=SEGMENTS, process=None, examples: int = 256, callbacks=()):
     """The outcome of a whole training run, batches and optimiser included."""
-    import torch
-
     from stele.training.callbacks import AfterStep
     from stele.training.loop import train
+
+    process = process or on_cpu()
+    module, batches = pretraining(folder, recipe, model, segments, process, examples)
+    options = {"state": folder / "state", "seed": 0, "process": process}
+    return train(
+        module, batches, recipe, callbacks={"heads": AfterStep(module.after_step), **dict(callbacks)}, **options
+    )
+
+
+def on_cpu():
+    import torch
+
     from stele.training.processes import ProcessContext
 
-    module, batches = pretraining(folder, recipe, model, segments)
-    options = {"state": folder / "state", "seed": 0, "process": ProcessContext(torch.device("cpu"))}
-    return train(module, batches, recipe, callbacks={"heads": AfterStep(module.after_step)}, **options)
+    return ProcessContext(torch.device("cpu"))
 
 
 def enter_objective(objective: str) -> None:

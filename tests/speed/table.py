@@ -98,12 +98,17 @@ def speed(peers: Mapping[str, float], size: Mapping[str, Any], tiny: Mapping[str
 
 def benchmarks(words: Sequence[str] = ()) -> list[Speed]:
     """The benchmarks whose names have one of some words; all without words."""
-    for folder in ("tests/encoders", "tests/corpora", "tests/text", "tests/benchmarks"):
-        if str(ROOT / folder) not in sys.path:
-            sys.path.append(str(ROOT / folder))
+    find_builders()
     for stage in STAGES:
         importlib.import_module(f"tests.speed.{stage}")
     return [one for item, one in REGISTERED.items() if not words or any(word in item for word in words)]
+
+
+def find_builders() -> None:
+    """Makes other tests' builders of models, corpora and texts importable."""
+    for folder in ("tests/encoders", "tests/corpora", "tests/text", "tests/benchmarks"):
+        if str(ROOT / folder) not in sys.path:
+            sys.path.append(str(ROOT / folder))
 
 
 def cpu_seconds() -> float:
@@ -181,15 +186,32 @@ def machine() -> str:
     return f"{model}, {cores} cores{', busy' if os.getloadavg()[0] > 1.5 else ''}"
 
 
-def page(old: str, rows: Sequence[Sequence[str]]) -> str:
-    """The page with some rows anew, in the order of their names; the old page's other rows stay."""
+def page(
+    old: str, rows: Sequence[Sequence[str]], head: Sequence[str] = HEAD, about: str = ABOUT, names: int = 2
+) -> str:
+    """A page of one table with some rows anew, in the order of their names; the old page's other rows stay.
+
+    The first `names` cells of a row are its name.
+    """
     lines = [
-        [cell.strip() for cell in line.strip("| \n").split(" | ")] for line in old.splitlines() if line[:2] == "| "
+        [cell.strip() for cell in line.rstrip("\n")[2:].removesuffix(" |").split(" | ")]
+        for line in old.splitlines()
+        if line[:2] == "| "
     ]
-    cells = {tuple(line[:2]): line for line in lines if line != HEAD and not line[0].startswith("---")}
-    cells |= {tuple(row[:2]): list(row) for row in rows}
-    table = [HEAD, ["---"] * len(HEAD), *(cells[key] for key in sorted(cells))]
-    return ABOUT + "\n" + "".join(f"| {' | '.join(line)} |\n" for line in table)
+    cells = {tuple(line[:names]): line for line in lines if line != list(head) and not line[0].startswith("---")}
+    cells |= {tuple(row[:names]): list(row) for row in rows}
+    table = [head, ["---"] * len(head), *(cells[key] for key in sorted(cells))]
+    return about + "\n" + "".join(f"| {' | '.join(line)} |\n" for line in table)
+
+
+def write_page(rows: Sequence[Sequence[str]] = (), growing: Sequence[Sequence[str]] = ()) -> None:
+    """Writes docs/speed.md with some rows of its two tables anew."""
+    from tests.speed import growth
+
+    old = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
+    first, _, second = old.partition(growth.TITLE)
+    grown = page(second, growing, growth.HEAD, growth.about(), names=1)
+    PAGE.write_text(f"{page(first, rows)}\n{growth.TITLE}{grown}", encoding="utf-8")
 
 
 def main() -> int:
@@ -200,9 +222,11 @@ def main() -> int:
     # one thread, also of child processes, before numpy is imported
     threads = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
     os.environ.update(dict.fromkeys(threads, "1"), TOKENIZERS_PARALLELISM="false", PYTHONPATH=str(ROOT / "src"))
-    chosen = benchmarks(args.words)
-    if not chosen:
-        parser.error(f"no benchmark of these names; there are:\n{chr(10).join(REGISTERED)}")
+    from tests.speed import growth
+
+    chosen, growing = benchmarks(args.words), growth.rows(args.words)
+    if not chosen and not growing:
+        parser.error(f"no benchmark of these names; there are:\n{chr(10).join([*REGISTERED, *growth.ITEMS])}")
     here, rows, slow = machine(), [], False
     for benchmark in chosen:
         try:
@@ -215,7 +239,13 @@ def main() -> int:
             print(" | ".join(row.cells(here)), flush=True)
             rows.append(row.cells(here))
         if not args.tiny:  # after each, so that a stop loses nothing
-            PAGE.write_text(page(PAGE.read_text() if PAGE.is_file() else "", rows), encoding="utf-8")
+            write_page(rows)
+    for item in growing:
+        cells = growth.cells(item, growth.measure(item, item.tiny if args.tiny else item.sizes), here)
+        slow |= growth.too_steep(cells) and not args.tiny
+        print(" | ".join(cells), flush=True)
+        if not args.tiny:
+            write_page(growing=[cells])
     return int(slow)
 
 

@@ -1,179 +1,98 @@
-"""On an accelerator: steps at XLM-R base size and encoding, their speed and memory, and the same loss as on the CPU.
-
-Skipped where there is none. `python -m pytest -s tests/speed/test_gpu.py` prints the figures.
-"""
+"""`make gpu` runs whole with six packages alone, at sizes that a CPU can take; its arithmetic and its page."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import time
+from importlib.metadata import distribution
+from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
+from packaging.requirements import Requirement
 
-from stele.finetuning.dual_encoder.batches import training_group
-from stele.finetuning.dual_encoder.model import group_loss
-from stele.recipes.finetuning import parse_finetuning
-from stele.recipes.pretraining import parse_recipe
-from stele.training import run_sizes, tasks
-from stele.training.masking import Vocabulary
-from stele.training.sampling import Group, generator
-from stele.training.store import Flat
-from tests.speed import real_sizes, table
-from tests.speed.random_towers import random_examples, random_towers
+from tests.speed import gpu, gpu_items
+from tests.speed.encoders import Family
+from tests.speed.table import ROOT
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator"),
-]
-LENGTHS = {"msm": (16, [62] * 32), "mlm": (128, [254])}  # documents and sentences as long as a group can have
-CUT = {"msm": {"documents": 4, "sentences": 8}, "mlm": {"mlm_sequences": 4}}
-WEIGHTS = "bfloat16"
+NEEDED = ("torch", "transformers", "numpy", "pydantic", "pyyaml", "safetensors")
+SECTIONS = {"product": 1, "steps": 9, "encoding": 7, "search": 1, "processes": 1, "losses": 4}
 
 
-def product_peak(dtype, size: int = 8192, times: int = 30) -> float:
-    """Operations a second of a product of two square matrices of `size` numbers, what a GPU can do at most."""
-    one, other = (torch.randn(size, size, device="cuda", dtype=dtype) for _ in range(2))
-    return 2 * size**3 / seconds_of(lambda: one @ other, times)
+def only(folder: Path, packages: tuple[str, ...]) -> Path:
+    """A folder with links to some installed packages and to those that they need, no others."""
+    folder.mkdir()
+    left, seen = list(packages), set()
+    while left:
+        package = distribution(left.pop())
+        if package.name in seen:
+            continue
+        seen.add(package.name)
+        for name in {file.parts[0] for file in package.files if ".." not in file.parts}:
+            if not (folder / name).exists():
+                (folder / name).symlink_to(package.locate_file(name))
+        for line in package.requires or ():
+            needed = Requirement(line)
+            if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+                left.append(needed.name)
+    return folder
 
 
-def seconds_of(step, times: int = 10) -> float:
-    """Of a call, the mean of some after three that are not counted."""
-    for _ in range(3):
-        step()
-    torch.cuda.synchronize()
-    torch.cuda.reset_peak_memory_stats()
-    begin = time.perf_counter()
-    for _ in range(times):
-        step()
-    torch.cuda.synchronize()
-    return (time.perf_counter() - begin) / times
+@pytest.mark.slow
+def test_all_items_run_with_six_packages_alone(tmp_path):
+    paths = [ROOT, ROOT / "src", only(tmp_path / "site", NEEDED)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "STELE_DEVICE": "cpu"}
+    # without site-packages
+    command = [sys.executable, "-S", "-m", "tests.speed.gpu", "--tiny", "--to", tmp_path]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, stderr=subprocess.DEVNULL)
+    report = json.loads((tmp_path / "gpu.json").read_text())
+    assert report["versions"]["sentence-transformers"] == "not installed"
+    rows = {section: [row for row in report["rows"] if row["section"] == section] for section in SECTIONS}
+    assert {section: len(of_section) for section, of_section in rows.items()} == SECTIONS
+    assert not any({"skipped", "failed"} & row.keys() for row in report["rows"]), report["rows"]
+    assert all(row["sequences/s"] > 0 and row["share of the product"] > 0 for row in rows["steps"])
+    assert {row["note"] for row in rows["encoding"]} == {"sentence-transformers is not installed"}
+    assert rows["search"][0]["passages"] == gpu_items.TINY.passages
+    page = (tmp_path / "gpu.md").read_text()
+    assert all(row["item"] in page for row in report["rows"]) and "No GPU measurements yet" not in page
+    assert page.startswith((ROOT / "docs/gpu.md").read_text().partition(gpu.FIGURES)[0])
 
 
-def paper_recipe(objective, **changes):
-    """MSM's, without MLM beside it, or MLM's own."""
-    only = {"mlm_share": 0.0} if objective == "msm" else {"steps": 1, "equal_compute_to": None}
-    values = real_sizes.jobs().pretraining.recipe({"mlm": "mlm_equal_compute"}.get(objective, objective)).given()
-    return parse_recipe({**values, **only, **changes})
+def test_a_share_is_of_operations_by_the_seconds_of_warm_steps():
+    bench, clock = gpu_items.Bench(torch.device("cpu"), gpu_items.TINY), gpu_items.Clock(60)
+    bench.peak, clock.times = 1e12, [9.0, 10.0, 12.0, 14.0]
+    figures = bench.rates(clock, operations=6e11, texts=100, size="base")
+    assert figures == {"sequences/s": 50, "ms a step": 2000, "share of the product": pytest.approx(0.3), "wanted": 0.5}
 
 
-def new_module(recipe):
-    from transformers import AutoModelForMaskedLM
-
-    torch.manual_seed(0)
-    config = real_sizes.config("xlmr", recipe.dropout)
-    model = AutoModelForMaskedLM.from_config(config, attn_implementation="sdpa")
-    return tasks.Pretraining(model, tasks.new_objectives(recipe), 0).train()
+def raises(error):
+    raise error
 
 
-def new_batch(recipe, examples, lengths, device):
-    vocabulary = Vocabulary(250_002, 0, 2, 1, 250_001, (0, 1, 2, 3, 250_001))
-    tokens = np.random.default_rng(0).integers(5, 250_000, examples * sum(lengths))
-    flat = Flat(tokens, np.array(lengths * examples), np.full(examples, len(lengths)))
-    chosen = tasks.new_objectives(recipe)[recipe.objective]
-    made = chosen.batch(flat, vocabulary, Group(0, [("en", np.arange(examples))]), generator(0))
-    for name in tasks.COUNTED:
-        made.pop(name, None)
-    return tasks.to_device(made, torch.device(device))
+def test_an_item_that_cannot_be_measured_says_why_and_the_others_go_on():
+    def measured(run, left=60.0, seconds=30.0):
+        return gpu.measure(gpu_items.Item("steps", "MSM", seconds, run), left)
+
+    assert measured(lambda: {"s": 1}) == {"s": 1}
+    assert measured(lambda: time.sleep(20), seconds=0.2) == {"skipped": "took longer than 0 s"}
+    assert measured(lambda: {"s": 1}, left=3) == {"skipped": "the 450 s of all items were over"}
+    assert measured(lambda: raises(torch.OutOfMemoryError("out of memory\ntried"))) == {"skipped": "out of memory"}
+    bench, unknown = gpu_items.Bench(torch.device("cpu"), gpu_items.TINY), Family("next_year", "mean")
+    assert "has no next_year" in measured(lambda: bench.encoding(unknown))["skipped"]
+    assert measured(lambda: raises(KeyError("x"))) == {"failed": "KeyError: 'x'"}
 
 
-@pytest.mark.parametrize("objective", list(LENGTHS))
-def test_speed_and_memory_of_pretraining(objective, capsys):
-    examples, lengths = LENGTHS[objective]
-    recipe = paper_recipe(objective)
-    module = new_module(recipe).cuda()
-    optimiser = recipe.optimiser(module)
-    batch = new_batch(recipe, examples, lengths, "cuda")
-
-    def step():
-        optimiser.zero_grad(set_to_none=True)
-        with torch.autocast("cuda", torch.bfloat16):
-            loss = module(objective, batch)
-        loss.backward()
-        optimiser.step()
-
-    seconds = seconds_of(step)
-    memory = torch.cuda.max_memory_allocated() / 2**30
-    flops = tasks.new_objectives(recipe)[objective].flops(batch, run_sizes.Shape.of(module.model.config))
-    with capsys.disabled():
-        print(
-            f"\n{objective}: {seconds * 1e3:.0f} ms a group, {len(lengths) * examples / seconds:.0f} sequences/s, "
-            f"{flops / seconds / 1e12:.0f} TFLOP/s, {flops / seconds / product_peak(torch.bfloat16):.2f} of the matrix "
-            f"product's peak, {memory:.1f} GiB"
-        )
-    assert seconds > 0
-
-
-def test_speed_and_memory_of_fine_tuning(capsys):
-    """One DPR step at XLM-R base size: 128 queries of 16 tokens and 256 passages of 160, about what NQ has."""
-    recipe = real_sizes.jobs().finetuning.recipe("nq")
-    module = random_towers("xlmr", recipe).cuda().train()
-    data, numbers = random_examples(256, 250_002, 16, 160), iter(range(1000))
-    optimiser = recipe.optimisation(1).optimiser(module)
-
-    def step():
-        optimiser.zero_grad(set_to_none=True)
-        with torch.autocast("cuda", torch.bfloat16):
-            loss = group_loss(module, data, training_group(data, recipe.batch, 1, 0, next(numbers), 0))
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(module.parameters(), 2.0)
-        optimiser.step()
-
-    seconds = seconds_of(step)
-    with capsys.disabled():
-        print(
-            f"\ndpr: {seconds * 1e3:.0f} ms a step, {3 * recipe.batch / seconds:.0f} sequences/s, "
-            f"{torch.cuda.max_memory_allocated() / 2**30:.1f} GiB"
-        )
-    assert seconds > 0
-
-
-def losses_of(name):
-    """The loss of a module on the CPU, on the GPU, and there in bfloat16."""
-    if name == "dpr":
-        recipe = parse_finetuning({**real_sizes.jobs().finetuning.recipe("nq").given(), "dropout": 0.0})
-        module, data = random_towers("xlmr", recipe).eval(), random_examples(16, 250_002, 16, 64)
-        group = training_group(data, 16, 1, 0, 0, 0)
-        loss = lambda device: group_loss(module, data, group)  # noqa: E731
-    else:
-        recipe, lengths = paper_recipe(name, dropout=0.0, **CUT[name]), LENGTHS[name][1]
-        module, lengths = new_module(recipe), lengths[: CUT[name].get("sentences", 1)]
-        loss = lambda device: module(name, new_batch(recipe, 4, lengths, device))  # noqa: E731
-    with torch.no_grad():
-        yield loss("cpu").item()
-        module.cuda()
-        yield loss("cuda").item()
-        with torch.autocast("cuda", torch.bfloat16):
-            yield loss("cuda").item()
-
-
-@pytest.mark.parametrize("name", [*LENGTHS, "dpr"])
-def test_the_loss_in_bfloat16_is_the_cpu_s(name, capsys):
-    cpu, float32, bfloat16 = losses_of(name)
-    with capsys.disabled():
-        print(f"\n{name}: CPU {cpu}, float32 {float32}, bfloat16 {bfloat16}")
-    assert float32 == pytest.approx(cpu, rel=2e-3)
-    assert bfloat16 == pytest.approx(cpu, rel=3e-2)
-
-
-@pytest.mark.parametrize("family", ["e5", "bge_m3", "gte", "granite", "qwen3", "gemma", "harrier"])
-def test_encoding_beside_sentence_transformers(tmp_path, family, capsys):
-    """A family's encoder 1,024 wide with 24 layers, 20,000 texts in bfloat16; wall seconds, tokens without padding."""
-    table.benchmarks()  # which makes the models' builders importable
-    from tests.speed.encoders import FAMILIES, both_ways, make_folder, operations, random_texts
-
-    folder, texts = make_folder(tmp_path, FAMILIES[family], 1024, 24), random_texts(20_000)
-    encoder, *ways = both_ways(folder, texts, WEIGHTS, "cuda")
-    seconds = [min(timed(way) for _ in range(2)) for way in ways]
-    done = operations(encoder.model("passage"), encoder.tokenize(texts, "passage").lengths)
-    share = done / seconds[0] / product_peak(getattr(torch, WEIGHTS))
-    with capsys.disabled():
-        print(f"\n{family}: {seconds[0]:.1f} s, sentence-transformers {seconds[1]:.1f} s, {share:.2f} of the peak")
-    assert 0 < share < 1
-
-
-def timed(way) -> float:
-    begin = time.perf_counter()
-    way()
-    torch.cuda.synchronize()
-    return time.perf_counter() - begin
+def test_the_page_keeps_what_is_written_by_hand_and_lists_what_is_missing():
+    rows = [
+        {"section": "steps", "item": "MSM", "sequences/s": 1234.5, "wanted": 0.5},
+        {"section": "steps", "item": "DPR", "sequences/s": 10.0},
+        {"section": "search", "item": "all", "skipped": "one GPU"},
+    ]
+    report = {"device": "1 x H", "date": "today", "versions": {"torch": "2"}, "tiny": False, "seconds": 3.0}
+    page = gpu.page("# On a GPU\n\nBy hand.\n\n## Figures\n\nOld.\n", {**report, "rows": rows})
+    assert page.splitlines()[:4] == ["# On a GPU", "", "By hand.", ""]
+    assert "| item | sequences/s | wanted |\n| --- | --- | --- |\n| MSM | 1230 | 0.5 |\n| DPR | 10 |  |\n" in page
+    assert "Old." not in page and "Skipped:\n\n- search, all: one GPU\n" in page

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 
 import numpy as np
 import pytest
 
-from tests.speed import table
+from tests.speed import growth, table
 
 ITEMS = {one.item: one for one in table.benchmarks() if not one.item.startswith("cluster: ")}
 
@@ -68,6 +69,48 @@ def test_the_page_keeps_the_rows_of_others():
     assert second == first.replace("| 2 | 1 | 0, 0", "| 4 | 1 | 0, 0")
     assert [line.split(" | ")[0] for line in second.splitlines()[-2:]] == ["| a: y", "| b: x"]
     assert math.isinf(table.Row("a", "b", 0.0, 1.0, 1, (0, 0), "").ratio)
+
+
+def test_both_tables_of_the_page_stay_when_one_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "PAGE", tmp_path / "speed.md")
+    grown = ["a row", "1, 2, 3", "1, 2, 3", "1.00", "1, 1, 1", "0.00", "", "", "", "here"]
+    table.write_page([["b: x", "peer", "1 s", "2 s", "2", "1", "0, 0", "here"]])
+    table.write_page(growing=[grown])
+    whole = table.PAGE.read_text()
+    assert "| b: x | peer |" in whole and f"| {' | '.join(grown)} |" in whole.partition(growth.TITLE)[2]
+    table.write_page()
+    assert table.PAGE.read_text() == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("item", growth.rows(), ids=lambda row: row.item)
+def test_growth_is_measured_at_three_sizes(item):
+    costs = growth.measure(item, item.tiny)
+    assert len(growth.cells(item, costs, "here")) == len(growth.HEAD)
+    assert all(cost.seconds > 0 and cost.megabytes > 10 for cost in costs)
+    assert [cost.size for cost in costs] == sorted({cost.size for cost in costs}), "each is larger than the one before"
+
+
+def test_memory_and_time_of_a_process_are_its_own():
+    code = "import time, numpy; held = numpy.ones({n}); end = time.monotonic() + 0.5\n"
+    code += "while time.monotonic() < end or time.process_time() < 0.5: pass\nprint('made')"
+    small, large = (growth.run([sys.executable, "-c", code.format(n=n)]) for n in (1, 25_000_000))
+    assert small[0] == "made\n" and small[1] > 0.5 and 150 < large[2] - small[2] < 250
+    with pytest.raises(SystemExit, match="no such thing"):
+        growth.run([sys.executable, "-c", "raise SystemExit('no such thing')"])
+
+
+def test_memory_at_another_size_lies_on_the_line_of_the_last_two():
+    steep = [growth.Cost(10, 1, 50), growth.Cost(100, 1, 150), growth.Cost(1000, 1, 1050)]
+    assert growth.at_size(steep, 2000) == pytest.approx(2050)
+    assert growth.at_size([cost._replace(megabytes=50 + n) for n, cost in enumerate(steep)], 10**9) == 52, "flat"
+
+
+def test_an_exponent_above_the_limit_needs_a_reason(monkeypatch):
+    row = ["a row", "", "", "1.20", "", "0.00"]
+    assert growth.too_steep(row) and not growth.too_steep(["a row", "", "", "1.04", "", "0.00"])
+    monkeypatch.setattr(growth, "WHY", {"a row": "sorting"})
+    assert not growth.too_steep(row) and "A row: sorting" in growth.about()
 
 
 @pytest.mark.parametrize(("family", "inner"), [("e5", 2), ("qwen3", 3)])

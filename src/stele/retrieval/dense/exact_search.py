@@ -2,21 +2,24 @@
 
 The k best passages of a query are those with the highest score, a score being the inner product summed in float64 and
 rounded to float32; among equal scores the highest id comes first (the canonical order of runs, which is trec_eval's).
-faiss finds candidates, by the search of its flat index and a few more than k of them, with a margin for the rounding of
-float32; only they are scored exactly. So the result does not depend on the block size, the order of the blocks, the
-number of threads or the device.
+faiss finds candidates by the search of its flat index (torch by a product, on a GPU that this faiss does not know), a few
+more than k of them, with a margin for the rounding of float32; only they are scored exactly. So the result does not
+depend on the block size, the order of the blocks, the number of threads or the device.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 BLOCK_BYTES = 1 << 28  # float32 passages that faiss searches at a time: each block costs a query k exact products or so
 EXTRA = 32  # candidates beyond k
-GPU_MAX_K = 2_048  # the most candidates that faiss returns on a GPU
+GPU_MAX_K = 2_048  # the most candidates that faiss returns on a GPU; torch takes more
 MAX_SCORES = 1 << 25  # of queries against a whole block at a time: 128 MB
 PAIR_ROWS = 256  # passages scored exactly at a time: what fits a cache
 MAX_PAIRS = 1 << 21  # candidates held at a time
@@ -34,21 +37,23 @@ class BestHits(NamedTuple):
 class TopK:
     """The k best passages of each query so far.
 
-    queries: float32 [n, d]. `add` takes blocks of passages in any order and of any size. With a device other than "cpu"
-    faiss searches on that GPU where it can.
+    queries: float32 [n, d]. `add` takes blocks of passages in any order and of any size, and looks for candidates on
+    `device`.
     """
 
     def __init__(self, queries: np.ndarray, k: int, device: str = "cpu", block_rows: int | None = None) -> None:
-        import faiss
-
         self.k = k
         self.block_rows = block_rows or max(1, BLOCK_BYTES // (4 * queries.shape[1]))
         self.queries = np.ascontiguousarray(queries, dtype=np.float32)
         self.doubles = self.queries.astype(np.float64)
         self.norms = _norms(self.queries)
-        faiss.cvar.distance_compute_blas_threshold = BLAS_MIN_SIZE
-        self.gpu = gpu_resources() if str(device) != "cpu" and k + EXTRA <= GPU_MAX_K else None
-        self.gpu_number = int(str(device).partition(":")[2] or -1)  # -1: the current one
+        self.device = str(device)
+        on_gpu = self.device != "cpu"
+        self.gpu = gpu_resources() if on_gpu and k + EXTRA <= GPU_MAX_K else None
+        if on_gpu and self.gpu is None:
+            import torch
+
+            self.queries_there = torch.from_numpy(self.queries).to(self.device)
         self.scores = [np.empty(0, np.float32)] * len(queries)  # per query, descending
         self.ids = [np.empty(0, "S1")] * len(queries)
         # the k-th best score of a query once it has k passages: what a newcomer must reach
@@ -84,12 +89,16 @@ class TopK:
 
     def _nearest(self, block: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Scores [n, number], descending, and rows of the block."""
+        if self.device != "cpu" and self.gpu is None:
+            return _nearest_by_product(self.queries_there, block, number)
         import faiss
 
-        if self.gpu is None:
-            return faiss.knn(self.queries, block, number, metric=faiss.METRIC_INNER_PRODUCT)
-        metric, device = faiss.METRIC_INNER_PRODUCT, self.gpu_number
-        return faiss.knn_gpu(self.gpu, self.queries, block, number, metric=metric, device=device)
+        metric = faiss.METRIC_INNER_PRODUCT
+        if self.gpu is not None:
+            device = int(self.device.partition(":")[2] or -1)  # -1: the current one
+            return faiss.knn_gpu(self.gpu, self.queries, block, number, metric=metric, device=device)
+        faiss.cvar.distance_compute_blas_threshold = BLAS_MIN_SIZE
+        return faiss.knn(self.queries, block, number, metric=metric)
 
     def _exact(self, query: int, block: np.ndarray, passages: np.ndarray) -> np.ndarray:
         """The inner products of a query and some passages of a block, summed in float64, as float32 [passages]."""
@@ -163,12 +172,25 @@ def _groups(candidates) -> Iterator[slice]:
 
 
 def gpu_resources() -> Any:
-    """The resources with which faiss searches on a GPU; None without a GPU, or with a faiss that is built for CPUs."""
-    import faiss
-
+    """The resources with which faiss searches on a GPU; None without a GPU or a faiss that is built for GPUs."""
+    try:
+        import faiss
+    except ImportError:
+        return None
     if hasattr(faiss, "StandardGpuResources") and faiss.get_num_gpus() > 0:
         return faiss.StandardGpuResources()
     return None
+
+
+def _nearest_by_product(queries: Tensor, block: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """What `faiss.knn` returns, on the device of the queries, in float32 (torch takes no TF32 unless told to)."""
+    import torch
+
+    passages = torch.tensor(block, device=queries.device).T
+    rows = max(1, MAX_SCORES // len(block))
+    best = [(part @ passages).topk(number) for part in queries.split(rows)]
+    scores, places = (torch.cat(parts).cpu().numpy() for parts in zip(*best, strict=True))
+    return scores, places
 
 
 def _norms(vectors: np.ndarray) -> np.ndarray:
