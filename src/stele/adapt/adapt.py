@@ -35,6 +35,7 @@ from stele.adapt.planning.configuration import (
     methods_of,
     steps_of,
     user_corpus,
+    with_earlier_command,
     write_scale,
 )
 from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
@@ -130,7 +131,7 @@ def run(args: Adapt) -> None:
         steps = steps_within(args.hours, seconds, number, rules)
         values["adapt"] |= {"hours": args.hours, "step_seconds": seconds}
         print(f"{steps} steps of {duration(seconds)} in each of {number} trainings", flush=True)
-    values = with_steps(steps or rules.steps)
+    values = with_earlier_command(with_steps(steps or rules.steps), earlier)
     # everything is checked before it is written
     plan = plan_of(values)
     plan.adaptation.keys()
