@@ -233,7 +233,7 @@ def _documents(plan: Plan, jobs: Sequence[JobRequest], on: str) -> list[str]:
             jobs_of_it = [job for job in encodings if job.wildcards["benchmark"] == name]
             longest = max(map(gpu_seconds, jobs_of_it))
             vectors = max(job.work.temporary for job in jobs_of_it if job.work)
-            number = windows(name, plan.data.languages(name))
+            number = windows(plan, name, plan.data.languages(name))
             rows.append([name, f"{number:,}", f"{len(jobs_of_it):,}", unit.show(longest), size(vectors)])
     head = ["collection", "windows", "encodings", f"{on.upper()}-{unit.name}s each", "vectors, while a job runs"]
     return [f"Documents that are encoded in windows of sentences:\n\n{table(head, rows)}"] if rows else []
