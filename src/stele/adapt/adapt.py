@@ -175,7 +175,7 @@ def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options:
     first = values["adapt"]["methods"][0]
     measured = f"{values['adapt']['base']}-{MEASURED}"
     model = dict(values["models"][first])
-    model["override"] = {**model["override"], "steps": rules.measured_steps, "warmup_steps": 1}
+    model["override"] = {**model["override"], "steps": rules.measured_steps, "warmup_steps": 1, "snapshots": []}
     with_measured = {**values, "models": {**values["models"], measured: model}}
     record = plan_of(with_measured).paths.pretrained(measured, 0)
     write(path, with_measured, COMMAND)
