@@ -15,6 +15,7 @@ from stele.plan.settings import Settings
 
 NAMED = 12  # languages of a benchmark that a message lists
 
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Data:
     settings: Settings
