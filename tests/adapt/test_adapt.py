@@ -87,6 +87,17 @@ def test_the_control_and_other_methods_take_as_many_operations_as_the_first(proj
     assert project[0][:2] == ["results_adapt/encoder/verdict.json", "results_adapt/encoder/card.md"]
 
 
+def test_a_call_in_other_words_for_the_same_adaptation_changes_nothing(project, monkeypatch):
+    def typed(*words):
+        monkeypatch.setattr("sys.argv", ["stele", "adapt", *words])
+        assert call(*words) == 0
+        return written()
+
+    before = typed("--steps", "40", "--seeds", "3")
+    assert typed() == before and "--seeds 3" in before["adapt"]["command"]
+    assert "--seeds 4" in typed("--seeds", "4")["adapt"]["command"]
+
+
 def test_held_out_documents_are_mined_by_no_method(project):
     assert call("--steps", "40") == 0
     plan = make_plan(parse_config({**read_yaml("config.yaml"), **written()}))

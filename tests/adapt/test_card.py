@@ -4,6 +4,7 @@ from stele.tables.render.adaptation import make_card, to_html, to_markdown
 
 TRAINING = {"folder": "work/x", "labels": [], "steps": 9, "chance": {"msm": 3.8}, "cpu_seconds": 60.0}
 COMPARISON = {"model": "e-msm", "benchmark": "b", "metric": "m", "against": "e", "reason": "", "p": None, "seeds": 1}
+HELD_OUT = {"sentences": 10, "found": 4, "cosine": 0.25}
 VERDICT = {
     "base": "e",
     "methods": ["e-msm"],
@@ -27,10 +28,21 @@ VERDICT = {
         {**COMPARISON, "seeds": ["pt0"], "mean": 0.5, "interval": None, "languages": {"de": 0.5}, "queries": {"de": 7}}
     ],
     "trainings": [
-        {**TRAINING, "model": "e-msm", "seed": 0, "losses": {"msm": 4.1}, "above_chance": ["msm"]},
+        {
+            **TRAINING,
+            "model": "e-msm",
+            "seed": 0,
+            "losses": {"msm": 4.1},
+            "above_chance": ["msm"],
+            "curve": {"msm": [3.9, None, 4.1]},
+        },
         {**TRAINING, "model": "e-mlm", "seed": 0, "losses": {}, "above_chance": [], "diverged": "cosine .99"},
     ],
-    "neighbours": [{"model": "e", "languages": {"de": {"sentences": 10, "found": 4, "cosine": 0.25}}}],
+    "neighbours": [
+        {"model": "e", "languages": {"de": HELD_OUT}, "snapshots": {}},
+        {"model": "e-msm", "languages": {"de": HELD_OUT}, "snapshots": {"4": {"de": {**HELD_OUT, "found": 9}}}},
+        {"model": "e-msm", "languages": {"de": HELD_OUT}, "snapshots": {"4": {"de": {**HELD_OUT, "found": 6}}}},
+    ],
     "leakage": {"b": {"passages": {"texts": 100, "exact": 3, "near": 2}}},
 }
 
@@ -50,3 +62,10 @@ def test_a_loss_above_chance_a_collapse_and_a_leak_are_warnings_on_the_card():
 def test_what_is_missing_is_a_dash():
     card = make_card(VERDICT)
     assert card.verdicts.rows[0][-4:] == ["+0.1000", "—", "—", "1"] and card.trainings.rows[1][5:7] == ["—", "3.80"]
+    assert card.curves.rows == [["e-msm", "0", "msm", "3.80", "3.90", "—", "4.10", *["—"] * 5]]
+
+
+def test_neighbours_are_shown_before_during_and_after_each_a_mean_over_seeds():
+    before, after = make_card(VERDICT).neighbours.rows
+    assert before == ["e", "1", "de", "10", "4.0", "—", "0.400", "0.250"]
+    assert after == ["e-msm", "2", "de", "10", "4.0", "0.750", "0.400", "0.250"]

@@ -37,16 +37,12 @@ def test_a_tenth_is_held_out_and_no_copy_of_it_is_trained_on(tmp_path):
     assert sorted(training + held_out) == sorted(texts)
 
 
-def test_a_single_document_is_trained_on(tmp_path):
-    training, held_out = sides(tmp_path, [("one", "two")])
-    assert len(training) == 1 and not held_out
-
-
-def test_documents_of_one_text_are_refused_with_what_is_wanted(tmp_path, capsys):
-    record = corpus(tmp_path / "documents", [("the same", "text")] * 1000)
+@pytest.mark.parametrize(("number", "what"), [(1, "one document"), (1000, "1000 documents of one text")])
+def test_documents_of_one_text_are_refused_with_what_is_wanted(tmp_path, capsys, number, what):
+    record = corpus(tmp_path / "documents", [("the same", "text")] * number)
     output = str(tmp_path / "training/record.json")
     assert cli.main(["adapt", "hold_out", "--side", "training", "--documents", str(record), "--output", output]) == 1
-    assert "1000 documents of one text; want different ones" in capsys.readouterr().err
+    assert f"{what}; want different ones" in capsys.readouterr().err
 
 
 def test_a_neighbour_is_found_where_nothing_else_is_as_close():

@@ -11,7 +11,10 @@ from stele.cluster.basis import from_catalogue, is_users_text
 from stele.cluster.cost_page import of_this_plan
 from stele.cluster.requests import JobRequest, estimate
 from stele.cluster.work import Work
+from stele.config.user_sets import user_sets
+from stele.recipes.flops import Shape, encode
 
+MINILM = Shape(layers=6, width=384, inner=1536, vocabulary=30522)
 MB, GB = 10**6, 10**9
 
 
@@ -124,6 +127,30 @@ def test_without_gpus_a_training_asks_for_none_and_for_the_memory_of_its_model_b
     row = {"benchmark": "lareqa", "model": "ours", "setting": "direct", "seeds": "pt0-ft0"}
     assert 500 < memory(plan, "retrieve", **row) < 4000
     assert memory(jobs(scale="paper"), "pretrain", model="msm", pt="0") == 112_000, "of the host, beside GPUs"
+
+
+def test_beside_a_gpu_an_adaptation_asks_for_what_its_encoder_takes(jobs, scale, minilm):
+    adapt = {"base": "minilm", "methods": ["ours"], "control": "ours", "benchmarks": ["lareqa"]}
+    row = {"benchmark": "lareqa", "model": "ours", "setting": "direct", "seeds": "pt0-ft0"}
+    scaled = scale(gpus=1)
+    assert memory(jobs(scale=scaled, models=minilm), "pretrain", model="ours", pt="0") == 64_000
+    plan = jobs(scale=scaled, models=minilm, adapt=adapt)
+    assert 16_000 < memory(plan, "pretrain", model="ours", pt="0") < 64_000
+    assert 24_000 < memory(plan, "retrieve", **row) < 30_000
+
+
+def test_a_set_of_one_s_own_costs_what_its_files_hold(jobs, scale, minilm, tmp_path):
+    folder = tmp_path / "news"
+    (folder / "qrels").mkdir(parents=True)
+    passage = json.dumps({"_id": "1", "title": "", "text": "word " * 130}) + "\n"
+    (folder / "corpus.jsonl").write_text(passage * 3000)
+    (folder / "queries.jsonl").write_text(json.dumps({"_id": "1", "text": "a question of some words"}) + "\n")
+    (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\n1\t1\t1\n")
+    plan = jobs(scale=scale(), models=minilm, **user_sets([folder], ["en"]))
+    row = {"benchmark": "news", "model": "minilm", "setting": "direct", "seeds": "pt0-ft0"}
+    work = estimate(plan, "retrieve", row)
+    assert work.flops["encoding"] == pytest.approx(3000 * encode(1, 150, MINILM, first_only=False), rel=0.1)
+    assert 500 < memory(plan, "retrieve", **row) < 2000
 
 
 # --- the line of a plan -----------------------------------------------------------------------------------------------

@@ -33,6 +33,13 @@ def test_a_missing_folder_of_a_dataset(problems, dataset, needs, without):
     assert found[without] is None
 
 
+def test_languages_that_a_benchmark_lacks_are_named_beside_those_that_it_has(problems):
+    rows = problems(languages=["lv"])
+    state, reason = rows["mrtydi", "xlmr", "multilingual"]
+    assert state == "not in scale" and reason.endswith("none of them is among `languages`: lv")
+    assert "mrtydi is in ar, bn, en, fi, id, ja, ko, ru, sw, te, th;" in reason
+
+
 def test_a_missing_folder_of_released_weights(problems):
     found = problems(models={"msm": {"checkpoint": "released"}}, user_data={"msm_base": GONE})
     assert found["lareqa", "msm", "zero_shot"] == ("unavailable", f"user_data.msm_base: {GONE} is not a folder")

@@ -9,6 +9,8 @@ import numpy as np
 from tests.speed.real_sizes import TINY
 from tests.speed.table import speed
 
+MINILM = {"vocab_size": 30522, "hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12}
+MINILM |= {"intermediate_size": 1536}
 RECIPE = {"steps": 30, "groups": 1, "mlm_sequences": 16, "mlm_length": 64, "warmup_steps": 5, "learning_rate": 1e-3}
 RECIPE |= {"save_every_seconds": 3600, "sampling_alpha": 0.3, "mask_probability": 0.15, "dropout": 0.1}
 RECIPE |= {"betas": (0.9, 0.98), "eps": 1e-6, "weight_decay": 0.01, "clip_norm": None}
@@ -110,6 +112,36 @@ def enter_objective(objective: str) -> None:
 
 for key in OBJECTIVES:
     enter_objective(key)
+
+
+@speed(
+    {"the same step in plain torch": 1 / 1.1},
+    {"steps": 3, "pairs": 128, "sizes": MINILM},
+    {"steps": 1, "pairs": 8, "sizes": TINY},
+)
+def adaptation_step(folder, steps, pairs, sizes):
+    """Steps of MiniLM on pairs of sentences of 32 tokens: ours from the draw to the optimiser, with its heads."""
+    import torch
+
+    recipe = parse("crop", steps=steps, pairs=pairs, sentence_length=64, clip_norm=1.0)
+    rounds, targets = iter(range(1000)), torch.arange(pairs)
+
+    def ours():
+        train_on(folder / str(next(rounds)), recipe, new_model(**sizes), {"crop": [30, 30]})
+
+    def plain():
+        model = new_model(**sizes, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1).base_model.train()
+        optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01)
+        for _ in range(steps):
+            ids = torch.randint(5, 2000, (2 * pairs, 32))
+            states = model(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state[:, 0]
+            queries, passages = torch.nn.functional.normalize(states, dim=-1).view(2, pairs, -1)
+            torch.nn.functional.cross_entropy(queries @ passages.T / 0.1, targets).backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            optimiser.zero_grad()
+
+    return ours, [plain], lambda a, b: True
 
 
 @speed({"all last states, all positions of all copies": 1.0}, {"times": 24}, {"times": 1})

@@ -90,6 +90,7 @@ def test_equal_compute_by_the_lengths_of_the_batches(stores):
     shape = Shape.of(small_model().config)
     msm = {"objective": "msm", **SIZES, **OWN["msm"], "steps": 20, "warmup_steps": 2, "groups": 3, "mlm_share": 0.25}
     mlm_recipe = {"objective": "mlm", **SIZES, "steps": None, "warmup_steps": 0, "equal_compute_to": msm}
+    mlm_recipe["snapshots"] = [10]
 
     def tasks_of(recipe):
         return tasks.new_tasks(recipe, stores, WORDS, 0)
@@ -104,6 +105,7 @@ def test_equal_compute_by_the_lengths_of_the_batches(stores):
 
     settled, wanted = run_sizes.with_steps(parse_recipe(mlm_recipe), tasks_of, shape)
     assert settled.warmup_steps == round(settled.steps / 10)
+    assert settled.snapshots == [round(settled.steps / 2)], "half-way, as the other's step 10 is"
     assert wanted == pytest.approx(spent(parse_recipe(msm)), rel=0.02)
     assert spent(settled) == pytest.approx(wanted, rel=0.02 + 0.5 / settled.steps)
     documents, full = tasks_of(parse_recipe(msm))["msm"], {"ids": np.zeros((20, 12)), "counts": (5,) * 4}

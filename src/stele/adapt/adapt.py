@@ -35,6 +35,7 @@ from stele.adapt.planning.configuration import (
     methods_of,
     steps_of,
     user_corpus,
+    with_earlier_command,
     write_scale,
 )
 from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
@@ -131,7 +132,7 @@ def run(args: Adapt) -> None:
         steps = steps_within(args.hours, seconds, number, rules)
         values["adapt"] |= {"hours": args.hours, "step_seconds": seconds}
         print(f"{steps} steps of {duration(seconds)} in each of {number} trainings", flush=True)
-    values = with_steps(steps or rules.steps)
+    values = with_earlier_command(with_steps(steps or rules.steps), earlier)
     # everything is checked before it is written
     plan = plan_of(values)
     plan.adaptation.keys()
@@ -175,7 +176,7 @@ def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options:
     first = values["adapt"]["methods"][0]
     measured = f"{values['adapt']['base']}-{MEASURED}"
     model = dict(values["models"][first])
-    model["override"] = {**model["override"], "steps": rules.measured_steps, "warmup_steps": 1}
+    model["override"] = {**model["override"], "steps": rules.measured_steps, "warmup_steps": 1, "snapshots": []}
     with_measured = {**values, "models": {**values["models"], measured: model}}
     record = plan_of(with_measured).paths.pretrained(measured, 0)
     write(path, with_measured, COMMAND)

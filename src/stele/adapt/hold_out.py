@@ -1,7 +1,7 @@
 """Divide the documents of a language: those that are trained on, and a few that no training reads.
 
-The documents that are held out lie evenly in the corpus: a tenth of all, at most 128, none of a single document
-(catalogue/adaptation.yaml). Copies of a held-out document's text are trained on by no method either.
+The documents that are held out lie evenly in the corpus: a tenth of all, at most 128 (catalogue/adaptation.yaml).
+Copies of a held-out document's text are trained on by no method either.
 """
 
 from __future__ import annotations
@@ -39,14 +39,18 @@ def run(args: HoldOut) -> None:
     number = min(rules.documents, int(rules.share * len(different)))
     held_out = {different[place] for place in spread(len(different), number)}
     # one side of the documents
-    kept = [(text in held_out) == (args.side == "held_out") for text in texts]
-    if len(texts) > 1 and len(different) == 1:
-        raise SteleError(f"{args.documents[0]}: {len(texts)} documents of one text; want different ones to train on")
+    of_side = [(text in held_out) == (args.side == "held_out") for text in texts]
+    if len(different) == 1:
+        what = f"{len(texts)} documents of one text" if len(texts) > 1 else "one document"
+        raise SteleError(
+            f"{args.documents[0]}: {what}; want different ones to train on: files of their own, rows, or parted by "
+            "blank lines"
+        )
     documents = chain.from_iterable(map(read_documents, args.documents))
     with atomic_directory(args.output.parent, JOB) as folder:
         with DocumentWriter(folder) as writer:
-            for document, of_side in zip(documents, kept, strict=True):
-                if of_side:
+            for document, is_of_side in zip(documents, of_side, strict=True):
+                if is_of_side:
                     writer.add(document)
         records.write_record(
             folder / args.output.name,

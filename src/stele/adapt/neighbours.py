@@ -3,12 +3,12 @@
 Of each document's sentences 1 and 2, 3 and 4, ... the first asks, as a query, for the second, as a passage, among 128
 second sentences of its language by cosine. Sentences of one text belong together without any judgments: what is found
 says what an encoder learnt of the text, not how it retrieves. The mean cosine of what does not belong together says
-whether vectors have collapsed.
+whether vectors have collapsed. The same is measured of the snapshots that were kept during a training.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -49,18 +49,21 @@ def run(args: Neighbours) -> None:
     if args.threads:
         torch.set_num_threads(args.threads)
     documents = dict(text.partition("=")[::2] for text in args.documents)
-    encoder = load_encoder(
-        args.encoder.parent, parse_object(args.encoding, "--encoding") or None, str(default_device())
-    )
+    # the sentences of each language, of those that have some
     candidates = whole(AdaptationRules).held_out.candidates
-    languages = {}
-    for language, record in documents.items():
-        texts = list(islice(pairs(sentences for _, sentences in read_sentences(record)), candidates))
-        if len(texts) < 2:
-            continue
-        queries = unit(encoder.encode([query for query, _ in texts], "query"))
-        passages = unit(encoder.encode([encoder.spec.passage("", passage) for _, passage in texts], "passage"))
-        languages[language] = accuracy(queries, passages)
+    texts = {
+        language: list(islice(pairs(sentences for _, sentences in read_sentences(record)), candidates))
+        for language, record in documents.items()
+    }
+    texts = {language: sentences for language, sentences in texts.items() if len(sentences) > 1}
+    # the encoder, and what there was of it during its training
+    encoding, device = parse_object(args.encoding, "--encoding") or None, str(default_device())
+    encoder = load_encoder(args.encoder.parent, encoding, device)
+    languages = accuracies(encoder, texts)
+    snapshots = {
+        folder.name.removeprefix("step-"): accuracies(load_encoder(folder, encoding, device), texts)
+        for folder in (args.encoder.parent / "snapshots").glob("step-*")
+    }
     with atomic_directory(args.output.parent, JOB) as folder:
         records.write_record(
             folder / args.output.name,
@@ -68,10 +71,21 @@ def run(args: Neighbours) -> None:
             inputs={"encoder": args.encoder, **{f"documents:{code}": Path(path) for code, path in documents.items()}},
             clock=clock,
             languages=languages,
+            snapshots=snapshots,
             left_out=sorted(documents.keys() - languages.keys()),
-            content=languages,
+            content=[languages, snapshots],
             **encoder.facts(),
         )
+
+
+def accuracies(encoder: Any, texts: Mapping[str, Sequence[Pair]]) -> dict[str, dict[str, Any]]:
+    """language -> how an encoder finds the second sentences of its pairs by the first."""
+    found = {}
+    for language, sentences in texts.items():
+        queries = unit(encoder.encode([query for query, _ in sentences], "query"))
+        passages = [encoder.spec.passage("", passage) for _, passage in sentences]
+        found[language] = accuracy(queries, unit(encoder.encode(passages, "passage")))
+    return found
 
 
 def pairs(documents: Iterable[Sequence[str]]) -> Iterable[Pair]:

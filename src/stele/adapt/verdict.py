@@ -20,10 +20,12 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.claims.judging.adaptation import FAMILY, Comparison, judge_looks, rows_of, values_of
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.claims.judging.findings import ALPHA
+from stele.claims.judging.trainings import thinned
 from stele.command.arguments import Job, Json, ResultsFolder, Some, ends_in
 from stele.files.reading import parse_object
 
 JOB = "adapt verdict"
+PARTS = 8  # of a loss curve
 OF_A_TRAINING = ("steps", "losses", "chance", "diverged", "unlearnt", "cpu_seconds", "wall_seconds", "device")
 
 
@@ -51,7 +53,7 @@ def run(args: Verdict) -> None:
     comparisons = judge_looks(args.results_dir, settings, rows, rules.bar)
     # what the trainings learnt and cost
     trainings = [{**_named(key), "folder": str(path.parent), **training_facts(path)} for key, path in encoders.items()]
-    found = [{**_named(key), "languages": records.read_record(path)["languages"]} for key, path in neighbours.items()]
+    of_neighbours = [{**_named(key), **neighbour_facts(path)} for key, path in neighbours.items()]
     records.write_record(
         args.output,
         job=JOB,
@@ -67,7 +69,7 @@ def run(args: Verdict) -> None:
         comparisons=[_facts(comparison) for comparison in comparisons],
         values=values_of(args.results_dir, rows),
         trainings=trainings,
-        neighbours=found,
+        neighbours=of_neighbours,
         leakage={benchmark: records.read_record(path)["counts"] for benchmark, path in leakage.items()},
         content=[_facts(comparison) for comparison in comparisons],
     )
@@ -90,12 +92,20 @@ def training_facts(path: Path) -> dict[str, Any]:
     """What a pretraining's record says of how it went; `above_chance`: tasks whose loss ended above that of a guess."""
     record = records.read_record(path)
     losses, chance = record.get("losses", {}), record.get("chance", {})
+    curve = thinned(path.parent / "curve.csv", PARTS)
     above = sorted(task for task in losses.keys() & chance.keys() if losses[task] > chance[task])
     return {
         **{key: record[key] for key in OF_A_TRAINING if key in record},
         "labels": record["labels"],
         "above_chance": above,
+        "curve": {task: losses for task, losses in curve.items() if task in chance},
     }
+
+
+def neighbour_facts(path: Path) -> dict[str, Any]:
+    """What an encoder finds of held-out sentences, at its end and at its snapshots."""
+    record = records.read_record(path)
+    return {key: record[key] for key in ("languages", "snapshots")}
 
 
 def _facts(comparison: Comparison) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def on_one_machine(jobs: Sequence[JobRequest], title: str, cores: int) -> str:
 
 
 def of_this_plan(jobs: Sequence[JobRequest], cores: int | None, gpus: bool) -> str:
-    """A line for a plan: its time on the cores (None: on as many nodes as it can use) and the bytes that it keeps.
+    """A line for a plan: its time on the cores (None: as many nodes as it can use), bytes kept and bytes downloaded.
 
     The time is that of the longest chain, or of all work shared by the cores, if longer. `gpus`: whether there are any
     here; without them what asks for one runs on the job's CPU threads.
@@ -92,6 +92,8 @@ def of_this_plan(jobs: Sequence[JobRequest], cores: int | None, gpus: bool) -> s
     where = "with as many nodes as it can use" if cores is None else f"on {cores} cores" if cores > 1 else "on one core"
     on_disk = sum(work.kept for work in works) + max((work.temporary for work in works), default=0)
     line = f"about {duration(60 * max(1, round(total / 60)))} {where}, {size(on_disk) or '0 MB'} on the disk"
+    if downloaded := size(sum(work.download for work in works)):
+        line += f", {downloaded} of it downloaded"
     return f"{line} (within a factor of two{by_catalogue(jobs)}{_unknown(jobs)})"
 
 
@@ -201,7 +203,7 @@ def _documents(plan: Plan, jobs: Sequence[JobRequest], on: str) -> list[str]:
             jobs_of_it = [job for job in encodings if job.wildcards["benchmark"] == name]
             longest = max(map(gpu_seconds, jobs_of_it))
             vectors = max(job.work.temporary for job in jobs_of_it if job.work)
-            number = windows(name, plan.data.languages(name))
+            number = windows(plan, name, plan.data.languages(name))
             rows.append([name, f"{number:,}", f"{len(jobs_of_it):,}", unit.show(longest), size(vectors)])
     head = ["collection", "windows", "encodings", f"{on.upper()}-{unit.name}s each", "vectors, while a job runs"]
     return [f"Documents that are encoded in windows of sentences:\n\n{table(head, rows)}"] if rows else []

@@ -103,12 +103,18 @@ def disk_mb(rule: str, plan: Plan) -> OfWildcards:
     return megabytes
 
 
-def memory_mb(rule: str, plan: Plan, otherwise: int) -> OfWildcards:
-    """MB of a job that trains or encodes without a GPU, by its model, batch and length; `otherwise` where unknown."""
+def memory_mb(rule: str, plan: Plan, otherwise: int, beside_gpus: int = 0) -> OfWildcards:
+    """MB of a job that trains or encodes, by its model, batch and length; `otherwise` where unknown, and at most.
+
+    `beside_gpus` are the MB that the processes of GPUs take themselves.
+    """
 
     def megabytes(wildcards: Any) -> int:
         work = estimate(plan, rule, dict(wildcards.items()))
-        return round(MARGIN * work.memory / 1e6) if work and work.memory else otherwise
+        if not work or not work.memory:
+            return otherwise
+        estimated = round(MARGIN * work.memory / 1e6) + beside_gpus
+        return min(estimated, otherwise) if beside_gpus else estimated
 
     return megabytes
 
@@ -137,8 +143,9 @@ def job_resources(rule: str, plan: Plan) -> Resources:
         disk = _at_most(disk, rule, plan)
     requested = _placed(number, nodes, kind) if rule_facts(rule).gpus else {}
     memory = _size(known.mem_mb, plan, known.each_mb * max(number, 1))
-    if known.gpus and not number and not plan.settings.generated:
-        memory = memory_mb(rule, plan, memory)
+    # at the papers' sizes a GPU's job requests the same for every model; an adaptation is of one encoder
+    if known.gpus and not plan.settings.generated and (not number or plan.settings.config.adapt):
+        memory = memory_mb(rule, plan, memory, known.each_mb * number)
     elif isinstance(memory, int):
         memory = _at_most(memory, rule, plan)
     if memory is not None:

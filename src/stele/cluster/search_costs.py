@@ -86,7 +86,7 @@ def retrieve(plan: Plan, wildcards: Any) -> Work:
 
     One pool's vectors lie there at a time.
     """
-    sizes = benchmark_size(wildcards.benchmark)
+    sizes = benchmark_size(plan, wildcards.benchmark)
     languages = plan.data.languages(wildcards.benchmark)
     queries = of_languages(sizes.queries, wildcards.benchmark, languages)
     work = _row_search(plan, wildcards, queries, languages)
@@ -112,12 +112,15 @@ def encode_collection(plan: Plan, wildcards: Any) -> Work:
 
 def _row_search(plan: Plan, wildcards: Any, queries: int, languages: list[str] | None) -> Work:
     """A row's queries in the passages (or windows) of some languages; None: no passages."""
-    sizes, recipe = benchmark_size(wildcards.benchmark), plan.protocols.recipe(wildcards.benchmark, wildcards.setting)
+    sizes, recipe = (
+        benchmark_size(plan, wildcards.benchmark),
+        plan.protocols.recipe(wildcards.benchmark, wildcards.setting),
+    )
     if recipe:
         encoding = plan.finetuning.recipe(recipe).spec()
     else:
         encoding = plan.retrieval.encoding(wildcards.benchmark, wildcards.model)
-    passages = 0 if languages is None else windows(wildcards.benchmark, languages)
+    passages = 0 if languages is None else windows(plan, wildcards.benchmark, languages)
     if plan.protocols.windows(row_of(wildcards)):
         passages = round(sizes.token_windows * passages)
     return _searched(sizes, queries, passages, encoding, shape_of(plan, wildcards.model).shape)
@@ -138,7 +141,7 @@ def hard_negatives(plan: Plan, wildcards: Any) -> Work:
 def encode_pairs(plan: Plan, wildcards: Any) -> Work:
     """Questions with their gold passages; as many of these. Or parallel texts: each pair is compared twice."""
     shape = shape_of(plan, wildcards.model).shape
-    entry, languages = benchmark_size(wildcards.benchmark), plan.data.languages(wildcards.benchmark)
+    entry, languages = benchmark_size(plan, wildcards.benchmark), plan.data.languages(wildcards.benchmark)
     number = total(entry.queries, None if entry.parallel else languages)
     if entry.parallel:
         texts = number * len({code for pair in languages for code in pair.split("-")})
@@ -214,9 +217,9 @@ def generate_queries(plan: Plan, wildcards: Any) -> Work:
     recipe = plan.transfer.generated(wildcards.recipe)
     benchmark = plan.transfer.benchmark(wildcards.recipe, wildcards.part)
     shape = shape_of(plan, plan.transfer.model(plan.transfer.generator_of(wildcards.recipe), wildcards.part)).shape
-    source = text_lengths(benchmark_size(benchmark).passage).within(recipe.source_length).mean
-    number = min(recipe.windows, windows(benchmark, [wildcards.part]))
-    characters = 2 * windows(benchmark, [wildcards.part]) * costs().passage_characters
+    source = text_lengths(benchmark_size(plan, benchmark).passage).within(recipe.source_length).mean
+    number = min(recipe.windows, windows(plan, benchmark, [wildcards.part]))
+    characters = 2 * windows(plan, benchmark, [wildcards.part]) * costs().passage_characters
     return Work(
         {"encoding": number * written(recipe.beams, source, recipe.query_length, shape)},
         cpu_seconds=characters / costs().rates.read_bytes,

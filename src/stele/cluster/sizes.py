@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from stele import catalogue
+from stele.benchmarks.beir import role_of
 from stele.catalogue import datasets, whole
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import AnsweredSize, BenchmarkSize, Checkpoint, Costs, JudgedSize, TrainingSetSize
+from stele.catalogue.user_data import listing
 from stele.files.reading import read_object
 from stele.plan.plan import Plan
 from stele.recipes import standins
@@ -29,9 +31,20 @@ def costs() -> Costs:
     return whole(Costs)
 
 
-def benchmark_size(name: str) -> BenchmarkSize:
-    """A benchmark's queries and passages. Raises NoFigures where costs.yaml has none."""
-    return _figures("benchmarks", costs().benchmarks, name)
+def benchmark_size(plan: Plan, name: str) -> BenchmarkSize:
+    """A benchmark's queries and passages; of a set of the user's own about as many as its files have bytes for.
+
+    Raises NoFigures where costs.yaml has none.
+    """
+    folder = plan.settings.config.user_data.get(name)
+    if name not in catalogue.added("benchmarks") or not folder or not Path(folder).expanduser().is_dir():
+        return _figures("benchmarks", costs().benchmarks, name)
+    files = [(role_of(Path(path))[1], Path(folder, path).expanduser().stat().st_size) for path in listing(folder)]
+    queries, passages = (
+        1 + sum(size for role, size in files if role == wanted) // round(costs().texts[kind].mean * CHARACTERS)
+        for wanted, kind in (("queries", "question"), ("corpus", "w100"))
+    )
+    return BenchmarkSize(queries=[queries], passages=[passages], query="question", passage="w100")
 
 
 def judged_size(name: str) -> JudgedSize:
@@ -55,9 +68,9 @@ def training_set_size(name: str) -> TrainingSetSize:
     return _figures("training_sets", costs().training_sets, name)
 
 
-def windows(benchmark: str, languages: Sequence[str]) -> int:
+def windows(plan: Plan, benchmark: str, languages: Sequence[str]) -> int:
     """Encoded texts of a benchmark's collections: the windows of its documents, or its passages."""
-    entry = benchmark_size(benchmark)
+    entry = benchmark_size(plan, benchmark)
     return round(entry.windows * of_languages(entry.passages, benchmark, languages))
 
 

@@ -151,7 +151,7 @@ def tokenise_sections(plan: Plan, wildcards: Any) -> Work:
 def bm25(plan: Plan, wildcards: Any) -> Work:
     """A model that expands queries reads the collection three times; the second index has most of its terms."""
     languages = plan.data.languages(wildcards.benchmark)
-    passages = of_languages(benchmark_size(wildcards.benchmark).passages, wildcards.benchmark, languages)
+    passages = of_languages(benchmark_size(plan, wildcards.benchmark).passages, wildcards.benchmark, languages)
     times = costs().expansion if plan.models[wildcards.model].rm3 else 1
     return Work(cpu_seconds=times * passages / costs().rates.bm25_passages)
 
@@ -160,7 +160,7 @@ def bm25(plan: Plan, wildcards: Any) -> Work:
 def fuse(plan: Plan, wildcards: Any) -> Work:
     """Topics are scored with every weight; the judgments are read, and no document."""
     languages = plan.data.languages(wildcards.benchmark)
-    topics = of_languages(benchmark_size(wildcards.benchmark).queries, wildcards.benchmark, languages)
+    topics = of_languages(benchmark_size(plan, wildcards.benchmark).queries, wildcards.benchmark, languages)
     return Work(cpu_seconds=costs().seconds.other + topics / costs().rates.fused_topics)
 
 

@@ -53,6 +53,8 @@ FOLDER = Path("evaluate")
 RESULTS = "results_evaluate"  # apart from the results of the papers' tables
 OF_A_COPY = ("checkpoint", "revision", "encoding")  # of a known model under another name
 SAME = ("models", "scale")  # of a name's configuration: what its other results are of
+# Settings are read without torch, whose import takes two seconds: transformers then counts it as not installed.
+WITHOUT_TORCH = "import sys; sys.modules['torch'] = None; from stele.command.cli import main; sys.exit(main())"
 
 
 class Evaluate(Job):
@@ -290,16 +292,17 @@ def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequen
 def check_checkpoint(plan: Plan, name: str) -> None:
     """Fetches and checks the files beside a checkpoint's weights; SteleError where it is no encoder or does not exist.
 
-    A checkpoint that the catalogue knows, or that was fetched before, is not checked.
+    A checkpoint that was fetched before is not checked, nor one that the catalogue knows, where there is a network.
     """
     record, known = Path(plan.paths.checkpoint(name)), catalogue.entries(Model).get(name)
     source = plan.models.checkpoint_source(name)
-    if record.exists() or plan.world.standin(name) or (known and source.get("checkpoint") == known.checkpoint):
+    is_known = known and source.get("checkpoint") == known.checkpoint and not plan.settings.config.offline
+    if record.exists() or plan.world.standin(name) or is_known:
         return
     use = {**plan.sources.checkpoint_locations(name), **plan.sources.checkpoint_use(name), "settings_only": True}
     words = ["--model", name, "--source", as_json(plan.sources.checkpoint_params(name)), *shlex.split(flags(use))]
     words += ["--state", plan.paths.state(f"checkpoint/{name}"), "--output", str(record)]
-    command = [sys.executable, "-m", "stele", "sources", "checkpoint", *words]
+    command = [sys.executable, "-c", WITHOUT_TORCH, "sources", "checkpoint", *words]
     looked = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     if looked.returncode:
         raise SteleError(looked.stderr.rpartition("stele: error: ")[2].strip())

@@ -13,6 +13,8 @@ from stele.plan.cached_method import cached_method
 from stele.plan.paths import Paths
 from stele.plan.settings import Settings
 
+NAMED = 12  # languages of a benchmark that a message lists
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Data:
@@ -86,11 +88,24 @@ class Data:
             built = (self.settings.sizes.languages, self.settings.config.languages)
             return [c for c in entry.languages if "-" not in c or all(_is_among(c, chosen) for chosen in built)]
         users, sizes = self.is_users(read), self.settings.sizes
-        in_scale = None if users else sizes.benchmarks.get(benchmark, sizes.languages)
+        # an adaptation says its languages itself
+        all_of_it = users or self.settings.config.adapt is not None
+        in_scale = None if all_of_it else sizes.benchmarks.get(benchmark, sizes.languages)
         # a benchmark's own list is what the papers' tables show; real data are taken with all their languages
         whole = entry.whole and (users or not self.settings.generated)
         codes = self.languages_of(entry.judgments[0]) if whole else entry.languages
         return [c for c in codes if _is_among(c, in_scale) and _is_among(c, self.settings.config.languages)]
+
+    def language_problem(self, benchmark: str) -> str | None:
+        """Why no language of a benchmark is built; None where some are."""
+        chosen, entry = self.settings.config.languages, self.benchmark(benchmark)
+        if self.languages(benchmark):
+            return None
+        if not chosen:
+            return f"no language of {benchmark} is built"
+        codes = self.languages_of(entry.judgments[0]) if entry.whole and entry.judgments else entry.languages
+        listed = ", ".join(codes[:NAMED]) + (", ..." if len(codes) > NAMED else "")
+        return f"{benchmark} is in {listed}; none of them is among `languages`: {', '.join(chosen)}"
 
     def read_languages(self, benchmark: str) -> list[str]:
         """The languages of the parts that a benchmark reads: those that are built, but of one pool always all."""

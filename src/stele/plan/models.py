@@ -12,6 +12,7 @@ from stele import catalogue
 from stele.artifacts.integrity import RECORD
 from stele.artifacts.records import STAND_IN
 from stele.catalogue import hub, recipes
+from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model, ModelKeys
 from stele.errors import SteleError, unknown
 from stele.files.reading import read_note
@@ -126,7 +127,12 @@ class Models:
         return self[key].revision or "main"
 
     def checkpoint_problem(self, key: str) -> Problem | None:
-        """Why a checkpoint that is not trained here cannot be built: `unavailable`, or `not built` without a recipe."""
+        """Why a checkpoint that is not trained here cannot be built.
+
+        `unavailable`, `not in scale` for one that is too large, or `not built` without a recipe.
+        """
+        if reason := self._too_large(key):
+            return "not in scale", reason
         if source := self.checkpoint_source(key):
             return self._source_problem(key, source)
         model = self[key]
@@ -142,6 +148,14 @@ class Models:
         if model.checkpoint == "released":
             return "unavailable", f"no weights of {key} were released: leave `checkpoint` out of models.{key}"
         return "not built", f"{key} has no recipe yet"
+
+    def _too_large(self, key: str) -> str | None:
+        """Why a checkpoint of the catalogue is too large for the scale; one that the user names never is."""
+        most, sizes = self.settings.sizes.encoder_weights, catalogue.entries(Checkpoint).get(key)
+        millions = sizes.weights / 1e6 if sizes else 0.0
+        if most is None or millions <= most or key in self.settings.config.models:
+            return None
+        return f"{key} has {millions:.0f} million weights; scale {self.settings.scale} has encoders of at most {most:g}"
 
     def _source_problem(self, key: str, source: dict[str, str]) -> Problem | None:
         """`unavailable` where the user's folder of a checkpoint is not there, or an address cannot be one."""

@@ -83,7 +83,9 @@ class PretrainingRecipe(Optimisation):
         None, description="what a text's vector is; None: as the base states it, else the objective's own"
     )
     dropout: float = Field(ge=0, lt=1)
-    snapshots: list[int] = Field([], description="steps after which a copy of the encoder is kept")
+    snapshots: list[int] = Field(
+        [], description="steps after which a copy of the encoder is kept, with equal_compute_to those of the other's"
+    )
     encode_chunk: int | None = Field(
         None, ge=1, description="sequences encoded at a time; a device with several such parts encodes them twice"
     )

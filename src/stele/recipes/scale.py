@@ -53,6 +53,11 @@ class Scale(Strict):
     gpus: int | None = Field(
         None, ge=0, description="GPUs of a job where cluster.yaml names none; None: the rule's own"
     )
+    encoder_weights: float | None = Field(
+        None,
+        gt=0,
+        description="millions of weights of the largest checkpoint that is read, but for the configuration's models",
+    )
     languages: list[str] | None = Field(None, description="the generated languages; None: all that a dataset has")
     pretraining_languages: dict[str, list[str]] = Field(
         {},

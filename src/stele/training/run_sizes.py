@@ -74,7 +74,8 @@ def with_steps(
 ) -> tuple[PretrainingRecipe, float | None]:
     """Settles the steps of a recipe that is to cost as much as another one; returns it and the other's operations.
 
-    Its warm-up is the same share of its steps as the other's. Any other recipe comes back as it is, with None.
+    Its warm-up is the same share of its steps as the other's, and its snapshots, given in the other's steps, are at the
+    same shares. Any other recipe comes back as it is, with None.
     """
     other = recipe.to_equal()
     if other is None:
@@ -83,4 +84,5 @@ def with_steps(
     trial = recipe.model_copy(update={"steps": other.steps})  # how many steps does not change what the first ones see
     steps = max(1, round(wanted / per_step(trial, tasks_of(trial), shape)))
     warmup = round(steps * other.warmup_steps / other.steps)
-    return recipe.model_copy(update={"steps": steps, "warmup_steps": warmup}), wanted
+    snapshots = sorted({max(1, round(steps * step / other.steps)) for step in recipe.snapshots})
+    return recipe.model_copy(update={"steps": steps, "warmup_steps": warmup, "snapshots": snapshots}), wanted

@@ -113,6 +113,20 @@ def command_line(words: Sequence[str]) -> str:
     return shlex.join([*COMMAND.split(), *(word for word in typed if word != "--plan")])
 
 
+def with_earlier_command(values: dict[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration; with the command of the call that asked for all of it where this one asks for nothing new.
+
+    The card shows a command, so that another one would build the verdict again.
+
+    >>> earlier = {"seeds": [0, 1], "adapt": {"command": "stele adapt a/b --seeds 2"}}
+    >>> with_earlier_command({"seeds": [0, 1], "adapt": {"command": "stele adapt a/b"}}, earlier) == earlier
+    True
+    """
+    command = {"command": (earlier.get("adapt") or {}).get("command")}
+    repeated = {**values, "adapt": {**values["adapt"], **command}}
+    return repeated if repeated == earlier else values
+
+
 def earlier_call(path: Path, args: Job) -> dict[str, Any]:
     """The configuration of an earlier call: nothing where another budget is given before anything was trained by it."""
     if not path.is_file():

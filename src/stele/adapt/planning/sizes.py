@@ -62,7 +62,8 @@ def trained_models(
         rates = sizes.model_dump(include={"learning_rate", "groups", "encode_chunk"}, exclude=settled)
         precision = "bfloat16" if gpus else "float32"
         beside = {} if recipe == rules.control else {"mlm_share": rules.mlm_share}
-        return {"languages": list(languages), **rates, **beside, "precision": precision, **of_recipe}
+        kept = {"snapshots": [steps // 2]} if steps > 1 else {}  # half-way, of all in the first method's steps
+        return {"languages": list(languages), **rates, **beside, **kept, "precision": precision, **of_recipe}
 
     first, warmup = model_key(base, methods[0], rules), round(rules.warmup * steps)
     overrides = {methods[0]: override(methods[0], steps=steps, warmup_steps=warmup)}

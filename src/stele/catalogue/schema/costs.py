@@ -265,3 +265,8 @@ class Checkpoint(Strict):
     inner: Annotated[int, Field(ge=1)] = Field(description="width inside a layer's two linear maps")
     vocabulary: Annotated[int, Field(ge=1)]
     bytes: Bytes = Field(description="of its weights on the hub, about")
+
+    @property
+    def weights(self) -> int:
+        """Words and layers; positions, biases and norms are a hundredth of that."""
+        return self.vocabulary * self.width + self.layers * (4 * self.width**2 + 2 * self.width * self.inner)

@@ -72,15 +72,15 @@ def finetunings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[
             yield digest, {key: record[key] for key in COSTS if key in record}
 
 
-def thinned(path: Path) -> dict[str, list[float]]:
-    """A loss curve's means over equal stretches of its steps: the last step of each, and each loss.
+def thinned(path: Path, points: int = POINTS) -> dict[str, list[float]]:
+    """A loss curve's means over equal stretches of its steps, at most `points`: the last step of each, and each loss.
 
     A loss that a stretch lacks, as of a task that was not drawn, is NaN there, and left out of means.
     """
     with reading(path, "loss curve", "train again"), path.open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
         columns = {name: np.array([float(row[name] or "nan") for row in rows]) for name in (rows[0] if rows else ())}
-    stretches = np.array_split(np.arange(len(rows)), min(POINTS, len(rows)) or 1)
+    stretches = np.array_split(np.arange(len(rows)), min(points, len(rows)) or 1)
     kept: dict[str, list[float]] = {"step": [int(columns["step"][part[-1]]) for part in stretches if len(part)]}
     for name, values in columns.items():
         if name not in NO_LOSS:

@@ -34,8 +34,8 @@ class Dense(Kind):
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
         parts = self.upstream.availability
         problem = parts.model_problem(row.model)
-        if problem is None and not self.upstream.data.languages(row.benchmark):
-            problem = "not in scale", f"no language of {row.benchmark} is built"
+        if problem is None and (reason := self.upstream.data.language_problem(row.benchmark)):
+            problem = "not in scale", reason
         problem = problem or parts.finetuning_problem(self._recipe(row)) or self._encoder_problem(row)
         return problem or parts.data_problem(self.datasets(row))
 

@@ -36,9 +36,8 @@ class Lexical(Kind):
         reason = data.problem([ANSERINI] if self.anserini else []) or data.problem(names)
         if reason := reason or data.mixture_problem(row.benchmark, names):
             return "unavailable", reason
-        if not data.languages(row.benchmark):
-            return "not in scale", f"no language of {row.benchmark} is built"
-        return None
+        reason = data.language_problem(row.benchmark)
+        return ("not in scale", reason) if reason else None
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         engine = {"anserini": self.anserini} if self.anserini else {}

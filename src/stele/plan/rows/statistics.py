@@ -50,8 +50,8 @@ class Statistics(Kind):
 
     def _collection_problem(self, benchmark: str, read: list[str]) -> Problem | None:
         data = self.upstream.data
-        if not data.languages(benchmark):
-            return "not in scale", f"no language of {benchmark} is built"
+        if problem := data.language_problem(benchmark):
+            return "not in scale", problem
         reason = data.problem(read) or data.mixture_problem(benchmark, read)
         return ("unavailable", reason) if reason else None
 

@@ -15,7 +15,8 @@ from stele.tables.render.formats import markdown_page
 VERDICTS = ("method", "benchmark", "against", "verdict", "what would tell", "difference", "interval", "p", "seeds")
 SCORES = ("benchmark", "model", "metric", "seeds", "mean", "95 % interval")
 TRAININGS = ("model", "seed", "task", "labels", "steps", "loss", "by chance", "CPU time", "wall time")
-NEIGHBOURS = ("model", "seeds", "language", "sentences", "found", "share", "mean cosine of others")
+CURVES = ("model", "seed", "task", "by chance", *(f"to {n}/8" for n in range(1, 9)))
+NEIGHBOURS = ("model", "seeds", "language", "sentences", "found", "during", "at the end", "mean cosine of others")
 Verdict = Mapping[str, Any]
 
 
@@ -32,6 +33,7 @@ class AdaptationCard:
     scores: Sheet
     languages: Sheet
     trainings: Sheet
+    curves: Sheet
     neighbours: Sheet
     rules: str
     command: str
@@ -54,6 +56,7 @@ def make_card(verdict: Verdict) -> AdaptationCard:
         scores=Sheet(SCORES, [_score(row) for row in verdict["values"]], 4),
         languages=languages(verdict["values"]),
         trainings=Sheet(TRAININGS, [line for row in trainings for line in _training(row)], 4),
+        curves=Sheet(CURVES, [line for row in trainings for line in _curve(row)], 3),
         neighbours=Sheet(NEIGHBOURS, list(_neighbours(verdict["neighbours"])), 3),
         rules=(
             "Differences are taken query by query over seeds, as for the papers' claims. The smallest difference of "
@@ -145,15 +148,30 @@ def _training(row: Mapping[str, Any]) -> Iterator[list[str]]:
         yield [row["model"], str(row["seed"]), task, ", ".join(row["labels"]), *numbers, *times]
 
 
+def _curve(row: Mapping[str, Any]) -> Iterator[list[str]]:
+    """A line a task: mean losses of eighths of the steps; of fewer steps than eight a step each."""
+    for task, losses in row.get("curve", {}).items():
+        lacking = ["—"] * (len(CURVES) - 4 - len(losses))
+        shown = [_number(loss, ".2f") for loss in losses]
+        yield [row["model"], str(row["seed"]), task, f"{row['chance'][task]:.2f}", *shown, *lacking]
+
+
+def _during(of_seeds: Sequence[Mapping[str, Any]], code: str) -> str:
+    """The shares that the snapshots find, in their order, each a mean over seeds; a dash of an encoder as it is."""
+    by_seed = [[run["snapshots"][step][code] for step in sorted(run["snapshots"], key=int)] for run in of_seeds]
+    means = [fmean(run["found"] / run["sentences"] for run in runs) for runs in zip(*by_seed, strict=True)]
+    return ", ".join(f"{share:.3f}" for share in means) or "—"
+
+
 def _neighbours(runs: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
     """A line a model and language, means over seeds."""
     by_model: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
-        by_model.setdefault(run["model"], []).append(run["languages"])
+        by_model.setdefault(run["model"], []).append({"snapshots": {}, **run})
     for model, of_seeds in by_model.items():
-        for code, first in of_seeds[0].items():
-            found = fmean(of[code]["found"] for of in of_seeds)
-            cosine = fmean(of[code]["cosine"] for of in of_seeds)
+        for code, first in of_seeds[0]["languages"].items():
+            found = fmean(run["languages"][code]["found"] for run in of_seeds)
+            cosine = fmean(run["languages"][code]["cosine"] for run in of_seeds)
             share = found / first["sentences"]
             yield [
                 model,
@@ -161,6 +179,7 @@ def _neighbours(runs: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
                 code,
                 str(first["sentences"]),
                 f"{found:.1f}",
+                _during(of_seeds, code),
                 f"{share:.3f}",
                 f"{cosine:.3f}",
             ]
