@@ -38,7 +38,8 @@ from stele.tables.figure import write_figure
 from stele.tables.render import bibliography, formats, pages
 from stele.tables.render.jinja import Ready
 from stele.tables.render.pictures import drawn, pictures
-from stele.tables.render.site import NAV, Contents, rows, texts
+from stele.tables.render.site import NAV, Contents, texts
+from stele.tables.render.site_rows import rows
 from stele.tables.table import FORMATS
 from stele.tables.values.cell import table_cells
 from stele.tables.values.context import Context, load_context
@@ -131,8 +132,11 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
     for paper in dict.fromkeys(table.table.paper for table in tables):
         of_paper = [table for table in tables if table.table.paper == paper]
         of_figures = [figure for figure in figures if figure.paper == paper]
-        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV, labels)
+        boxes = f"boxes/{paper}"
+        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV, labels, boxes)
         write_page(to, f"{paper}.html", page)
+        for name, text in pages.box_files(of_paper, claims.get(paper)):
+            write_page(to, f"{boxes}/{name}", text)
     write_page(to, "tables.html", pages.index_page(tables, tuple(FORMATS), figures, site=NAV))
     contents = Contents(
         tables,

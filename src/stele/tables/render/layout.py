@@ -202,7 +202,7 @@ def _ours(cell: Cell, marks: Marks) -> Box:
     if not cell.measured:
         return Box(MISSING, raised=STATES[cell.outcome.state].letter)
     if not cell.shows_number:
-        return Box(FAIL, number=False)
+        return Box(FAIL, raised=f"({numbers.ours(cell.outcome.value, cell.report)})", number=False)
     assert cell.outcome.value is not None and cell.reference is not None
     raised = [] if cell.complete else [f"{len(cell.outcome.languages)}/{len(cell.reference.languages)}"]
     if cell.outcome.deviation is not None:
