@@ -7,10 +7,11 @@ import re
 
 import pytest
 
+from stele.catalogue.models import model_label
 from stele.papers.claims import load_claims
 from stele.tables.render import pages
-from stele.tables.render.claims import draw_claims, model_label, place
-from stele.tables.render.pictures import WHISKER_WIDTH, Difference, Picture, reach, whisker
+from stele.tables.render.claims import draw_claims, place
+from stele.tables.render.pictures import MARGIN, WHISKER_WIDTH, Difference, Picture, reach, whisker
 from tests.tables.rendering import filled
 
 CONTROL = {
@@ -148,12 +149,14 @@ def test_a_pretraining_that_diverged_is_a_badge_of_its_claim_alone_and_named_in_
 # --- pictures ---------------------------------------------------------------------------------------------------------
 def test_the_picture_of_a_difference_has_its_places_on_one_scale():
     picture = whisker(Difference(5.0, 0.0, 10.0, bar=5.0, printed=-10.0), scale=10.0)
-    middle, edge = WHISKER_WIDTH / 2, WHISKER_WIDTH - 8
+    middle, edge = WHISKER_WIDTH / 2, WHISKER_WIDTH - MARGIN
     half = round(middle + (edge - middle) / 2, 1)
     assert f'cx="{half}"' in picture  # half way to the edge
     assert f'x1="{middle}" x2="{float(edge)}"' in picture  # the whisker, from zero to the edge
-    assert 'd="M8.0 ' in picture  # what is printed, at the other edge
+    assert f'd="M{MARGIN}.0 ' in picture  # what is printed, at the other edge
     assert picture.count("<path") == 1  # nothing lies outside
+    ticks = re.findall(r'<text class="tick" x="([^"]+)"[^>]*>([^<]+)', picture)
+    assert ticks == [(f"{MARGIN}.0", "−10"), (str(middle), "0"), (str(float(edge)), "+10")]
 
 
 def test_what_lies_outside_the_scale_ends_in_an_arrow():

@@ -54,12 +54,12 @@ def merge(targets: Iterable[Target]) -> Target:
     """One target from several levels, the later winning; a language and an average exclude each other."""
     merged: dict = {}
     for target in targets:
-        given = target.model_dump(exclude_unset=True)
-        if "language" in given:
+        named = target.model_dump(exclude_unset=True)
+        if "language" in named:
             merged.pop("average", None)
-        if "average" in given:
+        if "average" in named:
             merged.pop("language", None)
-        merged |= given
+        merged |= named
     return Target(**merged)
 
 

@@ -40,7 +40,7 @@ class AllTables(ContextJob):
     spec: Some[Path] | None = None
     """Default: the papers' tables in paper_tables/."""
     name: str = "all_tables"
-    """Of the files with all tables."""
+    """Name of the files with all tables."""
     results_dir: ResultsFolder = Path("results")
     figures: tuple[Path, ...] | None = None
     """Drawn figures as SVG; default: those in --output-dir."""

@@ -20,13 +20,13 @@ def schema() -> dict[str, Any]:
 
 class Schema(Job):
     output: Annotated[Path, ends_in(".json")] = Path("paper_tables/schema.json")
-    """Of tables."""
+    """Schema of tables."""
     output_figures: Path = Path("paper_tables/figure.schema.json")
-    """Of figures."""
+    """Schema of figures."""
     output_papers: Path = Path("paper_tables/paper.schema.json")
-    """Of papers."""
+    """Schema of papers."""
     output_claims: Path = Path("paper_tables/claims.schema.json")
-    """Of claims."""
+    """Schema of claims."""
 
 
 def run(args: Schema) -> None:

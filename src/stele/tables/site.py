@@ -22,8 +22,8 @@ from stele.artifacts import records
 from stele.artifacts.results import result_files
 from stele.claims.judge import judge, write_verdicts
 from stele.claims.judging import trainings
-from stele.claims.judging.observed import FILE as LOOKS
-from stele.claims.judging.observed import load_looks
+from stele.claims.judging.looks import FILE as LOOKS
+from stele.claims.judging.looks import load_looks
 from stele.claims.judging.verdicts import CONTEXT
 from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
@@ -57,7 +57,7 @@ class Site(Job):
     """The folder to write."""
     specs: SpecsFolder = Path("paper_tables")
     format: Literal["html", "md"] = "html"
-    """Of the pages."""
+    """Format of the pages."""
 
 
 def run(args: Site) -> None:
@@ -91,10 +91,10 @@ def verdicts_of(folder: Path, specs: Path, papers: Iterable[str], to: Path) -> l
 
     What was kept is what the judging of that day said.
     """
-    kept = [paper for paper in papers if (folder / "claims" / f"{paper}.json").is_file()]
-    kept = [paper for paper in kept if (specs / paper / FILE).is_file()]
-    if kept:
-        write_verdicts(judge(folder, specs, kept), read_stamp(folder) or "", to)
+    judged_papers = [paper for paper in papers if (folder / "claims" / f"{paper}.json").is_file()]
+    judged_papers = [paper for paper in judged_papers if (specs / paper / FILE).is_file()]
+    if judged_papers:
+        write_verdicts(judge(folder, specs, judged_papers), read_stamp(folder) or "", to)
     return sorted(to.glob("*.json"))
 
 

@@ -92,9 +92,9 @@ def leaks(counts: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[str
     """Which texts of benchmarks stand in the documents."""
     for benchmark, kinds in counts.items():
         for kind, of_kind in kinds.items():
-            if found := of_kind["exact"] + of_kind["near"]:
+            if matches := of_kind["exact"] + of_kind["near"]:
                 how = f"{of_kind['exact']} as they are, {of_kind['near']} nearly"
-                yield f"{found} of the {of_kind['texts']} {kind} of {benchmark} stand in the documents ({how})"
+                yield f"{matches} of the {of_kind['texts']} {kind} of {benchmark} stand in the documents ({how})"
 
 
 def _facts(verdict: Verdict) -> dict[str, str]:
@@ -152,15 +152,15 @@ def _neighbours(runs: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
         by_model.setdefault(run["model"], []).append(run["languages"])
     for model, of_seeds in by_model.items():
         for code, first in of_seeds[0].items():
-            found = fmean(of[code]["found"] for of in of_seeds)
+            neighbours_found = fmean(of[code]["found"] for of in of_seeds)
             cosine = fmean(of[code]["cosine"] for of in of_seeds)
-            share = found / first["sentences"]
+            share = neighbours_found / first["sentences"]
             yield [
                 model,
                 str(len(of_seeds)),
                 code,
                 str(first["sentences"]),
-                f"{found:.1f}",
+                f"{neighbours_found:.1f}",
                 f"{share:.3f}",
                 f"{cosine:.3f}",
             ]

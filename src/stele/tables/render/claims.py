@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from stele import catalogue
 from stele.artifacts.records import GENERATED
-from stele.catalogue.schema.models import Model
+from stele.catalogue.models import model_label
 from stele.claims.check import Judged, judge_paper
 from stele.files.reading import read_object
 from stele.papers.addresses import PrintedPaper, PrintedValue, load_paper, printed_at
@@ -197,17 +196,6 @@ def _rival(judged: Judged, row: Mapping[str, Any], paper: PrintedPaper) -> str:
         rights = {value.target.model for address in judged.claim.rights for value in printed_at(address, paper)}
         rival = rights.pop() or "" if len(rights) == 1 else ""
     return model_label(rival)
-
-
-def model_label(key: str) -> str:
-    """A model's label in tables; the key of a user's model, and of one whose label is a bare number.
-
-    >>> model_label("mbert"), model_label("msm_neg_256"), model_label("mine")
-    ('mBERT', 'msm_neg_256', 'mine')
-    """
-    models = catalogue.entries(Model)
-    label = models[key].label if key in models else key
-    return label if re.search("[A-Za-z]", label) else key
 
 
 def place(name: str) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 from stele import catalogue
 from stele.artifacts.records import GENERATED, STAND_IN
+from stele.catalogue.models import model_label
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
-from stele.tables.render.claims import PaperClaims, model_label
+from stele.tables.render.claims import PaperClaims
 from stele.tables.render.jinja import MEANINGS, ON_PRINT, SEEN
 from stele.tables.render.pages import Drawn, Link, page, shared_labels
 from stele.tables.render.pictures import Picture, curves, draw_curve

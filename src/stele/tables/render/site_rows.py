@@ -11,6 +11,7 @@ from stele.artifacts.results import read_placed, result_files
 from stele.tables.render.pages import Drawn, Link
 
 OF_DATASETS = "statistics"  # the benchmark whose rows are of datasets, not of models
+WHOLE = "all"  # stands for the languages of a number that is of none alone
 SIZES = {"parameters"}
 DISTANCES = {"alignment", "uniformity_query", "uniformity_passage"}  # of vectors: no fractions
 
@@ -73,7 +74,7 @@ def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
         key = (result.benchmark, result.model, result.setting)
         values = [Value(name, metric.average, metric.std.average) for name, metric in result.metrics.items()]
         links = tables.get(key, [])
-        languages = sorted({code for metric in result.metrics.values() for code in metric.languages})
+        languages = sorted({code for metric in result.metrics.values() for code in metric.languages} - {WHOLE})
         site_rows.append(SiteRow(*key, result.seed_names, languages, values, result.labels, result.has_diverged, links))
     return site_rows
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 import statistics
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from pathlib import Path
 
-from stele.files.paths import STUDY, read_stamp
 from stele.papers.table import Table
 from stele.papers.table_parts import Footnote
 from stele.tables.render import published, reasons
+from stele.tables.render.commands import RowTargets, command, row_targets
 from stele.tables.render.layout import FAIL, MISSING, Box, Grid, delta_of, shown
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell, count_text, counted
@@ -78,15 +75,6 @@ class StateNote:
 
 
 @dataclass(frozen=True)
-class RowTargets:
-    """One row, its group's heading where a group begins, and the command that builds the row's results."""
-
-    heading: str
-    label: str
-    command: str
-
-
-@dataclass(frozen=True)
 class Summary:
     """All text below a table, not yet escaped. `count`, `cells` (in words) and the states count `counted` cells."""
 
@@ -129,7 +117,7 @@ def summarise(
         marks={mark: meaning for mark, meaning in table.marks.items() if any(_prints(cell, mark) for cell in cells)},
         footnotes=table.footnotes,
         command=command(results, [results.folder / "tables" / f"{table.file}.md"]),
-        rows=_row_targets(cells, results),
+        rows=row_targets(cells, results),
         words=words_of(table),
     )
 
@@ -276,38 +264,3 @@ def _failed(cells: Sequence[Cell]) -> str:
     failed = [cell for cell in cells if cell.measured and not cell.shows_number]
     signs = [cell.outcome.reason.replace(f"{cell.reference.model}: ", "") for cell in failed]
     return "; ".join(reasons.merged(sign.removeprefix("pretraining diverged: ") for sign in signs))
-
-
-def _row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
-    """The command that builds the result files of each row; rows without result files are left out."""
-    targets: list[RowTargets] = []
-    headings = [""]
-    for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key)):
-        row = list(row)
-        results_needed = {
-            cell.reference.result
-            for cell in row
-            if cell.reference and cell.outcome.state not in ("borrowed", "unavailable")
-        }
-        paths = sorted(results.path(*result) for result in results_needed)
-        if paths:
-            heading = row[0].group.label
-            shown = "" if heading == headings[-1] else heading
-            targets.append(RowTargets(shown, row[0].row.label, command(results, paths)))
-            headings.append(heading)
-    return targets
-
-
-def command(results: Results, paths: Sequence[Path]) -> str:
-    """The command that builds files of a folder; kept results are built anew in another folder."""
-    if not (results.folder / STUDY).is_file():
-        return shlex.join(["snakemake", *(path.as_posix() for path in paths)])
-    scale = read_stamp(results.folder)
-    folder = f"results_{scale}"
-    anew = [f"{folder}/{path.relative_to(results.folder).as_posix()}" for path in paths]
-    return shlex.join(["snakemake", *anew, "--config", f"scale={scale}", f"results_dir={folder}"])
-
-
-def target(cell: Cell, results: Results) -> str:
-    """The result file of one cell, "" for a cell that has none."""
-    return results.path(*cell.reference.result).as_posix() if cell.reference else ""
