@@ -11,6 +11,7 @@ def test_alike_reasons_are_said_once_with_ranges_and_lists_and_others_stay_apart
         "the loss is 4.7",
     ]
     assert merged(signs) == ["cosine 0.985 to 1.000, found 0.015 to 0.016 of the times", "the loss is 4.7 to 18.3"]
+    assert merged(["KNRM has none", "DRMM has none"]) == ["KNRM has none", "DRMM has none"], "a subject is no list"
     assert merged(["a b c", "a x c", "a b y"]) == ["a b, x c", "a b y"], "texts that differ at two places are no list"
     rows = {"no vectors of de-es": ("KNRM",), "no vectors of de-fr": ("KNRM",), "no vectors of en-es": ("DRMM",)}
     assert by_rows(rows) == {"no vectors of de-es, de-fr": ("KNRM",), "no vectors of en-es": ("DRMM",)}

@@ -124,11 +124,17 @@ def test_the_front_page_says_what_was_run_before_any_verdict_and_computes_it(sit
 
 
 def test_a_term_has_its_explanation_where_it_stands_and_the_keyboard_reaches_it():
-    term = '<span class="term" tabindex="0">{}<span class="tip">: {}</span></span>'
-    seeds = term.format("pt0-ft1", "seed 0 of pretraining, seed 1 of fine-tuning")
-    assert explained("pt0-ft1 & x") == f"{seeds} &amp; x"
-    assert all(term.format(name, meaning) in explained(f"a; {name}; b") for name, meaning in TERMS.items())
+    term = '<span class="term" tabindex="0">{}<span class="tip"> {}</span></span>'
+    seeds = term.format("pt0-ft1", "Seed 0 of pretraining, seed 1 of fine-tuning")
+    assert explained("pt0-ft1 &amp; x") == f"{seeds} &amp; x"
+    assert all(term.format(name, meaning.capitalize()) in explained(f"a; {name}; b") for name, meaning in TERMS.items())
     assert "in hours on 2 cores" in explained("scale study") and explained("scale mine") == "scale mine"
+
+
+def test_seeds_and_scale_are_explained_where_the_site_says_how_it_was_made(site):
+    how = (site / "how.html").read_text(encoding="utf-8")
+    assert how.count("Seed 0 of pretraining, seed 0 of fine-tuning") == 1 and "In hours" not in how
+    assert "Effects over seeds on a generated internet" in how.partition("These results")[2]
 
 
 def test_boxes_lie_in_files_so_that_a_page_is_small_and_each_is_in_one(site):

@@ -61,7 +61,7 @@ def test_terms_explain_themselves_on_focus_within_the_screen(browser, study):  #
         left, right = browser.evaluate(
             "(r => [r.left, r.right])(document.activeElement.querySelector('.tip').getBoundingClientRect())"
         )
-        assert 0 <= left and left + 150 < right <= size[0]
+        assert left >= 0 and left + 150 < right <= size[0]
 
 
 def test_claims_are_filtered_by_verdict_and_words(browser, study):  # noqa: F811

@@ -182,7 +182,7 @@ def about(folder: Path) -> dict[str, Any]:
     looks, path = load_looks(folder), folder / STUDY
     study = read_object(path, "record") if path.is_file() else {}
     return {
-        "scale": read_stamp(folder) or "",
+        "size": f"scale {read_stamp(folder)}",
         "begun": study.get("begun", ""),
         "claims": study.get("claims_sha256", {}),
         LOOKS: looks.model_dump(mode="json") if looks else "one look, at all seeds",

@@ -277,9 +277,15 @@ def _environment() -> jinja2.Environment:
     environment = templates(html.escape)
     environment.filters["code"] = lambda text: Ready(html.code(text))
     environment.filters["isolated"] = lambda text: Ready(html.isolated(text))
-    environment.filters["explained"] = lambda text: Ready(explained(text))
+    environment.filters["explained"] = lambda text: Ready(
+        explained(text if isinstance(text, Ready) else html.escape(text))
+    )
     environment.filters["facts"] = lambda value, known=(): Ready(html.facts(value, known))
     return environment
+
+
+def _explained(text: str) -> Ready:
+    return Ready(explained(text if isinstance(text, Ready) else html.escape(text)))
 
 
 @cache

@@ -47,11 +47,12 @@ def without_paths(text: str) -> str:
 
 
 def _alike(group: list[list[str]]) -> bool:
-    """Whether texts have the same number of words and differ, but for numbers, at one place at most."""
+    """Whether texts have as many words and differ, but for numbers, at one place at most, which is not the first."""
     if len({len(words) for words in group}) > 1:
         return False
     shapes = [{_NUMBER.sub("0", word) for word in words} for words in zip(*group, strict=True)]
-    return sum(len(shape) > 1 for shape in shapes) <= 1
+    different = [place for place, shape in enumerate(shapes) if len(shape) > 1]
+    return len(different) <= 1 and 0 not in different
 
 
 def _first(values: list[str]) -> float:

@@ -16,19 +16,17 @@ TERMS = {
 _TERM = re.compile(rf"{'|'.join(map(re.escape, TERMS))}|scale (?P<scale>[\w-]+)|pt(?P<pt>\d+)-ft(?P<ft>\d+)")
 
 
-def explained(text: str) -> str:
-    """Plain text as HTML in which each known term can be hovered and focused, and then shows its explanation."""
-    parts, end = [], 0
-    for match in _TERM.finditer(str(text)):
-        if meaning := _meaning(match):
-            parts += [escape(text[end : match.start()]), _term(match[0], meaning)]
-            end = match.end()
-    return "".join(parts) + escape(text[end:])
+def explained(html: str) -> str:
+    """HTML whose known terms can be hovered and focused, and then show their explanations."""
+    return _TERM.sub(_explained, html)
 
 
-def _term(text: str, meaning: str) -> str:
-    tip = f'<span class="tip">: {escape(meaning)}</span>'
-    return f'<span class="term" tabindex="0">{escape(text)}{tip}</span>'
+def _explained(match: re.Match[str]) -> str:
+    meaning = _meaning(match)
+    if not meaning:
+        return match[0]
+    tip = f'<span class="tip"> {escape(meaning[0].upper() + meaning[1:])}</span>'
+    return f'<span class="term" tabindex="0">{match[0]}{tip}</span>'
 
 
 def _meaning(match: re.Match[str]) -> str:
