@@ -8,7 +8,8 @@ from scipy import stats
 
 from stele.claims.judging import findings
 from stele.claims.judging.estimate import Estimate, Part, detectable, seeds_needed
-from stele.claims.judging.findings import Case, judge, judge_family, levels
+from stele.claims.judging.family import Case, judge, judge_family
+from stele.claims.judging.levels import levels
 from stele.evaluation.significance import correct
 from tests.claims.planted import by_language, estimate, planted
 

@@ -9,7 +9,7 @@ import pytest
 
 from stele.artifacts import records
 from stele.artifacts.results import result_files
-from stele.claims.judging.observed import FILE as LOOKS
+from stele.claims.judging.looks import FILE as LOOKS
 from stele.claims.judging.trainings import FILE as TRAININGS
 from stele.command import cli
 from stele.files.digests import sha256

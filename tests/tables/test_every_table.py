@@ -16,8 +16,8 @@ from stele.papers.table import load_specs, reference_of
 from stele.papers.table_parts import Target, merge, resolve
 from stele.tables.check import printed_cells
 from stele.tables.render import latex, markdown
+from stele.tables.render.footnotes import notes_of
 from stele.tables.render.formats import to_markdown
-from stele.tables.render.layout import notes_of
 from stele.tables.values import numbers
 from stele.tables.values.cell import count_text, counted, table_cells
 from stele.tables.values.context import Context

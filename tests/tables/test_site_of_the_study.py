@@ -7,6 +7,7 @@ from chromium import executable
 from test_site_pages import AXE, DESK, PHONE, address, browser  # noqa: F401
 
 from stele.command import cli
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(executable() is None, reason="Chromium is not installed")]
 OPENED = ["index.html", "msm.html", "model-msm.html", "claims.html"]
@@ -52,16 +53,40 @@ def test_axe_finds_nothing_on_a_phone_with_all_folds_open(browser, study, name):
     assert passes > 5 and violations == []
 
 
+def test_terms_explain_themselves_on_focus_within_the_screen(browser, study):  # noqa: F811
+    for size in (PHONE, DESK):
+        browser.size(*size)
+        browser.open(address(study, "index.html"))
+        _tab_to(browser, "e => e.matches('.term')")
+        left, right = browser.evaluate(
+            "(r => [r.left, r.right])(document.activeElement.querySelector('.tip').getBoundingClientRect())"
+        )
+        assert left >= 0 and left + 150 < right <= size[0]
+
+
+def test_claims_are_filtered_by_verdict_and_words(browser, study):  # noqa: F811
+    browser.open(address(study, "msm.html"))
+    shown = "[...document.querySelectorAll('.entry:not([hidden])')].map(e => e.dataset.verdicts)"
+    assert len(browser.evaluate(shown)) == 126
+    browser.evaluate(
+        "(e => { e.value = 'seen here'; e.dispatchEvent(new Event('input', {bubbles: true})) })"
+        "(document.querySelector('.finder select'))"
+    )
+    verdicts = browser.evaluate(shown)
+    assert 0 < len(verdicts) < 30 and all("seen here" in verdict for verdict in verdicts)
+    assert browser.evaluate("[...document.querySelectorAll('details.fold:not([hidden])')].every(fold => fold.open)")
+
+
 def test_by_keyboard_from_a_cell_to_a_claim_that_reads_it_and_back(browser, study):  # noqa: F811
+    """The boxes come from files beside the page, and are then opened like any other."""
     browser.size(*DESK)
     browser.open(address(study, "msm.html"))
-    cell = browser.evaluate(
-        "(button => { button.focus(); return button.getAttribute('popovertarget') })([...document.querySelectorAll("
-        "'.view td button[popovertarget]')].find(button => button.checkVisibility() && document.getElementById("
-        "button.getAttribute('popovertarget')).querySelector('a[href^=\"#claim-\"]')))"
-    )
+    cell = browser.evaluate("document.querySelector('.claim ul.cells button').getAttribute('popovertarget')")
+    browser.evaluate(f"document.querySelector('.view td button[popovertarget=\"{cell}\"]').focus()")
     browser.press("Enter", 13)
-    assert browser.evaluate("document.querySelector('[popover]:popover-open').id") == cell
+    opened = "document.querySelector('[popover]:popover-open')?.id ?? null"
+    wait_for(lambda: browser.evaluate(opened) == cell, "the box from its file")
+    assert browser.requests[-1] == address(study, f"boxes/msm/{cell.partition('-')[0]}.js")
     _tab_to(browser, "e => e.matches('[popover] a[href^=\"#claim-\"]')")
     claim = browser.evaluate("document.activeElement.hash.slice(1)")
     browser.press("Enter", 13)
@@ -72,7 +97,12 @@ def test_by_keyboard_from_a_cell_to_a_claim_that_reads_it_and_back(browser, stud
     browser.press("Enter", 13)
     _tab_to(browser, f"e => e.matches('#{claim} [popovertarget=\"{cell}\"]')")
     browser.press("Enter", 13)
-    assert browser.evaluate("document.querySelector('[popover]:popover-open').id") == cell
+    assert browser.evaluate(opened) == cell
+    _tab_to(browser, "e => e.matches('[popover] button.record')")
+    browser.press("Enter", 13)
+    wait_for(lambda: browser.evaluate("document.querySelectorAll(':popover-open').length") == 2, "the record on top")
+    browser.press("Escape", 27)
+    assert browser.evaluate(opened) == cell and browser.problems == []
 
 
 def _tab_to(browser, wanted):  # noqa: F811

@@ -43,7 +43,7 @@ def test_a_search_leaves_what_has_all_words_and_says_how_much(browser, site):  #
     browser.size(*DESK)
     browser.open(address(site, "search.html"))
     all_of_them = browser.evaluate("document.querySelectorAll('ul.entries li').length")
-    typed = "e => { e.value = %r; e.dispatchEvent(new Event('input')); }"
+    typed = "e => { e.value = %r; e.dispatchEvent(new Event('input', {bubbles: true})); }"
     browser.evaluate(f"({typed % 'mrtydi  HIGHEST'})(document.querySelector('input.search'))")
     assert browser.evaluate("document.querySelectorAll('ul.entries li:not([hidden])').length") == 0
     browser.evaluate(f"({typed % 'claim  HIGHEST tydi'})(document.querySelector('input.search'))")

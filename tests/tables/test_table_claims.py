@@ -7,10 +7,11 @@ import re
 
 import pytest
 
+from stele.catalogue.models import model_label
 from stele.papers.claims import load_claims
 from stele.tables.render import pages
 from stele.tables.render.claims import draw_claims, place
-from stele.tables.render.pictures import WHISKER_WIDTH, Difference, Picture, reach, whisker
+from stele.tables.render.pictures import MARGIN, WHISKER_WIDTH, Difference, Picture, reach, whisker
 from tests.tables.rendering import filled
 
 CONTROL = {
@@ -54,7 +55,7 @@ def test_every_claim_stands_on_the_page_once_and_leads_to_cells_that_are_there(f
     claims = draw_claims(folder, boxes)
     page = pages.paper_page("msm", drawn, "all_tables.html", (), claims)
     for claim in load_claims(folder / "claims.yaml").claims:
-        assert page.count(f'<article class="claim" id="claim-{claim.key}">') == 1
+        assert page.count(f'<article class="claim entry" id="claim-{claim.key}" ') == 1
     ids = set(re.findall(r'<div popover id="([^"]+)"', page))
     wanted = set(re.findall(r'<li><button type="button" class="record" popovertarget="([^"]+)"', page))
     assert wanted and wanted <= ids
@@ -82,13 +83,22 @@ def test_a_figure_names_the_claims_that_read_it(root, drawn):
     assert "#f04" in read and readers and all(f'<a href="#{one.id}">{one.key}</a>' in caption for one in readers)
 
 
-def test_a_verdict_says_of_which_scale_and_data_it_is(folder, boxes, drawn, tmp_path):
+def test_a_verdict_says_of_which_scale_and_data_it_is(folder, boxes, tmp_path):
     path = tmp_path / "verdicts.json"
-    for labels, said in ((["generated data"], "generated data"), ([], "real data")):
-        found = {"scale": "study", "claims": [ROW | {"labels": labels}]}
-        path.write_text(json.dumps(found), encoding="utf-8")
-        page = pages.paper_page("msm", drawn, "all_tables.html", (), draw_claims(folder, boxes, path))
-        assert f'<span class="badge runs supported">seen here · scale study, {said}</span>' in page
+    for labels, data in ((["generated data"], "generated data"), ([], "real data")):
+        path.write_text(json.dumps({"scale": "study", "claims": [ROW | {"labels": labels}]}), encoding="utf-8")
+        claims = draw_claims(folder, boxes, path)
+        claim = next(claim for claim in claims.main if claim.key == "hierarchical_loss")
+        assert claim.facts["our runs"] == f"scale study, {data}"
+
+
+def test_a_line_names_its_only_rival_and_claims_are_folded_by_section(folder, boxes, verdicts):
+    claims = draw_claims(folder, boxes, verdicts)
+    claim = next(claim for claim in claims.main if claim.key == "hierarchical_loss")
+    assert claim.comparisons[0].words.startswith(f"against {model_label('msm_cross_doc')}; +2, interval")
+    assert [*claims.sections][:2] == ["section 2", "section 3.1"]
+    assert sum(map(len, claims.sections.values())) == len(claims.others)
+    assert claims.verdicts[-1] == "seen here"
 
 
 def test_verdicts_of_runs_stand_beside_those_on_print_with_their_controls(folder, boxes, verdicts):
@@ -111,8 +121,8 @@ def test_a_line_names_its_rival_and_the_closest_and_prints_the_difference_from_t
     path.write_text(json.dumps({"limits": ["One world."], "claims": [row]}), encoding="utf-8")
     claims = draw_claims(folder, boxes, path)
     one = next(one for one in claims.main + claims.others if one.key == "hierarchical_loss")
-    assert one.comparisons[0].said.startswith("decided by noisy (smallest difference: +0.5, tight); +2, interval")
-    assert one.comparisons[0].said.endswith("printed +0.9")
+    assert one.comparisons[0].words.startswith("against noisy (smallest difference: +0.5, tight); +2, interval")
+    assert one.comparisons[0].words.endswith("printed +0.9")
     assert one.facts["printed rivals that ran"] == "4 of 10" and one.facts["one finding with"] == "bias"
     assert one.facts["detectable"] == "a difference of 4; the paper prints +0.9: too small to be decided here"
     assert one.facts["seeds needed to detect the smallest of interest"] == "812"
@@ -139,12 +149,14 @@ def test_a_pretraining_that_diverged_is_a_badge_of_its_claim_alone_and_named_in_
 # --- pictures ---------------------------------------------------------------------------------------------------------
 def test_the_picture_of_a_difference_has_its_places_on_one_scale():
     picture = whisker(Difference(5.0, 0.0, 10.0, bar=5.0, printed=-10.0), scale=10.0)
-    middle, edge = WHISKER_WIDTH / 2, WHISKER_WIDTH - 8
+    middle, edge = WHISKER_WIDTH / 2, WHISKER_WIDTH - MARGIN
     half = round(middle + (edge - middle) / 2, 1)
     assert f'cx="{half}"' in picture  # half way to the edge
     assert f'x1="{middle}" x2="{float(edge)}"' in picture  # the whisker, from zero to the edge
-    assert 'd="M8.0 ' in picture  # what is printed, at the other edge
+    assert f'd="M{MARGIN}.0 ' in picture  # what is printed, at the other edge
     assert picture.count("<path") == 1  # nothing lies outside
+    ticks = re.findall(r'<text class="tick" x="([^"]+)"[^>]*>([^<]+)', picture)
+    assert ticks == [(f"{MARGIN}.0", "−10"), (str(middle), "0"), (str(float(edge)), "+10")]
 
 
 def test_what_lies_outside_the_scale_ends_in_an_arrow():

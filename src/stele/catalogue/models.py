@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -58,3 +59,14 @@ def _fine_tuned_on(benchmark: str, setting: str) -> Iterator[str]:
     while name in recipes:
         yield recipes[name]["training_set"]
         name = recipes[name].get("start")
+
+
+def model_label(key: str) -> str:
+    """A model's label in tables; the key of a user's model, and of one whose label is a bare number.
+
+    >>> model_label("mbert"), model_label("msm_neg_256"), model_label("mine")
+    ('mBERT', 'msm_neg_256', 'mine')
+    """
+    models = entries(Model)
+    label = models[key].label if key in models else key
+    return label if re.search("[A-Za-z]", label) else key

@@ -33,16 +33,16 @@ def run(args: Check) -> None:
     for folder in papers_with_claims(args.specs, args.papers):
         judged = list(judge_paper(folder))
         print(summary(judged))
-        problems += [one.problem for one in judged if one.problem]
+        problems += [judgement.problem for judgement in judged if judgement.problem]
     if problems:
         raise SteleError("\n".join(["the claims are not what the papers print:", *problems]))
 
 
 def summary(judged: list[Judged]) -> str:
     """One line: how many claims a paper has, and how many of each verdict."""
-    verdicts = Counter(one.verdict for one in judged)
+    verdicts = Counter(judgement.verdict for judgement in judged)
     counted = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
-    main = sum(one.claim.main for one in judged)
+    main = sum(judgement.claim.main for judgement in judged)
     return f"{judged[0].paper}: {len(judged)} claims, {main} main: {counted}"
 
 
@@ -77,8 +77,8 @@ class Judged(NamedTuple):
 
 def problems(specs: Path) -> list[str]:
     """What is wrong with the claims of the papers below a folder of specs, or of the paper whose folder it is."""
-    judged = (one for folder in papers_with_claims(specs) for one in judge_paper(folder))
-    return [one.problem for one in judged if one.problem]
+    judged = (judgement for folder in papers_with_claims(specs) for judgement in judge_paper(folder))
+    return [judgement.problem for judgement in judged if judgement.problem]
 
 
 def judge_paper(folder: Path) -> Iterator[Judged]:

@@ -22,7 +22,7 @@ from typing import IO, Any, Literal
 
 from stele.claims.judging.estimate import FEWEST_SEEDS, UNTRAINED
 from stele.claims.judging.findings import ALPHA
-from stele.claims.judging.observed import second_taken
+from stele.claims.judging.looks import second_taken
 from stele.claims.judging.report import filled
 from stele.claims.judging.verdicts import LOOKS, ControlResult, JudgedClaim, judge_paper, limits_of, runs_of
 from stele.command.arguments import Job, Positional, Some, SpecsFolder
@@ -59,7 +59,7 @@ def run(args: Judge) -> None:
         write_verdicts(judged, scale, args.into)
         return
     if args.template:
-        sys.stdout.write(filled(args.template, args.folder, [facts(one) for one in judged]))
+        sys.stdout.write(filled(args.template, args.folder, [facts(judgement) for judgement in judged]))
         return
     text = io.StringIO()
     FORMATS[args.format](judged, scale, text)
@@ -106,7 +106,7 @@ def as_json(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
         }
         for paper, of_paper in by_paper(judged).items()
     }
-    labels = {label for one in judged for label in one.labels}
+    labels = {label for judgement in judged for label in judgement.labels}
     content = {
         "scale": scale,
         "labels": sorted(labels),
@@ -119,16 +119,16 @@ def as_json(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
             "others": "benjamini_hochberg",
         },
         "papers": papers,
-        "claims": [facts(one) for one in judged],
+        "claims": [facts(judgement) for judgement in judged],
     }
     handle.write(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def facts(one: JudgedClaim) -> dict[str, Any]:
+def facts(judgement: JudgedClaim) -> dict[str, Any]:
     """A claim and its verdict as plain data."""
-    claim, verdict = one.claim, one.verdict
+    claim, verdict = judgement.claim, judgement.verdict
     return {
-        "paper": one.paper,
+        "paper": judgement.paper,
         "key": claim.key,
         "main": claim.main,
         "kind": claim.kind,
@@ -141,24 +141,24 @@ def facts(one: JudgedClaim) -> dict[str, Any]:
         "level": _number(verdict.level),
         "p": _number(verdict.p),
         "seeds": _seeds(verdict.seeds),
-        "look": one.look,
-        "bar": one.bar,
+        "look": judgement.look,
+        "bar": judgement.bar,
         "detectable": _number(verdict.detectable),
         "seeds_needed": verdict.seeds_needed,
-        "share": _number(one.share),
+        "share": _number(judgement.share),
         "reason": verdict.reason,
         "built_in": claim.built_in,
-        "labels": list(one.labels),
-        "controls": [_control(control) for control in one.controls],
-        "left_out": list(one.left_out),
-        "missing": list(one.missing),
-        "diverged": list(one.diverged),
+        "labels": list(judgement.labels),
+        "controls": [_control(control) for control in judgement.controls],
+        "left_out": list(judgement.left_out),
+        "missing": list(judgement.missing),
+        "diverged": list(judgement.diverged),
         "rival": verdict.rival,
         "closest": verdict.closest and {"name": verdict.closest.name, "mean": _number(verdict.closest.mean)},
         "differences": {part.name: _number(part.mean) for part in verdict.differences},
         "printed_difference": _number(verdict.printed),
-        "rivals": one.rivals and dict(zip(("ran", "printed"), one.rivals, strict=True)),
-        "same_as": one.same_as,
+        "rivals": judgement.rivals and dict(zip(("ran", "printed"), judgement.rivals, strict=True)),
+        "same_as": judgement.same_as,
         "corrected": claim.corrected,
     }
 
@@ -187,7 +187,7 @@ def _seeds(seeds: int) -> int | None:
 
 def as_csv(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
     """A row a claim; a list is one text with semicolons between its entries."""
-    rows = [facts(one) for one in judged]
+    rows = [facts(judgement) for judgement in judged]
     for row in rows:
         row["main"] = "yes" if row["main"] else ""
         row["places"] = " ".join(row["places"])
@@ -202,53 +202,53 @@ def as_csv(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
 
 def as_text(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
     """A count of states by paper, then the claims of which anything is known."""
-    labels = {label for one in judged for label in one.labels}
+    labels = {label for judgement in judged for label in judgement.labels}
     handle.write(f"scale {scale or 'not given'}: {', '.join(sorted(labels)) or 'no results'}\n")
     handle.writelines(f"{limit}\n" for limit in limits_of(labels))
     for paper, of_paper in by_paper(judged).items():
         counted, once = ", ".join(f"{count} {state}" for state, count in states(of_paper).items()), findings(of_paper)
         repeated = f"; {len(once)} rest on comparisons of their own" if len(once) < len(of_paper) else ""
         handle.write(f"{paper}: {len(of_paper)} claims that can be checked: {counted}{repeated}\n")
-    for one in judged:
-        if one.verdict.state != "no data":
-            handle.writelines(_lines(one))
+    for judgement in judged:
+        if judgement.verdict.state != "no data":
+            handle.writelines(_lines(judgement))
 
 
 def states(judged: Sequence[JudgedClaim]) -> dict[str, int]:
     """State -> how many claims."""
-    return dict(sorted(Counter(one.verdict.state for one in judged).items()))
+    return dict(sorted(Counter(judgement.verdict.state for judgement in judged).items()))
 
 
 def findings(judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
     """The claims without those that rest on another's comparison and share its verdict."""
-    return [one for one in judged if not one.same_as]
+    return [judgement for judgement in judged if not judgement.same_as]
 
 
-def _lines(one: JudgedClaim) -> list[str]:
-    claim, verdict, row = one.claim, one.verdict, facts(one)
+def _lines(judgement: JudgedClaim) -> list[str]:
+    claim, verdict, row = judgement.claim, judgement.verdict, facts(judgement)
     main = ", main" if claim.main else ""
     lines = [
-        f"{verdict.state}: {one.paper}/{claim.key} ({claim.kind}{main}; {', '.join(claim.places)})",
+        f"{verdict.state}: {judgement.paper}/{claim.key} ({claim.kind}{main}; {', '.join(claim.places)})",
         f"  {claim.text}",
     ]
     if row["interval"]:
-        lines.append(f"  {_estimate_text(row)}, level {verdict.level:.3g}, look {one.look}")
+        lines.append(f"  {_estimate_text(row)}, level {verdict.level:.3g}, look {judgement.look}")
     notes = [verdict.reason]
     if verdict.detectable is not None:
         needed = f"{verdict.seeds_needed} seeds" if verdict.seeds_needed else "more queries or seeds of fine-tuning"
         printed = "" if verdict.printed is None else f", the paper prints {verdict.printed:+.3g}"
-        notes.append(f"could have seen {verdict.detectable:.3g}{printed}; to see {one.bar:g} takes {needed}")
-    if one.rivals and one.rivals[0] < one.rivals[1]:
-        notes.append(f"{one.rivals[0]} of {one.rivals[1]} printed rivals ran")
-    if one.same_as:
-        notes.append(f"one finding with {one.same_as}, among whose comparisons it is")
+        notes.append(f"could have seen {verdict.detectable:.3g}{printed}; to see {judgement.bar:g} takes {needed}")
+    if judgement.rivals and judgement.rivals[0] < judgement.rivals[1]:
+        notes.append(f"{judgement.rivals[0]} of {judgement.rivals[1]} printed rivals ran")
+    if judgement.same_as:
+        notes.append(f"one finding with {judgement.same_as}, among whose comparisons it is")
     if claim.corrected:
         notes.append(f"corrected: {claim.corrected}")
-    if one.share is not None:
-        notes.append(f"{one.share:.0%} of the printed gain")
-    if one.left_out:
-        notes.append(f"left out: {len(one.left_out)} ({one.left_out[0]})")
-    lines += [f"  {note}" for note in [*notes, *one.diverged] if note]
+    if judgement.share is not None:
+        notes.append(f"{judgement.share:.0%} of the printed gain")
+    if judgement.left_out:
+        notes.append(f"left out: {len(judgement.left_out)} ({judgement.left_out[0]})")
+    lines += [f"  {note}" for note in [*notes, *judgement.diverged] if note]
     lines += [f"  control: {_control_text(control)}" for control in row["controls"]]
     return [f"{line}\n" for line in lines]
 
@@ -261,7 +261,7 @@ def _estimate_text(row: dict[str, Any]) -> str:
 
 
 def _control_text(control: dict[str, Any]) -> str:
-    diverged = "".join(f"; {one}" for one in control["diverged"])
+    diverged = "".join(f"; {reason}" for reason in control["diverged"])
     return f"{control['what']}: {_estimate_text(control) if control['interval'] else control['reason']}{diverged}"
 
 

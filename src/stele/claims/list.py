@@ -27,9 +27,9 @@ class ListClaims(Job):
 
 
 def run(args: ListClaims) -> None:
-    judged = (one for folder in papers_with_claims(args.specs, args.papers) for one in judge_paper(folder))
+    judged = (judgement for folder in papers_with_claims(args.specs, args.papers) for judgement in judge_paper(folder))
     if args.format == "csv":
-        write_csv(sys.stdout, [COLUMNS, *(row(one) for one in judged)])
+        write_csv(sys.stdout, [COLUMNS, *(row(judgement) for judgement in judged)])
     else:
         sys.stdout.writelines(as_text(judged))
 
@@ -53,7 +53,9 @@ def row(judged: Judged) -> list[str]:
 
 def as_text(judged: Iterable[Judged]) -> Iterable[str]:
     """Three lines a claim: the verdict and its name, what it says, and why the verdict is so."""
-    for one in judged:
-        main = ", main" if one.claim.main else ""
-        yield f"{one.verdict}: {one.paper}/{one.claim.key} ({one.claim.kind}{main}; {', '.join(one.claim.places)})\n"
-        yield f"  {one.claim.text}\n  {one.why}\n"
+    for judgement in judged:
+        claim = judgement.claim
+        main = ", main" if claim.main else ""
+        places = ", ".join(claim.places)
+        yield f"{judgement.verdict}: {judgement.paper}/{claim.key} ({claim.kind}{main}; {places})\n"
+        yield f"  {claim.text}\n  {judgement.why}\n"

@@ -23,7 +23,7 @@ from stele.artifacts.record_shape import seal
 from stele.artifacts.results import RunKey, read_result, result_files
 from stele.claims.judge import judge, write_verdicts
 from stele.claims.judging import trainings
-from stele.claims.judging.observed import FILE as LOOKS
+from stele.claims.judging.looks import FILE as LOOKS
 from stele.claims.judging.pairs import references_of
 from stele.claims.judging.verdicts import CONTEXT
 from stele.command.arguments import Job, Positional, SpecsFolder

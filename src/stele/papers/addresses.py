@@ -95,7 +95,7 @@ class PrintedValue:
 
     def instead(self, target: Target) -> PrintedValue:
         """The same place with another target; no paper prints it."""
-        given = target.model_dump(exclude_unset=True)
+        changed = target.model_dump(exclude_unset=True)
         merged = merge([self.target, target])
         return replace(
             self,
@@ -106,7 +106,7 @@ class PrintedValue:
             target=merged,
             borrowed=False,
             significant=None,
-            other=f" ({', '.join(f'{key} {value}' for key, value in sorted(given.items()))})",
+            other=f" ({', '.join(f'{key} {value}' for key, value in sorted(changed.items()))})",
         )
 
 

@@ -170,10 +170,10 @@ def _problems(claim: Claim) -> Iterator[str]:
     if claim.printed is None:
         yield "`printed` is missing: {verdict: holds}, fails or undecided"
         return
-    given = {key for key in JUDGED if getattr(claim, key) not in (None, [])}
-    if given not in NEEDS[claim.kind]:
+    keys = {key for key in JUDGED if getattr(claim, key) not in (None, [])}
+    if keys not in NEEDS[claim.kind]:
         want = " or ".join(", ".join(sorted(keys)) or "no address" for keys in NEEDS[claim.kind])
-        yield f"the kind {claim.kind} has {want}; found {', '.join(sorted(given)) or 'none'}"
+        yield f"the kind {claim.kind} has {want}; found {', '.join(sorted(keys)) or 'none'}"
     for key, kinds in ONLY.items():
         if key in claim.model_fields_set and claim.kind not in kinds:
             yield f"`{key}` belongs to {' and '.join(sorted(kinds))}, found in {claim.kind}"
@@ -199,11 +199,11 @@ def load_claims(path: Path | str) -> Claims:
 
     Raises SteleError that names the file and the key.
     """
-    content, beside = read_yaml(path), Path(path).with_name(CORRECTIONS)
+    content, corrections_file = read_yaml(path), Path(path).with_name(CORRECTIONS)
     claims = validate(Claims, content, str(path))
-    if beside.is_file():
-        corrections = validate(Corrections, read_yaml(beside), str(beside))
-        claims = validate(Claims, _corrected(content, corrections, str(beside)), str(beside))
+    if corrections_file.is_file():
+        corrections = validate(Corrections, read_yaml(corrections_file), str(corrections_file))
+        claims = validate(Claims, _corrected(content, corrections, str(corrections_file)), str(corrections_file))
     if Path(path).resolve().parent.name != claims.paper:
         raise SteleError(f"{path}: holds the claims of {claims.paper}, so it belongs at {claims.paper}/{FILE}")
     return claims

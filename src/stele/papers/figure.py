@@ -131,10 +131,10 @@ def _problems(figure: Figure) -> Iterator[str]:
     for name, keys in (("panel", [p.key for p in figure.panels]), ("series", [s.key for s in figure.series])):
         yield from (f"{name} {key!r} is given twice" for key in sorted(set(keys)) if keys.count(key) > 1)
     for kind, key in OWN.items():
-        given = key is not None and getattr(figure, key) is not None
-        if given and figure.kind != kind:
+        is_set = key is not None and getattr(figure, key) is not None
+        if is_set and figure.kind != kind:
             yield f"`{key}` belongs to the kind {kind}, found in {figure.kind}"
-        if not given and key is not None and figure.kind == kind:
+        if not is_set and key is not None and figure.kind == kind:
             yield f"the kind {kind} needs `{key}`"
     yield from _problems_of_points(figure)
     if figure.kind == "projection" and len(figure.series) != 2:

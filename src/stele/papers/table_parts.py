@@ -54,12 +54,12 @@ def merge(targets: Iterable[Target]) -> Target:
     """One target from several levels, the later winning; a language and an average exclude each other."""
     merged: dict = {}
     for target in targets:
-        values = {name: getattr(target, name) for name in target.model_fields_set}
-        if "language" in values:
+        named = {name: getattr(target, name) for name in target.model_fields_set}
+        if "language" in named:
             merged.pop("average", None)
-        if "average" in values:
+        if "average" in named:
             merged.pop("language", None)
-        merged |= values
+        merged |= named
     return Target.model_construct(**merged)
 
 

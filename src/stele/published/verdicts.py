@@ -136,8 +136,8 @@ def _incomparable_score(score: PublishedScore, benchmark: str, lacking: Sequence
     if score.split != about.split:
         return f"published of the split {score.split}, ours is {about.split}"
     if lacking:
-        more = f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
-        return f"our average lacks {', '.join(lacking[:NAMED])}{more}"
+        rest = f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
+        return f"our average lacks {', '.join(lacking[:NAMED])}{rest}"
     return ""
 
 

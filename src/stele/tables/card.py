@@ -25,11 +25,11 @@ FORMATS = {".md": to_markdown, ".html": to_html}
 
 class Card(Job):
     results: Some[Path]
-    """Result files of one model and one seed."""
+    """Results of one seed of one model."""
     user_data: tuple[str, ...] = ()
     """Taken from the user's folders."""
     output: Some[Annotated[Path, ends_in(*FORMATS)]]
-    """.md, .html."""
+    """The card, as .md or .html."""
 
 
 def run(args: Card) -> None:

@@ -22,8 +22,8 @@ from stele.artifacts import records
 from stele.artifacts.results import result_files
 from stele.claims.judge import judge, write_verdicts
 from stele.claims.judging import trainings
-from stele.claims.judging.observed import FILE as LOOKS
-from stele.claims.judging.observed import load_looks
+from stele.claims.judging.looks import FILE as LOOKS
+from stele.claims.judging.looks import load_looks
 from stele.claims.judging.verdicts import CONTEXT
 from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
@@ -38,7 +38,8 @@ from stele.tables.figure import write_figure
 from stele.tables.render import bibliography, formats, pages
 from stele.tables.render.jinja import Ready
 from stele.tables.render.pictures import drawn, pictures
-from stele.tables.render.site import NAV, Contents, rows, texts
+from stele.tables.render.site import NAV, Contents, texts
+from stele.tables.render.site_rows import rows
 from stele.tables.table import FORMATS
 from stele.tables.values.cell import table_cells
 from stele.tables.values.context import Context, load_context
@@ -90,10 +91,10 @@ def verdicts_of(folder: Path, specs: Path, papers: Iterable[str], to: Path) -> l
 
     What was kept is what the judging of that day said.
     """
-    kept = [paper for paper in papers if (folder / "claims" / f"{paper}.json").is_file()]
-    kept = [paper for paper in kept if (specs / paper / FILE).is_file()]
-    if kept:
-        write_verdicts(judge(folder, specs, kept), read_stamp(folder) or "", to)
+    judged_papers = [paper for paper in papers if (folder / "claims" / f"{paper}.json").is_file()]
+    judged_papers = [paper for paper in judged_papers if (specs / paper / FILE).is_file()]
+    if judged_papers:
+        write_verdicts(judge(folder, specs, judged_papers), read_stamp(folder) or "", to)
     return sorted(to.glob("*.json"))
 
 
@@ -131,8 +132,11 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
     for paper in dict.fromkeys(table.table.paper for table in tables):
         of_paper = [table for table in tables if table.table.paper == paper]
         of_figures = [figure for figure in figures if figure.paper == paper]
-        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV, labels)
+        boxes = f"boxes/{paper}"
+        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV, labels, boxes)
         write_page(to, f"{paper}.html", page)
+        for name, text in pages.box_files(of_paper, claims.get(paper)):
+            write_page(to, f"{boxes}/{name}", text)
     write_page(to, "tables.html", pages.index_page(tables, tuple(FORMATS), figures, site=NAV))
     contents = Contents(
         tables,
@@ -178,7 +182,7 @@ def about(folder: Path) -> dict[str, Any]:
     looks, path = load_looks(folder), folder / STUDY
     study = read_object(path, "record") if path.is_file() else {}
     return {
-        "scale": read_stamp(folder) or "",
+        "size": f"scale {read_stamp(folder)}",
         "begun": study.get("begun", ""),
         "claims": study.get("claims_sha256", {}),
         LOOKS: looks.model_dump(mode="json") if looks else "one look, at all seeds",

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from stele.artifacts.results import RunKey
 from stele.claims.judging.estimate import Estimate, Term, combine, interval
-from stele.claims.judging.findings import ALPHA, Case, Finding, Verdict, greater, judge_family
+from stele.claims.judging.family import Case, judge_family
+from stele.claims.judging.findings import ALPHA, Finding, Verdict, greater
 from stele.claims.judging.observed import Absent, Runs, System
 from stele.errors import SteleError
 from stele.papers.table_parts import Seeds

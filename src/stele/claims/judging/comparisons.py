@@ -78,8 +78,8 @@ class Judging:
 
     def with_terms(self, items: Iterable[Item], parts: Callable[[Item], Parts]) -> list[tuple[Item, list[Term]]]:
         """The items whose terms are there, each with its terms; `parts` is an item's linear combination."""
-        found = [(item, self.terms(parts(item))) for item in items]
-        return [(item, terms) for item, terms in found if terms is not None]
+        with_terms = [(item, self.terms(parts(item))) for item in items]
+        return [(item, terms) for item, terms in with_terms if terms is not None]
 
     def number(self, value: PrintedValue) -> float | None:
         """Our number for a printed one, in its unit; None where it is missing."""
@@ -126,17 +126,17 @@ class Judging:
         return Verdict("no data", _listed(self.left_out) or "nothing is compared")
 
 
-def _as_borrowed(value: PrintedValue, found: Found) -> Found | Absent:
+def _as_borrowed(value: PrintedValue, estimate: Found) -> Found | Absent:
     """What was found; a number that a paper borrowed is not missed."""
-    if isinstance(found, Absent) and found.needed and value.borrowed:
+    if isinstance(estimate, Absent) and estimate.needed and value.borrowed:
         return Absent(f"{value.name}: borrowed", needed=False)
-    return found
+    return estimate
 
 
 def _listed(reasons: Iterable[str]) -> str:
     reasons = list(reasons)
-    more = f" and {len(reasons) - MANY} more" if len(reasons) > MANY else ""
-    return "; ".join(reasons[:MANY]) + more
+    rest = f" and {len(reasons) - MANY} more" if len(reasons) > MANY else ""
+    return "; ".join(reasons[:MANY]) + rest
 
 
 def difference(pair: Pair, times: float = 1.0) -> list[tuple[float, PrintedValue]]:

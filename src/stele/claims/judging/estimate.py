@@ -144,14 +144,14 @@ def combine(terms: Sequence[Term]) -> Estimate:
     strata: dict[Hashable, list[tuple[np.ndarray, np.ndarray]]] = {}
     for term in terms:
         share = term.weight / len(term.languages)
-        means = share * np.sum([one.means for one in term.languages], axis=0)
+        means = share * np.sum([language.means for language in term.languages], axis=0)
         by_seeds[term.seeds] = by_seeds.get(term.seeds, 0.0) + means
         if term.finetuning:
-            by_both, key = share * np.sum([one.by_finetuning for one in term.languages], axis=0), term[2:]
+            by_both, key = share * np.sum([language.by_finetuning for language in term.languages], axis=0), term[2:]
             crossed[key] = crossed.get(key, 0.0) + by_both
-        for one in term.languages:
-            if len(one.queries):
-                strata.setdefault(one.stratum, []).append((one.queries, share * one.centred))
+        for language in term.languages:
+            if len(language.queries):
+                strata.setdefault(language.stratum, []).append((language.queries, share * language.centred))
     parts = [_over_queries(added) for added in strata.values()]
     for means in by_seeds.values():
         parts += _over_seeds(means)
@@ -203,13 +203,13 @@ def _over_finetuning(by_both: np.ndarray) -> list[Part]:
     return [Part(variance, finetuning - 1)] if variance > 0 else []
 
 
-def interval(found: Estimate, alpha: float) -> tuple[float, float]:
+def interval(estimate: Estimate, alpha: float) -> tuple[float, float]:
     """The t interval at level 1 - alpha."""
-    reach = quantile(1 - alpha / 2, found.freedom) * found.error
-    return found.mean - reach, found.mean + reach
+    reach = quantile(1 - alpha / 2, estimate.freedom) * estimate.error
+    return estimate.mean - reach, estimate.mean + reach
 
 
-def p_above(found: Estimate, bound: float = 0.0) -> float:
+def p_above(estimate: Estimate, bound: float = 0.0) -> float:
     """One-sided p against a mean that is no higher than `bound`: small where it is higher.
 
     >>> p_above(Estimate(1.0, (), 3)), p_above(Estimate(0.0, (), 3))  # nothing varies
@@ -217,9 +217,9 @@ def p_above(found: Estimate, bound: float = 0.0) -> float:
     """
     from scipy.special import stdtr  # `scipy.special` alone loads in a tenth of the time of `scipy.stats`
 
-    if found.error == 0:
-        return 0.0 if found.mean > bound else 1.0
-    return float(stdtr(min(found.freedom, 1e12), -(found.mean - bound) / found.error))
+    if estimate.error == 0:
+        return 0.0 if estimate.mean > bound else 1.0
+    return float(stdtr(min(estimate.freedom, 1e12), -(estimate.mean - bound) / estimate.error))
 
 
 def quantile(probability: float, freedom: float) -> float:
@@ -233,23 +233,23 @@ POWER = 0.8
 MOST_SEEDS = 1_000_000  # an effect that takes more is as good as hidden by the queries
 
 
-def detectable(found: Estimate, alpha: float, power: float = POWER) -> float:
+def detectable(estimate: Estimate, alpha: float, power: float = POWER) -> float:
     """The smallest true difference that would be told from 0, at level `alpha`, with a chance of `power`.
 
     The sum of two quantiles of t times the standard error: the usual approximation of the noncentral t.
     """
-    return (quantile(1 - alpha / 2, found.freedom) + quantile(power, found.freedom)) * found.error
+    return (quantile(1 - alpha / 2, estimate.freedom) + quantile(power, estimate.freedom)) * estimate.error
 
 
-def seeds_needed(found: Estimate, effect: float, alpha: float, power: float = POWER) -> int | None:
+def seeds_needed(estimate: Estimate, effect: float, alpha: float, power: float = POWER) -> int | None:
     """The fewest seeds with which `effect` would be detectable; None where no number of them makes it so.
 
     A seed more changes the part of the seeds alone: the queries, or seeds of fine-tuning, may be too few for it.
     """
 
     def is_enough(seeds: int) -> bool:
-        parts = tuple(_with_seeds(part, seeds) for part in found.parts)
-        return detectable(found._replace(parts=parts), alpha, power) <= effect
+        parts = tuple(_with_seeds(part, seeds) for part in estimate.parts)
+        return detectable(estimate._replace(parts=parts), alpha, power) <= effect
 
     seeds = FEWEST_SEEDS + bisect_left(range(FEWEST_SEEDS, MOST_SEEDS), True, key=is_enough)
     return seeds if is_enough(seeds) else None

@@ -1,25 +1,17 @@
-"""From estimates to a verdict: two p-values, one for the claim and one for the contrary, and the levels of a family.
+"""From estimates to a finding: two p-values, one for the claim and one for the contrary.
 
 Each kind of claim has a function that gives its `Finding`. A p-value is two-sided: it is at most a claim's level where
 the interval at one minus that level lies above 0 (for the claim) or below it (for the contrary). Which level, the
-family says (`levels`). The states, in the order in which they are looked for:
-
-- no data: results are missing
-- floor: all that is compared scores below what a claim names as the least that means something
-- undecided: fewer than 3 seeds, or none of the others
-- supported, reversed; a difference within the bar is not reversed, however sure
-- no effect: the intervals of all parts lie within the bar around 0, none of them where both sides score within a bar of
-  the floor or the ceiling of their metric
+family says (family.py). A count, a cost and a difference that is none have their verdict at once.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from stele.claims.judging.estimate import FEWEST_SEEDS, Estimate, detectable, interval, p_above, seeds_needed
+from stele.claims.judging.estimate import FEWEST_SEEDS, Estimate, interval, p_above
 from stele.claims.judging.levels import levels
 
 State = Literal["supported", "no effect", "reversed", "undecided", "floor", "no data"]
@@ -111,14 +103,14 @@ class Verdict:
     differences: tuple[PartDifference, ...] = ()
 
 
-def greater(found: Estimate, bar: float = 0.0) -> Finding:
+def greater(estimate: Estimate, bar: float = 0.0) -> Finding:
     """Left is above right; of a ratio and a margin, too. A difference within the bar is not the contrary."""
-    above, below = (2 * min(p_above(one), 0.5) for one in (found, found.reversed))
+    above, below = (2 * min(p_above(side), 0.5) for side in (estimate, estimate.reversed))
     uncorrected = min(above, below)
-    if -bar < found.mean < 0:
+    if -bar < estimate.mean < 0:
         against = "below by less than the bar" if below <= ALPHA else ""
-        return Finding(above, 1.0, found, found.seeds, against, uncorrected=uncorrected)
-    return Finding(above, below, found, found.seeds, uncorrected=uncorrected)
+        return Finding(above, 1.0, estimate, estimate.seeds, against, uncorrected=uncorrected)
+    return Finding(above, below, estimate, estimate.seeds, uncorrected=uncorrected)
 
 
 def best(rivals: Mapping[str, Estimate], bar: float = 0.0) -> Finding:
@@ -127,7 +119,7 @@ def best(rivals: Mapping[str, Estimate], bar: float = 0.0) -> Finding:
     That one rival is better is a union, so there the smallest p counts times their number. Shown is the rival that
     decides.
     """
-    return at_least(len(rivals), {name: greater(found, bar) for name, found in rivals.items()})
+    return at_least(len(rivals), {name: greater(estimate, bar) for name, estimate in rivals.items()})
 
 
 def at_least(number: int, parts: Mapping[str, Finding]) -> Finding:
@@ -148,12 +140,12 @@ def at_least(number: int, parts: Mapping[str, Finding]) -> Finding:
     return decides._replace(
         supports=supports,
         reverses=reverses,
-        seeds=min(one.seeds for one in parts.values()),
-        blocked=any(one.blocked for one in parts.values()),
+        seeds=min(part.seeds for part in parts.values()),
+        blocked=any(part.blocked for part in parts.values()),
         times=(others * decides.times[0], number * decides.times[1]),
         rival=_part(name, decides.rival),
         parts=parts,
-        extreme=next((one.extreme for one in parts.values() if one.extreme), ""),
+        extreme=next((part.extreme for part in parts.values() if part.extreme), ""),
     )
 
 
@@ -176,109 +168,24 @@ def without_reversal(whole: Estimate, parts: Mapping[str, Estimate], bar: float 
     return finding._replace(supports=1.0, seeds=seeds, against=f"reversed in {', '.join(against)}", blocked=True)
 
 
-def comparable(found: Estimate, bar: float) -> Finding:
+def comparable(estimate: Estimate, bar: float) -> Finding:
     """Both differ by less than the bar: two one-sided tests (Schuirmann, Journal of Pharmacokinetics and
     Biopharmaceutics 15, 1987), at 5 % an interval of 90 % within the bar."""
-    within = max(p_above(found, -bar), p_above(found.reversed, -bar))
-    outside = min(p_above(found, bar), p_above(found.reversed, bar))
-    return Finding(within, outside, found, found.seeds, equivalence=True, uncorrected=min(within, outside))
+    within = max(p_above(estimate, -bar), p_above(estimate.reversed, -bar))
+    outside = min(p_above(estimate, bar), p_above(estimate.reversed, bar))
+    return Finding(within, outside, estimate, estimate.seeds, equivalence=True, uncorrected=min(within, outside))
 
 
-def margin(found: Estimate, amount: float, bar: float, is_limit: bool = False) -> Finding:
+def margin(estimate: Estimate, amount: float, bar: float, is_limit: bool = False) -> Finding:
     """Left is above right, and by the amount: the interval lies within the bar around it, or above it where it is a
     limit. Another size is not the contrary, which is said below 0 alone."""
-    above = greater(found, bar)
-    size = [p_above(found, amount - (0 if is_limit else bar))]
+    above = greater(estimate, bar)
+    size = [p_above(estimate, amount - (0 if is_limit else bar))]
     if not is_limit:
-        size.append(p_above(found.reversed, -amount - bar))
+        size.append(p_above(estimate.reversed, -amount - bar))
     supports = max(above.supports, *(2 * min(p, 0.5) for p in size))
-    said = f"measured {found.mean:+.3g}, claimed {amount:+.3g}"
-    return above._replace(supports=supports, against=said, uncorrected=min(supports, above.reverses))
-
-
-class Case(NamedTuple):
-    """A claim to be judged, None where results are missing; `bar` is the smallest difference of interest.
-
-    floor: (the highest score of what is compared, the least that means something). All in the unit of the estimate.
-    """
-
-    finding: Finding | None
-    bar: float
-    floor: tuple[float, float] | None = None
-
-    @property
-    def p(self) -> float:
-        """The p-value that counts in a family; NaN where nothing can be decided yet."""
-        return self.finding.p if self.finding and self.finding.seeds >= FEWEST_SEEDS else math.nan
-
-
-def judge_family(cases: Sequence[Case], procedure: str, alpha: float = ALPHA) -> list[Verdict]:
-    """The verdicts of one family, "holm" or "benjamini_hochberg", each at its own level.
-
-    `alpha` is the family's level; with two looks at the data each has half of it. A case without a finding stands for
-    a claim of the family that has no p-value. The same comparison counts once, however many claims rest on it.
-    """
-    first: dict[object, int] = {}  # a comparison -> its place among those that count
-    places, p_values = [], []
-    for number, case in enumerate(cases):
-        finding = case.finding
-        same = number if finding is None else (finding.supports, finding.reverses, finding.shown)
-        if same not in first:
-            first[same] = len(p_values)
-            p_values.append(case.p)
-        places.append(first[same])
-    chosen = levels(p_values, procedure, alpha)
-    return [judge(case, chosen[place]) for case, place in zip(cases, places, strict=True)]
-
-
-def judge(case: Case, level: float = ALPHA) -> Verdict:
-    """The verdict on one claim at its own level."""
-    finding = case.finding
-    if finding is None:
-        return Verdict("no data", "results are missing")
-    differences = finding.differences
-    closest = min(differences, key=lambda part: part.mean) if differences and not finding.equivalence else None
-    state, reason = _state(case, finding, closest, level)
-    undecided = state == "undecided" and finding.shown.seeds > 1 and not finding.by_test
-    return Verdict(
-        state,
-        reason,
-        finding.shown.mean,
-        None if finding.by_test else finding.interval(level),
-        finding.uncorrected,
-        level,
-        finding.seeds,
-        detectable(finding.shown, level / finding.times[0]) if undecided else None,
-        seeds_needed(finding.shown, case.bar, level / finding.times[0]) if undecided else None,
-        finding.rival,
-        closest,
-        finding.printed,
-        tuple(differences),
-    )
-
-
-def _state(case: Case, finding: Finding, closest: PartDifference | None, level: float) -> tuple[State, str]:
-    if case.floor and case.floor[0] < case.floor[1]:
-        return "floor", f"all that is compared scores below {case.floor[1]:g}"
-    if finding.seeds < FEWEST_SEEDS:
-        return "undecided", f"{finding.seeds} of at least {FEWEST_SEEDS} seeds"
-    reasons = [f"decided by {finding.rival}"] if finding.rival else []
-    if closest and closest.name != finding.rival:
-        reasons.append(f"the smallest difference is {closest.mean:+.3g}, {closest.name}")
-    reason = "; ".join(filter(None, [*reasons, finding.against]))
-    # that two are alike cannot be seen at the end of a scale
-    at_extreme = f"both sides score within {case.bar:g} of the {finding.extreme}"
-    if finding.supports <= level:
-        if finding.equivalence and finding.extreme:
-            return "undecided", "; ".join(filter(None, [reason, at_extreme]))
-        return "supported", reason
-    if finding.reverses <= level:
-        return "reversed", reason
-    if finding.equivalence or finding.blocked or finding.by_test or not finding.is_within(case.bar, level):
-        return "undecided", reason
-    if finding.extreme:
-        return "undecided", "; ".join(filter(None, [reason, at_extreme]))
-    return "no effect", reason
+    sizes = f"measured {estimate.mean:+.3g}, claimed {amount:+.3g}"
+    return above._replace(supports=supports, against=sizes, uncorrected=min(supports, above.reverses))
 
 
 def significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: float = 0.0) -> Finding:
@@ -304,11 +211,11 @@ def significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: f
 
 def not_significant(outcomes: Sequence[tuple[float, float]], alpha: float = ALPHA) -> Verdict:
     """By the paper's own test it is significant in no more than half of the seeds; outcomes as of `significant`."""
-    seeds, found = len(outcomes), sum(p < alpha for p, _ in outcomes)
-    reason = f"significant in {found} of {seeds} seeds"
+    seeds, significant_seeds = len(outcomes), sum(p < alpha for p, _ in outcomes)
+    reason = f"significant in {significant_seeds} of {seeds} seeds"
     if seeds < FEWEST_SEEDS:
         return Verdict("undecided", f"{seeds} of at least {FEWEST_SEEDS} seeds; {reason}", seeds=seeds)
-    return Verdict("reversed" if 2 * found > seeds else "supported", reason, seeds=seeds)
+    return Verdict("reversed" if 2 * significant_seeds > seeds else "supported", reason, seeds=seeds)
 
 
 def count(number: float, claimed: float, at_least: bool = False, more_than: bool = False, unknown: int = 0) -> Verdict:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from stele.artifacts.records import GENERATED, STAND_IN
 from stele.claims.judging import on_print, on_runs
 from stele.claims.judging.comparisons import Judging
-from stele.claims.judging.findings import Case, Verdict
+from stele.claims.judging.family import Case
+from stele.claims.judging.findings import Verdict
 from stele.claims.judging.on_print import Judgement
 from stele.claims.judging.pairs import values_at
 from stele.errors import SteleError

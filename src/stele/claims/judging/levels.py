@@ -51,11 +51,11 @@ def levels(p_values: Sequence[float], procedure: str, alpha: float = 0.05) -> li
     >>> levels([0.001, 0.2, 0.02], "benjamini_hochberg", 0.06)
     [0.04, 0.04, 0.04]
     """
-    given = np.asarray(p_values, dtype=np.float64)
+    p_array = np.asarray(p_values, dtype=np.float64)
     if procedure == "holm":
-        given = np.where(np.isnan(given), 1.0, given)
-    known = ~np.isnan(given)
-    chosen = np.full(len(given), alpha)
+        p_array = np.where(np.isnan(p_array), 1.0, p_array)
+    known = ~np.isnan(p_array)
+    chosen = np.full(len(p_array), alpha)
     if known.any():
-        chosen[known] = PROCEDURES[procedure](given[known], alpha)
+        chosen[known] = PROCEDURES[procedure](p_array[known], alpha)
     return chosen.tolist()

@@ -14,18 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.results import RunKey, read_result, result_files
-from stele.catalogue import entries, read_yaml
+from stele.artifacts.results import RunKey, read_result
+from stele.catalogue import entries
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.claims.judging import trainings
 from stele.claims.judging.estimate import PRETRAINING, Scored, scored
 from stele.errors import SteleError
 from stele.evaluation import scores
 from stele.evaluation.metrics import load_metric
-from stele.files.strict import Strict, validate
 from stele.papers.table_parts import CellSource, Seeds
 
-FILE = "looks.yaml"
 PRETRAINING_COST = "cpu_seconds"  # the metric that says what the pretraining behind a row took
 TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that a seed of fine-tuning has a part in
 
@@ -283,29 +281,3 @@ def _order(first: scores.Scores, other: scores.Scores) -> np.ndarray:
     if places.keys() != {*first.keys}:
         raise SteleError(f"{other.source}: not the queries of {first.source}; score both again")
     return np.array([places[key] for key in first.keys])
-
-
-# --- looks ------------------------------------------------------------------------------------------------------------
-class Looks(Strict):
-    """The two looks at a study: main claims that the first leaves undecided get more seeds and are judged again.
-
-    `looks.yaml` in a folder of results names the seeds of the first look, and is written before those of the second
-    are added: `first: {pretraining: [0, 1, 2, 3, 4], finetuning: [0, 1]}`. A kind that is not named has all its seeds.
-    Verdicts of both looks follow from the folder alone.
-    """
-
-    first: Seeds
-
-
-def load_looks(folder: Path) -> Looks | None:
-    """The looks of a folder of results; None where there was one look, at all that it holds."""
-    path = folder / FILE
-    return validate(Looks, read_yaml(path), str(path)) if path.is_file() else None
-
-
-def second_taken(folder: Path) -> bool:
-    """Whether a folder of results holds seeds that its first look does not have."""
-    looks = load_looks(folder)
-    if looks is None:
-        return False
-    return any(not is_chosen(path.stem, looks.first) for path in result_files(folder, each_seed=True))

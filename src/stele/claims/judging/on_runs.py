@@ -22,7 +22,8 @@ from stele.claims.judging.comparisons import (
     signed,
 )
 from stele.claims.judging.estimate import Estimate, Term, combine
-from stele.claims.judging.findings import Case, Finding, Verdict
+from stele.claims.judging.family import Case
+from stele.claims.judging.findings import Finding, Verdict
 from stele.claims.judging.pairs import (
     Pair,
     Parts,
@@ -182,7 +183,7 @@ def margin(judging: Judging) -> Case | Verdict:
         return compared(judging, sign)
     bar = bar_of(pairs_meant(claim, judging.paper)[0].left, judging.bars)
     is_limit = claim.at_least or claim.more_than
-    return compared(judging, sign, lambda found: findings.margin(found, abs(claim.amount), bar, is_limit))
+    return compared(judging, sign, lambda estimate: findings.margin(estimate, abs(claim.amount), bar, is_limit))
 
 
 def ratio(judging: Judging) -> Case | Verdict:
@@ -230,7 +231,7 @@ def _trend(claim: Claim, steps: Sequence[Sequence[Term]], bar: float) -> Finding
 def comparable(judging: Judging) -> Case | Verdict:
     """The two differ by less than the bar."""
     bar = bar_of(pairs_meant(judging.claim, judging.paper)[0].left, judging.bars)
-    return compared(judging, lambda pair: 1, lambda found: findings.comparable(found, bar))
+    return compared(judging, lambda pair: 1, lambda estimate: findings.comparable(estimate, bar))
 
 
 def significant(judging: Judging) -> Case | Verdict:

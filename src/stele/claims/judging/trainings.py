@@ -59,9 +59,9 @@ def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[st
     for path in sorted(work.glob("encoders/*/pt*/record.json")):
         if (digest := records.content_digest(path)) in wanted:
             record = records.read_record(path)
-            kept = {key: record[key] for key in FACTS if key in record}
+            facts = {key: record[key] for key in FACTS if key in record}
             curve = path.with_name("curve.csv")
-            yield digest, kept | ({"curve": thinned(curve)} if curve.is_file() else {})
+            yield digest, facts | ({"curve": thinned(curve)} if curve.is_file() else {})
 
 
 def finetunings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -81,11 +81,11 @@ def thinned(path: Path, points: int = POINTS) -> dict[str, list[float]]:
         rows = list(csv.DictReader(handle))
         columns = {name: np.array([float(row[name] or "nan") for row in rows]) for name in (rows[0] if rows else ())}
     stretches = np.array_split(np.arange(len(rows)), min(points, len(rows)) or 1)
-    kept: dict[str, list[float]] = {"step": [int(columns["step"][part[-1]]) for part in stretches if len(part)]}
+    means: dict[str, list[float]] = {"step": [int(columns["step"][part[-1]]) for part in stretches if len(part)]}
     for name, values in columns.items():
         if name not in NO_LOSS:
-            kept[name] = [_mean(values[part]) for part in stretches if len(part)]
-    return kept
+            means[name] = [_mean(values[part]) for part in stretches if len(part)]
+    return means
 
 
 def _mean(values: np.ndarray) -> float | None:

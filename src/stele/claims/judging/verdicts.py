@@ -15,9 +15,11 @@ from stele.artifacts.records import GENERATED, STAND_IN
 from stele.claims.judging import findings
 from stele.claims.judging.comparisons import Contrast, Judging, difference, mean_of, signed
 from stele.claims.judging.estimate import interval
-from stele.claims.judging.findings import ALPHA, Case, Verdict, judge_family
+from stele.claims.judging.family import Case, judge_family
+from stele.claims.judging.findings import ALPHA, Verdict
 from stele.claims.judging.kinds import judge_on_runs
-from stele.claims.judging.observed import Runs, load_looks
+from stele.claims.judging.looks import load_looks
+from stele.claims.judging.observed import Runs
 from stele.claims.judging.pairs import control_pairs
 from stele.errors import SteleError
 from stele.files.reading import read_object, reading
@@ -111,7 +113,9 @@ def judge_paper(folder: Path, first: Runs, second: Runs | None = None, scale: st
     claims, paper = load_claims(source), load_paper(folder)
     checkable = [claim for claim in claims.claims if claim.checkable]
     judged = {judged.claim.key: judged for judged in _look(source, checkable, paper, claims.bars, first, 1, scale)}
-    open_main = [key for key, one in judged.items() if one.claim.main and one.verdict.state == "undecided"]
+    open_main = [
+        key for key, judgement in judged.items() if judgement.claim.main and judgement.verdict.state == "undecided"
+    ]
     if second is not None and open_main:
         main = [claim for claim in checkable if claim.main]  # the family stays what it was
         for later in _look(source, main, paper, claims.bars, second, 2, scale):
@@ -124,14 +128,14 @@ def _once(judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
     """The claims with `same_as`: a main claim before others, one with more comparisons before one with fewer."""
     findings_of: dict[str, list[JudgedClaim]] = {}  # state -> the claims that stand for a finding
     same_as: dict[str, str] = {}
-    for one in sorted(judged, key=lambda one: (not one.claim.main, -len(one.contrasts))):
-        standing = findings_of.setdefault(one.verdict.state, [])
-        same = [other for other in standing if one.contrasts and one.contrasts <= other.contrasts]
+    for judgement in sorted(judged, key=lambda judgement: (not judgement.claim.main, -len(judgement.contrasts))):
+        standing = findings_of.setdefault(judgement.verdict.state, [])
+        same = [other for other in standing if judgement.contrasts and judgement.contrasts <= other.contrasts]
         if same:
-            same_as[one.claim.key] = same[0].claim.key
+            same_as[judgement.claim.key] = same[0].claim.key
         else:
-            standing.append(one)
-    return [replace(one, same_as=same_as.get(one.claim.key, "")) for one in judged]
+            standing.append(judgement)
+    return [replace(judgement, same_as=same_as.get(judgement.claim.key, "")) for judgement in judged]
 
 
 def _look(

@@ -95,9 +95,9 @@ def leaks(counts: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[str
     """Which texts of benchmarks stand in the documents."""
     for benchmark, kinds in counts.items():
         for kind, of_kind in kinds.items():
-            if found := of_kind["exact"] + of_kind["near"]:
+            if matches := of_kind["exact"] + of_kind["near"]:
                 how = f"{of_kind['exact']} as they are, {of_kind['near']} nearly"
-                yield f"{found} of the {of_kind['texts']} {kind} of {benchmark} stand in the documents ({how})"
+                yield f"{matches} of the {of_kind['texts']} {kind} of {benchmark} stand in the documents ({how})"
 
 
 def _facts(verdict: Verdict) -> dict[str, str]:

@@ -22,8 +22,8 @@ def load() -> dict[str, Any]:
 def keys(paper: Paper, benchmarks: Iterable[str]) -> list[str]:
     """The entries that a table cites: its paper, where it is of one, then the benchmarks that have one."""
     known = load()["benchmarks"]
-    own = [paper.citation.key] if paper.citation else []
-    return list(dict.fromkeys([*own, *(known[name] for name in sorted(benchmarks) if name in known)]))
+    paper_key = [paper.citation.key] if paper.citation else []
+    return list(dict.fromkeys([*paper_key, *(known[name] for name in sorted(benchmarks) if name in known)]))
 
 
 def of_paper(paper: Paper) -> str:

@@ -17,8 +17,8 @@ from stele.artifacts.records import ANCESTRY, CIRCUMSTANCES, Record
 from stele.artifacts.results import Result
 from stele.files.reading import read_note
 from stele.tables.render import published
+from stele.tables.render.commands import command, target
 from stele.tables.render.layout import FAIL, delta_of, printed_difference
-from stele.tables.render.summary import command, target
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
 from stele.tables.values.lookup import STATES, Results

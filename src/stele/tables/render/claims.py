@@ -5,6 +5,7 @@ The verdicts on runs come from a file of `stele claims judge`; a page without it
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from stele.artifacts.records import GENERATED
+from stele.catalogue.models import model_label
 from stele.claims.check import Judged, judge_paper
 from stele.files.reading import read_object
 from stele.papers.addresses import PrintedPaper, PrintedValue, load_paper, printed_at
-from stele.tables.render.jinja import Ready
+from stele.tables.render.jinja import ON_PRINT, SEEN, Ready
 from stele.tables.render.pictures import Difference, reach, whisker
 
 SHOWN = 12  # cells of a claim that are listed
@@ -40,7 +42,7 @@ class Comparison:
     """One estimate of our runs in words and as a picture; `what` says how a control differs from the claim."""
 
     picture: Ready
-    said: str
+    words: str
     what: str = ""
 
 
@@ -48,20 +50,20 @@ class Comparison:
 class DrawnClaim:
     """One claim, ready for a page; `runs` is the verdict on our runs, "" without one.
 
-    `where`: the scale and data of these runs. `diverged`: the pretraining of one of them diverged. `same_as`: the key
-    of the claim with which it is one finding. `more`: how many cells are not among `cells`.
+    `section`: where the paper argues for it. `diverged`: the pretraining of one of the runs diverged. `same_as`: the
+    key of the claim with which it is one finding. `more`: how many cells are not among `cells`.
     """
 
     id: str
     key: str
     text: str
     places: str
+    section: str
     kind: str
     main: bool
     print: str
     why: str
     runs: str
-    where: str
     diverged: bool
     same_as: str
     facts: dict[str, str]
@@ -86,8 +88,22 @@ class PaperClaims:
     limits: list[str] = field(default_factory=list)
 
     @property
+    def sections(self) -> dict[str, list[DrawnClaim]]:
+        """The claims that are not main ones by section, in the order of the paper."""
+        sections: dict[str, list[DrawnClaim]] = {}
+        for claim in sorted(self.others, key=lambda claim: _SECTION.sub("0", claim.section)):
+            sections.setdefault(claim.section, []).append(claim)
+        return sections
+
+    @property
     def count(self) -> int:
         return len(self.main) + len(self.others)
+
+    @property
+    def verdicts(self) -> list[str]:
+        """All verdicts that its claims have, as pages call them."""
+        on_print, on_runs = self.counts["print"], self.counts["runs"]
+        return [*map(ON_PRINT.__getitem__, on_print), *map(SEEN.__getitem__, on_runs)]
 
     @property
     def repeated(self) -> int:
@@ -116,7 +132,9 @@ def draw_claims(
     readers: dict[str, list[DrawnClaim]] = {}
     for judged in judge_paper(folder):
         cells = links(judged, paper, boxes)
-        claim = _draw(judged, cells, rows.get(judged.claim.key), scale, judged_runs.get("scale", ""))
+        row = rows.get(judged.claim.key, {})
+        where = _where(row, judged_runs.get("scale", ""))
+        claim = _draw(judged, cells, row, _rival(judged, row, paper), where, scale)
         claims.append(claim)
         for link in cells:
             readers.setdefault(link.box or link.href.removeprefix("#"), []).append(claim)
@@ -138,9 +156,10 @@ def draw_claims(
 def _draw(
     judged: Judged,
     cells: list[CellLink],
-    row: Mapping[str, Any] | None,
+    row: Mapping[str, Any],
+    rival: str,
+    where: str,
     scale: float,
-    scale_name: str,
 ) -> DrawnClaim:
     claim = judged.claim
     return DrawnClaim(
@@ -148,16 +167,16 @@ def _draw(
         key=claim.key,
         text=claim.text,
         places=", ".join(map(place, claim.places)),
+        section=section(claim.places),
         kind=claim.kind,
         main=claim.main,
         print=judged.verdict,
         why=judged.why,
-        runs=row["state"] if row else "",
-        where=_where(row, scale_name) if row else "",
-        diverged=bool(row and row.get("diverged")),
-        same_as=row.get("same_as", "") if row else "",
-        facts={name: text for name, text in _facts(claim, row or {}).items() if text},
-        comparisons=list(_comparisons(row, scale)),
+        runs=row.get("state", ""),
+        diverged=bool(row.get("diverged")),
+        same_as=row.get("same_as", ""),
+        facts={name: text for name, text in {"our runs": where, **_facts(claim, row)}.items() if text},
+        comparisons=list(_comparisons(row, rival, scale)),
         cells=cells[:SHOWN],
         more=max(0, len(cells) - SHOWN),
     )
@@ -165,9 +184,18 @@ def _draw(
 
 def _where(row: Mapping[str, Any], scale: str) -> str:
     """The scale of the runs, and whether their data are generated; "" where neither is known."""
-    known = row["state"] != "no data" and "labels" in row
+    known = row.get("state", "no data") != "no data" and "labels" in row
     data = (GENERATED if GENERATED in row["labels"] else "real data") if known else ""
-    return ", ".join(filter(None, (f"scale {scale}" if scale else "", data)))
+    return ", ".join(filter(None, (f"scale {scale}" if scale and row else "", data)))
+
+
+def _rival(judged: Judged, row: Mapping[str, Any], paper: PrintedPaper) -> str:
+    """The label of the model that a claim's line is a difference from; "" where it is not one model."""
+    rival = row.get("rival", "")
+    if not rival and not judged.error:
+        rights = {value.target.model for address in judged.claim.rights for value in printed_at(address, paper)}
+        rival = rights.pop() or "" if len(rights) == 1 else ""
+    return model_label(rival)
 
 
 def place(name: str) -> str:
@@ -175,6 +203,19 @@ def place(name: str) -> str:
     if name[0] in PLACES and name[1:2].isdigit():
         return PLACES[name[0]] + name[1:]
     return f"appendix {name}" if name[0].isupper() else name.replace("footnote", "footnote ")
+
+
+_SECTION = re.compile(r"^section ")  # before appendices and tables
+
+
+def section(places: Iterable[str]) -> str:
+    """The place that says most of where a paper argues: a section behind the introduction, or else the first place.
+
+    >>> section(["abstract", "s1", "s5.2", "t1"]), section(["A.2", "t9"])
+    ('section 5.2', 'appendix A.2')
+    """
+    places = list(places)
+    return place(next((name for name in places if re.match(r"s([2-9]|1\d)", name)), places[0]))
 
 
 def links(judged: Judged, paper: PrintedPaper, boxes: Mapping[tuple[str, str], tuple[str, str]]) -> list[CellLink]:
@@ -236,15 +277,15 @@ def _controls(row: Mapping[str, Any]) -> dict[str, Difference]:
     return {control["what"]: _difference(control) for control in row["controls"] if control["interval"]}
 
 
-def _comparisons(row: Mapping[str, Any] | None, scale: float) -> Iterable[Comparison]:
+def _comparisons(row: Mapping[str, Any], rival: str, scale: float) -> Iterable[Comparison]:
     """The claim's estimate and the printed difference from the same rival, then the estimates of its controls."""
-    if not row or not row["interval"]:
+    if not row.get("interval"):
         return
-    rival, closest = row.get("rival", ""), row.get("closest")
-    if closest and closest["name"] != rival:
-        rival = f"{rival} (smallest difference: {closest['mean']:+.3g}, {closest['name']})"
+    closest = row.get("closest")
+    if closest and closest["name"] != row.get("rival", ""):
+        rival = f"{rival} (smallest difference: {closest['mean']:+.3g}, {model_label(closest['name'])})"
     printed = row.get("printed_difference")
     estimate = replace(_difference(row), bar=row["bar"], printed=printed, rival=rival)
-    yield Comparison(whisker(estimate, scale), estimate.said)
+    yield Comparison(whisker(estimate, scale), estimate.words)
     for what, control in _controls(row).items():
-        yield Comparison(whisker(control, scale), control.said, what)
+        yield Comparison(whisker(control, scale), control.words, what)

@@ -184,15 +184,15 @@ def _scale(axes: Axes, figure: Figure, axis: Axis, shown: Iterable[float]) -> No
     _labels(axes, figure.x, axis)
 
 
-def _labels(axes: Axes, x: Axis, y: Axis, *more: str) -> None:
-    for name, axis, share_text in zip("xy", (x, y), more or ("", ""), strict=True):
+def _labels(axes: Axes, x: Axis, y: Axis, *share_texts: str) -> None:
+    for name, axis, share_text in zip("xy", (x, y), share_texts or ("", ""), strict=True):
         behind = ", ".join(filter(None, [axis.unit, share_text]))
         text = f"{axis.label} ({behind})" if behind else axis.label
         getattr(axes, f"set_{name}label")(text, fontsize=SMALL, parse_math=False)
 
 
-def _legend(axes: Axes, handles: Sequence[Any], place: str, **more: Any) -> None:
-    legend = axes.legend(handles=handles, loc=place, fontsize=SMALL, title_fontsize=SMALL, **more)
+def _legend(axes: Axes, handles: Sequence[Any], place: str, **options: Any) -> None:
+    legend = axes.legend(handles=handles, loc=place, fontsize=SMALL, title_fontsize=SMALL, **options)
     legend.get_frame().set_linewidth(0.4)
     for text in legend.get_texts():
         text.set_parse_math(False)

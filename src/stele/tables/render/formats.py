@@ -11,10 +11,11 @@ from stele.files.formats import write_csv
 from stele.papers.table import Table
 from stele.papers.table_parts import Column
 from stele.tables.render import bibliography, latex, markdown, page_fit
+from stele.tables.render.commands import command, target
 from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import FAIL, VIEWS, Grid, View, build, delta_of, own_views
 from stele.tables.render.published import difference_in
-from stele.tables.render.summary import command, summarise, target
+from stele.tables.render.summary import summarise
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
 from stele.tables.values.context import Context

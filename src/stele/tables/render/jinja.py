@@ -19,6 +19,15 @@ SEEN = {
     "floor": "at the floor here",
     "no data": "no data here",
 }
+# the same for a reader who has read nothing else
+MEANINGS = {
+    "supported": "Our runs show the claim too: the whole interval is above zero.",
+    "reversed": "Our runs show the opposite, by at least the smallest difference of interest.",
+    "no effect": "Our runs show a difference too small to be of interest, up or down.",
+    "undecided": "Our runs are too few or too noisy to tell.",
+    "floor": "All scores are close to a guess, so nothing can be compared.",
+    "no data": "Nothing was run for it.",
+}
 ON_PRINT = {
     "holds": "holds on print",
     "fails": "fails on print",

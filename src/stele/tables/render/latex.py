@@ -112,7 +112,9 @@ def _run(script: str, run: str) -> str:
     if not script:
         letters = [letter(char) or "" for char in run]
         pairs = zip(letters, [*letters[1:], ""], strict=True)  # two hyphens are no dash, two commas no quotation mark
-        return "".join(one + "{}" if one[-1:] in _JOINED and one[-1:] == next_[:1] else one for one, next_ in pairs)
+        return "".join(
+            sign + "{}" if sign[-1:] in _JOINED and sign[-1:] == following[:1] else sign for sign, following in pairs
+        )
     codes = " ".join(f"U+{ord(char):04X}" for char in run if char != " ")
     return rf"\steleletters{{{script}}}{{{codes}}}{{{run}}}"
 

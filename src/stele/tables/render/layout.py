@@ -13,9 +13,10 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Literal, TypeVar
 
-from stele.papers.table import Table, matches
+from stele.papers.table import Table
 from stele.papers.table_parts import Column
 from stele.tables.render import published
+from stele.tables.render.footnotes import notes_of, raised_text
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
 from stele.tables.values.lookup import STATES
@@ -202,7 +203,7 @@ def _ours(cell: Cell, marks: Marks) -> Box:
     if not cell.measured:
         return Box(MISSING, raised=STATES[cell.outcome.state].letter)
     if not cell.shows_number:
-        return Box(FAIL, number=False)
+        return Box(FAIL, raised=f"({numbers.ours(cell.outcome.value, cell.report)})", number=False)
     assert cell.outcome.value is not None and cell.reference is not None
     raised = [] if cell.complete else [f"{len(cell.outcome.languages)}/{len(cell.reference.languages)}"]
     if cell.outcome.deviation is not None:
@@ -284,34 +285,3 @@ def delta_of(cell: Cell) -> Decimal | None:
         return None
     assert cell.outcome.value is not None
     return numbers.difference(cell.outcome.value, cell.printed.value, cell.report)
-
-
-class Notes(dict):
-    """Place -> the numbers of its footnotes; a place is a column (`*/*/*/column`), a row or a cell's address."""
-
-    def __missing__(self, place: str) -> list[int]:
-        return []
-
-
-def notes_of(table: Table) -> dict[str, list[int]]:
-    """Place -> footnote numbers: a note about a whole column or row goes to its header or label, else to cells."""
-    places = Notes()
-    for number, note in enumerate(table.footnotes, start=1):
-        for pattern in note.at:
-            for place in _places(table, pattern):
-                places[place] = sorted({*places[place], number})
-    return places
-
-
-def _places(table: Table, pattern: str) -> list[str]:
-    group, row, line, column = pattern.split("/")
-    if (group, row, line) == ("*", "*", "*"):
-        return [f"*/*/*/{c.key}" for c in table.columns if matches(f"x/x/x/{c.key}", [f"*/*/*/{column}"])]
-    if (line, column) == ("*", "*"):
-        return [f"{g.key}/{r.key}/*/*" for g, r in table.rows() if matches(f"{g.key}/{r.key}/x/x", [pattern])]
-    return [address for address in table.addresses() if matches(address, [pattern])]
-
-
-def raised_text(notes: Sequence[int], marks: str = "") -> str:
-    """Marks and footnote numbers as one raised text."""
-    return ",".join([*([marks] if marks else []), *map(str, notes)])

@@ -1,17 +1,20 @@
 """Tables as self-contained HTML pages: one table, all tables of a paper, and the list of all.
 
-A page's policy allows only its own style and script, by their hashes, so it loads and runs nothing foreign whatever a
-label holds. A cell unfolds to its own box, and from there to the records of its result.
+A page's policy allows only its own style and script, by their hashes, and the files of boxes that this script loads, so
+it runs nothing foreign whatever a label holds. A cell unfolds to its own box, and from there to the records of its
+result. The boxes are on the page, or on a site in files that the page loads when one is opened.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from stele.artifacts.records import Record
 from stele.papers.table import Table
@@ -22,10 +25,14 @@ from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import Grid, View, build, own_views
 from stele.tables.render.pictures import Picture
 from stele.tables.render.summary import OF_PAPER, Summary, Words, summarise, words_of
+from stele.tables.render.terms import explained
 from stele.tables.values.cell import Cell
 from stele.tables.values.context import Context
 from stele.tables.values.lookup import STATES, Results
 from stele.tables.values.significance import Comparisons
+
+if TYPE_CHECKING:
+    import jinja2
 
 CHOICES: dict[View, str] = {"side": "side", "difference": "difference", "ours": "ours", "paper": "printed"}
 
@@ -138,13 +145,47 @@ def paper_page(
     claims: PaperClaims | None = None,
     site: Sequence[Link] = (),
     labels: Sequence[str] = (),
+    folder: str = "",
 ) -> str:
-    """The page of all tables, figures and claims of a paper; in a site with its `labels` and links to its parts."""
+    """The page of all tables, figures and claims of a paper; in a site with its `labels` and links to its parts.
+
+    folder: where its boxes lie in files (`box_files`); "" leaves them on the page.
+    """
     about = tables[0].table.about
     link = about.citation.url if about.citation else None
     citation = {"text": bibliography.of_paper(about), "link": link or ""}
     labels = labels or shared_labels([drawn.summary for drawn in tables])
-    return _tables_page(f"{about.name}: all tables", tables, index, citation, figures, claims, site, labels)
+    return _tables_page(f"{about.name}: all tables", tables, index, citation, figures, claims, site, labels, folder)
+
+
+def box_files(tables: Sequence[Drawn], claims: PaperClaims | None) -> Iterator[tuple[str, str]]:
+    """(name, content) of the files of a page's boxes: one for the cells of each table, for records, for ancestors."""
+    files: dict[str, dict[str, str]] = {}
+    for name, text in _boxes(tables, claims):
+        files.setdefault(name.partition("-")[0], {})[name] = text
+    for first, boxes in files.items():
+        yield f"{first}.js", f"stele_boxes({json.dumps(boxes, ensure_ascii=False, indent=0)});\n"
+
+
+def _boxes(tables: Sequence[Drawn], claims: PaperClaims | None) -> Iterator[tuple[str, str]]:
+    """(id, HTML) of all boxes of a page: its cells, the records of their results, the ancestors of those."""
+    parts = _environment().get_template("table.html.j2").module
+    readers = claims.readers if claims else {}
+    for table in tables:
+        for cell in table.cells:
+            yield cell.id, parts.cell_box(cell, readers.get(cell.id, []))
+    read = [record for table in tables for record in table.records]
+    records: dict[tuple[str, str, str], Record] = {}
+    for record in read:  # one table may show more seeds of a result than another
+        records.setdefault(record.result, {}).update(record.records)
+    ancestry = {digest: facts for record in read for digest, facts in record.ancestry.items()}
+    known = frozenset(ancestry)
+    for result, files in sorted(records.items()):
+        name = _record_id(result)
+        yield name, parts.record_box(name, " / ".join(result), dict(sorted(files.items())), known)
+    for digest, facts in sorted(ancestry.items()):
+        name = html.ancestor_id(digest)
+        yield name, parts.ancestor_box(name, digest, facts, known)
 
 
 def _tables_page(
@@ -156,19 +197,8 @@ def _tables_page(
     claims: PaperClaims | None = None,
     site: Sequence[Link] = (),
     labels: Sequence[str] = (),
+    folder: str = "",
 ) -> str:
-    read = [record for table in tables for record in table.records]
-    records: dict[tuple[str, str, str], Record] = {}
-    for record in read:  # one table may show more seeds of a result than another
-        records.setdefault(record.result, {}).update(record.records)
-    results = [
-        {"id": _record_id(result), "name": " / ".join(result), "records": dict(sorted(drawn_records.items()))}
-        for result, drawn_records in sorted(records.items())
-    ]
-    ancestry = {digest: facts for record in read for digest, facts in record.ancestry.items()}
-    ancestors = [
-        {"id": html.ancestor_id(digest), "digest": digest, "facts": facts} for digest, facts in sorted(ancestry.items())
-    ]
     return page(
         "tables",
         labels,
@@ -181,9 +211,8 @@ def _tables_page(
         claims=claims,
         index=index,
         citation=citation,
-        results=results,
-        ancestors=ancestors,
-        known=frozenset(ancestry),
+        boxes=[] if folder else [Ready(text) for _, text in _boxes(tables, claims)],
+        folder=folder,
     )
 
 
@@ -236,13 +265,27 @@ def shared_labels(summaries: Sequence[Summary]) -> list[str]:
 
 def page(template: str, labels: Sequence[str], site: Sequence[Link] = (), **values: object) -> str:
     """A filled template: every page says the `labels` of its numbers; `site` are the links at the head of a site's."""
+    return (
+        _environment()
+        .get_template(f"{template}.html.j2")
+        .render(style=_inline("css"), script=_inline("js"), labels=labels, site=site, **{"folder": ""} | values)
+    )
+
+
+def _environment() -> jinja2.Environment:
+    """The templates of pages with the filters of HTML."""
     environment = templates(html.escape)
     environment.filters["code"] = lambda text: Ready(html.code(text))
     environment.filters["isolated"] = lambda text: Ready(html.isolated(text))
-    environment.filters["facts"] = lambda value, known=(): Ready(html.facts(value, known))
-    return environment.get_template(f"{template}.html.j2").render(
-        style=_inline("css"), script=_inline("js"), labels=labels, site=site, **values
+    environment.filters["explained"] = lambda text: Ready(
+        explained(text if isinstance(text, Ready) else html.escape(text))
     )
+    environment.filters["facts"] = lambda value, known=(): Ready(html.facts(value, known))
+    return environment
+
+
+def _explained(text: str) -> Ready:
+    return Ready(explained(text if isinstance(text, Ready) else html.escape(text)))
 
 
 @cache

@@ -21,7 +21,8 @@ from stele.tables.render.html import escape
 from stele.tables.render.jinja import Ready
 
 _NAME = re.compile(r"figure_(\d\d)")
-WHISKER_WIDTH, WHISKER_HEIGHT, MARGIN = 220, 22, 8
+WHISKER_WIDTH, WHISKER_HEIGHT, MARGIN = 260, 36, 18
+AXIS = 22  # its height from above; the scale is written below it
 CURVE_WIDTH, CURVE_HEIGHT, LEFT, BOTTOM, TOP = 360, 140, 34, 18, 8
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 
@@ -95,9 +96,9 @@ class Difference:
     rival: str = ""
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         """The same in words."""
-        texts = [f"decided by {self.rival}"] if self.rival else []
+        texts = [f"against {self.rival}"] if self.rival else []
         texts += [f"{self.mean:+.3g}, interval {self.low:+.3g} to {self.high:+.3g}"]
         texts += [f"smallest difference of interest {self.bar:g}"] if self.bar is not None else []
         texts += [f"printed {self.printed:+.3g}"] if self.printed is not None else []
@@ -113,33 +114,36 @@ def reach(differences: list[Difference]) -> float:
 
 
 def whisker(difference: Difference, scale: float) -> Ready:
-    """Dot and whisker, zero, the bar around it and the printed value; `scale` is the difference at the edges.
+    """Dot and whisker, zero, the bar around it, the printed value; `scale` is the difference at the ends of the axis.
 
-    A whisker that goes beyond the edges ends in an arrow.
+    A whisker that goes beyond the ends has an arrow there.
     """
 
     def at(value: float) -> float:
         inside = max(-1.0, min(1.0, value / scale))
         return round(WHISKER_WIDTH / 2 + inside * (WHISKER_WIDTH / 2 - MARGIN), 1)
 
-    middle = WHISKER_HEIGHT / 2
+    middle = AXIS / 2
     low, high, mean = at(difference.low), at(difference.high), at(difference.mean)
-    parts = [f'<line class="zero" x1="{at(0)}" x2="{at(0)}" y1="1" y2="{WHISKER_HEIGHT - 1}"/>']
+    parts = [f'<line class="zero" x1="{at(0)}" x2="{at(0)}" y1="1" y2="{AXIS}"/>']
+    parts += [f'<line class="axis" x1="{MARGIN}" x2="{WHISKER_WIDTH - MARGIN}" y1="{AXIS}" y2="{AXIS}"/>']
+    for value, text in ((-scale, f"−{scale:.2g}"), (0, "0"), (scale, f"+{scale:.2g}")):
+        parts.append(f'<text class="tick" x="{at(value)}" y="{WHISKER_HEIGHT - 3}" text-anchor="middle">{text}</text>')
     if difference.bar is not None:
         left = at(-difference.bar)
         width = round(at(difference.bar) - left, 1)
-        parts.insert(0, f'<rect class="bar" x="{left}" y="3" width="{width}" height="{WHISKER_HEIGHT - 6}"/>')
+        parts.insert(0, f'<rect class="bar" x="{left}" y="3" width="{width}" height="{AXIS - 6}"/>')
     parts.append(f'<line class="interval" x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
     if difference.low < -scale:
-        parts.append(f'<path class="dot" d="M2 {middle}l6 -4v8z"/>')
+        parts.append(f'<path class="dot" d="M{MARGIN - 8} {middle}l8 -4v8z"/>')
     if difference.high > scale:
-        parts.append(f'<path class="dot" d="M{WHISKER_WIDTH - 2} {middle}l-6 -4v8z"/>')
+        parts.append(f'<path class="dot" d="M{WHISKER_WIDTH - MARGIN + 8} {middle}l-8 -4v8z"/>')
     if difference.printed is not None:
         place = at(difference.printed)
         parts.append(f'<path class="printed" d="M{place} {middle - 6}l5 6l-5 6l-5 -6z"/>')
     if abs(difference.mean) <= scale:
         parts.append(f'<circle class="dot" cx="{mean}" cy="{middle}" r="4"/>')
-    label = escape(difference.said)
+    label = escape(difference.words)
     return Ready(
         f'<svg class="whisker" role="img" aria-label="{label}" viewBox="0 0 {WHISKER_WIDTH} {WHISKER_HEIGHT}"'
         f' width="{WHISKER_WIDTH}" height="{WHISKER_HEIGHT}"><title>{label}</title>{"".join(parts)}</svg>'
@@ -157,7 +161,7 @@ class Curve:
     last: dict[int, float] = field(default_factory=dict)
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         """The same in words."""
         seeds = f"{len(self.seeds)} seed{'' if len(self.seeds) == 1 else 's'}"
         ends = ", ".join(f"{loss:.2f}" for _, loss in sorted(self.last.items()))
@@ -208,7 +212,7 @@ def draw_curve(curve: Curve) -> Ready:
     for _, seed in sorted(curve.seeds.items()):
         path = " ".join(f"{x(step)},{y(loss)}" for step, loss in seed)
         parts.append(f'<polyline class="loss" points="{path}"/>')
-    label = escape(curve.said)
+    label = escape(curve.words)
     return Ready(
         f'<svg class="curve" role="img" aria-label="{label}" viewBox="0 0 {CURVE_WIDTH} {CURVE_HEIGHT}"'
         f' width="{CURVE_WIDTH}" height="{CURVE_HEIGHT}"><title>{label}</title>{"".join(parts)}</svg>'

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from stele import catalogue
-from stele.artifacts.results import read_placed, result_files
+from stele.artifacts.records import GENERATED, STAND_IN
+from stele.catalogue.models import model_label
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.tables.render.claims import PaperClaims
-from stele.tables.render.jinja import ON_PRINT, SEEN
+from stele.tables.render.jinja import MEANINGS, ON_PRINT, SEEN
 from stele.tables.render.pages import Drawn, Link, page, shared_labels
 from stele.tables.render.pictures import Picture, curves, draw_curve
+from stele.tables.render.site_rows import SiteRow
 
 NAV = (
     Link("Stele", "index.html"),
@@ -38,9 +40,6 @@ OF_MODEL = (
     "trained_on",
 )
 OF_BENCHMARK = {"languages", "metrics", "data"}
-OF_DATASETS = "statistics"  # the benchmark whose rows are of datasets, not of models
-SIZES = {"parameters"}
-DISTANCES = {"alignment", "uniformity_query", "uniformity_passage"}  # of vectors: no fractions
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,8 @@ def texts(contents: Contents) -> Iterator[tuple[str, str]]:
     """(file, page) of the site's own pages."""
     papers, labels = _papers(contents), contents.labels
     yield "index.html", _index(contents, papers)
-    yield "claims.html", page("site/claims", labels, NAV, title="All claims", papers=papers)
+    verdicts = list(dict.fromkeys(verdict for paper in papers for verdict in paper["claims"].verdicts))
+    yield "claims.html", page("site/claims", labels, NAV, title="All claims", papers=papers, verdicts=verdicts)
     models = by(contents.rows, "model")
     listed = [
         {"key": key, "label": model_label(key), "made": _made(key), "rows": len(of_model)}
@@ -93,10 +93,12 @@ def texts(contents: Contents) -> Iterator[tuple[str, str]]:
 def _papers(contents: Contents) -> list[dict[str, Any]]:
     tables = Counter(table.table.paper for table in contents.drawn)
     none = PaperClaims([], [], {"print": {}, "runs": {}}, "", [], {})
-    return [
-        {"key": paper, "name": name, "tables": tables[paper], "claims": contents.claims.get(paper, none)}
-        for paper, name in contents.names.items()
-    ]
+    papers = []
+    for paper, name in contents.names.items():
+        claims = contents.claims.get(paper, none)
+        ran = any(state != "no data" for state in claims.counts["runs"])
+        papers.append({"key": paper, "name": name, "tables": tables[paper], "claims": claims, "ran": ran})
+    return papers
 
 
 def _index(contents: Contents, papers: Sequence[Mapping[str, Any]]) -> str:
@@ -104,14 +106,39 @@ def _index(contents: Contents, papers: Sequence[Mapping[str, Any]]) -> str:
         "site/index",
         contents.labels,
         NAV,
-        title="Stele: tables and claims on cross-lingual dense retrieval",
+        title="Stele",
         papers=papers,
         tables=len(contents.drawn),
-        rows=len(contents.rows),
-        results=sum(row.seeds for row in contents.rows),
-        scale=contents.about["scale"],
+        claims=sum(paper["claims"].count for paper in papers),
+        was_run=dict(_was_run(contents)),
+        meanings=MEANINGS,
         limits=list(dict.fromkeys(limit for paper in papers for limit in paper["claims"].limits)),
     )
+
+
+def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:
+    """(name, text) of what was run, all of it counted in the results: data, models, trainings, results."""
+    rows = [row for row in contents.rows if row.benchmark != "parameters"]
+    languages = {code for row in rows for code in row.languages}
+    generated = any(label.startswith(GENERATED) for label in contents.labels)
+    yield "data", f"{'synthetic' if generated else 'real'} text, {len(languages)} languages"
+    sizes = [row.values[0].average for row in contents.rows if row.benchmark == "parameters"]
+    if sizes:
+        smallest, largest = (f"{size / 1e6:.2f}" for size in (min(sizes), max(sizes)))
+        yield "models", f"{smallest} M{f' to {largest} M' if largest != smallest else ''} parameters"
+    counts = Counter(facts.get("job") for facts in contents.ancestry.values())
+    for name, job, trainings in (
+        ("pretraining", "pretrain", contents.trainings),
+        ("fine-tuning", "finetune", contents.finetunings),
+    ):
+        costs = {
+            "steps": [training["steps"] for training in trainings if "steps" in training],
+            "CPU-seconds": [training["cpu_seconds"] for training in trainings if "cpu_seconds" in training],
+        }
+        medians = [f"{statistics.median(values):,.0f} {unit}" for unit, values in costs.items() if values]
+        if counts[job] and medians:
+            yield name, f"{counts[job]} trainings; the median one took {' and '.join(medians)}"
+    yield "results", f"{sum(len(row.seeds) for row in rows)}, each a model, a benchmark and a pair of seeds"
 
 
 def _made(key: str) -> str:
@@ -143,10 +170,11 @@ def _model(key: str, rows: Sequence[SiteRow], contents: Contents) -> str:
         NAV,
         title=model_title(key),
         key=key,
+        stand_in=STAND_IN if any(STAND_IN in row.labels for row in rows) else "",
         facts=known,
         rows=rows,
         recipe=recipes[0] if recipes else {},
-        curves=[{"picture": draw_curve(curve), "said": curve.said} for curve in curves(pretrainings)],
+        curves=[{"picture": draw_curve(curve), "words": curve.words} for curve in curves(pretrainings)],
         cost=list(_cost(pretrainings, finetunings)),
     )
 
@@ -165,7 +193,11 @@ def _benchmarks(rows: Sequence[SiteRow]) -> list[dict[str, Any]]:
     listed = []
     for key, of_benchmark in by(rows, "benchmark").items():
         facts = known[key].model_dump(mode="json", include=OF_BENCHMARK) if key in known else {}
-        listed.append({"key": key, "title": benchmark_title(key), "facts": facts, "rows": of_benchmark})
+        languages = sorted({code for row in of_benchmark for code in row.languages})
+        if facts.get("languages"):
+            facts["languages"] = f"{len(languages)} of its {len(facts['languages'])} here: {', '.join(languages)}"
+        entry = {"key": key, "title": benchmark_title(key), "facts": facts, "rows": of_benchmark}
+        listed.append(entry | {"count": len(languages)})
     return listed
 
 
@@ -187,82 +219,10 @@ def _entries(contents: Contents) -> Iterator[dict[str, Any]]:
         yield {"kind": "benchmark", "link": Link(f"{key}: {benchmark_title(key)}", f"benchmarks.html#{key}")}
 
 
-@dataclass(frozen=True)
-class Value:
-    """A metric's average over languages and its standard deviation over seeds, None for one seed."""
-
-    metric: str
-    average: float | None
-    std: float | None
-
-    @property
-    def said(self) -> str:
-        """As a table says it: a fraction in points of a hundred, a distance as it is, a size in whole numbers."""
-        if self.average is None:
-            return "—"
-        if self.metric in SIZES:
-            return f"{self.average:,.0f}"
-        scale, decimals = (1, 2) if self.metric in DISTANCES else (100, 1)
-        spread = "" if self.std is None else f" ± {scale * self.std:.{decimals}f}"
-        return f"{scale * self.average:.{decimals}f}{spread}"
-
-
-@dataclass(frozen=True)
-class SiteRow:
-    """One row: a model under a setting of a benchmark."""
-
-    benchmark: str
-    model: str
-    setting: str
-    seeds: int
-    values: list[Value]
-    labels: list[str]
-    diverged: bool
-    tables: list[Link]
-
-    @property
-    def href(self) -> str:
-        """Its result, below the site."""
-        return f"results/{self.benchmark}/{self.model}/{self.setting}.json"
-
-
-def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
-    """All rows of models in a folder of results, in the order of their files."""
-    tables = _tables_by_result(drawn)
-    aliases = catalogue.load("settings")["aliases"]  # pages are named by the keys in the result
-    site_rows = []
-    for path in result_files(results):
-        result = read_placed(path, aliases)
-        if result.benchmark == OF_DATASETS:
-            continue
-        key = (result.benchmark, result.model, result.setting)
-        values = [Value(name, metric.average, metric.std.average) for name, metric in result.metrics.items()]
-        links = tables.get(key, [])
-        row = SiteRow(*key, len(result.seed_names), values, result.labels, result.has_diverged, links)
-        site_rows.append(row)
-    return site_rows
-
-
-def _tables_by_result(drawn: Iterable[Drawn]) -> dict[tuple[str, str, str], list[Link]]:
-    """(benchmark, model, setting) -> the tables that show the result in a cell."""
-    links: dict[tuple[str, str, str], dict[str, Link]] = {}
-    for table in drawn:
-        link = Link(table.summary.title, f"{table.table.paper}.html#{table.id}")
-        for cell in table.cells:
-            if cell.unfolded.result:
-                links.setdefault(cell.unfolded.result, {})[link.href] = link
-    return {result: list(by_href.values()) for result, by_href in links.items()}
-
-
-def model_label(key: str) -> str:
-    """A model's label in tables; the key of a user's model."""
-    models = catalogue.entries(Model)
-    return models[key].label if key in models else key
-
-
 def model_title(key: str) -> str:
     """A model's key and label; the label alone may be a bare number."""
-    label = model_label(key)
+    models = catalogue.entries(Model)
+    label = models[key].label if key in models else key
     return key if label == key else f"{key}: {label}"
 
 

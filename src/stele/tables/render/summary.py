@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 import statistics
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from pathlib import Path
 
-from stele.files.paths import STUDY, read_stamp
 from stele.papers.table import Table
 from stele.papers.table_parts import Footnote
-from stele.tables.render import published
+from stele.tables.render import published, reasons
+from stele.tables.render.commands import RowTargets, command, row_targets
 from stele.tables.render.layout import FAIL, MISSING, Box, Grid, delta_of, shown
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell, count_text, counted
@@ -78,15 +75,6 @@ class StateNote:
 
 
 @dataclass(frozen=True)
-class RowTargets:
-    """One row, its group's heading where a group begins, and the command that builds the row's results."""
-
-    heading: str
-    label: str
-    command: str
-
-
-@dataclass(frozen=True)
 class Summary:
     """All text below a table, not yet escaped. `count`, `cells` (in words) and the states count `counted` cells."""
 
@@ -129,7 +117,7 @@ def summarise(
         marks={mark: meaning for mark, meaning in table.marks.items() if any(_prints(cell, mark) for cell in cells)},
         footnotes=table.footnotes,
         command=command(results, [results.folder / "tables" / f"{table.file}.md"]),
-        rows=_row_targets(cells, results),
+        rows=row_targets(cells, results),
         words=words_of(table),
     )
 
@@ -165,21 +153,26 @@ def _states(cells: Sequence[Cell], grids: Collection[Grid]) -> list[StateNote]:
     labels = list(dict.fromkeys(cell.row.label for cell in cells))
     for state in STATES.values():
         of_state = [cell for cell in cells if cell.outcome.state == state.name]
-        reasons: dict[str, list[str]] = {}
-        for cell in of_state:
-            if cell.outcome.reason:
-                rows = reasons.setdefault(cell.outcome.reason, [])
-                if cell.row.label not in rows:
-                    rows.append(cell.row.label)
         if of_state:
-            reasons = {reason: ["all rows"] if rows == labels else rows for reason, rows in reasons.items()}
-            if state.name in EXPECTED and len(reasons) > SHOWN + 1:
-                rest = list(reasons)[SHOWN:]
-                reasons = {reason: reasons[reason] for reason in reasons if reason not in rest}
-                reasons["each cell of the HTML page has its own reason"] = [f"{len(rest)} more"]
             mark = state.letter if state.letter in missing else ""
             meaning = "" if state.name == "measured" else state.meaning
-            notes.append(StateNote(state.name, len(counted(of_state)), mark, meaning, reasons))
+            notes.append(StateNote(state.name, len(counted(of_state)), mark, meaning, _reasons(of_state, labels)))
+    return notes
+
+
+def _reasons(cells: Sequence[Cell], labels: Sequence[str]) -> dict[str, list[str]]:
+    """Reason -> labels of the rows whose cells have it, alike reasons once; `labels` are those of all rows."""
+    rows: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if cell.outcome.reason:
+            rows.setdefault(reasons.without_paths(cell.outcome.reason), {})[cell.row.label] = None
+    named = {reason: tuple(rows_of) for reason, rows_of in rows.items()}
+    named = {reason: ("all rows",) if rows_of == tuple(labels) else rows_of for reason, rows_of in named.items()}
+    notes = {reason: list(rows_of) for reason, rows_of in reasons.by_rows(named).items()}
+    if cells[0].outcome.state in EXPECTED and len(notes) > SHOWN + 1:
+        rest = list(notes)[SHOWN:]
+        notes = {reason: notes[reason] for reason in notes if reason not in rest}
+        notes["each cell of the HTML page has its own reason"] = [f"{len(rest)} more"]
     return notes
 
 
@@ -198,15 +191,16 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
             " stand-ins, where they mean nothing; --difference and the HTML page's view show them."
         )
     if failed := _failed(cells):
-        texts.append(f"{FAIL}: no result; our number is in brackets. {failed}.")
+        texts.append(f"{FAIL}: the pretraining diverged; our number is raised, in brackets. {failed}.")
     if any("±" in box.raised for box in ours):
         texts.append(f"±: standard deviation over {_seeds(cells)}, whose mean each number is.")
     if tests.method:
         marked = any(BETTER in box.raised for box in ours)
-        texts.append(f"{BETTER}: {tests.method}." if marked else f"No row is significantly {tests.method}.")
+        seeds = " The test is over queries; it ignores the spread over seeds." if "±" in str(texts) else ""
+        texts.append(f"{f'{BETTER}:' if marked else 'No row is significantly'} {tests.method}.{seeds}")
     if tests.untested:
-        more = f"; and {len(tests.untested) - 2} more" if len(tests.untested) > 2 else ""
-        texts.append(f"Not tested for significance: {'; '.join(tests.untested[:2])}{more}.")
+        untested = reasons.merged(map(reasons.without_paths, tests.untested))
+        texts.append(f"Not tested for significance: {'; '.join(untested)}.")
     if any(label.raised.startswith("+") for label in stubs):
         texts.append(
             "+: a row of your own model." if cells[0].table.of_today else "+: a row that the paper does not have."
@@ -266,46 +260,7 @@ def _unmarked(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def _failed(cells: Sequence[Cell]) -> str:
-    """The cells that read `fail`, with our numbers and reasons, row by row."""
-    numbers_by_row: dict[tuple[str, str], list[str]] = {}
-    for cell in cells:
-        if cell.measured and not cell.shows_number:
-            place = " ".join(filter(None, (cell.line.label, cell.column.header)))
-            number = numbers.ours(cell.outcome.value, cell.report)
-            numbers_by_row.setdefault((cell.row.label, cell.outcome.reason), []).append(f"{place} = {number}")
-    return "; ".join(f"{row} ({', '.join(shown)}): {why}" for (row, why), shown in numbers_by_row.items())
-
-
-def _row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
-    """The command that builds the result files of each row; rows without result files are left out."""
-    targets: list[RowTargets] = []
-    headings = [""]
-    for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key)):
-        row = list(row)
-        results_needed = {
-            cell.reference.result
-            for cell in row
-            if cell.reference and cell.outcome.state not in ("borrowed", "unavailable")
-        }
-        paths = sorted(results.path(*result) for result in results_needed)
-        if paths:
-            heading = row[0].group.label
-            shown = "" if heading == headings[-1] else heading
-            targets.append(RowTargets(shown, row[0].row.label, command(results, paths)))
-            headings.append(heading)
-    return targets
-
-
-def command(results: Results, paths: Sequence[Path]) -> str:
-    """The command that builds files of a folder; kept results are built anew in another folder."""
-    if not (results.folder / STUDY).is_file():
-        return shlex.join(["snakemake", *(path.as_posix() for path in paths)])
-    scale = read_stamp(results.folder)
-    folder = f"results_{scale}"
-    anew = [f"{folder}/{path.relative_to(results.folder).as_posix()}" for path in paths]
-    return shlex.join(["snakemake", *anew, "--config", f"scale={scale}", f"results_dir={folder}"])
-
-
-def target(cell: Cell, results: Results) -> str:
-    """The result file of one cell, "" for a cell that has none."""
-    return results.path(*cell.reference.result).as_posix() if cell.reference else ""
+    """The signs by which the cells that read `fail` diverged, each once; the cells say which they are."""
+    failed = [cell for cell in cells if cell.measured and not cell.shows_number]
+    signs = [cell.outcome.reason.replace(f"{cell.reference.model}: ", "") for cell in failed]
+    return "; ".join(reasons.merged(sign.removeprefix("pretraining diverged: ") for sign in signs))

@@ -1,0 +1,106 @@
+"""The verdicts of a family of claims: its level for each, and the state of a finding at a level.
+
+The states, in the order in which they are looked for:
+
+- no data: results are missing
+- floor: all that is compared scores below what a claim names as the least that means something
+- undecided: fewer than 3 seeds, or none of the others
+- supported, reversed; a difference within the bar is not reversed, however sure
+- no effect: the intervals of all parts lie within the bar around 0, none of them where both sides score within a bar of
+  the floor or the ceiling of their metric
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from stele.claims.judging.estimate import FEWEST_SEEDS, detectable, seeds_needed
+from stele.claims.judging.findings import ALPHA, Finding, PartDifference, State, Verdict
+from stele.claims.judging.levels import levels
+
+
+class Case(NamedTuple):
+    """A claim to be judged, None where results are missing; `bar` is the smallest difference of interest.
+
+    floor: (the highest score of what is compared, the least that means something). All in the unit of the estimate.
+    """
+
+    finding: Finding | None
+    bar: float
+    floor: tuple[float, float] | None = None
+
+    @property
+    def p(self) -> float:
+        """The p-value that counts in a family; NaN where nothing can be decided yet."""
+        return self.finding.p if self.finding and self.finding.seeds >= FEWEST_SEEDS else math.nan
+
+
+def judge_family(cases: Sequence[Case], procedure: str, alpha: float = ALPHA) -> list[Verdict]:
+    """The verdicts of one family, "holm" or "benjamini_hochberg", each at its own level.
+
+    `alpha` is the family's level; with two looks at the data each has half of it. A case without a finding stands for
+    a claim of the family that has no p-value. The same comparison counts once, however many claims rest on it.
+    """
+    first: dict[object, int] = {}  # a comparison -> its place among those that count
+    places, p_values = [], []
+    for number, case in enumerate(cases):
+        finding = case.finding
+        same = number if finding is None else (finding.supports, finding.reverses, finding.shown)
+        if same not in first:
+            first[same] = len(p_values)
+            p_values.append(case.p)
+        places.append(first[same])
+    chosen = levels(p_values, procedure, alpha)
+    return [judge(case, chosen[place]) for case, place in zip(cases, places, strict=True)]
+
+
+def judge(case: Case, level: float = ALPHA) -> Verdict:
+    """The verdict on one claim at its own level."""
+    finding = case.finding
+    if finding is None:
+        return Verdict("no data", "results are missing")
+    differences = finding.differences
+    closest = min(differences, key=lambda part: part.mean) if differences and not finding.equivalence else None
+    state, reason = _state(case, finding, closest, level)
+    undecided = state == "undecided" and finding.shown.seeds > 1 and not finding.by_test
+    return Verdict(
+        state,
+        reason,
+        finding.shown.mean,
+        None if finding.by_test else finding.interval(level),
+        finding.uncorrected,
+        level,
+        finding.seeds,
+        detectable(finding.shown, level / finding.times[0]) if undecided else None,
+        seeds_needed(finding.shown, case.bar, level / finding.times[0]) if undecided else None,
+        finding.rival,
+        closest,
+        finding.printed,
+        tuple(differences),
+    )
+
+
+def _state(case: Case, finding: Finding, closest: PartDifference | None, level: float) -> tuple[State, str]:
+    if case.floor and case.floor[0] < case.floor[1]:
+        return "floor", f"all that is compared scores below {case.floor[1]:g}"
+    if finding.seeds < FEWEST_SEEDS:
+        return "undecided", f"{finding.seeds} of at least {FEWEST_SEEDS} seeds"
+    reasons = [f"decided by {finding.rival}"] if finding.rival else []
+    if closest and closest.name != finding.rival:
+        reasons.append(f"the smallest difference is {closest.mean:+.3g}, {closest.name}")
+    reason = "; ".join(filter(None, [*reasons, finding.against]))
+    # that two are alike cannot be seen at the end of a scale
+    at_extreme = f"both sides score within {case.bar:g} of the {finding.extreme}"
+    if finding.supports <= level:
+        if finding.equivalence and finding.extreme:
+            return "undecided", "; ".join(filter(None, [reason, at_extreme]))
+        return "supported", reason
+    if finding.reverses <= level:
+        return "reversed", reason
+    if finding.equivalence or finding.blocked or finding.by_test or not finding.is_within(case.bar, level):
+        return "undecided", reason
+    if finding.extreme:
+        return "undecided", "; ".join(filter(None, [reason, at_extreme]))
+    return "no effect", reason

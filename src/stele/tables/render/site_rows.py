@@ -1,0 +1,90 @@
+"""The rows of a site: a model under a setting of a benchmark, with its averages and the tables that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from stele import catalogue
+from stele.artifacts.results import read_placed, result_files
+from stele.tables.render.pages import Drawn, Link
+
+OF_DATASETS = "statistics"  # the benchmark whose rows are of datasets, not of models
+WHOLE = "all"  # stands for the languages of a number that is of none alone
+SIZES = {"parameters"}
+DISTANCES = {"alignment", "uniformity_query", "uniformity_passage"}  # of vectors: no fractions
+
+
+@dataclass(frozen=True)
+class Value:
+    """A metric's average over languages and its standard deviation over seeds, None for one seed."""
+
+    metric: str
+    average: float | None
+    std: float | None
+
+    @property
+    def words(self) -> str:
+        """As a table says it: a fraction in points of a hundred, a distance as it is, a size in whole numbers."""
+        if self.average is None:
+            return "—"
+        if self.metric in SIZES:
+            return f"{self.average:,.0f}"
+        scale, decimals = (1, 2) if self.metric in DISTANCES else (100, 1)
+        spread = "" if self.std is None else f" ± {scale * self.std:.{decimals}f}"
+        return f"{scale * self.average:.{decimals}f}{spread}"
+
+
+@dataclass(frozen=True)
+class SiteRow:
+    """One row: a model under a setting of a benchmark; its averages cover `languages`."""
+
+    benchmark: str
+    model: str
+    setting: str
+    seeds: list[str]
+    languages: list[str]
+    values: list[Value]
+    labels: list[str]
+    diverged: bool
+    tables: list[Link]
+
+    @property
+    def seed_counts(self) -> str:
+        """The numbers of seeds of pretraining and of fine-tuning, "5 × 2"."""
+        sides = [{name.split("-")[side] for name in self.seeds} for side in (0, 1)]
+        return " × ".join(str(len(side)) for side in sides) if self.seeds else "—"
+
+    @property
+    def href(self) -> str:
+        """Its result, below the site."""
+        return f"results/{self.benchmark}/{self.model}/{self.setting}.json"
+
+
+def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
+    """All rows of models in a folder of results, in the order of their files."""
+    tables = _tables_by_result(drawn)
+    aliases = catalogue.load("settings")["aliases"]  # pages are named by the keys in the result
+    site_rows = []
+    for path in result_files(results):
+        result = read_placed(path, aliases)
+        if result.benchmark == OF_DATASETS:
+            continue
+        key = (result.benchmark, result.model, result.setting)
+        values = [Value(name, metric.average, metric.std.average) for name, metric in result.metrics.items()]
+        links = tables.get(key, [])
+        languages = sorted({code for metric in result.metrics.values() for code in metric.languages} - {WHOLE})
+        site_rows.append(SiteRow(*key, result.seed_names, languages, values, result.labels, result.has_diverged, links))
+    return site_rows
+
+
+def _tables_by_result(drawn: Iterable[Drawn]) -> dict[tuple[str, str, str], list[Link]]:
+    """(benchmark, model, setting) -> the tables that show the result in a cell."""
+    links: dict[tuple[str, str, str], dict[str, Link]] = {}
+    for table in drawn:
+        link = Link(table.summary.title, f"{table.table.paper}.html#{table.id}")
+        for cell in table.cells:
+            if cell.unfolded.result:
+                links.setdefault(cell.unfolded.result, {})[link.href] = link
+    return {result: list(by_href.values()) for result, by_href in links.items()}

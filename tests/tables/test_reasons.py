@@ -1,0 +1,23 @@
+"""Reasons under a table: alike ones once, in words of rows, without paths."""
+
+from stele.tables.render.reasons import by_rows, merged, without_paths
+
+
+def test_alike_reasons_are_said_once_with_ranges_and_lists_and_others_stay_apart():
+    signs = [
+        "cosine 1.000, found 0.015 of the times",
+        "cosine 0.985, found 0.016 of the times",
+        "the loss is 18.3",
+        "the loss is 4.7",
+    ]
+    assert merged(signs) == ["cosine 0.985 to 1.000, found 0.015 to 0.016 of the times", "the loss is 4.7 to 18.3"]
+    assert merged(["KNRM has none", "DRMM has none"]) == ["KNRM has none", "DRMM has none"], "a subject is no list"
+    assert merged(["a b c", "a x c", "a b y"]) == ["a b, x c", "a b y"], "texts that differ at two places are no list"
+    rows = {"no vectors of de-es": ("KNRM",), "no vectors of de-fr": ("KNRM",), "no vectors of en-es": ("DRMM",)}
+    assert by_rows(rows) == {"no vectors of de-es, de-fr": ("KNRM",), "no vectors of en-es": ("DRMM",)}
+
+
+def test_an_error_has_no_path_of_a_file():
+    why = "First and Second: results/a/queries.parquet: lacks 8 queries that /x/b/queries.parquet has, for example 'q'"
+    assert without_paths(why) == "First and Second: lacks 8 queries that the other has, for example 'q'"
+    assert without_paths("r/a.json: no file r/a/queries.parquet, where") == "no file queries.parquet, where"
