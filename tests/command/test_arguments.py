@@ -1,6 +1,7 @@
 """A job from a command line: digits as in files, flags as the shell gives them, outputs that can be written."""
 
 import importlib
+import inspect
 import os
 from typing import Annotated, Literal
 
@@ -69,6 +70,21 @@ def test_what_is_no_job_is_named_with_its_flag(line, message):
     with pytest.raises(UsageError) as refused:
         parse(Try, line)
     assert message in str(refused.value)
+
+
+def test_help_has_the_text_below_a_field_and_only_help_reads_sources(monkeypatch, capsys):
+    """Pydantic's reader of such texts asks for the module of each frame, a sixth of a second at each start of a job."""
+    monkeypatch.setattr(inspect, "getmodule", None)
+
+    class Longer(Try):
+        more: int = 0
+        """Of this class alone."""
+
+    assert parse(Longer, ["x", "--more", "1"]).more == 1
+    monkeypatch.undo()
+    assert parse(Longer, ["--help"]) is None
+    shown = capsys.readouterr().out
+    assert "Codes, as de." in shown and "Of this class alone." in shown and "Of all random choices." in shown
 
 
 def test_words_of_snakemake_come_after_two_dashes():

@@ -10,7 +10,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))  # tiny_models
 from tiny_models import make_folder
 from tiny_runs import example, write_set
 
-from tests.plots import drawn, undrawn  # noqa: F401
 from tests.sealed import write_sealed
 
 

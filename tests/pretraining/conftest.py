@@ -7,7 +7,6 @@ from tiny_checkpoint import checkpoint
 from stele.artifacts import records
 from stele.files.digests import files_digest
 from stele.training.store import write_store
-from tests.plots import drawn, undrawn  # noqa: F401
 
 SEGMENTS = {"msm": 5, "crop": 2, "ict": 2, "mlm": 1, "ilk": 2, "clk": 2, "uhs_ilk": 2, "ds_clk": 2, "clhed": 2}
 LANGUAGES = (("en", 40), ("sw", 12))

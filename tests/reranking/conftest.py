@@ -13,7 +13,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))  # tiny_models
 
 from made_clef import read_made_vectors, write_clef
 
-from tests.plots import drawn, undrawn  # noqa: F401
 from tests.sealed import write_sealed
 
 

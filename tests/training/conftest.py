@@ -3,8 +3,6 @@
 import pytest
 from tiny_objectives import new_stores
 
-from tests.plots import drawn, undrawn  # noqa: F401
-
 
 @pytest.fixture
 def stores(tmp_path):

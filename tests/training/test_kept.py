@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ class Given(torch.nn.Module):
         super().__init__()
         self.table = table
         self.base_model = lambda input_ids, attention_mask: type("Out", (), {"last_hidden_state": table[input_ids]})
-        self.base_model.config = None
+        self.config = self.base_model.config = SimpleNamespace(pad_token_id=WORDS.pad)
 
 
 def test_equation_4_by_hand(tmp_path):

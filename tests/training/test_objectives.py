@@ -8,7 +8,7 @@ import torch
 from tiny_objectives import OWN, WORDS, WithHeads, hierarchical_loss, model, objective_of, recipe
 
 from stele.errors import SteleError
-from stele.training import tasks
+from stele.training import objectives, tasks
 from stele.training.sampling import Group, generator
 from stele.training.store import Store, write_store
 
@@ -157,6 +157,24 @@ def test_mlm_hides_the_share_that_the_recipe_says(stores):
     made = [task.batch(n) for n in range(10)]
     tokens = sum((batch["ids"] != WORDS.pad).sum() - 2 * len(batch["ids"]) for batch in made)
     assert sum(len(batch["places"]) for batch in made) / tokens == pytest.approx(0.4, abs=0.06)
+
+
+@pytest.mark.parametrize(("objective", "name"), [("kept", "crop"), ("kept", "ilk"), ("ict", "ict")])
+def test_one_forward_of_both_sides_has_the_gradients_of_two(stores, monkeypatch, objective, name):
+    """In float64: the order of float32 sums differs by the processor."""
+    task, encoder = tasks.new_tasks(recipe(objective), stores, WORDS, 3)[name], model().double()
+    whole, calls = WithHeads(task.objective, encoder).double(), []
+    encoder.base_model.embeddings.register_forward_hook(lambda *_: calls.append(1))
+    losses, gradients = [], []
+    for padding in (objectives.PADDING, -1):
+        monkeypatch.setattr(objectives, "PADDING", padding)
+        encoder.zero_grad()
+        losses.append(whole(encoder, on_cpu(task.batch(1))))
+        losses[-1].backward()
+        gradients.append([p.grad.clone() for p in encoder.parameters() if p.grad is not None])
+    assert len(calls) == 3, "one call, then two"
+    assert torch.allclose(losses[0], losses[1], atol=1e-6) and len(gradients[0]) == len(gradients[1]) > 20
+    assert all(torch.allclose(*pair, atol=1e-6) for pair in zip(*gradients, strict=True))
 
 
 @pytest.mark.parametrize("objective", ["crop", "ict"])

@@ -110,7 +110,8 @@ def outputs(record: Record) -> dict[str, FileFacts]:
 
 def _contents(folder: Path) -> set[str]:
     """What the content of a folder's record may be, where that does not name its files; curves are no content."""
-    return {files_digest(folder, skip={RECORD, MARK, *more}) for more in ((), ("curve.csv", "curve.png", "curve.pdf"))}
+    curves = {f"curve.{suffix}" for suffix in ("csv", "svg", "png", "pdf")}
+    return {files_digest(folder, skip={RECORD, MARK} | more) for more in (set(), curves)}
 
 
 def _read(path: Path) -> Record:

@@ -12,10 +12,14 @@ that can be written. What a type refuses is wrong usage; an output that may not 
 
 from __future__ import annotations
 
+import ast
+import inspect
 import math
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
+from textwrap import dedent
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
@@ -32,13 +36,27 @@ POSITIONAL = "positional"
 class Job(BaseModel):
     """The inputs, the recipe, the seed and the outputs of one run of a command."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
         """A field is named on the command line (`--field`), unless it is `Positional`."""
         for field in cls.model_fields.values():  # as cyclopts reads it
             field.kw_only = POSITIONAL not in field.metadata
+
+    @classmethod
+    def describe(cls) -> None:
+        """Gives each field the text below it as its description, for help alone.
+
+        Pydantic's `use_attribute_docstrings` would search all loaded modules for the source at every start of a job.
+        """
+        for part in cls.__mro__[: cls.__mro__.index(Job)]:
+            (definition,) = ast.parse(dedent(inspect.getsource(part))).body
+            for declared, below in pairwise(definition.body):
+                match declared, below:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                        field = cls.model_fields[name]
+                        field.description = field.description or inspect.cleandoc(text)
 
 
 def whole(text: str) -> int:

@@ -23,6 +23,8 @@ def job_type(run: Callable[[Any], None]) -> type[Job]:
 
 def parse(job: type[AnyJob], argv: Sequence[str], program: str = "stele", text: str = "") -> AnyJob | None:
     """The job of a command line; None where its help was asked for and is shown. Raises UsageError."""
+    if not {"-h", "--help"}.isdisjoint(argv):
+        job.describe()
     try:
         app, words = application(job, program, text), _grouped(job, argv)
         return app(words, exit_on_error=False, print_error=False) if words else job()

@@ -26,6 +26,8 @@ def _sections(stage: str, package: str) -> Iterator[str]:
     for name, text in commands(stage, package).items():
         module = importlib.import_module(".".join(filter(None, (package, stage, name))))
         words = [package.replace("_", "-"), stage, *([] if name == stage and stage in ALONE else [name])]
-        app = application(job_type(module.run), " ".join(filter(None, words)), "")
+        job = job_type(module.run)
+        job.describe()
+        app = application(job, " ".join(filter(None, words)), "")
         app.help, app.usage = text, ""
         yield "\n" + app.generate_docs(output_format="markdown", heading_level=3).strip()

@@ -278,8 +278,11 @@ def publish(
     seed: int,
     facts: Mapping[str, Any],
 ) -> None:
-    """Writes encoder, snapshots, curve and record into the folder of `output`, all at once."""
-    of_run = {"job": JOB, "inputs": inputs, "clock": clock, "seed": seed}
+    """Writes encoder, snapshots, curve and record into the folder of `output`, all at once.
+
+    The run's record has the seconds of the training, a snapshot's those of its own record alone: they can be summed.
+    """
+    of_run = {"job": JOB, "inputs": inputs, "seed": seed}
     of_run["labels"] = [label for key, label in LABELS.items() if facts.get(key)]
     with atomic_directory(output.parent, JOB) as folder:
         save(folder)
@@ -287,11 +290,12 @@ def publish(
             shutil.copytree(snapshots, folder / "snapshots")
         made = folder_facts(folder)
         copy_curve(curve, folder)
-        records.write_record(folder / "record.json", outputs=made, **of_run, **facts)
+        records.write_record(folder / "record.json", clock=clock, outputs=made, **of_run, **facts)
         for snapshot_folder in sorted((folder / "snapshots").glob("step-*")):
+            clock = records.start()
             facts_of_snapshot = {
                 "outputs": folder_facts(snapshot_folder),
                 "step": int(snapshot_folder.name.removeprefix("step-")),
             }
             facts_of_snapshot |= {name: facts[name] for name in ("model", "processes", "diverged") if name in facts}
-            records.write_record(snapshot_folder / "record.json", **of_run, **facts_of_snapshot)
+            records.write_record(snapshot_folder / "record.json", clock=clock, **of_run, **facts_of_snapshot)

@@ -127,6 +127,7 @@ def _environment(root: Path, main: bool) -> None:
     environment["PYTHONPATH"] = os.pathsep.join([source, *paths])
     environment.setdefault("OMP_NUM_THREADS", "1")
     environment.setdefault("TOKENIZERS_PARALLELISM", "false")
+    environment.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else each job reads all packages' metadata for some
     environment.setdefault("HF_HUB_OFFLINE", "1")  # downloads are the rules' business, never a library's
     # numba compiles for half a minute; a folder that stays makes that a matter of once
     environment.setdefault("NUMBA_CACHE_DIR", str(Path.cwd() / ".snakemake" / "numba"))

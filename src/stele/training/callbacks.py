@@ -100,7 +100,7 @@ class Evaluation(Callback, ABC):
 
 @dataclass
 class Curve(Callback):
-    """Writes the log as a CSV to `path`, and draws it as a .png and a .pdf of the same name."""
+    """Writes the log as a CSV to `path`, and draws it as an .svg of the same name."""
 
     path: Path
     title: str
@@ -108,4 +108,4 @@ class Curve(Callback):
     def on_end(self, run: Run) -> None:
         if run.process.is_main:
             curves.write_csv(self.path, run.metrics_log.rows)
-            curves.draw(self.path.with_suffix(".png"), run.metrics_log.rows, self.title)
+            curves.draw(self.path.with_suffix(".svg"), run.metrics_log.rows, self.title)

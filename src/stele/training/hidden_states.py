@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,21 @@ def mean_states(
 def pooled_states(pooling: str, model: nn.Module, *batch: Any) -> Tensor:
     """The vectors of texts by a `pooling`, "cls" or "mean"; the other arguments are those of `first_states`."""
     return (mean_states if pooling == "mean" else first_states)(model, *batch)
+
+
+def stacked(texts: Sequence[tuple[Tensor, Tensor | None]], pad_id: int) -> tuple[Tensor, Tensor | None]:
+    """Several batches of texts as one, of the longest width: ids int64 [sum of n, t], mask bool or None (no padding).
+
+    >>> first, second = torch.tensor([[5, 6]]), torch.tensor([[7, 8, 9]])
+    >>> [part.tolist() for part in stacked([(first, None), (second, None)], 1)]
+    [[[5, 6, 1], [7, 8, 9]], [[True, True, False], [True, True, True]]]
+    """
+    width = max(ids.shape[1] for ids, _ in texts)
+    padded = [functional.pad(ids, (0, width - ids.shape[1]), value=pad_id) for ids, _ in texts]
+    if all(mask is None and ids.shape[1] == width for ids, mask in texts):
+        return torch.cat(padded), None
+    masks = [torch.ones_like(ids, dtype=torch.bool) if mask is None else mask for ids, mask in texts]
+    return torch.cat(padded), torch.cat([functional.pad(mask, (0, width - mask.shape[1])) for mask in masks])
 
 
 def _in_pieces(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 LAST = 0.1  # of the steps, by which a run is judged
 ALIKE = 0.99  # mean cosine of different texts: 8 degrees apart
 SHRUNK = 0.1  # of the variance of unit vectors (1 - mean cosine) at a run's start: what is left after a collapse
+PADDING = 64  # tokens that are computed as fast as another call of a small encoder
 LUCK = 1.5  # times a guess; fewer right ones are taken for luck, more have learnt something
 
 
@@ -111,6 +112,23 @@ class Objective(ABC):
         from stele.training.hidden_states import pooled_states
 
         return pooled_states(self.pooling, model.base_model, ids, mask, self.recipe.encode_chunk, processes)
+
+    def both_states(
+        self, model: nn.Module, batch: Batch, sides: tuple[str, str], processes: ProcessContext | None = None
+    ) -> Sequence[Tensor]:
+        """The vectors of two sides' texts, [n, width] each, in one forward pass where little is padded for it.
+
+        Chunks, and what several processes share, are of one side, as the recipe's operations are counted.
+        """
+        texts = [(batch[f"{side}_ids"], batch[f"{side}_mask"]) for side in sides]
+        ids = [ids for ids, _ in texts]
+        padding = sum(len(side) * (max(ids[0].shape[1], ids[1].shape[1]) - side.shape[1]) for side in ids)
+        if processes is None and self.recipe.encode_chunk is None and padding <= PADDING:
+            from stele.training.hidden_states import stacked
+
+            vectors = self.sentence_states(model, *stacked(texts, model.config.pad_token_id))
+            return vectors.split([len(side) for side in ids])
+        return [self.sentence_states(model, *text, processes) for text in texts]
 
     def pair_loss(
         self, queries: Tensor, passages: Tensor, batch: Batch, texts: Tensor, normalize: bool = False

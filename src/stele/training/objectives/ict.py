@@ -75,8 +75,5 @@ class InverseCloze(PairObjective):
         return projection
 
     def loss(self, heads, model, batch, processes=None):
-        queries, blocks = (
-            self.sentence_states(model, batch[f"{name}_ids"], batch[f"{name}_mask"], processes)
-            for name in ("query", "block")
-        )
+        queries, blocks = self.both_states(model, batch, ("query", "block"), processes)
         return self.pair_loss(heads(queries), heads(blocks), batch, blocks)

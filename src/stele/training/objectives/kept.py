@@ -98,8 +98,5 @@ class KnowledgePairs(PairObjective):
         return *batch["query_ids"].shape, batch["passage_ids"].shape[1]
 
     def loss(self, heads, model, batch, processes=None):
-        queries, passages = (
-            self.sentence_states(model, batch[f"{side}_ids"], batch[f"{side}_mask"], processes)
-            for side in ("query", "passage")
-        )
+        queries, passages = self.both_states(model, batch, ("query", "passage"), processes)
         return self.pair_loss(queries, passages, batch, passages)
