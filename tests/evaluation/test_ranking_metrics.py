@@ -218,10 +218,11 @@ def test_padding_is_neither_judged_nor_relevant():
 def test_ranx_s_metrics_come_without_its_plots_and_datasets():
     code = (
         "from tests.evaluation.cases import score; import sys; print(score('ndcg@10', ranked=[['a', 'b']], "
-        "relevant=[{'b': 1}]), {'ir_datasets', 'matplotlib'} & {*sys.modules})"
+        "relevant=[{'b': 1}]), {'ir_datasets', 'matplotlib'} & {*sys.modules}); "
+        "import ranx; print(callable(ranx.metrics.ndcg))"
     )
     printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert printed == f"[{1 / math.log2(3)}] set()\n"
+    assert printed == f"[{1 / math.log2(3)}] set()\nTrue\n"
 
 
 # --- averages ---

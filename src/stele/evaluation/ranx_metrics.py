@@ -98,12 +98,13 @@ def _metrics_of_ranx() -> ModuleType:
     import numba
 
     numba.config.THREADING_LAYER = "workqueue"  # as `ranx` sets it
-    if "ranx" in sys.modules or "ranx.metrics" in sys.modules:
+    if "ranx" in sys.modules:
         return importlib.import_module("ranx.metrics")
     (folder,) = importlib.util.find_spec("ranx").submodule_search_locations
     spec = importlib.util.spec_from_file_location("ranx.metrics", Path(folder, "metrics", "__init__.py"))
     sys.modules["ranx.metrics"] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    del sys.modules["ranx.metrics"]  # so that a later `import ranx` finds it in the usual way
     return module
 
 
