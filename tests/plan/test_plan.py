@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import fields
+from types import SimpleNamespace
 
 import pytest
 
@@ -71,12 +72,15 @@ def test_one_nq_fine_tuning_serves_three_benchmarks(jobs):
         plan.rows.inputs(RunKey("nq", "msm", "supervised"), "pt0-ft0")["encoder"],
     }
     assert len(encoders) == 1
+    assert plan.finetuning.training_sets("mrtydi") == ["mrtydi", "nq"], "its epoch is chosen on the questions of nq"
 
 
 def test_seeds_multiply_results_and_a_public_checkpoint_has_no_pretraining_seed(jobs):
     plan = jobs(scale="paper", seeds={"pretraining": [0, 1], "finetuning": [0, 1, 2]})
     assert len(plan.rows.seeds(RunKey("nq", "msm", "direct"))) == 6
     assert plan.rows.seeds(RunKey("nq", "xlmr", "direct")) == ["pt0-ft0", "pt0-ft1", "pt0-ft2"]
+    averaged = plan.scoring.seed_results(SimpleNamespace(benchmark="nq", model="msm", setting="direct"))
+    assert len({*averaged}) == 6 and averaged[-1] == "results/nq/msm/direct/pt1-ft2.json"
 
 
 def test_a_table_with_seeds_of_its_own_uses_the_configured_ones_of_the_other_kind(jobs):

@@ -112,6 +112,12 @@ def test_a_weight_is_the_least_with_the_best_ap_of_the_other_folds(fusing):
         assert chosen[topic] == min(alpha for alpha in mean if mean[alpha] == max(mean.values()))
 
 
+def test_the_weight_is_1_where_any_share_of_the_dense_ranking_hurts(fusing):
+    term = {topic: [("right", 2.0), ("wrong", 1.0)] for topic in TOPICS}
+    dense = {topic: [("wrong", 1e6), ("right", 0.0)] for topic in TOPICS}
+    assert {*weights(fusing("end", term, dense, {topic: {"right": 1} for topic in TOPICS})).values()} == {1.0}
+
+
 def test_all_weights_alike_is_the_least(fusing):
     hits = random_hits(7, 30, 2.0)
     assert set(weights(fusing("same", hits, hits, random_judgments(8))).values()) == {0.0}
