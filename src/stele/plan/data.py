@@ -178,8 +178,8 @@ class Data:
             return None
         wanted = ", ".join(f"{name}: YOUR_FOLDER" for name in lacking)
         return (
-            f"{reader}: {', '.join(users)} is yours, but {', '.join(lacking)} would be generated, about another "
-            f"world. Add to config.yaml: user_data: {{{wanted}}}"
+            f"{reader}: {', '.join(users)} is yours, but {', '.join(lacking)} would be generated, which is about "
+            f"another world. Add to config.yaml: user_data: {{{wanted}}}"
         )
 
 
