@@ -32,7 +32,9 @@ from stele.recipes.flops import Shape, encode
 
 Sizes = BenchmarkSize | TrainingSetSize
 FLOAT, HALF = 4, 2  # bytes of a number of a vector, as it is kept
-SEARCHED_ROWS = 32_768  # passages of a block of a search (retrieval/dense/exact_search.py)
+SEARCHED_ROWS = (
+    32_768  # four times as many are more than a block of a search (exact_search.BLOCK_BYTES) from width 512 on
+)
 PAIRS = 1000  # of sentences of a language of Tatoeba, at most
 
 
