@@ -86,7 +86,7 @@ def measure(row: Growth, sizes: Sequence[int]) -> list[Cost]:
             line, size = row.prepare(Path(folder), number)
             printed, *cost = run(line)
             costs.append(Cost(size(printed) if callable(size) else size, *cost))
-        print(f"{row.item}: {size:,}: {costs[-1].seconds:.1f} s, {costs[-1].megabytes:.0f} MB", flush=True)
+        print(f"{row.item}: {costs[-1].size:,}: {costs[-1].seconds:.1f} s, {costs[-1].megabytes:.0f} MB", flush=True)
     return costs
 
 

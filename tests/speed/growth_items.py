@@ -160,7 +160,7 @@ def asked(folder: Path, number: int) -> tuple[list[Any], int]:
 
 
 # --- results, plans ---------------------------------------------------------------------------------------------------
-@growth("queries scored", [300, 3_000, 30_000], [10, 20, 30], "score", queries)
+@growth("queries scored", [5_000, 15_000, 45_000], [10, 20, 30], "score", queries)
 def scored(folder: Path, number: int) -> tuple[list[Any], int]:
     """`scoring score` of a run of 100 passages a query."""
     write_run(folder, number, 100)
