@@ -27,7 +27,7 @@ TITLE = "## Growth\n"
 ABOUT = """
 How a command's time and memory grow with its inputs, each size in a process of its own. A cost of a + b n^p has the
 exponent p, so the time of starting drops out; 0: it does not grow. At most 1.05 is wanted. Memory at the papers' sizes
-is read off the line through the two largest sizes measured; beside it stands the request of the rule's first attempt.
+is read off the curve through the three sizes; beside it stands the request of the rule's first attempt.
 """
 MOST = 1.05  # of an exponent, but where WHY has the reason
 WHY: dict[str, str] = {}
@@ -86,7 +86,7 @@ def measure(row: Growth, sizes: Sequence[int]) -> list[Cost]:
             line, size = row.prepare(Path(folder), number)
             printed, *cost = run(line)
             costs.append(Cost(size(printed) if callable(size) else size, *cost))
-        print(f"{row.item}: {size:,}: {costs[-1].seconds:.1f} s, {costs[-1].megabytes:.0f} MB", flush=True)
+        print(f"{row.item}: {costs[-1].size:,}: {costs[-1].seconds:.1f} s, {costs[-1].megabytes:.0f} MB", flush=True)
     return costs
 
 
@@ -144,11 +144,13 @@ def exponent(sizes: Sequence[float], costs: Sequence[float], flat: float = 0.0) 
 
 
 def at_size(costs: Sequence[Cost], size: float) -> float:
-    """MB at another size, along the line through the last two; what was measured where memory is flat."""
+    """MB at another size, along the curve through all three; what was measured where memory is flat."""
     sizes, megabytes = [cost.size for cost in costs], [cost.megabytes for cost in costs]
-    if size <= sizes[2] or not exponent(sizes, megabytes, FLAT_MB):
+    power = exponent(sizes, megabytes, FLAT_MB)
+    if size <= sizes[2] or not power:
         return max(megabytes)
-    return megabytes[2] + (size - sizes[2]) * (megabytes[2] - megabytes[1]) / (sizes[2] - sizes[1])
+    beyond = (size**power - sizes[2] ** power) / (sizes[2] ** power - sizes[1] ** power)
+    return megabytes[2] + beyond * (megabytes[2] - megabytes[1])
 
 
 def requested(rule: str) -> float:

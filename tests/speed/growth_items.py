@@ -145,14 +145,14 @@ for block, ids in blocks(Path(sys.argv[1])):
 """
 
 
-@growth("passages searched", [10_000, 100_000, 1_000_000], [200, 400, 800], "retrieve", passages)
+@growth("passages searched, 64 numbers", [10_000, 100_000, 1_000_000], [200, 400, 800], "retrieve", passages)
 def searched(folder: Path, number: int) -> tuple[list[Any], int]:
     """Exact search, 100 queries, vectors of 64 numbers."""
     write_collection(folder, number, 64)
     return [sys.executable, "-c", SEARCH, folder, 100], number
 
 
-@growth("queries searched", [100, 1_000, 10_000], [10, 20, 30], "retrieve", queries)
+@growth("queries searched, 64 numbers", [100, 1_000, 10_000], [10, 20, 30], "retrieve", queries)
 def asked(folder: Path, number: int) -> tuple[list[Any], int]:
     """Exact search of 50,000 passages, vectors of 64 numbers."""
     write_collection(folder, 50_000, 64)
@@ -160,7 +160,7 @@ def asked(folder: Path, number: int) -> tuple[list[Any], int]:
 
 
 # --- results, plans ---------------------------------------------------------------------------------------------------
-@growth("queries scored", [300, 3_000, 30_000], [10, 20, 30], "score", queries)
+@growth("queries scored", [5_000, 15_000, 45_000], [10, 20, 30], "score", queries)
 def scored(folder: Path, number: int) -> tuple[list[Any], int]:
     """`scoring score` of a run of 100 passages a query."""
     write_run(folder, number, 100)
