@@ -45,7 +45,12 @@ from stele.files.reading import parse_object, read_note
 from stele.sources.download.places import PlacesJob, drop_downloads, places_of
 from stele.sources.download.unpack import link_file
 from stele.sources.download.verify import check, digests
-from stele.sources.weights.checkpoint_checks import check_loads, check_settings, check_static
+from stele.sources.weights.checkpoint_checks import (
+    check_loads,
+    check_settings,
+    check_static,
+    refuse_without_tokenizer,
+)
 from stele.sources.weights.checkpoint_files import (
     INSTEAD,
     convert,
@@ -114,6 +119,9 @@ def run(args: Checkpoint) -> None:
                 link_folder(args.path, Path(place))
                 refuse_code(Path(place), instead)
             check_settings(Path(place), encoding, args.generator)
+            if args.settings_only:  # otherwise loading says it
+                for folder in model_folders(Path(place)):
+                    refuse_without_tokenizer(folder)
     if args.settings_only:
         if download is not None:
             with atomic_directory(args.state / "settings", JOB) as folder:  # until the weights are fetched

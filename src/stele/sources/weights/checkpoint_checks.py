@@ -62,6 +62,12 @@ def check_settings(folder: Path, encoding: Mapping[str, Values] | None = None, g
             raise SteleError(f"{folder}: dimension is {spec.dimension}, its vectors have {width} numbers")
 
 
+def refuse_without_tokenizer(folder: Path) -> None:
+    """A tokenizer is made by its files alone: without any, transformers makes one that knows no word."""
+    if not any((folder / name).is_file() for name in VOCABULARY):
+        raise SteleError(f"{folder}: no tokenizer (none of {', '.join(VOCABULARY)})")
+
+
 def _with_instruction(encoding: Mapping[str, Values]) -> dict[str, Values]:
     """The keys of an encoding, with some instruction in place of the benchmark's, which is not known yet."""
     return {**encoding, BENCHMARK: {**SOME_INSTRUCTION, **encoding.get(BENCHMARK, {})}}
@@ -124,9 +130,8 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
     Raises:
         SteleError: no tokenizer, weights missing for parts of the model, ids beyond the vocabulary, NaN.
     """
+    refuse_without_tokenizer(folder)
     present = {path.name for path in folder.iterdir()}
-    if not present & set(VOCABULARY):
-        raise SteleError(f"{folder}: no tokenizer (none of {', '.join(VOCABULARY)})")
     if not present & set(WEIGHTS[:2]):
         raise SteleError(f"{folder}: no weights (none of {', '.join(WEIGHTS)})")
     import torch
