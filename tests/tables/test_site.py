@@ -116,7 +116,7 @@ def test_the_front_page_says_what_was_run_before_any_verdict_and_computes_it(sit
     assert f"checks each of their {claims} claims twice" in run and not any(word in run for word in SEEN.values())
     for fact in ("synthetic text, 3 languages", "0.36 M parameters", "the median one took 51 CPU-seconds"):
         assert fact in run, fact
-    assert all(f"{word} {MEANINGS[state]}" in rest for state, word in SEEN.items())
+    assert all(f"{word}{MEANINGS[state]}" in rest for state, word in SEEN.items())
     doors = {"tables.html", "claims.html", "how.html#run"}
     assert doors <= Page(site / "index.html").links and "make first" in Page(site / "how.html").text
     css = (site / "index.html").read_text().partition("</style>")[0]
