@@ -118,12 +118,13 @@ class Objective(ABC):
     ) -> Sequence[Tensor]:
         """The vectors of two sides' texts, [n, width] each, in one forward pass where little is padded for it.
 
-        Chunks, and what several processes share, are of one side, as the recipe's operations are counted.
+        Chunks of fewer texts, and what several processes share, are of one side, as the recipe counts operations.
         """
         texts = [(batch[f"{side}_ids"], batch[f"{side}_mask"]) for side in sides]
         ids = [ids for ids, _ in texts]
         padding = sum(len(side) * (max(ids[0].shape[1], ids[1].shape[1]) - side.shape[1]) for side in ids)
-        if processes is None and self.recipe.encode_chunk is None and padding <= PADDING:
+        texts_at_once = self.recipe.encode_chunk or math.inf
+        if processes is None and sum(map(len, ids)) <= texts_at_once and padding <= PADDING:
             from stele.training.hidden_states import stacked
 
             vectors = self.sentence_states(model, *stacked(texts, model.config.pad_token_id))
