@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import importlib
 import importlib.metadata
 import json
 import platform
@@ -25,6 +26,7 @@ from typing import Any
 
 import torch
 
+from tests.speed import real_sizes
 from tests.speed.gpu_items import FULL, TINY, Bench, Item
 from tests.speed.table import ROOT, Unavailable, short
 
@@ -123,9 +125,14 @@ def main() -> int:
     by_hand = (ROOT / "docs/gpu.md").read_text(encoding="utf-8")
     report, begin = {**machine(), "tiny": args.tiny, "seconds": 0.0, "rows": []}, time.monotonic()
     args.to.mkdir(parents=True, exist_ok=True)
+    # before a clock runs: a module whose import is interrupted stays broken for all items
+    importlib.import_module("transformers.models.xlm_roberta.modeling_xlm_roberta")
+    real_sizes.jobs()
     for item in Bench(device, TINY if args.tiny else FULL).items():
-        row = {"section": item.section, "item": item.name}
-        row |= measure(item, TOTAL - (time.monotonic() - begin))
+        row, left = {"section": item.section, "item": item.name}, TOTAL - (time.monotonic() - begin)
+        if args.tiny:  # on a busy CPU
+            item, left = item._replace(seconds=3600), 3600.0
+        row |= measure(item, left)
         report["rows"].append(row)
         report["seconds"] = round(time.monotonic() - begin, 1)
         print(
