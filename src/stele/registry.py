@@ -47,11 +47,14 @@ class Registry(Generic[T]):
         return sorted(self._items)
 
 
-@cache
 def module_names(package: str) -> tuple[str, ...]:
     """The modules of a package, without importing them."""
-    parent = importlib.import_module(package)
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(parent.__path__) if not m.name.startswith("_")))
+    return _modules_in(tuple(importlib.import_module(package).__path__))
+
+
+@cache
+def _modules_in(folders: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(folders) if not m.name.startswith("_")))
 
 
 @cache

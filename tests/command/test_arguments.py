@@ -84,7 +84,7 @@ def test_help_has_the_text_below_a_field_and_only_help_reads_sources(monkeypatch
     monkeypatch.undo()
     assert parse(Longer, ["--help"]) is None
     shown = capsys.readouterr().out
-    assert "Codes, as de." in shown and "Of this class alone." in shown and "Of all random choices." in shown
+    assert "Codes, as de." in shown and "Of this class alone." in shown and "Seed of all random choices." in shown
 
 
 def test_words_of_snakemake_come_after_two_dashes():

@@ -116,7 +116,7 @@ def pages(folder: Path) -> None:
 
 def curves_of(folder: Path) -> None:
     for curve in curves(trainings.kept(folder).values()):
-        assert curve.said and draw_curve(curve)
+        assert curve.words and draw_curve(curve)
 
 
 DIRECT_FILE, SEED, VALUES = "belebele/me5_small/direct.json", f"{ROW}/pt1-ft0.json", f"{ROW}/pt1-ft0/queries.parquet"

@@ -24,6 +24,7 @@ NOT_REACHED = {"torch", "transformers", "accelerate", "duckdb", "pyarrow", "ranx
 # what an environment has beside what its commands import
 BESIDE = {
     "tokenizers": "under transformers, and in every record",
+    "ranx": "its metrics are imported by their folder (evaluation/ranx_metrics.py)",
     "snakemake-executor-plugin-slurm": "Snakemake loads it by name",
     "snakemake-executor-plugin-slurm-jobstep": "Snakemake loads it by name, on nodes",
 }

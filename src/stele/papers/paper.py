@@ -21,6 +21,7 @@ from stele.catalogue import read_yaml
 from stele.catalogue.schema.published import Entry
 from stele.errors import SteleError, unknown
 from stele.files.project import project_folder
+from stele.files.reading import reading
 from stele.files.strict import Strict, validate
 
 
@@ -112,7 +113,9 @@ def read_paper(folder: Path) -> Paper:
     key = folder.resolve().name
     for path in (folder / FILE, PAPER_TABLES / key / FILE):
         if path.is_file():
-            return _read_paper(path, path.read_bytes())
+            with reading(path, "paper", "mend it"):
+                content = path.read_bytes()
+            return _read_paper(path, content)
     return Paper(name=key)
 
 
