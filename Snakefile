@@ -1,13 +1,13 @@
 # Stele rebuilds every table of five papers. What is built: config.yaml. How: profiles/. Start with README.md.
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 
 from snakemake.utils import min_version
 
 min_version("9.27")
-# as a module of another workflow this is not the folder of the main Snakefile
-project = Path(str(workflow.current_basedir))
+project = Path(str(workflow.current_basedir))  # also as a module of another
 sys.path.insert(0, str(project / "src"))
 os.environ.update(STELE_PROJECT=os.path.relpath(project))
 
@@ -26,8 +26,6 @@ configfile: "config.yaml" if Path("config.yaml").exists() else str(project / "co
 
 
 plan = hooks.setup(config, workflow, project)
-if not workflow.modifier.is_module:
-    workflow.default_target = "all_tables"  # an included file cannot say so
 
 
 wildcard_constraints:

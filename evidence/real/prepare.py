@@ -1,7 +1,7 @@
 """Lay out the text and the set of the study on real text: `python evidence/real/prepare.py NTREX DUMP OUT`.
 
-NTREX is the folder of NTREX-128's references, DUMP that of a dump of the Latgalian Wikipedia, under the name it is released
-with (ltgwiki-DATE-pages-articles.xml, or .bz2). OUT gets
+NTREX is the folder of NTREX-128's references, DUMP that of a Latgalian Wikipedia's dump, under its released
+name (ltgwiki-DATE-pages-articles.xml, or .bz2). OUT gets
 
     news_latin/LANGUAGE.txt, news_other/LANGUAGE.txt    the news, a document after another, by script
     news_apart/LANGUAGE.txt                             the same in Latin script, each document in half of the languages

@@ -96,7 +96,7 @@ def test_lint_and_format_are_clean(fresh):
 def test_downloads_are_what_the_choice_needs_and_nothing_else(fresh):
     jobs = planned(fresh, "downloads", "--config", "scale=paper", "papers=[msm]")
     assert set(jobs) == {"dataset", "checkpoint", "downloads"}
-    run = snakemake(fresh, "-n", "downloads", "--config", "scale=paper", "languages=[sw,th]")
+    run = snakemake(fresh, "-n", "-p", "downloads", "--config", "scale=paper", "languages=[sw,th]")
     assert "datasets/mrtydi_corpus/sw/" in run.stdout and "datasets/mrtydi_corpus/th/" in run.stdout
 
 

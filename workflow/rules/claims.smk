@@ -1,16 +1,13 @@
 # The papers' claims: the results that they are judged by, at any scale, and the verdicts on what is there.
 
 
-def claim_results(main):
-    from stele.claims import plan as claims_plan  # few runs ask for it
-
-    return claims_plan.claim_results(plan, main)
-
-
+# imported where it is asked for: few runs do
 rule claim_results:
     input:
         context=plan.paths.results("tables/context.json"),
-        results=lambda wildcards: claim_results(main=False),
+        results=lambda wildcards: import_module("stele.claims.plan").claim_results(
+            plan, main=False
+        ),
     message:
         "The results that the claims of the papers are judged by are here"
 
@@ -18,7 +15,9 @@ rule claim_results:
 rule main_claim_results:
     input:
         context=plan.paths.results("tables/context.json"),
-        results=lambda wildcards: claim_results(main=True),
+        results=lambda wildcards: import_module("stele.claims.plan").claim_results(
+            plan, main=True
+        ),
     message:
         "The results that the main claims of the papers are judged by are here"
 

@@ -63,6 +63,8 @@ def setup(values: Values, workflow, root: Path) -> Plan:
         if contained:
             outside = job_environment.outside_folders(plan.settings.config, plan.models.all.values())
             job_environment.bind([root, *outside])
+        if not _is_module(workflow):  # another workflow has a first rule of its own
+            workflow.default_target = "all_tables"
         if workflow.is_main_process:
             catalogue.note_plan()
             scale = plan.settings
@@ -162,9 +164,14 @@ def finish_rules(plan: Plan, workflow, root: Path) -> None:
         for rule in rules:
             if rule.message and rule.log:
                 rule.message += "\n    log: {log}"
-    if workflow.modifier.is_module:  # whose handlers Snakemake leaves out
+    if _is_module(workflow):  # whose handlers Snakemake leaves out
         workflow._onstart = lambda log: on_start(plan, workflow)
         workflow._onsuccess = workflow._onerror = lambda log: on_end(plan, workflow)
+
+
+def _is_module(workflow) -> bool:
+    """Whether another workflow takes these rules (`module`); Snakemake calls the main workflow a module, too."""
+    return len(workflow.modifier_stack) > 1
 
 
 def on_start(plan: Plan, workflow) -> None:
