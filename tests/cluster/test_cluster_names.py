@@ -128,7 +128,7 @@ def test_a_generated_scale_uses_the_gpus_that_are_named(given, monkeypatch):
 
 def test_the_names_reach_every_job_of_the_plan_and_each_asks_for_memory_and_time(fresh, given):
     path = given(MINE)
-    run = snakemake(fresh, "--profile", "slurm", "-n", TARGET, STELE_CLUSTER=str(path))
+    run = snakemake(fresh, "--profile", "slurm", "-n", "-p", TARGET, STELE_CLUSTER=str(path))
     assert run.returncode == 0, run.stdout
     lines = [line for line in run.stdout.splitlines() if line.strip().startswith("resources:")]
     on_nodes = [line for line in lines if "slurm_partition" in line]
@@ -152,7 +152,7 @@ def test_a_user_s_default_resources_add_to_what_each_job_requests(fresh, given):
     path = given("gigabytes: {cpu: 6}")
     more = {"slurm_partition": "accel", "slurm_account": "me", "slurm_extra": "--constraint=x"}
     options = ["--default-resources", *(f"{name}={value}" for name, value in more.items())]
-    plans = [["--profile", "slurm", "-n", *given_options, "--", TARGET] for given_options in ([], options)]
+    plans = [["--profile", "slurm", "-n", "-p", *given_options, "--", TARGET] for given_options in ([], options)]
     without, added = (requests(snakemake(fresh, *plan, STELE_CLUSTER=str(path))) for plan in plans)
     assert len(without) == len(added) > 10
     for usual, request in zip(without, added, strict=True):
@@ -160,7 +160,7 @@ def test_a_user_s_default_resources_add_to_what_each_job_requests(fresh, given):
         assert signal == ("--signal=TERM@300" if usual.get("gpu") == "4" else "--signal=TERM@120")
         assert set(request.pop("slurm_extra").split()) == {signal, "--constraint=x"} and "runtime" in usual
         assert request == {**usual, "slurm_partition": "accel", "slurm_account": "me"}
-    run = snakemake(fresh, "--profile", "slurm", "-n", "--default-resources", "mem_mb=3000", "--", TARGET)
+    run = snakemake(fresh, "--profile", "slurm", "-n", "-p", "--default-resources", "mem_mb=3000", "--", TARGET)
     assert {"3000", "112000"} <= {request["mem_mb"] for request in requests(run)}, "a rule's own stays"
 
 
