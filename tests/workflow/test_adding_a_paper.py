@@ -30,7 +30,7 @@ def folder(tmp_path):
 def test_a_paper_outside_is_planned_and_so_are_its_claims(folder, fresh):
     chosen = ["--config", "scale=miniature", f"papers=[{folder}]"]
     assert {"table": 1, "figure": 1, "all_tables": 1}.items() <= planned(fresh, "all_tables", *chosen).items()
-    run = snakemake(fresh, "-n", TABLE, FIGURE, "claim_results", *chosen)
+    run = snakemake(fresh, "-n", "-p", TABLE, FIGURE, "claim_results", *chosen)
     assert run.returncode == 0, run.stdout
     assert "results/mrtydi/msm/zero_shot_marco/pt0-ft0.json" in run.stdout
 
