@@ -48,9 +48,9 @@ def documents() -> float:
 
 def passages() -> float:
     """Of Mr. TyDi's English collection, the largest of one language."""
-    from stele.cluster.sizes import benchmark_size, of_languages
+    from stele.cluster.sizes import costs, of_languages
 
-    return of_languages(benchmark_size("mrtydi").passages, "mrtydi", ["en"])
+    return of_languages(costs().benchmarks["mrtydi"].passages, "mrtydi", ["en"])
 
 
 def queries() -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.metadata
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from stele.errors import SteleError
@@ -16,10 +18,18 @@ def project_folder() -> Path:
 
     Raises SteleError where the package lies alone.
     """
-    above = Path(__file__).parents
-    recorded = [file for file in importlib.metadata.files("stele") or () if file.as_posix().endswith(CARRIED)]
-    # in a clone; where pip installed it; where `pip install --target` moved it
-    for snakefile in (above[3] / "Snakefile", *(Path(file.locate()) for file in recorded), above[2] / CARRIED):
+    for snakefile in _places():
         if snakefile.is_file():
             return snakefile.resolve().parent
-    raise SteleError(f"{above[3]} has no Snakefile, and the package carries none: install it with pip, or make a clone")
+    folder = Path(__file__).parents[3]
+    raise SteleError(f"{folder} has no Snakefile, and the package carries none: install it with pip, or make a clone")
+
+
+def _places() -> Iterator[Path]:
+    """In a clone; where pip installed it; where `pip install --target` moved it."""
+    above = Path(__file__).parents
+    yield above[3] / "Snakefile"
+    with suppress(importlib.metadata.PackageNotFoundError):
+        files = importlib.metadata.files("stele") or ()
+        yield from (Path(file.locate()) for file in files if file.as_posix().endswith(CARRIED))
+    yield above[2] / CARRIED
