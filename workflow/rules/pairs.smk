@@ -11,6 +11,7 @@ rule mine:
         record=plan.paths.work("pairs/{method}/{model}/{part}/record.json"),
     wildcard_constraints:
         method="|".join(plan.mining.by_rule["mine"]),
+    priority: 2  # the longest chains begin with it: first where cores are free
     params:
         code=lambda wildcards: code(
             "pairs.mine", *plan.mining.modules(wildcards.method)

@@ -9,6 +9,7 @@ rule pretrain:
     wildcard_constraints:
         model=f"(?!(?:{plan.models.snapshot_constraint})/)[^/]+",
         pt=r"\d+",
+    priority: 2  # as mine (pairs.smk)
     params:
         code=lambda wildcards: code(
             "pretraining.pretrain", *plan.pretraining.modules(wildcards.model)
