@@ -3,6 +3,8 @@ PYTHON ?= python3.11
 LOCK := envs/cpu.lock.txt
 BIN := .venv/bin
 .DEFAULT_GOAL := help
+# images of Python often set it, and each of some thousand processes would then compile all modules anew
+unexport PYTHONDONTWRITEBYTECODE
 # on a terminal, an overview of a run in place of Snakemake's lines, and at its end a summary
 OVERVIEW := STELE_PROGRESS=1
 # the study that evidence/study.tar.gz holds: of which papers, and its seeds of pretraining
