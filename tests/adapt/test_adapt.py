@@ -131,22 +131,24 @@ def test_a_second_call_adds_seeds_and_keeps_what_was_edited(project):
     assert after["seeds"]["pretraining"] == [0, 1, 2, 3, 4] and after["models"] == values["models"]
 
 
-def test_hours_set_the_steps_by_a_measured_step_which_is_kept(project, monkeypatch, capsys):
-    """Eight steps in 16 seconds: 6 trainings of an hour together have 300 steps each."""
+def test_hours_set_the_steps_by_measured_steps_which_are_kept(project, monkeypatch, capsys):
+    """Eight steps of msm take 16 seconds, as much of mlm 32, and so of crop: 10 s for a step of all three."""
+    seconds = {"encoder-measured": 16.0, "encoder-measured-control": 32.0}
 
     def build(words):
         project.append(words)
-        if words[0].endswith("encoders/encoder-measured/pt0/record.json"):
-            Path(words[0]).parent.mkdir(parents=True, exist_ok=True)
-            write_sealed(Path(words[0]), {"job": "pretrain", "labels": [], "train_seconds": 16.0})
+        for record in map(Path, words):
+            if record.parts[-3:-2] and record.parts[-3] in seconds:
+                record.parent.mkdir(parents=True, exist_ok=True)
+                write_sealed(record, {"job": "pretrain", "labels": [], "train_seconds": seconds[record.parts[-3]]})
 
     monkeypatch.setattr(adapt, "build", build)
-    assert call("--hours", "1") == 0
-    assert "300 steps of 2 s in each of 6 trainings" in capsys.readouterr().out
+    assert call("--hours", "1", "--methods", "msm", "crop") == 0
+    assert "120 steps, or as many operations, in each of 9 trainings" in capsys.readouterr().out
     values = written()
-    assert values["models"]["encoder-msm"]["override"]["steps"] == 300 and values["adapt"]["step_seconds"] == 2.0
-    assert "encoder-measured" not in values["models"]
-    assert call("--hours", "1") == 0 and len(project) == 3  # measured once
+    assert values["models"]["encoder-msm"]["override"]["steps"] == 120 and values["adapt"]["step_seconds"] == 3.333
+    assert not seconds.keys() & values["models"].keys()
+    assert call("--hours", "1", "--methods", "msm", "crop") == 0 and len(project) == 3  # measured once
     assert call() == 0 and written()["models"] == values["models"]
 
 

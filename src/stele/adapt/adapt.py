@@ -131,7 +131,10 @@ def run(args: Adapt) -> None:
         number = (len(methods) + 1) * len(values["seeds"]["pretraining"])
         steps = steps_within(args.hours, seconds, number, rules)
         values["adapt"] |= {"hours": args.hours, "step_seconds": seconds}
-        print(f"{steps} steps of {duration(seconds)} in each of {number} trainings", flush=True)
+        print(
+            f"{steps} steps, or as many operations, in each of {number} trainings: {duration(seconds)} a step",
+            flush=True,
+        )
     values = with_earlier_command(with_steps(steps or rules.steps), earlier)
     # everything is checked before it is written
     plan = plan_of(values)
@@ -172,17 +175,33 @@ def plan_of(values: dict[str, Any]) -> Plan:
 
 
 def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options: Sequence[str]) -> float:
-    """Seconds of a step of the first method on this machine, by a training of a few steps."""
-    first = values["adapt"]["methods"][0]
-    measured = f"{values['adapt']['base']}-{MEASURED}"
-    model = dict(values["models"][first])
-    model["override"] = {**model["override"], "steps": rules.measured_steps, "warmup_steps": 1, "snapshots": []}
-    with_measured = {**values, "models": {**values["models"], measured: model}}
-    record = plan_of(with_measured).paths.pretrained(measured, 0)
+    """Seconds of a step on this machine, the mean over all trainings, by two short ones.
+
+    Timed are the first method and the control, of as many operations, which masks and predicts words and is mostly
+    slower; the other methods are taken to be as slow as the slower one.
+    """
+    keys, base = values["adapt"], values["adapt"]["base"]
+    first, control = f"{base}-{MEASURED}", f"{base}-{MEASURED}-control"
+    short = {"steps": rules.measured_steps, "warmup_steps": 1, "snapshots": []}
+    changes = {
+        first: (keys["methods"][0], short),
+        control: (keys["control"], {"equal_compute_to": first, "snapshots": []}),
+    }
+    models = {key: overridden(values["models"][model], change) for key, (model, change) in changes.items()}
+    with_measured = {**values, "models": {**values["models"], **models}}
+    paths = plan_of(with_measured).paths
+    timed = [paths.pretrained(key, 0) for key in changes]
     write(path, with_measured, COMMAND)
-    print(f"Timing {rules.measured_steps} steps of {first} to see how many fit into --hours", flush=True)
-    build([record, "--configfile", str(path), *options])
-    return round(records.read_record(record)["train_seconds"] / rules.measured_steps, 3)
+    print(f"Timing {rules.measured_steps} steps of {keys['methods'][0]} and as much of the control", flush=True)
+    build([*timed, "--configfile", str(path), *options])
+    seconds = [records.read_record(record)["train_seconds"] / rules.measured_steps for record in timed]
+    others = len(keys["methods"]) - 1
+    return round((sum(seconds) + others * max(seconds)) / (others + 2), 3)
+
+
+def overridden(model: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    """A model of config.yaml with changed keys of its recipe."""
+    return {**model, "override": {**model["override"], **change}}
 
 
 def report(plan: Plan) -> None:

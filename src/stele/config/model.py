@@ -118,7 +118,7 @@ class Adaptation(Strict):
         description="numbers of seeds at which verdicts are given; each look has half of the level of the one before",
     )
     hours: float | None = Field(None, gt=0, description="the budget that the steps follow from")
-    step_seconds: float | None = Field(None, gt=0, description="what a step of the first method took on this machine")
+    step_seconds: float | None = Field(None, gt=0, description="of a step on this machine, the mean over trainings")
     command: str = Field("", description="the command that wrote this")
 
 

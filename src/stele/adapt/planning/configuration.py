@@ -25,7 +25,7 @@ RESULTS = "results_adapt"
 DEFAULT_BENCHMARKS = ("belebele", "tatoeba")
 SEEDS = FEWEST_SEEDS
 COMMAND = "stele adapt"
-MEASURED = "measured"  # what a training whose steps are timed is called
+MEASURED = "measured"  # begins the name of a training whose steps are timed
 
 
 def user_corpus(place: Path, known: Mapping[str, Language]) -> tuple[dict[str, str], list[str]]:
@@ -133,7 +133,7 @@ def earlier_call(path: Path, args: Job) -> dict[str, Any]:
         return {}
     earlier = read_yaml(path)
     trained = {record.parts[-3] for record in Path(f"work/{path.stem}.scale/encoders").glob("*/pt*/record.json")}
-    if trained - {f"{path.stem}-{MEASURED}"}:
+    if any(not model.startswith(f"{path.stem}-{MEASURED}") for model in trained):
         return earlier
     if {*methods_in(earlier, path.stem)} - {*(args.methods or methods_in(earlier, path.stem))}:
         return {}  # of a --plan with more methods, of which none was trained

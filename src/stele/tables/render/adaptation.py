@@ -111,9 +111,8 @@ def _facts(verdict: Verdict) -> dict[str, str]:
         "device": ", ".join(sorted({training["device"] for training in trainings if "device" in training})),
     }
     if budget["hours"]:
-        facts["budget"] = (
-            f"{budget['hours']:g} hours, by {duration(budget['step_seconds'])} a step of {verdict['methods'][0]}"
-        )
+        step = f"a step of {verdict['methods'][0]} or as much of another"
+        facts["budget"] = f"{budget['hours']:g} hours, by {duration(budget['step_seconds'])} {step}"
     return facts
 
 
