@@ -167,7 +167,11 @@ def _restore(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Makes the bytes of a file, or the names in a folder, survive a power cut."""
+    """Makes the bytes of a file survive a power cut.
+
+    Names are left to the file system's journal, which keeps their order: one that is lost with a power cut is a missing
+    output, made again, but one whose bytes are missing would pass for whole.
+    """
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -175,12 +179,10 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _sync_tree(folder: Path) -> None:
-    """`_sync` of all that a folder holds, and of itself."""
-    for path in sorted(folder.rglob("*"), reverse=True):
-        if path.is_file() or path.is_dir():
+def _sync_files(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        if path.is_file():
             _sync(path)
-    _sync(folder)
 
 
 def _is_unfinished(folder: Path) -> bool:
@@ -202,12 +204,9 @@ def atomic_file(path: Path | str, mode: str = "w", **open_options: Any) -> Itera
     try:
         with open(temporary, mode, **open_options) as handle:
             yield handle
-        synced_here = not _is_unfinished(path.parent)
-        if synced_here:
+        if not _is_unfinished(path.parent):
             _sync(temporary)
         os.replace(temporary, path)
-        if synced_here:
-            _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -239,15 +238,12 @@ def swap_in(new: Path, path: Path, job: str) -> None:
     """
     path, old = check_replaceable(path, job), path.with_name(f".{path.name}.{os.getpid()}.{OLD}")
     atomic_write_json(new / MARK, mark_of(new, job))
-    synced_here = not _is_unfinished(path.parent)
-    if synced_here:
-        _sync_tree(new)
+    if not _is_unfinished(path.parent):
+        _sync_files(new)
     try:
         if path.exists():
             os.rename(path, old)
         os.rename(new, path)
-        if synced_here:
-            _sync(path.parent)
         shutil.rmtree(old, ignore_errors=True)
     finally:
         if old.exists() and not path.exists():
