@@ -138,6 +138,7 @@ def test_a_term_has_its_explanation_where_it_stands_and_the_keyboard_reaches_it(
     term = '<span class="term" tabindex="0">{}<span class="tip"> {}</span></span>'
     seeds = term.format("pt0-ft1", "Seed 0 of pretraining, seed 1 of fine-tuning")
     assert explained("pt0-ft1 &amp; x") == f"{seeds} &amp; x"
+    assert explained("a/pt0-ft1.json").startswith('a/<span class="term" tabindex="0">pt0-ft1.json<span')
     for name, meaning in TERMS.items():
         assert term.format(name, meaning[0].upper() + meaning[1:]) in html.unescape(explained(f"a; {name}; b"))
     assert "in the first 2,000 tokens of" in explained("R@2kt") and "beyond rank 100" in explained("MRR@100")

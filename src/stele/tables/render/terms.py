@@ -31,7 +31,7 @@ _TERM = re.compile(
     rf"|(?<!\w)(?:{'|'.join(map(re.escape, TERMS))})(?!\w)"
     r"|(?<=<dt>setting</dt><dd>)(?P<setting>[\w.]+)"
     r"|\b(?P<metric>(?i:mrr|recall|map|ap|ndcg|r_tokenized)|r(?=@)|R(?=@\d+[kK]))@(?P<cut>\d+)(?P<kt>[kK]t?)?(?!\w)"
-    r"|scale (?P<scale>[\w-]+)|pt(?P<pt>\d+)-ft(?P<ft>\d+)"
+    r"|scale (?P<scale>[\w-]+)|pt(?P<pt>\d+)-ft(?P<ft>\d+)(?:[./]\w[\w./]*\w)?"  # in paths with what follows
 )
 
 
