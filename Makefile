@@ -32,7 +32,7 @@ help:
 	@echo "make gpu      the figures of docs/gpu.md, in at most 8 minutes, by the python3 on the PATH, whose torch finds a GPU"
 	@echo "make controls a row far above a guess for each benchmark, in miniature, and a mistake that is seen there"
 	@echo "make oracle   MTEB's own tasks and ir_measures on the generated data, in an environment of their own: shared scores are equal"
-	@echo "make docs     the site of the documentation, all links checked (docs/_site/index.html)"
+	@echo "make docs     the site of the documentation, all links within it checked (docs/_site/index.html)"
 	@echo "make lint     ruff, snakefmt and snakemake --lint"
 	@echo "make clean    removes what was built: results resources work state logs, and .snakemake (its records)"
 

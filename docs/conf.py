@@ -2,10 +2,13 @@
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from sphinx.errors import ExtensionError
 
+from stele.catalogue import recipes
 from stele.command import reference
 
 ROOT = Path(__file__).parents[1]
@@ -18,15 +21,53 @@ myst_heading_anchors = 4  # so that #headings can be linked
 
 
 def write_reference(app) -> None:
-    """reference/commands.md, from the jobs' classes, and reference/config.md, from the schema of config.yaml."""
-    Path(app.srcdir, "reference/commands.md").write_text(reference.page() + "\n", encoding="utf-8")
+    """The pages of reference/ that are written by the code: commands, config.yaml and recipes.yaml."""
     schema = json.loads((ROOT / "config.schema.json").read_text(encoding="utf-8"))
-    lines = ["# config.yaml", "", "The file itself has every key with its default.", ""]
-    lines += ["| key | what it is |", "| --- | --- |"]
-    for key, field in schema["properties"].items():
-        described = field.get("description", "").replace("|", r"\|")
-        lines.append(f"| `{key}` | {described} |")
-    Path(app.srcdir, "reference/config.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    config = ["# config.yaml", "", "The file itself has every key with its default.", ""]
+    config += key_table(schema["properties"])
+    pages = {"commands": reference.page(), "config": "\n".join(config), "recipes": "\n".join(recipes_page())}
+    for name, text in pages.items():
+        Path(app.srcdir, f"reference/{name}.md").write_text(text + "\n", encoding="utf-8")
+
+
+def recipes_page() -> Iterator[str]:
+    """The lines of reference/recipes.md: the keys of each section's recipes, from their pydantic models."""
+    yield "# recipes.yaml"
+    yield "\nThe keys of each section's recipes. A key without a default must be given. [Add one](../adding/recipe.md)."
+    for section, kind in recipes.KINDS.items():
+        schemas = {name: model.model_json_schema() for name, model in recipes.models(section).items()}
+        first, *others = (schema["properties"] for schema in schemas.values())
+        shared = {key: field for key, field in first.items() if all(other.get(key) == field for other in others)}
+        yield from (f"\n## {section}\n", f"Each entry is a {kind}.\n", *key_table(shared, defaults=True))
+        for name, schema in schemas.items():
+            rest = {key: field for key, field in schema["properties"].items() if key not in shared}
+            if rest:
+                yield from (f"\n### {section}: {name}\n", *key_table(rest, defaults=True))
+        parts = {name: part for schema in schemas.values() for name, part in schema.get("$defs", {}).items()}
+        for name, part in parts.items():
+            yield from (f"\n### {section}: {name}\n", *key_table(part["properties"], defaults=True))
+
+
+def key_table(fields: Mapping[str, Any], defaults: bool = False) -> Iterator[str]:
+    """The lines of a table of a JSON schema's properties."""
+    yield "| key | what it is |"
+    yield "| --- | --- |"
+    for key, field in fields.items():
+        texts = [field.get("description") or (field.get("type", "") if defaults else "")]
+        if defaults:
+            texts += _values(field)
+            texts += [f"default {json.dumps(field['default'])}"] if "default" in field else []
+        described = "; ".join(filter(None, texts)).replace("|", r"\|")
+        yield f"| `{key}` | {described} |"
+
+
+def _values(field: Mapping[str, Any]) -> Iterator[str]:
+    """The values that a property may have, where they are listed, and the part whose keys it has."""
+    for choice in (field, *field.get("anyOf", ())):
+        if "enum" in choice:
+            yield f"one of {', '.join(map(str, choice['enum']))}"
+        if "$ref" in choice:
+            yield f"the keys of {choice['$ref'].rpartition('/')[2]}"
 
 
 def drop_links_out(app, page: str, source: list[str]) -> None:

@@ -7,10 +7,9 @@ import re
 
 import pytest
 
-from stele.catalogue.models import model_label
 from stele.papers.claims import load_claims
 from stele.tables.render import pages
-from stele.tables.render.claims import draw_claims, place
+from stele.tables.render.claims import CellBox, draw_claims, place
 from stele.tables.render.pictures import MARGIN, WHISKER_WIDTH, Difference, Picture, reach, whisker
 from tests.tables.rendering import filled
 
@@ -65,7 +64,7 @@ def test_every_claim_stands_on_the_page_once_and_leads_to_cells_that_are_there(f
 
 def test_a_cell_names_the_claims_that_read_it_and_they_name_the_cell(folder, boxes, drawn):
     claims = draw_claims(folder, boxes)
-    box = next(box for (where, address), (box, _) in boxes.items() if where == "table 5" and "/mu_0.5/" in address)
+    box = next(box for (where, address), (box, *_) in boxes.items() if where == "table 5" and "/mu_0.5/" in address)
     reader = next(one for one in claims.main + claims.others if one.key == "hierarchical_loss")
     assert reader in claims.readers[box] and box in [link.box for link in reader.cells]
     page = pages.paper_page("msm", drawn, "all_tables.html", (), claims)
@@ -95,7 +94,7 @@ def test_a_verdict_says_of_which_scale_and_data_it_is(folder, boxes, tmp_path):
 def test_a_line_names_its_only_rival_and_claims_are_folded_by_section(folder, boxes, verdicts):
     claims = draw_claims(folder, boxes, verdicts)
     claim = next(claim for claim in claims.main if claim.key == "hierarchical_loss")
-    assert claim.comparisons[0].words.startswith(f"against {model_label('msm_cross_doc')}; +2, interval")
+    assert claim.comparisons[0].words.startswith("against Cross-doc; +2, interval")
     assert [*claims.sections][:2] == ["section 2", "section 3.1"]
     assert sum(map(len, claims.sections.values())) == len(claims.others)
     assert claims.verdicts[-1] == "seen here"
@@ -113,22 +112,50 @@ def test_verdicts_of_runs_stand_beside_those_on_print_with_their_controls(folder
 
 def test_a_line_names_its_rival_and_the_closest_and_prints_the_difference_from_the_same(folder, boxes, tmp_path):
     """What could have been seen stands beside the printed size; limits and what was corrected are on the page."""
-    beaten = {"rival": "noisy", "closest": {"name": "tight", "mean": 0.5}, "printed_difference": 0.9}
-    row = (
-        ROW | beaten | {"detectable": 4.0, "seeds_needed": 812, "rivals": {"ran": 4, "printed": 10}, "same_as": "bias"}
-    )
+    beaten = {"rival": "xlmr", "closest": {"name": "mbert", "mean": 0.5}, "printed_difference": 0.9}
+    beaten |= {"reason": "decided by xlmr; the smallest difference is +0.5, mbert; below"}
+    row = ROW | beaten | {"key": "best_mrtydi_zero_shot", "rivals": {"ran": 4, "printed": 10}}
+    row |= {"detectable": 4.0, "seeds_needed": 812, "same_as": "bias"}
     path = tmp_path / "named.json"
     path.write_text(json.dumps({"limits": ["One world."], "claims": [row]}), encoding="utf-8")
-    claims = draw_claims(folder, boxes, path)
-    one = next(one for one in claims.main + claims.others if one.key == "hierarchical_loss")
-    assert one.comparisons[0].words.startswith("against noisy (smallest difference: +0.5, tight); +2, interval")
-    assert one.comparisons[0].words.endswith("printed +0.9")
-    assert one.facts["printed rivals that ran"] == "4 of 10" and one.facts["one finding with"] == "bias"
+    in_part = {
+        ("table 1", f"zero_shot/{model}/value/mrtydi_mrr"): CellBox("b", "", (9, 11)) for model in ("msm", "xlmr")
+    }
+    claims = draw_claims(folder, boxes | in_part, path)
+    one = next(one for one in claims.main + claims.others if one.key == "best_mrtydi_zero_shot")
+    words = "against XLMR (smallest difference: +0.5, against mBERT); +2, interval +1 to +3"
+    words += "; smallest difference of interest 1; printed +0.9; ours over 9 of the paper's 11 languages"
+    assert one.comparisons[0].words == f"{words}; 4 of 10 printed rivals ran; could have seen 4"
+    assert one.facts["why our runs give this verdict"] == "below" and one.facts["one finding with"] == "bias"
+    assert claims.counts["runs"] == {"supported": 1} and claims.counts["once"] == {}
     assert one.facts["detectable"] == "a difference of 4; the paper prints +0.9: too small to be decided here"
     assert one.facts["seeds needed to detect the smallest of interest"] == "812"
     assert claims.limits == ["One world."] and claims.repeated == 1
     telugu = next(one for one in claims.others if one.key == "gain_te")
     assert "Table 10 are exchanged" in telugu.facts["corrected"] and telugu.print == "holds"
+
+
+@pytest.mark.parametrize(
+    ("paper", "key", "part", "words"),
+    [
+        ("kept", "ilk_helps", "xor_5k", "against w/o ILK, by XOR R@5K"),
+        ("msm", "asymmetric_projector", "no_pl", "against w/o PL"),
+        ("msm", "lareqa_spanish", "", "against TH"),
+        ("msm", "best_most_languages_mrr", "ja: labse", "against LaBSE, in JA"),
+        ("msm", "two_layers_best_mrtydi", "mrtydi_mrr: layers_4", "against Layers 4, by Mr. TyDi MRR@100"),
+        ("msm", "multilingual_data_helps_mrtydi", "msm/recall",
+         "MSM, against Cross-lingual zero-shot transfer, by Recall@100"),
+        ("msm", "negatives_peak", "table 6 all/neg_256/value/xor_2k: the one after",
+         "by XOR Retrieve R@2k, the one after"),
+    ],
+)  # fmt: skip
+def test_a_line_names_rows_and_columns_as_the_paper_prints_them(root, tmp_path, paper, key, part, words):
+    path, row = tmp_path / "parts.json", ROW | {"paper": paper, "key": key, "rival": part}
+    row["left_out"] = ["lareqa/msm/zero_shot has no zh"]
+    path.write_text(json.dumps({"claims": [row]}), encoding="utf-8")
+    claims = draw_claims(root / "paper_tables" / paper, {}, path)
+    (claim,) = [claim for claim in claims.main + claims.others if claim.comparisons]
+    assert claim.comparisons[0].words.startswith(f"{words}; +2, interval")
 
 
 def test_a_pretraining_that_diverged_is_a_badge_of_its_claim_alone_and_named_in_its_fold(

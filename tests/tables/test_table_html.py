@@ -30,9 +30,11 @@ def _rows(page, view="side"):
 
 
 def _unfolded(page, row, column):
-    """The facts of the cell in a place of the side-by-side view, name -> text."""
+    """The facts of the cell in a place of the side-by-side view, name -> text, without explanations of their words."""
     button = page.xpath("//div[contains(@class, 'side')]//tr[td]")[row].xpath("./td")[column].find(".//button")
     box = page.get_element_by_id(button.get("popovertarget"))
+    for tip in box.xpath(".//span[@class='tip']"):
+        tip.drop_tree()
     names, values = box.xpath("./dl/dt"), box.xpath("./dl/dd")
     return box, {name.text_content(): value.text_content() for name, value in zip(names, values, strict=True)}
 

@@ -40,7 +40,8 @@ KINDS = {  # section -> how an error calls its entries
     "reranking": "re-ranking recipe",
     "answering": "recipe of question answering",
 }
-MODELS = {  # of the sections with one model; in the others a key chooses it
+CHOSEN_BY = {"pretraining": "objective", "pairs": "method", "reranking": "scorer"}  # section -> the key with its model
+MODELS = {  # of the other sections, which have one model
     "finetuning": FinetuningRecipe,
     "calibration": CalibrationRecipe,
     "title_queries": TitleQueriesRecipe,
@@ -96,15 +97,21 @@ def check_recipe(section: str, entry: Facts, where: str, at: Sequence[str]) -> N
     validate(model, values, where, at)
 
 
+def models(section: str) -> dict[str, type[Recipe]]:
+    """The models of a section's recipes, by the value of the key that chooses one; "" where there is but one."""
+    if section == "pretraining":
+        return {name: recipe_model(name) for name in module_names(OBJECTIVES)}
+    return {"pairs": mining.methods(), "reranking": SCORERS}.get(section) or {"": MODELS[section]}
+
+
 def _model(section: str, entry: Facts, where: str, at: Sequence[str]) -> type[Recipe]:
     """The model of a recipe: its section's, or the one that its objective, method or scorer names."""
+    if section in MODELS:
+        return MODELS[section]
     if section == "pretraining":
-        return recipe_model(choice(entry, "objective", module_names(OBJECTIVES), where, at, required=True))
-    if section == "pairs":
-        return mining.methods()[choice(entry, "method", mining.methods(), where, at, required=True)]
-    if section == "reranking":
-        return SCORERS[choice(entry, "scorer", SCORERS, where, at, required=True)]
-    return MODELS[section]
+        return recipe_model(choice(entry, CHOSEN_BY[section], module_names(OBJECTIVES), where, at, required=True))
+    known = models(section)
+    return known[choice(entry, CHOSEN_BY[section], known, where, at, required=True)]
 
 
 # --- a recipe, scaled and typed ---------------------------------------------------------------------------------------

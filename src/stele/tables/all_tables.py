@@ -21,7 +21,7 @@ from stele.papers.claims import FILE
 from stele.papers.paper import paper_folder, papers_in
 from stele.papers.table import load_spec
 from stele.tables.render import bibliography, formats, markdown, pages
-from stele.tables.render.claims import PaperClaims, draw_claims
+from stele.tables.render.claims import CellBox, PaperClaims, draw_claims
 from stele.tables.render.jinja import Ready
 from stele.tables.render.layout import build
 from stele.tables.render.pictures import Picture, pictures
@@ -86,7 +86,7 @@ def draw_paper_claims(
     claims = {}
     for paper, folder in folders.items():
         if (folder / FILE).is_file():
-            boxes: dict[tuple[str, str], tuple[str, str]] = {}
+            boxes: dict[tuple[str, str], CellBox] = {}
             for table in drawn:
                 if table.table.paper == paper:
                     boxes |= table.boxes

@@ -128,16 +128,6 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
     claims = draw_paper_claims(with_claims, tables, verdicts_of(folder, specs, papers_in(specs), to / "claims"))
 
     # the pages of papers, then the site's own
-    labels = pages.shared_labels([table.summary for table in tables])
-    for paper in dict.fromkeys(table.table.paper for table in tables):
-        of_paper = [table for table in tables if table.table.paper == paper]
-        of_figures = [figure for figure in figures if figure.paper == paper]
-        boxes = f"boxes/{paper}"
-        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV, labels, boxes)
-        write_page(to, f"{paper}.html", page)
-        for name, text in pages.box_files(of_paper, claims.get(paper)):
-            write_page(to, f"{boxes}/{name}", text)
-    write_page(to, "tables.html", pages.index_page(tables, tuple(FORMATS), figures, site=NAV))
     contents = Contents(
         tables,
         claims,
@@ -148,6 +138,16 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
         results.ancestry,
         about(folder),
     )
+    labels = contents.labels
+    for paper in dict.fromkeys(table.table.paper for table in tables):
+        of_paper = [table for table in tables if table.table.paper == paper]
+        of_figures = [figure for figure in figures if figure.paper == paper]
+        boxes = f"boxes/{paper}"
+        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV, labels, boxes)
+        write_page(to, f"{paper}.html", page)
+        for name, text in pages.box_files(of_paper, claims.get(paper)):
+            write_page(to, f"{boxes}/{name}", text)
+    write_page(to, "tables.html", pages.index_page(tables, tuple(FORMATS), figures, site=NAV, labels=labels))
     for name, text in texts(contents):
         write_page(to, name, text)
 
@@ -207,7 +207,7 @@ def write_markdown(folder: Path, specs: Path, to: Path) -> None:
     for paper, tables in by_paper.items():
         claims = None
         if paper in verdicts:
-            claims = draw_paper_claims({paper: specs / paper}, [], [verdicts[paper]])[paper]
+            claims = draw_paper_claims({paper: specs / paper}, tables, [verdicts[paper]])[paper]
         listed = []
         for table in tables:
             states = pages.states([table.summary])

@@ -37,7 +37,7 @@ class Unfolded:
     """One cell unfolded.
 
     `result` is the result of its target, None for a cell without one; `sources` are the files that its value was read
-    from, none for a cell without a value.
+    from, none for a cell without a value. `covered`: languages of our average and of the paper's, None of a whole one.
     """
 
     address: str
@@ -47,12 +47,13 @@ class Unfolded:
     command: str
     result: tuple[str, str, str] | None
     sources: tuple[Path, ...]
+    covered: tuple[int, int] | None = None
 
 
 def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
     """Unfolds one cell."""
     names = (cell.group.label, cell.row.label, cell.line.label, cell.column.group, cell.column.header)
-    path = target(cell, results)
+    path, is_partial = target(cell, results), cell.measured and cell.reference is not None and not cell.complete
     return Unfolded(
         address=cell.address,
         title=" · ".join(filter(None, names)),
@@ -61,6 +62,7 @@ def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
         command=command(results, [Path(path)]) if path and cell.outcome.state != "unavailable" else "",
         result=cell.reference.result if cell.reference else None,
         sources=tuple(results.paths(cell.reference.result, cell.seeds)) if cell.reference and cell.measured else (),
+        covered=(len(cell.outcome.languages), len(cell.reference.languages)) if is_partial else None,
     )
 
 

@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stele.artifacts.records import GENERATED
-from stele.catalogue.models import model_label
 from stele.claims.check import Judged, judge_paper
 from stele.files.reading import read_object
 from stele.papers.addresses import PrintedPaper, PrintedValue, load_paper, printed_at
+from stele.papers.claims import Claim
+from stele.papers.table import load_specs
+from stele.tables.render.claim_words import against, could_be_seen, notes, other_reasons
 from stele.tables.render.jinja import ON_PRINT, SEEN, Ready
 from stele.tables.render.pictures import Difference, reach, whisker
 
@@ -25,7 +27,19 @@ ORDER = {
     "print": ("holds", "fails", "undecided", "not checkable"),
     "runs": ("supported", "no effect", "reversed", "undecided", "floor", "no data"),
 }
+ORDER["once"] = ORDER["runs"]
 PLACES = {"s": "section ", "t": "Table ", "f": "Figure "}
+
+
+class CellBox(NamedTuple):
+    """A cell's box on the page; `covered`: languages of our average and of the paper's, None of a whole one."""
+
+    id: str
+    title: str
+    covered: tuple[int, int] | None
+
+
+Boxes = Mapping[tuple[str, str], CellBox]  # (`table 5`, a cell's address) -> its box
 
 
 @dataclass(frozen=True)
@@ -76,7 +90,8 @@ class DrawnClaim:
 class PaperClaims:
     """A paper's claims: counts of verdicts, scale and labels of the runs, and `readers`, the claims by cell's box.
 
-    `limits`: what the intervals do not cover.
+    `counts`: of verdicts on print, on runs, and on runs with each comparison once. `limits`: what the intervals do not
+    cover.
     """
 
     main: list[DrawnClaim]
@@ -111,14 +126,9 @@ class PaperClaims:
         return sum(bool(claim.same_as) for claim in (*self.main, *self.others))
 
 
-def draw_claims(
-    folder: Path, boxes: Mapping[tuple[str, str], tuple[str, str]], verdicts: Path | None = None
-) -> PaperClaims:
-    """The claims of the paper whose specs are in `folder`.
-
-    boxes: (`table 5`, a cell's address) -> (the id of its box, its title). verdicts: the file of `stele claims judge`.
-    """
-    paper = load_paper(folder)
+def draw_claims(folder: Path, boxes: Boxes, verdicts: Path | None = None) -> PaperClaims:
+    """The claims of the paper whose specs are in `folder`; `verdicts` is the file of `stele claims judge`."""
+    paper, tables = load_paper(folder), {table.number: table for table in load_specs(folder)}
     judged_runs = read_object(verdicts, "verdicts of claims") if verdicts else {}
     rows = {row["key"]: row for row in judged_runs.get("claims", []) if row["paper"] == paper.paper}
 
@@ -134,13 +144,19 @@ def draw_claims(
         cells = links(judged, paper, boxes)
         row = rows.get(judged.claim.key, {})
         where = _where(row, judged_runs.get("scale", ""))
-        claim = _draw(judged, cells, row, _rival(judged, row, paper), where, scale)
+        rival, missing = "", []
+        if row.get("interval") and not judged.error:
+            rival = against(judged.claim, row, paper, tables)
+            missing = list(notes(row, _covered(judged.claim, row, paper, boxes)))
+        comparisons = list(_comparisons(row, rival, missing, scale))
+        claim = _draw(judged, cells, row, comparisons, where)
         claims.append(claim)
         for link in cells:
             readers.setdefault(link.box or link.href.removeprefix("#"), []).append(claim)
     counts = {
         "print": Counter(claim.print for claim in claims),
         "runs": Counter(claim.runs for claim in claims if claim.runs),
+        "once": Counter(claim.runs for claim in claims if claim.runs and not claim.same_as),
     }
     return PaperClaims(
         main=[claim for claim in claims if claim.main],
@@ -157,9 +173,8 @@ def _draw(
     judged: Judged,
     cells: list[CellLink],
     row: Mapping[str, Any],
-    rival: str,
+    comparisons: list[Comparison],
     where: str,
-    scale: float,
 ) -> DrawnClaim:
     claim = judged.claim
     return DrawnClaim(
@@ -176,7 +191,7 @@ def _draw(
         diverged=bool(row.get("diverged")),
         same_as=row.get("same_as", ""),
         facts={name: text for name, text in {"our runs": where, **_facts(claim, row)}.items() if text},
-        comparisons=list(_comparisons(row, rival, scale)),
+        comparisons=comparisons,
         cells=cells[:SHOWN],
         more=max(0, len(cells) - SHOWN),
     )
@@ -189,13 +204,15 @@ def _where(row: Mapping[str, Any], scale: str) -> str:
     return ", ".join(filter(None, (f"scale {scale}" if scale and row else "", data)))
 
 
-def _rival(judged: Judged, row: Mapping[str, Any], paper: PrintedPaper) -> str:
-    """The label of the model that a claim's line is a difference from; "" where it is not one model."""
-    rival = row.get("rival", "")
-    if not rival and not judged.error:
-        rights = {value.target.model for address in judged.claim.rights for value in printed_at(address, paper)}
-        rival = rights.pop() or "" if len(rights) == 1 else ""
-    return model_label(rival)
+def _covered(claim: Claim, row: Mapping[str, Any], paper: PrintedPaper, boxes: Boxes) -> set[tuple[int, int]]:
+    """Languages of ours and of the paper's, of the averages on a claim's line that ours covers in part."""
+    values = [value for address in claim.addresses() for value in printed_at(address, paper)]
+    if claim.quantifier == "each_language" and not all(value.average for value in values):
+        return set()
+    named = {*re.split("[/: ]+", row.get("rival", ""))}  # the column, where the line is of one
+    values = [value for value in values if value.parts[-1] in named] or values
+    averages = {(value.place, "/".join(value.parts)) for value in values if value.average}
+    return {boxes[cell].covered for cell in averages & boxes.keys()} - {None}
 
 
 def place(name: str) -> str:
@@ -218,7 +235,7 @@ def section(places: Iterable[str]) -> str:
     return place(next((name for name in places if re.match(r"s([2-9]|1\d)", name)), places[0]))
 
 
-def links(judged: Judged, paper: PrintedPaper, boxes: Mapping[tuple[str, str], tuple[str, str]]) -> list[CellLink]:
+def links(judged: Judged, paper: PrintedPaper, boxes: Boxes) -> list[CellLink]:
     """Links to the cells and figures that a claim is about, each once, in printed order."""
     if judged.error:
         return []
@@ -226,27 +243,26 @@ def links(judged: Judged, paper: PrintedPaper, boxes: Mapping[tuple[str, str], t
     return list(dict.fromkeys(_links(values, boxes)))
 
 
-def _links(values: Iterable[PrintedValue], boxes: Mapping[tuple[str, str], tuple[str, str]]) -> Iterable[CellLink]:
+def _links(values: Iterable[PrintedValue], boxes: Boxes) -> Iterable[CellLink]:
     for value in values:
         kind, number = value.place.split()
         if kind == "figure":
             yield CellLink(f"Figure {number}", href=f"#f{int(number):02d}")
         elif box := boxes.get((value.place, "/".join(value.parts))):
-            yield CellLink(f"Table {number}: {box[1]}", box=box[0])
+            yield CellLink(f"Table {number}: {box.title}", box=box.id)
 
 
 def _facts(claim: Any, row: Mapping[str, Any]) -> dict[str, str]:
     """Further facts of a claim: name -> text, "" where there is nothing to say."""
-    share, rivals = row.get("share"), row.get("rivals")
+    share = row.get("share")
     diverged = [reason for estimate in (row, *row.get("controls", [])) for reason in estimate.get("diverged", [])]
     seeds_needed = row.get("seeds_needed") or "more queries or seeds of fine-tuning than these have"
     return {
-        "why our runs give this verdict": row.get("reason", ""),
+        "why our runs give this verdict": other_reasons(row),
         "diverged": "; ".join(dict.fromkeys(diverged)),
         "uncorrected p": "" if row.get("p") is None else f"{row['p']:.3g}",
         "seeds": str(row.get("seeds") or ""),
-        "printed rivals that ran": f"{rivals['ran']} of {rivals['printed']}" if rivals else "",
-        "detectable": _detectable(row),
+        "detectable": could_be_seen(row),
         "seeds needed to detect the smallest of interest": "" if row.get("detectable") is None else str(seeds_needed),
         "share of the printed gain": "" if share is None else f"{share:.0%}",
         "left out": "; ".join(row.get("left_out", [])[:SHOWN]),
@@ -258,17 +274,6 @@ def _facts(claim: Any, row: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _detectable(row: Mapping[str, Any]) -> str:
-    """The smallest difference that could have been seen, beside the printed one; "" of claims that are decided."""
-    detectable, printed = row.get("detectable"), row.get("printed_difference")
-    if detectable is None:
-        return ""
-    if printed is None:
-        return f"a difference of {detectable:.3g}"
-    outcome = ": too small to be decided here" if abs(printed) < detectable else ""
-    return f"a difference of {detectable:.3g}; the paper prints {printed:+.3g}{outcome}"
-
-
 def _difference(row: Mapping[str, Any]) -> Difference:
     return Difference(row["mean"], *row["interval"])
 
@@ -277,15 +282,12 @@ def _controls(row: Mapping[str, Any]) -> dict[str, Difference]:
     return {control["what"]: _difference(control) for control in row["controls"] if control["interval"]}
 
 
-def _comparisons(row: Mapping[str, Any], rival: str, scale: float) -> Iterable[Comparison]:
+def _comparisons(row: Mapping[str, Any], rival: str, missing: list[str], scale: float) -> Iterable[Comparison]:
     """The claim's estimate and the printed difference from the same rival, then the estimates of its controls."""
     if not row.get("interval"):
         return
-    closest = row.get("closest")
-    if closest and closest["name"] != row.get("rival", ""):
-        rival = f"{rival} (smallest difference: {closest['mean']:+.3g}, {model_label(closest['name'])})"
     printed = row.get("printed_difference")
     estimate = replace(_difference(row), bar=row["bar"], printed=printed, rival=rival)
-    yield Comparison(whisker(estimate, scale), estimate.words)
+    yield Comparison(whisker(estimate, scale), "; ".join([estimate.words, *missing]))
     for what, control in _controls(row).items():
         yield Comparison(whisker(control, scale), control.words, what)

@@ -21,12 +21,12 @@ SEEN = {
 }
 # the same for a reader who has read nothing else
 MEANINGS = {
-    "supported": "Our runs show the claim too: the whole interval is above zero.",
+    "supported": "Our runs show the claim too: their interval, or the paper's own test, agrees with it.",
     "reversed": "Our runs show the opposite, by at least the smallest difference of interest.",
     "no effect": "Our runs show a difference too small to be of interest, up or down.",
-    "undecided": "Our runs are too few or too noisy to tell.",
+    "undecided": "Our runs cannot tell: they are too few, too noisy, or at an end of their scale.",
     "floor": "All scores are close to a guess, so nothing can be compared.",
-    "no data": "Nothing was run for it.",
+    "no data": "Nothing that could be compared was run.",
 }
 ON_PRINT = {
     "holds": "holds on print",

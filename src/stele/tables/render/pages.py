@@ -20,7 +20,7 @@ from stele.artifacts.records import Record
 from stele.papers.table import Table
 from stele.tables.render import bibliography, html
 from stele.tables.render.cell_details import Provenance, Unfolded, provenance, unfold
-from stele.tables.render.claims import PaperClaims
+from stele.tables.render.claims import CellBox, PaperClaims
 from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import Grid, View, build, own_views
 from stele.tables.render.pictures import Picture
@@ -87,10 +87,10 @@ class Drawn:
         return f"t{self.table.number:02d}"
 
     @property
-    def boxes(self) -> dict[tuple[str, str], tuple[str, str]]:
-        """(`table 5`, a cell's address) -> (the id of its box, its title)."""
-        place = f"table {self.table.number}"
-        return {(place, cell.unfolded.address): (cell.id, cell.unfolded.title) for cell in self.cells}
+    def boxes(self) -> dict[tuple[str, str], CellBox]:
+        """(`table 5`, a cell's address) -> its box."""
+        place, cells = f"table {self.table.number}", ((cell.id, cell.unfolded) for cell in self.cells)
+        return {(place, cell.address): CellBox(name, cell.title, cell.covered) for name, cell in cells}
 
 
 def draw(
@@ -223,8 +223,9 @@ def index_page(
     site: Sequence[Link] = (),
     name: str = "all_tables",
     words: Words = OF_PAPER,
+    labels: Sequence[str] = (),
 ) -> str:
-    """The list of all tables and figures by paper, with the states of their cells."""
+    """The list of all tables and figures by paper, with the states of their cells; in a site with its `labels`."""
     papers = []
     for paper in dict.fromkeys(drawn.table.paper for drawn in tables):
         of_paper = [drawn for drawn in tables if drawn.table.paper == paper]
@@ -244,7 +245,7 @@ def index_page(
         papers.append({"key": paper, "name": about.name, "citation": citation, "tables": entries, "figures": pictures})
     summaries = [drawn.summary for drawn in tables]
     total = {"tables": len(tables), "cells": sum(s.count for s in summaries), "states": states(summaries)}
-    labels = shared_labels(summaries)
+    labels = labels or shared_labels(summaries)
     of_all = [picture for picture in figures if not picture.paper]
     lists = {"papers": papers, "total": total, "suffixes": suffixes, "figures": of_all}
     return page("all_tables", labels, site=site, title=words.title, name=name, **lists)
@@ -277,9 +278,7 @@ def _environment() -> jinja2.Environment:
     environment = templates(html.escape)
     environment.filters["code"] = lambda text: Ready(html.code(text))
     environment.filters["isolated"] = lambda text: Ready(html.isolated(text))
-    environment.filters["explained"] = lambda text: Ready(
-        explained(text if isinstance(text, Ready) else html.escape(text))
-    )
+    environment.filters["explained"] = _explained
     environment.filters["facts"] = lambda value, known=(): Ready(html.facts(value, known))
     return environment
 

@@ -85,7 +85,7 @@ def _read(path: Path, name: str) -> Picture:
 class Difference:
     """A difference and its interval, in a table's unit; `bar` is the smallest difference of interest.
 
-    `rival`: what it is a difference from, where a claim has several.
+    `rival`: what it is a difference from, in words: "against mBERT".
     """
 
     mean: float
@@ -98,7 +98,7 @@ class Difference:
     @property
     def words(self) -> str:
         """The same in words."""
-        texts = [f"against {self.rival}"] if self.rival else []
+        texts = [self.rival] if self.rival else []
         texts += [f"{self.mean:+.3g}, interval {self.low:+.3g} to {self.high:+.3g}"]
         texts += [f"smallest difference of interest {self.bar:g}"] if self.bar is not None else []
         texts += [f"printed {self.printed:+.3g}"] if self.printed is not None else []

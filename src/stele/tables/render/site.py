@@ -18,6 +18,9 @@ from stele.tables.render.jinja import MEANINGS, ON_PRINT, SEEN
 from stele.tables.render.pages import Drawn, Link, page, shared_labels
 from stele.tables.render.pictures import Picture, curves, draw_curve
 from stele.tables.render.site_rows import SiteRow
+from stele.tables.render.summary import OF_PAPER
+from stele.tables.render.terms import TERMS
+from stele.tables.values.cell import NOT_THE_PAPERS
 
 NAV = (
     Link("Stele", "index.html"),
@@ -66,8 +69,13 @@ class Contents:
 
     @property
     def labels(self) -> list[str]:
-        """The labels of all numbers, for every page."""
-        return shared_labels([drawn.summary for drawn in self.drawn])
+        """The labels of all numbers, those of rows in no table among them, for every page."""
+        labels = shared_labels([drawn.summary for drawn in self.drawn])
+        labels += [label.partition(" (")[0] for row in self.rows for label in row.labels]
+        texts = list(dict.fromkeys(labels))
+        if NOT_THE_PAPERS & {*texts} and not any(text.startswith(OF_PAPER.not_theirs) for text in texts):
+            texts.append(f"{OF_PAPER.not_theirs}: {self.about['size']}")
+        return texts
 
 
 def texts(contents: Contents) -> Iterator[tuple[str, str]]:
@@ -86,13 +94,13 @@ def texts(contents: Contents) -> Iterator[tuple[str, str]]:
         yield f"model-{key}.html", _model(key, rows, contents)
     benchmarks = _benchmarks(contents.rows)
     yield "benchmarks.html", page("site/benchmarks", labels, NAV, title="Benchmarks", benchmarks=benchmarks)
-    yield "how.html", page("site/how", labels, NAV, title="How each number was made", facts=contents.about)
+    yield "how.html", page("site/how", labels, NAV, title="How each number was made", facts=contents.about, terms=TERMS)
     yield "search.html", page("site/search", labels, NAV, title="Search", entries=list(_entries(contents)))
 
 
 def _papers(contents: Contents) -> list[dict[str, Any]]:
     tables = Counter(table.table.paper for table in contents.drawn)
-    none = PaperClaims([], [], {"print": {}, "runs": {}}, "", [], {})
+    none = PaperClaims([], [], {"print": {}, "runs": {}, "once": {}}, "", [], {})
     papers = []
     for paper, name in contents.names.items():
         claims = contents.claims.get(paper, none)
@@ -109,11 +117,18 @@ def _index(contents: Contents, papers: Sequence[Mapping[str, Any]]) -> str:
         title="Stele",
         papers=papers,
         tables=len(contents.drawn),
-        claims=sum(paper["claims"].count for paper in papers),
+        on_print=_checked(papers, "print", "not checkable"),
+        on_runs=_checked(papers, "runs", "no data"),
         was_run=dict(_was_run(contents)),
         meanings=MEANINGS,
         limits=list(dict.fromkeys(limit for paper in papers for limit in paper["claims"].limits)),
     )
+
+
+def _checked(papers: Sequence[Mapping[str, Any]], kind: str, unchecked: str) -> int:
+    """How many claims have a verdict of a kind, print or runs."""
+    states = (state for paper in papers for state in paper["claims"].counts[kind].items())
+    return sum(count for state, count in states if state != unchecked)
 
 
 def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:

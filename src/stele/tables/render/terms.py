@@ -12,8 +12,27 @@ TERMS = {
     GENERATED: "texts, questions and answers that a program wrote in synthetic languages",
     STAND_IN: "a tiny encoder that was trained here on generated text, in place of the public checkpoint of that name",
     DIVERGED: "the loss rose above chance, or all texts got the same vector: the model learnt nothing",
+    "ILK": "KEPT's pairs within a language: a sentence that links to a page, and the passage there that links back",
+    "CLK": "KEPT's pairs across languages: first passages of the pages that two languages have for one entity",
+    "CROP": "pairs of two neighbouring stretches of one document",
 }
-_TERM = re.compile(rf"{'|'.join(map(re.escape, TERMS))}|scale (?P<scale>[\w-]+)|pt(?P<pt>\d+)-ft(?P<ft>\d+)")
+METRICS = {  # by name, "_kt" of a cut in thousands of tokens; {} is the cut
+    "mrr": "one over the rank of a query's first relevant passage, 0 beyond rank {}; the mean over queries",
+    "recall": "the share of a query's relevant passages that are among the first {}",
+    "map": "precision at each relevant passage among the first {}, averaged over as many as fit there",
+    "ap": "precision at each relevant passage among the first {}, averaged over all relevant ones",
+    "ndcg": "relevance of the first {} passages, less the lower they stand, as a share of the best order's",
+    "r": "the share of questions with an answer in the first {} passages",
+    "r_kt": "the share of questions with an answer in the first {},000 tokens of the passages found",
+    "r_tokenized_kt": "as R@{0}kt, but an answer that is cut into tokens counts as well",
+}
+_TERM = re.compile(
+    r"<code>.*?</code>|<[^<>]*>"  # stay as they are: what is copied, and attributes
+    rf"|(?<!\w)(?:{'|'.join(map(re.escape, TERMS))})(?!\w)"
+    r"|(?<=<dt>setting</dt><dd>)(?P<setting>[\w.]+)"
+    r"|\b(?P<metric>(?i:mrr|recall|map|ap|ndcg|r_tokenized)|r(?=@)|R(?=@\d+[kK]))@(?P<cut>\d+)(?P<kt>[kK]t?)?(?!\w)"
+    r"|scale (?P<scale>[\w-]+)|pt(?P<pt>\d+)-ft(?P<ft>\d+)(?:[./]\w[\w./]*\w)?"  # in paths with what follows
+)
 
 
 def explained(html: str) -> str:
@@ -30,10 +49,25 @@ def _explained(match: re.Match[str]) -> str:
 
 
 def _meaning(match: re.Match[str]) -> str:
-    """The explanation of a term, "" for a scale that the catalogue does not have."""
+    """The explanation of a term, "" for a scale or a setting that the catalogue does not have."""
     if match["pt"]:
         return f"seed {match['pt']} of pretraining, seed {match['ft']} of fine-tuning"
     if match["scale"]:
         known = match["scale"] in catalogue.scale_names()
         return catalogue.load(f"scales/{match['scale']}")["title"] if known else ""
-    return TERMS[match[0]]
+    if match["setting"]:
+        return _setting(match["setting"])
+    if match["metric"]:
+        return METRICS.get(match["metric"].lower() + ("_kt" if match["kt"] else ""), "").format(match["cut"])
+    return TERMS.get(match[0], "")
+
+
+def _setting(name: str) -> str:
+    """What a setting does with an encoder, on all benchmarks that have it; "" of one that has no encoder."""
+    entries = [settings[name] for settings in catalogue.load("settings")["settings"].values() if name in settings]
+    dense, recipes = [entry for entry in entries if entry["kind"] == "dense"], catalogue.load("recipes")["finetuning"]
+    names = {entry["recipe"].partition("-")[0] for entry in dense if "recipe" in entry}
+    learnt_from = sorted({recipes[name]["training_set"] for name in names})
+    if learnt_from:
+        return f"an encoder that was fine-tuned on {' or '.join(learnt_from)}"
+    return "an encoder as it is, without fine-tuning" if dense else ""
