@@ -233,7 +233,7 @@ def test_only_a_greater_sign_ends_a_tag(wikitext, expected):
 
 @pytest.mark.parametrize(
     "word",
-    ["NOTOC", "TOC", "toc", "NoEditSection", "HIDDENCAT", "INDEX", "KEIN_INHALTSVERZEICHNIS", "notalk", "目次", "БЕЗ_ОГЛ"],
+    ["NOTOC", "TOC", "toc", "NoEditSection", "INDEX", "KEIN_INHALTSVERZEICHNIS", "notalk", "目次", "БЕЗ_ОГЛ"],
 )
 def test_words_of_page_behaviour_show_nothing(word):
     assert text(f"a__{word}__b __{word}__ c") == ["ab c"]
