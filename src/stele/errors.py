@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import errno
 import re
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Mapping
 
 
 class SteleError(Exception):
@@ -59,6 +60,17 @@ bytes). What was saved before stays: give the same command more memory (ulimit -
     return None
 
 
+def without_threads() -> SteleError | None:
+    """The error for a process that can start no thread: its memory is used up. OpenBLAS then raises SIGINT, as a
+    user's Ctrl-C does.
+    """
+    try:
+        threading.Thread(target=int).start()
+    except (RuntimeError, MemoryError) as error:
+        return exhausted(error)
+    return None
+
+
 def _is_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return True
@@ -101,13 +113,18 @@ def edits(one: str, other: str) -> int:
     return last[-1]
 
 
-def unknown(kind: str, name: str, valid: Iterable[str], where: str = "") -> SteleError:
+def unknown(
+    kind: str, name: str, valid: Iterable[str], where: str = "", aliases: Mapping[str, str] | None = None
+) -> SteleError:
     """The error for a name that is not known: names what was found, the nearest valid name and all valid ones.
+
+    `aliases`: other names, each with the one to give instead.
 
     >>> str(unknown("model", "mms", ["msm", "kept"], "config.yaml: models"))
     "config.yaml: models: unknown model 'mms'; did you mean 'msm'? Valid: kept, msm"
     """
     valid = sorted(valid)
-    close = nearest(name, valid)
-    hint = f"; did you mean {close!r}?" if close else "."
+    names = {**(aliases or {}), **{each: each for each in valid}}
+    close = nearest(name, names)
+    hint = f"; did you mean {names[close]!r}?" if close else "."
     return SteleError(f"{where + ': ' if where else ''}unknown {kind} {name!r}{hint} Valid: {', '.join(valid)}")

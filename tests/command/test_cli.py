@@ -27,6 +27,22 @@ def test_an_error_that_the_user_can_mend_is_1(tmp_path, capsys):
     assert "none.yaml" in capsys.readouterr().err
 
 
+def test_a_library_that_interrupts_for_want_of_memory_is_no_ctrl_c(monkeypatch, capsys):
+    """OpenBLAS raises SIGINT where it can start no threads."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(cli, "_run", interrupt)
+    assert cli.main(["tables", "table"]) == 130 and capsys.readouterr().err == "stele: error: interrupted\n"
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    assert cli.main(["tables", "table"]) == 1
+    assert capsys.readouterr().err.startswith("stele: error: memory is full, or a limit of it is reached")
+
+
 def test_help_lists_every_stage_and_its_commands(capsys):
     assert cli.main([]) == 0
     listed = capsys.readouterr().out

@@ -215,6 +215,12 @@ def test_a_language_variant_shows_what_the_site_shows(language, wikitext, shown,
         ('A <span title="a<b">s</span> <small title="it\'s <5">t</small> B', "A s t B"),
         ("A <div class='x<y'>s</div> B", "A s B"),
         ('A<br title="<"/>B', "A B"),
+        ("A. <ref name=p<a>n</ref> B.", "A. B."),
+        ("A. <ref name=p<a />B. <ref name=p<a><b>n</b></ref>C.", "A. B. C."),
+        ("A. <span title=a<b>t</span> B.", "A. t B."),
+        ("A<br clear=a<b />B <small class=a<b>s</small>.", "A B s."),
+        ("<div class=x<y>s</div>\n<poem style=a<b>t</poem>", "s t"),
+        ("A. <nowiki x=a<b>t</nowiki> B.", "A. t B."),
         ('{| a="<"\n| b="<" | c\n|}\nT', "T"),
         ('A<!-- <ref name="<"> -->B', "AB"),
         ("x < y and z > w", "x < y and z > w"),
@@ -225,13 +231,16 @@ def test_only_a_greater_sign_ends_a_tag(wikitext, expected):
 
 
 @pytest.mark.parametrize(
-    "word", ["NOTOC", "TOC", "toc", "NoEditSection", "HIDDENCAT", "KEIN_INHALTSVERZEICHNIS", "目次", "БЕЗ_ОГЛ"]
+    "word",
+    ["NOTOC", "TOC", "toc", "NoEditSection", "INDEX", "KEIN_INHALTSVERZEICHNIS", "notalk", "目次", "БЕЗ_ОГЛ"],
 )
 def test_words_of_page_behaviour_show_nothing(word):
     assert text(f"a__{word}__b __{word}__ c") == ["ab c"]
 
 
-@pytest.mark.parametrize("word", ["init", "main", "FOO", "FILE", "a__b", "имя", "ключ"])
+@pytest.mark.parametrize(
+    "word", ["init", "main", "FOO", "FILE", "END", "a__b", "имя", "ключ", "index", "NoIndex", "hiddencat", "indice"]
+)
 def test_other_words_between_underscores_are_text(word):
     assert text(f"a __{word}__ b x__{word}__y") == [f"a __{word}__ b x__{word}__y"]
 

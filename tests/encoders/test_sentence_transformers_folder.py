@@ -241,6 +241,8 @@ REFUSED = [
     (edit(BERT, config_kwargs={"num_hidden_layers": 1}), "'config_kwargs.num_hidden_layers'"),
     (edit(BERT, config_args={"num_hidden_layers": 1}), "'config_args.num_hidden_layers'"),
     (edit(BERT, model_args={"num_hidden_layers": 1}), "'model_args.num_hidden_layers'"),
+    (edit(BERT, model_kwargs={"dtype": "bfloat16"}), "sentence_bert_config.json: model_kwargs.dtype: "),
+    (edit(BERT, model_args={"torch_dtype": "float16"}), "sentence_bert_config.json: model_args.torch_dtype: "),
     (
         edit(BERT, modality_config={"text": {**TEXT, "method_output_name": ["hidden_states", 1]}}),
         "modality_config.text.method_output_name: Input should be 'last_hidden_state' (found ['hidden_states', 1])",

@@ -80,6 +80,7 @@ def test_what_cannot_be_shown_is_said(project, folder, capsys):
         (["me5_base", "--benchmark", "mlqa"], "benchmark mlqa: no encoder makes vectors of its texts"),
         (["me5_base", "--encoding", '{"quark": 1}'], "unknown key 'quark'"),
         (["mine"], "unknown model 'mine'"),
+        (["Multilingual-E5-base"], "did you mean 'intfloat/multilingual-e5-base'?"),
     ):
         assert cli.main(["encoders", "show", *words]) == 1
         assert message in capsys.readouterr().err

@@ -178,6 +178,7 @@ def test_a_configuration_is_written_in_its_folder_alone(tmp_path, monkeypatch, c
     ("given", "message"),
     [
         ("me5_smal", "did you mean 'me5_small'"),
+        ("multilingual-e5-smal", "did you mean 'intfloat/multilingual-e5-small'"),
         ("bm25", "has no encoder"),
         ("a/b/c", "^a/b/c: no such folder"),
     ],

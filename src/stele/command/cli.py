@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from stele.artifacts.integrity import check_inputs
 from stele.command.stages import ALONE, GROUPS
-from stele.errors import SteleError, UsageError, exhausted, unknown
+from stele.errors import SteleError, UsageError, exhausted, unknown, without_threads
 
 if TYPE_CHECKING:
     from stele.command.launch import Resources
@@ -116,6 +116,8 @@ def _main(argv: list[str], package: str) -> int:
     except SteleError as error:
         return _refuse(error, 1, package)
     except KeyboardInterrupt:
+        if full := without_threads():
+            return _refuse(full, 1, package)
         return _refuse(SteleError("interrupted"), 128 + signal.SIGINT, package)
     except Exception as error:
         if full := exhausted(error):

@@ -10,7 +10,7 @@ from stele.artifacts.integrity import RECORD
 from stele.artifacts.results import read_result
 from stele.encoders import load
 from stele.encoders.resolve import Wanted
-from stele.errors import SteleError, nearest
+from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 from stele.recipes.encoding import BENCHMARK, SOME_INSTRUCTION, EncodingSpec
 
@@ -30,6 +30,7 @@ def encoder_of_model(
     a checkpoint that is not here.
     """
     from stele.catalogue import read_yaml
+    from stele.catalogue.schema.models import hub_names
     from stele.config.model import parse_config
     from stele.plan.plan import make_plan
 
@@ -44,12 +45,11 @@ def encoder_of_model(
     plan = make_plan(parse_config(config))
 
     # the model, by its key or its hub id, and its checkpoint
-    key_of_id = {model.checkpoint: key for key, model in plan.models.all.items() if model.checkpoint}
-    key = name if name in plan.models.all else key_of_id.get(name)
+    models = plan.models.all
+    key_of_id = {model.checkpoint: key for key, model in models.items() if model.checkpoint}
+    key = name if name in models else key_of_id.get(name)
     if key is None:
-        close = nearest(name, [*plan.models.all, *key_of_id])
-        hint = f" (did you mean {close!r}?)" if close else ""
-        raise SteleError(f"unknown model {name!r}: no folder, no key and no hub id of models.yaml{hint}")
+        raise unknown("model", name, models, "no folder, no key and no hub id of models.yaml", hub_names(models))
     record = Path(plan.models.encoder(key, 0))
     if not record.is_file():
         raise SteleError(f"{name}: its checkpoint is not here yet; get it with `snakemake {record}`")

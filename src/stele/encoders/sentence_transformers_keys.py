@@ -53,10 +53,10 @@ class HubArguments(Strict):
 
 
 class ModelArguments(HubArguments):
-    """Of the model: as what its weights are held and which kernel computes attention changes rounding alone."""
+    """Of the model: which kernel computes attention changes rounding alone; 16 bits would change more than that."""
 
-    dtype: Literal["auto", "float32", "float16", "bfloat16"] | None = None
-    torch_dtype: Literal["auto", "float32", "float16", "bfloat16"] | None = None
+    dtype: Literal["auto", "float32"] | None = None
+    torch_dtype: Literal["auto", "float32"] | None = None
     attn_implementation: Literal["eager", "sdpa", "flash_attention_2", "flash_attention_3"] | None = None
     add_pooling_layer: bool = False  # no module reads the pooler
     low_cpu_mem_usage: Any = None

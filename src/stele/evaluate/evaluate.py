@@ -32,7 +32,7 @@ from stele import catalogue
 from stele.catalogue import read_yaml
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Checkpoint
-from stele.catalogue.schema.models import Model
+from stele.catalogue.schema.models import Model, hub_names
 from stele.catalogue.user_documents import UNDETERMINED
 from stele.cluster.sizes import folder_shape
 from stele.command.arguments import Job, Positional, Some
@@ -142,7 +142,7 @@ def model_of(name_given: str, encoding: dict[str, Any], name: str | None = None)
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", name_given):
         if "/" in name_given:
             raise SteleError(f"{name_given}: no such folder, and no hub id (OWNER/NAME)")
-        raise unknown("model", name_given, known, "no folder, no hub id (OWNER/NAME)")
+        raise unknown("model", name_given, known, "no folder, no hub id (OWNER/NAME)", hub_names(known))
     return _named(name, name_given.partition("/")[2]), _with_encoding({"checkpoint": name_given}, encoding)
 
 

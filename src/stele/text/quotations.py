@@ -146,12 +146,15 @@ _JAPANESE = re.compile(
     | へ(?!え|や) | や(?!は|が|っ|め|さ) | か(?!れ|つて|なり|らだ|ら、|わ|ん|え|くし)
     | から(?!だ) | まで | など | なんて | なんか | なら(?!ば|、) | だ(?!が|から|け|って|れ|ん) | です
     | ばかり | だけ(?!ど) | さえ | しか(?!し) | ほど | くらい | ぐらい | ごと | 等
+    | より[も、] | および | 及び | ならびに
     """,
     re.X,
 )
 _CHINESE = re.compile(
     """
       [的地得之等吗呢吧嗎着著] | 是(?!的|啊|否|呀) | 云云 | 和 | 与 | 與 | 及 | 以及 | 或 | [为為][题題名]
+    | 也(?![许許就有是正没沒不因可好]) | 作[结結答] | [为為](?:口[号號]|主[题題]|标[题題]|開頭|开头)
+    | (?:開頭|开头|结尾|結尾)的
     | 一[词詞语語句书書文说說声聲类類话話曲歌片剧劇字]
     | [这這那](?:[个個句种種样樣本首部段番声聲幅张張类類话話]|一(?!天|年|次|刻))
     | [说說道问問答喊叫写寫称稱](?!明|服|法|起|路|理|题|題|案|号|呼)
@@ -160,7 +163,7 @@ _CHINESE = re.compile(
 )
 _KOREAN = re.compile(
     "이?(?:라고|라는|라며|라면서|란|라니|라던|랬|나|냐고|냐는|자고|자는|다고|다는|다며|다면서)"
-    "|하[고며는]|하였|했|며 |고 |등[의 ]"
+    "|이?라 (?:했|하|한|불)|하[고며는]|하였|했|며 |고 |등[의 ]"
 )
 # words that go on behind a quotation, each whole, or its beginning before *
 _PARTICLES = {
@@ -224,16 +227,21 @@ _FIRST = {
 }
 
 
-def _clause(words: str) -> re.Pattern[str]:
-    """Matches a clause without further signs that ends with one of the words, or is followed by another quotation."""
+# what a clause of saying is followed by behind its comma, beside another quotation: 他说，然后走了
+_AFTERWARDS = {"zh": "|然后|然後|接着|接著|转身|轉身", "ja": "|(?<=[っん][てで]、)"}
+
+
+def _clause(words: str, afterwards: str) -> re.Pattern[str]:
+    """Matches a clause without further signs that ends with one of the words, or that `afterwards` or another quotation
+    follows.
+    """
+    ends = f"\\s*(?:[{_STOPS}]|$)|[,，、]\\s*(?:[{_MARKS}]{afterwards})"
     verbs = "|".join(f"{word[:-1]}[ぁ-ん가-힣]{{0,6}}" if word[-1] == "*" else word for word in words.split())
     begins = r"\b" if verbs.isascii() else ""
-    return re.compile(
-        f"[^{_STOPS}{_MARKS}:：;；،؛]{{0,40}}?{begins}(?:{verbs})(?:\\s*(?:[{_STOPS}]|$)|[,，、]\\s*[{_MARKS}])"
-    )
+    return re.compile(f"[^{_STOPS}{_MARKS}:：;；،؛]{{0,40}}?{begins}(?:{verbs})(?:{ends})")
 
 
-_LAST = {language: _clause(words) for language, words in _SAYING.items()}
+_LAST = {language: _clause(words, _AFTERWARDS.get(language, "")) for language, words in _SAYING.items()}
 _HAN, _HANGUL, _KANA = (re.compile(f"[{letters}]") for letters in ("\u3400-\u9fff", "\uac00-\ud7a3", "\u3041-\u30ff"))
 _CASELESS = re.compile(
     "[\u0530-\u10ff\u1200-\u137f\u1780-\u17ff\uac00-\ud7a3]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -90,6 +91,12 @@ class Model(ModelKeys):
         if self.rm3 and not self.kind:
             raise ValueError("`rm3` expands the queries of a `kind: lexical`")
         return self
+
+
+def hub_names(models: Mapping[str, Model]) -> dict[str, str]:
+    """The hub ids of models, with their owners and without -> the hub id."""
+    ids = [model.checkpoint for model in models.values() if model.checkpoint]
+    return {hub_id.rpartition("/")[2]: hub_id for hub_id in ids} | {hub_id: hub_id for hub_id in ids}
 
 
 def check_standins(values: Facts, where: str) -> None:

@@ -15,9 +15,9 @@ import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-# what stands in a tag before its ">", which no quotation mark hides (MediaWiki's preprocessor): a "<" that begins no
-# tag or stands in quotation marks is text of an attribute
-ATTRIBUTES = r"""(?:[^<>"']++|"[^">]*+(?:"|(?=>))|'[^'>]*+(?:'|(?=>))|["']|<(?![a-zA-Z/!]))*+"""
+# what stands in a tag before its ">", which no quotation mark hides (MediaWiki's preprocessor): a "<" is text of an
+# attribute in quotation marks, where it begins no tag, and behind a letter of a value without them (name=p<a>)
+ATTRIBUTES = r"""(?:[^<>"']++|"[^">]*+(?:"|(?=>))|'[^'>]*+(?:'|(?=>))|["']|(?<=[^\s<>"'])<(?![/!])|<(?![a-zA-Z/!]))*+"""
 
 
 def one_of(names: str) -> str:

@@ -46,18 +46,23 @@ _TORN_TAG = re.compile(
 )
 _VARIANTS = re.compile(r"-\{([^{}]*)\}-")
 _MAGIC_WORD = re.compile(r"__((?:(?!__)\w)+)__")
-# MediaWiki's words of page behaviour and aliases of some languages (languages/messages); those in other scripts are
-# known by their letters, since code has none of those between underscores
-_BEHAVIOUR = """
-    notoc forcetoc toc noeditsection nogallery nonewsectionlink newsectionlink hiddencat expectunusedcategory
-    expectunusedtemplate index noindex staticredirect notitleconvert notc nocontentconvert nocc disambig start end
-    noglobal archivedtalk notalk expected_unconnected_page
+# MediaWiki's words of page behaviour and aliases of some languages (languages/messages, and its extensions
+# Disambiguator, Wikibase, GlobalUserPage and DiscussionTools); those in other scripts are known by their letters, since
+# code has none of those between underscores
+_ANY_CASE = """
+    notoc forcetoc toc noeditsection nogallery notitleconvert notc nocontentconvert nocc archivedtalk notalk
     kein_inhaltsverzeichnis keininhaltsverzeichnis inhaltsverzeichnis_erzwingen inhaltsverzeichnis
-    abschnitte_nicht_bearbeiten keine_galerie indexieren nicht_indexieren versteckte_kategorie wartungskategorie
-    neuer_abschnittslink permanente_weiterleitung
-    aucunsommaire aucunetdm forcersommaire forcertdm sommaire tdm sectionnoneditable aucunegalerie catcachee
+    abschnitte_nicht_bearbeiten keine_galerie keinegalerie
+    aucunsommaire aucunetdm forcersommaire forcertdm sommaire tdm sectionnoneditable aucunegalerie
     sin_tdc notdc no_tdc forzar_tdc forzartdc tdc no_editar_seccion sin_galeria nogaleria forcar_tdc semtdc
-    nienne_indice noindice forzaindice indice geeninhoud inhoud forceerinhoud bezspisu spis wymusspis
+    nienne_indice forzaindice geeninhoud inhoud forceerinhoud bezspisu spis wymusspis
+"""
+_UPPER_CASE = """
+    NEWSECTIONLINK NONEWSECTIONLINK HIDDENCAT EXPECTUNUSEDCATEGORY EXPECTUNUSEDTEMPLATE INDEX NOINDEX STATICREDIRECT
+    DISAMBIG NOGLOBAL EXPECTED_UNCONNECTED_PAGE
+    INDEXIEREN INDIZIEREN NICHT_INDEXIEREN NICHT_INDIZIEREN VERSTECKTE_KATEGORIE WARTUNGSKATEGORIE
+    NEUER_ABSCHNITTSLINK PLUS_LINK KEIN_NEUER_ABSCHNITTSLINK KEIN_PLUS_LINK PERMANENTE_WEITERLEITUNG
+    LIENNOUVELLESECTION AUCUNLIENNOUVELLESECTION CATCACHEE AUCUNINDEX REDIRECTIONSTATIQUE INDICE NOINDICE
 """
 _EXTERNAL = re.compile(  # what it looks ahead for is not there at most brackets, which are those of links
     r"\[(?=[a-z]*:|//)(?:(?:https?|ftps?|git|gopher|ircs?|news|nntp|sftp|ssh|svn|telnet|worldwind)://|//|mailto:|news:|tel:|urn:|geo:|xmpp:)"
@@ -243,8 +248,9 @@ def _moved(positions: list[int], removed: list[tuple[int, int]]) -> list[int]:
 def _shown_of_word(match: re.Match[str]) -> str:
     """Nothing for a magic word; any other, such as `__init__`, is text."""
     word = match.group(1)
-    is_magic = word.lower() in _BEHAVIOUR.split() or (not word.isascii() and not any(map(str.islower, word)))
-    return "" if is_magic else match.group()
+    if not word.isascii():
+        return match.group() if any(map(str.islower, word)) else ""
+    return "" if word in _UPPER_CASE.split() or word.lower() in _ANY_CASE.split() else match.group()
 
 
 def _add_region(regions: list[tuple[int, int]], start: int, end: int) -> None:
