@@ -52,7 +52,8 @@ def check_inputs(arguments: Mapping[str, Any]) -> None:
     """
     for name in arguments.keys() & MADE:
         for path in filter(lambda path: is_users_words(_read(path)), records_among(arguments[name])):
-            raise SteleError(f"--{name} {path}: has no digest, so it describes a dataset; want the record of a job")
+            option = f"--{name.replace('_', '-')}"
+            raise SteleError(f"{option} {path}: has no digest, so it describes a dataset; want the record of a job")
     whole = os.environ.get(VERIFY_WHOLE) == "1"
     paths = {path: None for name, value in arguments.items() if name not in NOT_READ for path in records_among(value)}
     damaged = [damage for path in paths for damage in damages(path, whole, key=str(arguments.get("output")))]
