@@ -9,7 +9,7 @@ import pytest
 from stele.artifacts import integrity, records
 from stele.artifacts.integrity import check_inputs, damages, sampled
 from stele.command import cli
-from stele.errors import Damaged
+from stele.errors import Damaged, SteleError
 from stele.files import digests
 from stele.files.digests import files_digest, folder_facts
 
@@ -152,6 +152,15 @@ def test_a_command_does_not_start_on_what_is_damaged(made, tmp_path, capsys):
     out = tmp_path / "out.json"
     assert cli.main([*COUNT, "--encoder", str(made), "--output", str(out)]) == 1
     assert "small: it is not there" in capsys.readouterr().err and not out.exists()
+
+
+@pytest.mark.parametrize("option", ["encoder", "base", "tokenizer"])
+def test_what_a_user_says_of_a_dataset_is_no_checkpoint(option, tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps({"job": "sources dataset", "labels": []}))
+    check_inputs({"data": f"msm:en={path}"})
+    with pytest.raises(SteleError, match=f"--{option} .*record.json: has no digest, so it describes a dataset"):
+        check_inputs({option: path})
 
 
 def test_the_processes_of_one_command_check_once(made, monkeypatch):

@@ -143,8 +143,9 @@ def test_what_a_user_says_of_data_of_their_own_is_read_and_labelled_for_good(tmp
     path.write_text(json.dumps({"job": "sources dataset", "labels": []}))
     write(tmp_path / "out.json", inputs={"dataset": path})
     assert write(tmp_path / "later.json", inputs={"made": tmp_path / "out.json"})["labels"] == ["record without digest"]
-    for job, more in (("pretrain", {}), ("sources checkpoint", {}), ("sources dataset", {"content": "c"})):
-        path.write_text(json.dumps({"job": job, "labels": [], **more}))
+    of_jobs = [{"content": "c"}, {"metrics": {}}, {"encoding": {}}, {"job": "pretrain"}, {"job": "sources checkpoint"}]
+    for changes in of_jobs:
+        path.write_text(json.dumps({"job": "sources dataset", "labels": [], **changes}))
         with pytest.raises(Damaged, match="no digest of itself"):
             records.read_record(path)
 

@@ -218,6 +218,19 @@ def test_nq_holds_what_dprs_own_loop_holds():
     assert 0.2 < np.mean(hits) < 0.9
 
 
+@pytest.mark.parametrize("metric", ["r@1", "r@2kt", "r_tokenized@2kt"])
+def test_a_guess_is_what_the_rankings_of_other_questions_score(punkt, metric):
+    """By hand: six questions, so that the rankings of all five others are tried; the fifth answer is in no passage."""
+    ranked = [["a"], ["a"], ["b"], ["b"], ["a"], []]
+    answers = [["red"], ["blue"], ["red"], ["blue"], ["green"], ["red", "blue"]]
+    expected = [2 / 5, 2 / 5, 3 / 5, 1 / 5, 0, 1]
+    given = {"texts": {"a": "red", "b": "blue", "c": "red blue green"}, "data": punkt}
+    assert load_metric(metric).guess(case_of(ranked, answers=answers, **given)).tolist() == pytest.approx(expected)
+    if metric != "r@1":  # a question that does not count lends its ranking to none
+        case = case_of([*ranked, ["c"]], answers=[*answers, ["yes"]], **given)
+        assert load_metric(metric).guess(case).tolist() == pytest.approx([*expected, np.nan], nan_ok=True)
+
+
 def test_nq_cuts_count_ranks_and_every_question_counts():
     texts = {f"x{i}": "nothing" for i in range(30)} | {"hit": "Paris"}
     ranked = [[f"x{i}" for i in range(5)] + ["hit"], ["hit"], []]

@@ -158,7 +158,7 @@ def test_a_guess_is_the_mean_over_all_orders_of_the_candidates(metric, judged):
 
 def test_without_the_number_of_candidates_there_is_no_guess():
     case = case_of([["a", "b"]], [{"a": 1}])
-    assert np.isnan(load_metric("mrr@10").guess(case)).all() and load_metric("r@20").guess(case) is None
+    assert np.isnan(load_metric("mrr@10").guess(case)).all()
     assert "guess" not in evaluate(case, {"mrr@10": load_metric("mrr@10")}, "macro").metrics["mrr@10"]
 
 

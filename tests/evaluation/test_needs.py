@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stele.benchmarks.types import QuerySet
+from stele.catalogue import entries
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError
 from stele.evaluation.metric import kinds_of
 from stele.evaluation.metrics import computed_here, load_metric
@@ -48,6 +51,27 @@ def test_a_wrong_cut_is_refused(metric, message):
 def test_data_of_another_kind_are_refused(metric, given, message):
     with pytest.raises(SteleError, match=message):
         score(metric, **given)
+
+
+COUNTS = ("parameters", "statistics")  # benchmarks in name: nothing is scored there
+UNGUESSED = {
+    "alignment": "a distance: lower is better, and nothing is marked at a guess",
+    "uniformity_query": "of one side's vectors, whatever is asked of them",
+    "uniformity_passage": "of one side's vectors, whatever is asked of them",
+}
+SCORES = {name for key, entry in entries(Benchmark).items() if key not in COUNTS for name in entry.metrics}
+
+
+@pytest.mark.parametrize("name", sorted(SCORES | {metric.example for metric in computed_here().values()}))
+def test_every_metric_has_a_guess_or_a_reason_for_none(name):
+    """So no column of noise is marked: what has no guess counts as above it."""
+    metric = load_metric(name)
+    given = {"judgments": JUDGED, "answers": ANSWERED, "predictions": PREDICTED, "vectors": {}}[metric.needs]
+    twice = {key: value if key == "texts" else value * 2 for key, value in given.items()}
+    case = case_of(query_sets=[QuerySet("en", "en", "en")] * 2, **twice)
+    case.candidates, case.memo["word_tokenize"] = {"en": 4}, str.split
+    guess = metric.guess(case)
+    assert (guess is None) is (name in UNGUESSED) and (guess is None or np.isfinite(guess).all())
 
 
 def test_kinds_of_data():

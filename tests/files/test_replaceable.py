@@ -71,6 +71,16 @@ def test_the_commands_are_found():
     assert len(calls) >= 27
 
 
+@pytest.mark.parametrize(
+    "call", [["retrieval", "project"], ["scoring", "count_lengths"], ["tables", "card"]], ids=" ".join
+)
+def test_a_file_of_the_users_is_not_replaced_by_the_record_beside_an_output(call, tmp_path, capsys):
+    (tmp_path / "thesis.json").write_text('{"title": "Thesis"}')
+    before = tree(tmp_path)
+    assert cli.main([*call, "--output", str(tmp_path / ("thesis.md" if "card" in call else "thesis.csv"))]) == 1
+    assert "thesis.json: is no record of ours" in capsys.readouterr().err and tree(tmp_path) == before
+
+
 def test_a_folder_is_replaced_if_it_is_new_empty_or_of_the_same_job_alone(tmp_path):
     made(tmp_path / "new")
     (tmp_path / "empty").mkdir()

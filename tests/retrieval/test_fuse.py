@@ -15,7 +15,7 @@ import pytest
 from recorded import record
 
 from stele.artifacts.run import run_of
-from stele.artifacts.run_files import read_run, write_run
+from stele.artifacts.run_files import collection_size, read_run, write_run
 from stele.benchmarks.reader import BenchmarkReader
 from stele.benchmarks.types import Query, QuerySet
 from stele.errors import SteleError
@@ -58,7 +58,8 @@ def fusing(tmp_path, monkeypatch):
         for kind, hits in (("term", term), ("dense", dense)):
             folder = tmp_path / name / kind
             write_run(folder / "runs/xx.trec.gz", run_of(hits).items(), tag="stele")
-            line += [f"--{kind}", str(record(folder, searches={"xx": {}}, content=kind))]
+            counted = {"passages" if kind == "term" else "documents": 60}
+            line += [f"--{kind}", str(record(folder, searches={"xx": counted}, content=kind))]
         (tmp_path / "data").mkdir(exist_ok=True)
         line += ["--data", f"made:all={record(tmp_path / 'data', content='data')}"]
         fuse.run(job(fuse, [*line, *more, "--output", str(tmp_path / name / "fused/retrieval.json")]))
@@ -249,6 +250,13 @@ def test_ranx_s_weighted_sum_is_the_same():
     for topic in TOPICS:
         documents = fuse.candidates(list(term[topic].items()), list(dense[topic].items()))
         assert dict(fuse.fused(documents, 0.25, 1000)) == pytest.approx(theirs[topic], abs=1e-6)
+
+
+def test_a_fused_run_says_of_how_many_documents_a_guess_would_be(fusing):
+    folder = fusing("a", random_hits(1, 30, 0.0), random_hits(2, 30, 0.0), random_judgments(3))
+    made = json.loads((folder / "retrieval.json").read_text())
+    assert collection_size([made], "xx") == 60
+    assert collection_size([made, {"searches": {"xx": {"passages": 61}}}], "xx") is None
 
 
 def test_a_killed_fusion_starts_anew_with_the_same_bytes(fusing, tmp_path, monkeypatch):

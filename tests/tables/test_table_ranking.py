@@ -1,5 +1,6 @@
 """Best and second-best: on our unrounded numbers, ties all marked, only among what can be compared."""
 
+import pytest
 from rendering import render
 
 from stele.tables.render.formats import to_markdown
@@ -91,6 +92,22 @@ def test_nothing_is_marked_where_no_row_is_above_a_guess_and_a_note_says_so(benc
     assert not ranks and not tests.cells and not tests.untested
     assert "none is marked, in AR (2.0), AVG (2.0)." in page and "**2.8**" not in page and "<ins>" not in page
     assert "bold is best" not in page and "Not tested" not in page
+
+
+@pytest.mark.parametrize(
+    ("metric", "guess"),
+    [
+        ("mrr@100", "a random ranking"),
+        ("r@5kt", "the rankings of other questions"),
+        ("f1", "the answers to other questions"),
+    ],
+)
+def test_the_note_names_the_guess_of_the_metric(bench, metric, guess):
+    at_guess = {"languages": {"ar": 0.02}, "errors": {"ar": 0.01}}
+    for model in ("a", "b"):
+        bench.result(model, {"ar": 0.02}, metric=metric, guess=at_guess)
+    page = render(to_markdown, bench, bench.spec(ROWS, **TABLE, **{"metric: mrr@100": f"metric: {metric}"}))
+    assert f"No row scores above {guess} (score in brackets), so none is marked, in AR (2.0)" in page
 
 
 def test_one_row_above_the_guess_marks_the_column(bench):

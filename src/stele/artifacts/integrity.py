@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stele.artifacts.record_shape import MANIFEST, SEAL, rebuild, seal_problem
+from stele.artifacts.record_shape import MANIFEST, SEAL, is_users_words, rebuild, seal_problem
 from stele.artifacts.records import Record
-from stele.errors import Damaged
+from stele.errors import Damaged, SteleError
 from stele.files.atomic import MARK, RECORD
 from stele.files.digests import BLOCKS, WHOLE, FileFacts, block_digest, digest, files_digest, sha256
 from stele.files.reading import read_note
@@ -26,6 +26,11 @@ LARGEST_RECORD = 256 << 20  # bytes; more is a user's JSON, not to be read twice
 DRAWN = 6  # parts of a large file that are checked besides both ends
 # no inputs: what is written, and the mirrors, whose files are checked one by one as they are taken
 NOT_READ = ("output", "output_dir", "state", "results_dir", "manifest", "mirrors")
+# what jobs make, and no user describes by hand
+MADE = (
+    "base", "calibration", "dense", "encoder", "encoders", "generator", "negatives", "page_entities", "term",
+    "tokenizer", "verdict",
+)  # fmt: skip
 
 
 class Damage(NamedTuple):
@@ -41,7 +46,14 @@ class Damage(NamedTuple):
 
 
 def check_inputs(arguments: Mapping[str, Any]) -> None:
-    """Raises an error where a record among a command's arguments, or a file that belongs to one, is damaged."""
+    """Raises an error where a record among a command's arguments, or a file that belongs to one, is damaged.
+
+    So it does where a record that a user wrote about a dataset stands in the place of what a job makes.
+    """
+    for name in arguments.keys() & MADE:
+        for path in filter(lambda path: is_users_words(_read(path)), records_among(arguments[name])):
+            option = f"--{name.replace('_', '-')}"
+            raise SteleError(f"{option} {path}: has no digest, so it describes a dataset; want the record of a job")
     whole = os.environ.get(VERIFY_WHOLE) == "1"
     paths = {path: None for name, value in arguments.items() if name not in NOT_READ for path in records_among(value)}
     damaged = [damage for path in paths for damage in damages(path, whole, key=str(arguments.get("output")))]

@@ -25,6 +25,9 @@ NO_DIGEST = "record without digest"  # the label of what comes from data that on
 MANIFEST = "manifest.json"
 ABOVE = 5  # folders from a file of results to that of its manifest, at most
 WHOLE = frozenset({"job", "labels"})  # every record has them
+OF_DATASET = "sources dataset"
+# the keys of what a user writes by hand about a dataset
+USERS_KEYS = WHOLE | {"dataset", "part", "version", "languages", "title", "licence", "origin", "counts"}
 
 
 def _is_text(value: Any) -> bool:
@@ -96,12 +99,15 @@ def seal_problem(record: Mapping[str, Any], path: Path) -> str | None:
         return None if record[SEAL] == written else "not as it was written (its digest is another)"
     if is_users_words(record) or _is_listed(path):
         return None
-    return "has no digest of itself, so it was changed, or is of an earlier version"
+    problem = "has no digest of itself, so it was changed, or is of an earlier version"
+    if record["job"] != OF_DATASET:
+        return problem
+    return f"{problem}; what you write about data of your own holds only the keys {', '.join(sorted(USERS_KEYS))}"
 
 
 def is_users_words(record: Mapping[str, Any]) -> bool:
     """Whether a record only says that there is a dataset, as a user writes it by hand; ours list files and digests."""
-    return record.get("job") == "sources dataset" and not {SEAL, "content", "files", "outputs"} & record.keys()
+    return record.get("job") == OF_DATASET and WHOLE <= record.keys() <= USERS_KEYS
 
 
 def _is_listed(path: Path) -> bool:

@@ -128,6 +128,14 @@ def runs_of(record: Mapping, folder: Path) -> dict[str, Path]:
     return {name: folder / "runs" / relative(f"{name}.trec.gz", f"{folder}: searches") for name in record["searches"]}
 
 
+def collection_size(records: Iterable[Mapping], name: str) -> int | None:
+    """How many passages the search of that name looked at in some records; None where they do not say or differ."""
+    searches = [record.get("searches", {}).get(name, {}) for record in records]
+    counts = {facts.get("passages", facts.get("documents")) for facts in searches}
+    (count,) = counts if len(counts) == 1 else (None,)
+    return count if isinstance(count, int) else None
+
+
 RANX_COLUMNS = ("q_id", "doc_id", "score")
 
 

@@ -130,6 +130,16 @@ def record_beside(job: str, folders: Sequence[str], *files: str) -> AfterValidat
     return AfterValidator(check)
 
 
+def record_as_json(job: str) -> AfterValidator:
+    """A file that `job` writes with its record beside it, as .json: refused before the work if that is another's."""
+
+    def check(file: Path) -> Path:
+        check_record(file.with_suffix(".json"), job)
+        return file
+
+    return AfterValidator(check)
+
+
 Positional = Annotated[T, POSITIONAL]  # such fields stand before the others
 Some = Annotated[tuple[T, ...], Parameter(consume_multiple=1)]  # at least one
 Whole = Annotated[int, _read(whole)]

@@ -2,22 +2,22 @@
 
 Of rankings: all orders of a query's candidates are equally likely. `relevant` are the relevances of its relevant
 passages, which are all among the `candidates` (their number), and `cut` is the number of ranks that count. Where a
-search does not say how many candidates it had, the guess is unknown (NaN). Of answers: the answers to other questions.
+search does not say how many candidates it had, the guess is unknown (NaN). Where answers are judged, in predictions or
+in passages: what the system gave to other questions.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from stele.evaluation.metric import Case
 
-T = TypeVar("T")
 Expected = Callable[[int, Sequence[int], int], float]
-SHIFTS = 5  # other questions whose answers are tried
+SHIFTS = 5  # other questions whose outputs are tried
 
 
 def by_query(case: Case, expected: Expected, cut: int) -> np.ndarray:
@@ -35,23 +35,24 @@ def by_query(case: Case, expected: Expected, cut: int) -> np.ndarray:
     return guesses
 
 
-def by_others(case: Case, predictions: Sequence[T], score: Callable[[Sequence[T]], np.ndarray]) -> np.ndarray:
-    """float64 [rows]: the mean score of the predictions for SHIFTS other questions of each question's query set.
+def by_others(case: Case, counts: Callable[[int], bool], score: Callable[[Sequence[int]], np.ndarray]) -> np.ndarray:
+    """float64 [rows]: the mean score of each question with the outputs for SHIFTS others of its query set.
 
-    `score` gives float64 [rows] for predictions in the order of the queries. The other questions stand evenly spaced
-    from each question on, as neighbours ask about one paragraph. A question without another one has no guess (NaN).
+    `score` gives float64 [rows] where the question of row i has the system's output for that of row `sources[i]`;
+    `counts` says whether a row's question counts: no other one is scored or lends its output. The others stand evenly
+    spaced from each question on, as neighbours ask about one paragraph. A question without another has no guess (NaN).
     """
+    row_sets = [np.array([row for row in rows if counts(row)], dtype=int) for rows in case.rows_of.values()]
     scores = []
     for number in range(1, SHIFTS + 1):
-        others: list[T] = []
-        for rows in case.rows_of.values():
-            shift = max(1, number * len(rows) // (SHIFTS + 1))
-            others += predictions[rows.start + shift : rows.stop] + predictions[rows.start : rows.start + shift]
-        scores.append(score(others))
+        sources = np.arange(len(case.queries))
+        for rows in row_sets:
+            sources[rows] = np.roll(rows, -max(1, number * len(rows) // (SHIFTS + 1)))
+        scores.append(score(sources.tolist()))
     guesses = np.mean(scores, axis=0)
-    for rows in case.rows_of.values():
+    for rows in row_sets:
         if len(rows) == 1:
-            guesses[rows.start] = np.nan
+            guesses[rows] = np.nan
     return guesses
 
 

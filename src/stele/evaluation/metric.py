@@ -89,12 +89,13 @@ class Metric(ABC):
 
     A subclass says what it is called, with a cut if it has one (`example`: "mrr@100", "r@2kt", "accuracy"), and which
     kind of data it needs (a key of KINDS), and defines `evaluate`. `finish` turns a mean over queries into the metric's
-    value, where that is not the mean itself.
+    value, where that is not the mean itself. `guessed` is what `guess` scores, in a reader's words.
     """
 
     example: ClassVar[str] = ""
     needs: ClassVar[str] = "judgments"
     finish: ClassVar[Callable[[float], float] | None] = None
+    guessed: ClassVar[str] = "a random ranking"
 
     def __init__(self, cut: str = "") -> None:
         self.cut = cut

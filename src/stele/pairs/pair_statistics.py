@@ -35,6 +35,9 @@ FIRST = ("recipe", "method", "part")
 OF_TEXTS = "pairs knowledge_pairs"  # the job whose pairs can be compared with others'
 JOBS = (OF_TEXTS, "pairs section_pairs")
 
+TITLE = "Pairs mined from the knowledge bases"  # by which the page and the map are known as made here
+BEGINNING = 4096  # bytes of a file that hold its title
+
 Row = dict[str, Any]
 
 
@@ -42,13 +45,17 @@ class PairStatistics(Job):
     pairs: Some[str]
     """RECIPE=RECORD of each, of `pairs knowledge_pairs` or `pairs section_pairs`."""
     output: Path
-    """file.csv; .md and .svg stand beside it."""
+    """file.csv; .md and .svg stand beside it, where no others are."""
 
 
 def run(args: PairStatistics) -> None:
-    """Writes the three files; raises SteleError for records of other jobs, and for parts given twice."""
+    """Writes the three files; raises SteleError for records of other jobs, parts given twice and files of others."""
     if args.output.suffix != ".csv":
         raise SteleError(f"--output {args.output}: want a name that ends in .csv")
+    page, heat_map = args.output.with_suffix(".md"), args.output.with_suffix(".svg")
+    for path in (page, heat_map):
+        if path.exists() and not is_made_here(path):
+            raise SteleError(f"{path}: is there, and is none of this command; give --output another name")
     # the records by recipe and part
     made: dict[tuple[str, str], dict[str, Any]] = {}
     paths: dict[tuple[str, str], Path] = {}
@@ -70,12 +77,18 @@ def run(args: PairStatistics) -> None:
         write_csv(handle, [names, *([row.get(name, "") for name in names] for row in (*languages, *parts))])
     # the page and the heat map
     labels = sorted({label for record in made.values() for label in record["labels"]})
-    with atomic_file(args.output.with_suffix(".md")) as handle:
+    with atomic_file(page) as handle:
         handle.write(markdown(languages, parts, labels))
     counts = {(row["method"], row["part"]): row["pairs"] for row in parts if row["recipe"] == row["method"]}
     picture = draw([row["part"] for row in languages], counts, labels)
-    save_figure(picture, args.output.with_suffix(".svg"), "Pairs mined from the knowledge bases")
+    save_figure(picture, heat_map, TITLE)
     log.info("%d languages, %d parts: %d pairs", len(languages), len(parts), sum(row["pairs"] for row in parts))
+
+
+def is_made_here(path: Path) -> bool:
+    """Whether a file has the title that this command gives its page (in the first line) or its map (a tag)."""
+    beginning = path.read_bytes()[:BEGINNING].decode(errors="replace") if path.is_file() else ""
+    return beginning.startswith(f"# {TITLE}\n") or f"<dc:title>{TITLE}</dc:title>" in beginning
 
 
 def language_rows(made: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Row]:
@@ -122,7 +135,7 @@ def columns(rows: Sequence[Row]) -> list[str]:
 
 def markdown(languages: Sequence[Row], parts: Sequence[Row], labels: Sequence[str]) -> str:
     """The table as a page: the languages, then each recipe with its sum."""
-    text = ["# Pairs mined from the knowledge bases\n"]
+    text = [f"# {TITLE}\n"]
     if labels:
         text.append(f"{', '.join(labels)}\n")
     ilk = {row["part"]: row["candidates"] for row in parts if row["recipe"] == row["method"] == "ilk"}

@@ -21,7 +21,7 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.run import Hits, Run, run_of
-from stele.artifacts.run_files import read_run, runs_of, write_run
+from stele.artifacts.run_files import collection_size, read_run, runs_of, write_run
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
@@ -69,7 +69,8 @@ def run(args: Fuse) -> None:
     benchmark = load_reader(args.benchmark, RetrievalReader)
     data_inputs = data_records(args.data)
     data = data_folders(data_inputs)
-    term, dense = (runs_of(records.read_record(path), path.parent) for path in (args.term, args.dense))
+    searched = [records.read_record(path) for path in (args.term, args.dense)]
+    term, dense = (runs_of(*pair) for pair in zip(searched, (args.term.parent, args.dense.parent), strict=True))
     folder, table = args.output.parent / "runs", args.output.parent / "alpha.csv"
     searches: dict[str, Any] = {}
     rows: list[tuple] = []
@@ -95,6 +96,7 @@ def run(args: Fuse) -> None:
             searches[name] = {
                 "language": query_set.language,
                 "pool": query_set.collection,
+                "documents": collection_size(searched, name),  # of which a random ranking would be
                 "queries": len(topics),
                 "judged_queries": len(judged),
                 "alphas": [float(ALPHAS[fold.chosen]) for fold in folds],

@@ -19,7 +19,7 @@ from stele.benchmarks import tatoeba
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.tatoeba import Tatoeba
 from stele.benchmarks.types import QuerySet
-from stele.command.arguments import Datasets, ends_in
+from stele.command.arguments import Datasets, ends_in, record_as_json
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import file_facts
@@ -30,6 +30,7 @@ from stele.retrieval.dense.encoder_arguments import (
     load_given_encoder,
 )
 
+JOB = "project"
 PAIRS = 1_000  # as many as CCP draws, and as the files of Tatoeba hold at most
 
 
@@ -37,7 +38,7 @@ class Project(CalibratedJob):
     language: str
     """The language that is paired with English."""
     data: Datasets
-    output: Annotated[Path, ends_in(".csv")]
+    output: Annotated[Path, ends_in(".csv"), record_as_json(JOB)]
     """projection_{language}.csv; the record as .json."""
 
 
@@ -62,7 +63,7 @@ def run(args: Project) -> None:
     facts = file_facts(args.output)
     records.write_record(
         args.output.with_suffix(".json"),
-        job="project",
+        job=JOB,
         inputs={"encoder": args.encoder, **transforms.inputs, **data},
         clock=clock,
         language=args.language,

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from stele.artifacts import records
 from stele.benchmarks.arguments import data_folders, data_records
-from stele.command.arguments import Datasets, Job, Record, ends_in
+from stele.command.arguments import Datasets, Job, Record, ends_in, record_as_json
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import file_facts
@@ -22,6 +22,7 @@ from stele.files.formats import write_csv
 from stele.progress import track
 from stele.scoring.statistics import load_counts
 
+JOB = "count lengths"
 BATCH = 1000  # documents tokenised at once
 
 
@@ -33,7 +34,7 @@ class CountLengths(Job):
     data: Datasets
     tokenizer: Record
     """record.json of the checkpoint."""
-    output: Annotated[Path, ends_in(".csv")]
+    output: Annotated[Path, ends_in(".csv"), record_as_json(JOB)]
     """Its record is beside it, .json."""
 
 
@@ -57,7 +58,7 @@ def run(args: CountLengths) -> None:
     facts = file_facts(args.output)
     records.write_record(
         args.output.with_suffix(".json"),
-        job="count lengths",
+        job=JOB,
         inputs={"tokenizer": args.tokenizer, **data},
         clock=clock,
         dataset=args.dataset,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated
 
 from stele.artifacts import records
-from stele.command.arguments import Job, Some, ends_in
+from stele.command.arguments import Job, Some, ends_in, record_as_json
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
 from stele.files.paths import read_stamp
@@ -21,6 +21,7 @@ from stele.tables.render.card import cells, make_card, to_html, to_markdown
 from stele.tables.render.card_sources import read
 
 FORMATS = {".md": to_markdown, ".html": to_html}
+JOB = "card"
 
 
 class Card(Job):
@@ -28,7 +29,7 @@ class Card(Job):
     """Results of one seed of one model."""
     user_data: tuple[str, ...] = ()
     """Taken from the user's folders."""
-    output: Some[Annotated[Path, ends_in(*FORMATS)]]
+    output: Some[Annotated[Path, ends_in(*FORMATS), record_as_json(JOB)]]
     """The card, as .md or .html."""
 
 
@@ -42,7 +43,7 @@ def run(args: Card) -> None:
             handle.write(FORMATS[path.suffix](card))
     records.write_record(
         args.output[0].with_suffix(".json"),
-        job="card",
+        job=JOB,
         inputs={entry.result.benchmark: path for entry, path in zip(evaluated, args.results, strict=True)},
         clock=clock,
         model=evaluated[0].result.model,

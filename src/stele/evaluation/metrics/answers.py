@@ -50,6 +50,7 @@ class AnswerMetric(Metric):
     """A prediction compared with each gold answer."""
 
     needs = "predictions"
+    guessed = "the answers to other questions"
 
     def evaluate(self, case: Case) -> np.ndarray:
         return self._best(*self.tokenized(case))
@@ -60,7 +61,9 @@ class AnswerMetric(Metric):
         Their paragraphs are in the same language.
         """
         predictions, gold = self.tokenized(case)
-        return guess.by_others(case, predictions, lambda others: self._best(others, gold))
+        return guess.by_others(
+            case, lambda row: True, lambda sources: self._best([predictions[row] for row in sources], gold)
+        )
 
     @abstractmethod
     def tokenized(self, case: Case) -> Tokenized:

@@ -14,7 +14,8 @@ version counts too: 3.10.4 parts "bar—baz" at the dash, 3.5 does not; the lock
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +24,7 @@ import numpy as np
 from stele.benchmarks._files import open_text
 from stele.benchmarks.types import Data
 from stele.errors import SteleError
+from stele.evaluation import guess
 from stele.evaluation.metric import Case, Metric
 from stele.files.reading import reading
 
@@ -33,7 +35,29 @@ _END = "\0"  # a control character, so in no token
 Tokenize = Callable[[str], list[str]]
 
 
-class AnswerRecall(Metric):
+class PassageMetric(Metric):
+    """Whether the ranked passages hold an answer; a guess is the passages ranked for other questions."""
+
+    needs = "answers"
+    guessed = "the rankings of other questions"
+
+    def evaluate(self, case: Case) -> np.ndarray:
+        return self.score(case, range(len(case.queries)))
+
+    def guess(self, case: Case) -> np.ndarray:
+        """float64 [rows]: the score of the rankings of other questions of the query set."""
+        return guess.by_others(case, lambda row: self.counts(case, row), lambda sources: self.score(case, sources))
+
+    def counts(self, case: Case, row: int) -> bool:
+        """Whether the question of a row counts."""
+        return True
+
+    @abstractmethod
+    def score(self, case: Case, sources: Sequence[int]) -> np.ndarray:
+        """float64 [rows]: the value of the question of each row i with the ranking of the question of `sources[i]`."""
+
+
+class AnswerRecall(PassageMetric):
     """r@k of open-domain question answering: 1 if one of the first k passages holds an answer (DPR's `has_answer`).
 
     Source: facebookresearch/DPR a31212d dpr/data/qa_validation.py with match type "string", and its SimpleTokenizer
@@ -43,11 +67,11 @@ class AnswerRecall(Metric):
     """
 
     example = "r@20"
-    needs = "answers"
 
-    def evaluate(self, case: Case) -> np.ndarray:
+    def score(self, case: Case, sources: Sequence[int]) -> np.ndarray:
         ranks = case.cached(
-            "first answer", lambda: np.array([_first_rank(case, row) for row in range(len(case.queries))])
+            ("first answer", *sources),
+            lambda: np.array([_first_rank(case, row, source) for row, source in enumerate(sources)]),
         )
         return (ranks <= int(self.cut)).astype(np.float64)
 
@@ -73,17 +97,17 @@ def _joined(text: str) -> str:
     return _END + "".join(token + _END for token in tokens(text))
 
 
-def _first_rank(case: Case, row: int) -> float:
-    """The rank (from 1) of the first passage that holds an answer, else infinity."""
+def _first_rank(case: Case, row: int, source: int) -> float:
+    """The rank (from 1) of the first passage of `source`'s ranking that holds an answer to `row`, else infinity."""
     answers, collection = [_joined(answer) for answer in case.answers[row]], case.query_sets[row].collection
-    for rank, name in enumerate(case.ranking(row), start=1):
+    for rank, name in enumerate(case.ranking(source), start=1):
         text = case.cached(("tokens", collection, name), lambda key=(collection, name): _joined(case.texts()[key]))
         if any(answer in text for answer in answers):
             return rank
     return np.inf
 
 
-class TokenRecall(Metric):
+class TokenRecall(PassageMetric):
     """r@nkt of XOR-Retrieve: 1 if an answer is found within the first n thousand tokens of the retrieved passages.
 
     An answer is found when it is a substring of them, as it stands: case, accents and punctuation count, and the answer
@@ -92,31 +116,28 @@ class TokenRecall(Metric):
     """
 
     example = "r@2kt"
-    needs = "answers"
 
-    def evaluate(self, case: Case) -> np.ndarray:
+    def counts(self, case: Case, row: int) -> bool:
+        return bool(span_answers(case, row))
+
+    def score(self, case: Case, sources: Sequence[int]) -> np.ndarray:
         values = np.full(len(case.queries), np.nan)
-        for row in range(len(values)):
-            if answers := span_answers(case, row):
-                text = first_tokens(case, row, self.cut)
-                values[row] = any(form in text for form in self.forms(case, answers))
+        for row, source in enumerate(sources):
+            if self.counts(case, row):
+                text = first_tokens(case, source, self.cut)
+                values[row] = any(form in text for form in self.forms(case, row))
         return values
 
-    def forms(self, case: Case, answers: list[str]) -> set[str]:
+    def forms(self, case: Case, row: int) -> Collection[str]:
         """The strings that are looked for."""
-        return {*answers}
+        return span_answers(case, row)
 
     def notes(self, case: Case) -> dict[str, int]:
         """How many counted questions have no answer that stays whole when a text around it is tokenised.
 
         The text is `x ANSWER y`; the neighbours of an answer in a passage can differ, so the count is an estimate.
         """
-        tokenize, number = tokenizer(case), 0
-        for row in range(len(case.queries)):
-            answers = span_answers(case, row)
-            if answers and all(answer not in " ".join(tokenize(f"x {answer} y")) for answer in answers):
-                number += 1
-        return {"never_found_by_the_official_rule": number}
+        return {"never_found_by_the_official_rule": case.cached("never found", lambda: _never_found(case))}
 
 
 class TokenizedTokenRecall(TokenRecall):
@@ -129,14 +150,27 @@ class TokenizedTokenRecall(TokenRecall):
 
     example = "r_tokenized@2kt"
 
-    def forms(self, case: Case, answers: list[str]) -> set[str]:
-        tokenize = tokenizer(case)
-        # an answer of white space has no token, and nothing would be found everywhere
-        tokenized = filter(None, (" ".join(tokenize(answer)) for answer in answers))
-        return {*answers, *tokenized}
+    def forms(self, case: Case, row: int) -> Collection[str]:
+        return case.cached(("forms", row), lambda: _forms(case, span_answers(case, row)))
 
     def notes(self, case: Case) -> dict[str, int]:
         return {}
+
+
+def _never_found(case: Case) -> int:
+    tokenize, number = tokenizer(case), 0
+    for row in range(len(case.queries)):
+        answers = span_answers(case, row)
+        if answers and all(answer not in " ".join(tokenize(f"x {answer} y")) for answer in answers):
+            number += 1
+    return number
+
+
+def _forms(case: Case, answers: list[str]) -> set[str]:
+    tokenize = tokenizer(case)
+    # an answer of white space has no token, and nothing would be found everywhere
+    tokenized = filter(None, (" ".join(tokenize(answer)) for answer in answers))
+    return {*answers, *tokenized}
 
 
 def tokenizer(case: Case) -> Tokenize:

@@ -10,6 +10,7 @@ import numpy as np
 
 from stele import catalogue
 from stele.artifacts.run import Run, merged, without
+from stele.artifacts.run_files import collection_size
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import BenchmarkReader
 from stele.benchmarks.types import Data, QuerySet
@@ -155,7 +156,7 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
             logger.info(
                 "%s: %d retrieved documents are no hits: the query itself, or excluded", query_set.name, dropped
             )
-        if candidates := _candidates(outputs, query_set):
+        if candidates := collection_size((output.record for _, output in outputs), query_set.name):
             case.candidates[query_set.name] = candidates
         case.missing[query_set.name] = sum(query not in run for query in right)
         if len(rights) > 1 and right and case.missing[query_set.name] == len(right):
@@ -169,14 +170,6 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
         case.texts_of = lambda collection, names: {name: texts[name] for name in names}
     elif benchmark.SCORED_BY == "answers":
         case.texts_of = lambda collection, names: benchmark.texts(case.data, collection, names)
-
-
-def _candidates(outputs, query_set: QuerySet) -> int | None:
-    """How many passages a query set was searched in, by the records of its searches; None where they do not say."""
-    searches = [output.record.get("searches", {}).get(query_set.name, {}) for _, output in outputs]
-    counts = {facts.get("passages", facts.get("documents")) for facts in searches}
-    (count,) = counts if len(counts) == 1 else (None,)
-    return count if isinstance(count, int) else None
 
 
 def _left_out(name: str, data: Data, query_set: QuerySet, run: Run, where: str) -> dict[str, frozenset[str]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import statistics
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from stele.evaluation.metrics import load_metric
 from stele.papers.table import Table
 from stele.papers.table_parts import Footnote
 from stele.tables.render import published, reasons
@@ -247,16 +249,17 @@ def _ranks(cells: Sequence[Cell], ours: Sequence[Box]) -> Iterator[str]:
 
 
 def _unmarked(cells: Sequence[Cell]) -> Iterator[str]:
-    """The columns in which no row scores above a random ranking."""
-    sets = {}
+    """The columns in which no row scores above a guess, by what their metrics' guesses are."""
+    sets = defaultdict(dict)
     for comparable in at_guess(cells):
         cell = comparable[0]
         group = cell.group.label if cell.table.compare == "group" else ""
         place = " ".join(filter(None, (group, cell.line.label, cell.column.group, cell.column.header)))
-        sets[place] = numbers.ours(statistics.fmean(cell.outcome.guess[0] for cell in comparable), cell.report)
-    if sets:
-        listed = ", ".join(f"{place} ({guess})" for place, guess in sets.items())
-        yield f"No row scores above a random ranking (its score is in brackets), so none is marked, in {listed}."
+        guessed = load_metric(cell.reference.metric).guessed
+        sets[guessed][place] = numbers.ours(statistics.fmean(cell.outcome.guess[0] for cell in comparable), cell.report)
+    for guessed, places in sets.items():
+        listed = ", ".join(f"{place} ({guess})" for place, guess in places.items())
+        yield f"No row scores above {guessed} (score in brackets), so none is marked, in {listed}."
 
 
 def _failed(cells: Sequence[Cell]) -> str:
