@@ -125,6 +125,9 @@ def test_comparable_within_the_bar(tmp_path):
     assert judged(tmp_path, **near).verdict == "holds"  # 62.3 and 61.3: 1.0 is within the bar
     opposite = {"left": cells(["all/ours/recall/ar", "all/ours/recall/th"]), "right": cells("all/other/recall/??")}
     assert judged(tmp_path, kind="comparable", **opposite).verdict == "fails"  # +5 and -1
+    everywhere = {"left": cells("all/ours/recall/*"), "right": cells("all/other/recall/*")}
+    assert judged(tmp_path, kind="comparable", **everywhere).verdict == "fails"  # beside an average within the bar
+    assert "by language from -1 to +5" in judged(tmp_path, **near).reason
 
 
 def test_significant_is_what_the_table_marks(tmp_path):

@@ -230,9 +230,43 @@ def test_significant_in_most_seeds(p_values, differences, wanted):
     shown = Estimate(5.0 * sum(differences), (), len(p_values))
     finding = findings.significant([*zip(p_values, differences, strict=True)], shown)
     verdict = judge(Case(finding, BAR))
-    assert (verdict.state, verdict.interval) == (wanted, None)
+    assert verdict.state == wanted and verdict.interval == (shown.mean, shown.mean)
     half = judge_family([Case(finding, BAR), Case(None, BAR)], "holm")[0]
     assert half.level == 0.025 and (half.state == "undecided" or verdict.p <= 0.025)
+
+
+@pytest.mark.parametrize(
+    ("mean", "p", "wanted"),
+    [
+        (0.1, 0.5, "supported"),
+        (0.3, 0.001, "undecided"),  # significant, by less than the bar
+        (3.0, 0.001, "reversed"),
+        (-3.0, 0.001, "reversed"),
+        (3.0, 0.2, "undecided"),  # nobody saw it, and it is not small
+    ],
+)
+def test_what_is_claimed_not_to_be_significant_has_a_bar_and_a_family(mean, p, wanted):
+    shown = Estimate(mean, (Part(0.01, 4, 5),), 5)
+    case = Case(findings.not_significant([(p, mean)] * 5, shown, 1.0), 1.0)
+    verdict = judge_family([case, Case(None, 1.0)], "holm")[0]
+    assert (verdict.state, verdict.level, verdict.mean) == (wanted, 0.025, mean)
+
+
+def test_a_count_of_wins_asks_for_the_bar_and_for_certainty():
+    """Three are sure and large; the fourth decides whether it is four."""
+    large, small = (Estimate(mean, (Part(0.01, 4, 5),), 5) for mean in (5.0, 0.4))
+    fourth = {
+        "supported": small,
+        "undecided": small.reversed,  # behind by less than the bar
+        "reversed": large.reversed,
+    }
+    for state, of_fourth in fourth.items():
+        cells = [{"rival": each} for each in (large, large, large, of_fourth)]
+        assert findings.count_above(cells, 1.0, 4).state == state, state
+    unsure = [{"rival": each} for each in (large, large, large, Estimate(-5.0, (Part(25.0, 4, 5),), 5))]
+    assert findings.count_above(unsure, 1.0, 4).state == "undecided"
+    ahead = findings.count_above([{"rival": large}] * 3 + [{"rival": small}], 1.0, 3)
+    assert (ahead.state, ahead.reason) == ("undecided", "4, claimed 3; 1 by less than the bar")
 
 
 def test_what_is_not_known_may_decide_a_count():

@@ -111,6 +111,21 @@ def test_claims_on_one_comparison_are_one_finding(tmp_path):
     assert [one.same_as for one in judged] == ["best", "", ""]
 
 
+def test_what_is_reversed_by_different_rivals_is_two_findings(tmp_path):
+    """Best is behind xlmr by most; a gain over it is the same finding, one over mbert is another."""
+    folder = write_results(tmp_path / "results", {"mbert": 0.05, "msm": 0.0, "xlmr": 0.15}, **QUIET)
+    gain = {"kind": "greater", "left": cells("all/ours/mrr/avg")}
+    claims = [
+        BEST | {"key": "best"},
+        gain | {"key": "over_base", "right": cells("all/base/mrr/avg")},
+        gain | {"key": "over_other", "right": cells("all/other/mrr/avg")},
+    ]
+    judged = judge_paper(write_paper(tmp_path, claims), runs_of(folder, 1))
+    assert {one.verdict.state for one in judged} == {"reversed"} and judged[0].verdict.rival in ("base", "other")
+    decides, differs = ("over_base", "over_other") if judged[0].verdict.rival == "base" else ("over_other", "over_base")
+    assert {one.claim.key: one.same_as for one in judged} == {"best": "", decides: "best", differs: ""}
+
+
 @pytest.mark.parametrize("quantifier", ["average", "all"])
 def test_ten_more_and_ten_less_is_neither_no_effect_nor_comparable(judged, quantifier):
     opposite = {"mbert": 0.0, "msm": {"ar": 0.1, "sw": -0.1, "th": 0.0}, "xlmr": 0.0}
@@ -121,19 +136,64 @@ def test_ten_more_and_ten_less_is_neither_no_effect_nor_comparable(judged, quant
     assert judged(claim | {"kind": "comparable"}, EQUAL, **QUIET).verdict.state == "supported"
 
 
-def test_alike_at_the_ceiling_is_no_evidence(tmp_path):
+@pytest.mark.parametrize("columns", ["avg", "*"])
+def test_an_average_is_alike_only_where_its_languages_are(judged, columns):
+    opposite = {"mbert": 0.0, "msm": {"ar": 0.1, "sw": -0.1, "th": 0.0}, "xlmr": 0.0}
+    sides = {"left": cells(f"all/ours/mrr/{columns}"), "right": cells(f"all/base/mrr/{columns}")}
+    alike = {"kind": "comparable", **sides}
+    verdict = judged(alike, opposite, **QUIET).verdict
+    assert verdict.state == ("undecided" if columns == "avg" else "reversed")
+    assert columns != "avg" or "by language from -9.96 to +10.1" in verdict.reason
+    assert judged(alike, EQUAL, **QUIET).verdict.state == "supported"
+    for kind in ("greater", "best"):
+        verdict = judged({"kind": kind, **sides}, opposite, **QUIET).verdict
+        assert verdict.state == "undecided" and "in each part not for sure" in verdict.reason, kind
+
+
+def test_languages_that_differ_and_cancel_are_not_no_effect(judged):
+    """+1.2, -.9 and -.3: none is reversed, the average is nothing, and Arabic is outside the bar."""
+    cancel = {"mbert": 0.0, "msm": {"ar": 0.012, "sw": -0.009, "th": -0.003}}
+    claim = GREATER | {"quantifier": "each_language"}
+    assert judged(claim, cancel, **QUIET).verdict.state == "undecided"
+    assert judged(claim, EQUAL, **QUIET).verdict.state == "no effect"
+
+
+def test_a_trend_has_no_effect_where_each_of_its_steps_has_none(judged):
+    points = [{"figure": 3, "at": f"ar/ours/{at}"} for at in (0, 5, 10)]
+    rising = {"kind": "trend", "points": points, "shape": "rising"}
+    assert judged(rising, EQUAL, **QUIET).verdict.state == "no effect"
+    verdict = judged(rising, EQUAL | {"xlmr": 0.0095}, **QUIET).verdict  # there and back
+    assert verdict.state == "undecided" and "in each part not for sure" in verdict.reason
+
+
+@pytest.mark.parametrize("shape", ["rising", "falling", "peak"])
+def test_a_trend_at_the_ceiling_is_no_evidence(tmp_path, shape):
+    _write_at_the_ceiling(tmp_path / "results", {"mbert": 0, "xlmr": 0, "msm": 1})
+    points = [{"figure": 3, "at": f"ar/ours/{at}"} for at in (0, 5, 10)]
+    verdict = _judge(tmp_path, {"kind": "trend", "points": points, "shape": shape})
+    assert verdict.state == "undecided" and "of the ceiling" in verdict.reason
+
+
+@pytest.mark.parametrize("quantifier", ["average", "all", "most", "each_language"])
+def test_alike_at_the_ceiling_is_no_evidence(tmp_path, quantifier):
     """99.97 against 100: at the top of the scale nothing could differ by a point."""
-    for model, missed in (("mbert", 0), ("msm", 1)):
+    _write_at_the_ceiling(tmp_path / "results", {"mbert": 0, "msm": 1})
+    arabic = {"left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar"), "quantifier": quantifier}
+    for kind in ("greater", "comparable"):
+        verdict = _judge(tmp_path, {"kind": kind, **arabic})
+        assert verdict.state == "undecided" and "within 1 of the ceiling" in verdict.reason, kind
+    value = {"kind": "greater", "left": arabic["left"], "value": 99.95, "quantifier": quantifier}
+    verdict = _judge(tmp_path, value)
+    assert verdict.state == "undecided" and "within 1 of the ceiling" in verdict.reason
+
+
+def _write_at_the_ceiling(folder, models):
+    """Perfect scores in Arabic but for the queries that each model misses."""
+    for model, missed in models.items():
         values = np.ones((5, 1, 300))
         values[:, :, :missed] = 0.9
         values[:, 0, 0] -= np.linspace(0, 0.01, 5)
-        names = ["ar"] * 300
-        write_system(tmp_path / "results", f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, names)
-    arabic = {"left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar")}
-    for kind in ("greater", "comparable"):
-        claim = {"kind": kind, **arabic, "printed": {"verdict": "undecided"}}
-        (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
-        assert one.verdict.state == "undecided" and "within 1 of the ceiling" in one.verdict.reason, kind
+        write_system(folder, f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, ["ar"] * 300)
 
 
 def test_rivals_that_share_a_row_are_called_by_their_first_cell(judged):
@@ -208,10 +268,22 @@ def test_significant_is_the_table_s_own_test_seed_by_seed(judged, effects, how, 
     assert judged(claim | {"right": cells("all/base/mrr/avg")}, effects, **how).verdict.state == state
 
 
+@pytest.mark.parametrize("swahili", [-0.105, -0.03])
+def test_of_several_cells_the_one_that_decides_is_shown(judged, swahili):
+    """+10 in Arabic has no mean with it, and the whisker is that of the same cell."""
+    claim = {"kind": "significant", "quantifier": "all", "left": cells(["all/ours/mrr/ar", "all/ours/mrr/sw"])}
+    claim |= {"right": cells("all/base/mrr/??")}
+    effects = {"mbert": 0.0, "msm": {"ar": 0.1, "sw": swahili, "th": 0.0}}
+    verdict = judged(claim, effects, **QUIET).verdict
+    assert (verdict.state, verdict.rival) == ("reversed", "sw") and verdict.interval[1] < 0
+    assert verdict.mean == pytest.approx(100 * swahili, abs=0.2) and verdict.printed == -0.5
+
+
 def test_claimed_not_to_be_significant(judged):
     claim = {"kind": "significant", "left": cells("all/ours/mrr/avg"), "marked": False}
     assert judged(claim, AHEAD).verdict.state == "reversed"
     assert judged(claim, {"mbert": 0.0, "msm": 0.0}, over_seeds=0, rng=4).verdict.state == "supported"
+    assert judged(claim, {"mbert": 0.0, "msm": 0.003}, **QUIET).verdict.state == "undecided"  # within the bar
 
 
 def test_counts(judged):
@@ -219,6 +291,8 @@ def test_counts(judged):
     assert judged(wins | {"value": 3}, ONE_AGAINST).verdict.state == "supported"  # ar, th and the average
     assert judged(wins | {"value": 4}, ONE_AGAINST).verdict.state == "reversed"
     assert judged(wins | {"value": 3}, ONE_AGAINST, seeds=1).verdict.state == "undecided"
+    close = {"mbert": 0.0, "msm": {"ar": 0.05, "sw": -0.003, "th": 0.05}}
+    assert judged(wins | {"value": 4}, close, **QUIET).verdict.state == "undecided"
 
 
 def test_how_large_generated_data_are_is_no_evidence(judged):
@@ -280,8 +354,13 @@ def write_sizes(tmp_path, labels=()):
 
 
 def _alone(tmp_path, claim):
+    return _judge(tmp_path, claim).state
+
+
+def _judge(tmp_path, claim):
+    """The verdict on the results that are there."""
     (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
-    return one.verdict.state
+    return one.verdict
 
 
 def test_below_the_floor_nothing_is_decided(judged):

@@ -81,6 +81,14 @@ class Judging:
         with_terms = [(item, self.terms(parts(item))) for item in items]
         return [(item, terms) for item, terms in with_terms if terms is not None]
 
+    def scores(self, values: Iterable[Value]) -> list[float]:
+        """The mean scores behind values, those that are subtracted too; none where one of them is no score."""
+        behind = [part for value in values for _, part in value.terms]
+        if any(part.direction != "higher" for part in behind):
+            return []
+        terms = [self.terms([(1.0, part)]) for part in behind]
+        return [combine(of_part).mean for of_part in terms if of_part is not None]
+
     def number(self, value: PrintedValue) -> float | None:
         """Our number for a printed one, in its unit; None where it is missing."""
         number = self._unknown(value) or _as_borrowed(value, self.runs.value(value.reference))
@@ -166,30 +174,30 @@ def mean_terms(combinations: Sequence[Sequence[Term]]) -> list[Term]:
     return [term._replace(weight=term.weight / number) for terms in combinations for term in terms]
 
 
+def by_language(terms: Sequence[Term]) -> list[list[Term]]:
+    """The combination in each language by itself; the whole alone where its terms are of different languages."""
+    strata = {tuple(language.stratum for language in term.languages) for term in terms}
+    if len(strata) > 1:
+        return [[*terms]]
+    combinations = []
+    for place in range(len(terms[0].languages)):
+        combinations.append([term._replace(languages=[term.languages[place]]) for term in terms])
+    return combinations
+
+
 def mean_of(combinations: Sequence[Sequence[Term]]) -> Estimate:
     return combine(mean_terms(combinations))
 
 
 # --- the test that a paper states, seed by seed -----------------------------------------------------------------------
-def by_seed(pairs: Sequence[Pair], runs: Runs, enough: int) -> list[Outcome]:
-    """For each seed the outcome of the cell that decides; p is 1 where cells go both ways."""
-    tests = [_tests(pair, runs) for pair in pairs]
+def by_seed(pairs: Sequence[Pair], runs: Runs) -> list[list[Outcome]]:
+    """The outcomes of each pair, seed by seed: p as the paper corrects it, over the pairs."""
     plan = pairs[0].left.at.significance or Significance()
-    outcomes = []
-    for of_seed in zip(*tests, strict=False):  # the seeds that all cells have
+    of_seeds = []
+    for of_seed in zip(*(_tests(pair, runs) for pair in pairs), strict=False):  # the seeds that all pairs have
         corrected = correct([p for p, _ in of_seed], plan.correction)
-        outcomes.append(_deciding([(p, d) for p, (_, d) in zip(corrected, of_seed, strict=True)], enough))
-    return outcomes
-
-
-def _deciding(cells: Sequence[Outcome], enough: int) -> Outcome:
-    """(p, 1) of the `enough`-th smallest p in favour, (p, -1) of the cell that rules that out, (1, 0) of neither."""
-    above = sorted(p for p, difference in cells if difference > 0)
-    below = sorted(p for p, difference in cells if difference < 0)
-    others = len(cells) - enough + 1
-    if len(above) >= enough and (len(below) < others or above[enough - 1] <= below[others - 1]):
-        return above[enough - 1], 1.0
-    return (below[others - 1], -1.0) if len(below) >= others else (1.0, 0.0)
+        of_seeds.append([(p, d) for p, (_, d) in zip(corrected, of_seed, strict=True)])
+    return [list(of_pair) for of_pair in zip(*of_seeds, strict=True)]
 
 
 def _tests(pair: Pair, runs: Runs) -> list[Outcome]:

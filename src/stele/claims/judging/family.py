@@ -6,8 +6,8 @@ The states, in the order in which they are looked for:
 - floor: all that is compared scores below what a claim names as the least that means something
 - undecided: fewer than 3 seeds, or none of the others
 - supported, reversed; a difference within the bar is not reversed, however sure
-- no effect: the intervals of all parts lie within the bar around 0, none of them where both sides score within a bar of
-  the floor or the ceiling of their metric
+- no effect: the intervals of all parts (cells, languages, steps) lie within the bar around 0, none of them where both
+  sides score within a bar of the floor or the ceiling of their metric
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ class Case(NamedTuple):
     """A claim to be judged, None where results are missing; `bar` is the smallest difference of interest.
 
     floor: (the highest score of what is compared, the least that means something). All in the unit of the estimate.
+    extreme: the end of the scale, "floor" or "ceiling", that all scores of a comparison lie within a bar of.
     """
 
     finding: Finding | None
     bar: float
     floor: tuple[float, float] | None = None
+    extreme: str = ""
 
     @property
     def p(self) -> float:
@@ -69,7 +71,7 @@ def judge(case: Case, level: float = ALPHA) -> Verdict:
         state,
         reason,
         finding.shown.mean,
-        None if finding.by_test else finding.interval(level),
+        finding.interval(level),
         finding.uncorrected,
         level,
         finding.seeds,
@@ -79,6 +81,7 @@ def judge(case: Case, level: float = ALPHA) -> Verdict:
         closest,
         finding.printed,
         tuple(differences),
+        finding.contrast,
     )
 
 
@@ -90,17 +93,22 @@ def _state(case: Case, finding: Finding, closest: PartDifference | None, level: 
     reasons = [f"decided by {finding.rival}"] if finding.rival else []
     if closest and closest.name != finding.rival:
         reasons.append(f"the smallest difference is {closest.mean:+.3g}, {closest.name}")
-    reason = "; ".join(filter(None, [*reasons, finding.against]))
+    reason = _joined(*reasons, finding.against)
     # that two are alike cannot be seen at the end of a scale
-    at_extreme = f"both sides score within {case.bar:g} of the {finding.extreme}"
+    at_extreme = _joined(reason, f"both sides score within {case.bar:g} of the {case.extreme}")
     if finding.supports <= level:
-        if finding.equivalence and finding.extreme:
-            return "undecided", "; ".join(filter(None, [reason, at_extreme]))
-        return "supported", reason
+        return ("undecided", at_extreme) if finding.equivalence and case.extreme else ("supported", reason)
     if finding.reverses <= level:
         return "reversed", reason
-    if finding.equivalence or finding.blocked or finding.by_test or not finding.is_within(case.bar, level):
+    low, high = finding.interval(level)
+    if finding.equivalence or finding.blocked or finding.by_test or low <= -case.bar or high >= case.bar:
         return "undecided", reason
-    if finding.extreme:
-        return "undecided", "; ".join(filter(None, [reason, at_extreme]))
-    return "no effect", reason
+    if not all(part.is_within(case.bar, level) for part in finding.averaged):
+        return "undecided", _joined(reason, "on average within the bar, in each part not for sure")
+    if not finding.is_within(case.bar, level):  # another rival or cell
+        return "undecided", reason
+    return ("undecided", at_extreme) if case.extreme else ("no effect", reason)
+
+
+def _joined(*reasons: str) -> str:
+    return "; ".join(filter(None, reasons))

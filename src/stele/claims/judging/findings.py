@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from stele.claims.judging.estimate import FEWEST_SEEDS, Estimate, interval, p_above
+from stele.claims.judging.estimate import Estimate, interval, p_above
 from stele.claims.judging.levels import levels
 
 State = Literal["supported", "no effect", "reversed", "undecided", "floor", "no data"]
@@ -31,7 +31,8 @@ class Finding(NamedTuple):
 
     supports and reverses are p-values after the correction for the parts of the claim, so that they may pass 1; `times`
     says by how much each was multiplied, and thereby how much wider its end of the interval is. Of a claim with several
-    parts `rival` names the one that is shown, which decides. `averaged` are those that a mean is of.
+    parts `rival` names the one that is shown, which decides, and `contrast` is what that compares. `averaged` are those
+    that a mean is of.
     """
 
     supports: float
@@ -47,8 +48,8 @@ class Finding(NamedTuple):
     parts: Mapping[str, Finding] = {}
     averaged: tuple[Finding, ...] = ()
     printed: float | None = None  # the printed difference of what is shown
-    extreme: str = ""  # the end of the scale, floor or ceiling, that both sides of a part score within a bar of
-    by_test: bool = False  # the p-values are those of the paper's own test, of which there is no interval
+    by_test: bool = False  # the p-values are those of the paper's own test, the interval is of our estimate
+    contrast: object = None
 
     @property
     def p(self) -> float:
@@ -84,8 +85,8 @@ class Verdict:
     """The verdict on a claim, in the unit of the estimates.
 
     detectable: the smallest difference that the comparison could have seen; seeds_needed: to see one of the size of the
-    bar, None where no number of seeds does. Both are of undecided claims. rival, printed, differences: as of a finding.
-    closest: the smallest of the differences, None where the claim is that there is none.
+    bar, None where no number of seeds does. Both are of undecided claims. rival, printed, differences and contrast are
+    as of a finding. closest: the smallest of the differences, None where the claim is that there is none.
     """
 
     state: State
@@ -101,6 +102,7 @@ class Verdict:
     closest: PartDifference | None = None
     printed: float | None = None
     differences: tuple[PartDifference, ...] = ()
+    contrast: object = None
 
 
 def greater(estimate: Estimate, bar: float = 0.0) -> Finding:
@@ -145,7 +147,6 @@ def at_least(number: int, parts: Mapping[str, Finding]) -> Finding:
         times=(others * decides.times[0], number * decides.times[1]),
         rival=_part(name, decides.rival),
         parts=parts,
-        extreme=next((part.extreme for part in parts.values() if part.extreme), ""),
     )
 
 
@@ -168,12 +169,20 @@ def without_reversal(whole: Estimate, parts: Mapping[str, Estimate], bar: float 
     return finding._replace(supports=1.0, seeds=seeds, against=f"reversed in {', '.join(against)}", blocked=True)
 
 
-def comparable(estimate: Estimate, bar: float) -> Finding:
+def comparable(estimate: Estimate, bar: float, languages: Sequence[Estimate] = ()) -> Finding:
     """Both differ by less than the bar: two one-sided tests (Schuirmann, Journal of Pharmacokinetics and
-    Biopharmaceutics 15, 1987), at 5 % an interval of 90 % within the bar."""
-    within = max(p_above(estimate, -bar), p_above(estimate.reversed, -bar))
+    Biopharmaceutics 15, 1987), at 5 % an interval of 90 % within the bar.
+
+    `languages` are those that an average is of. Each has to differ by less, too, since +10 and -10 have no mean; that
+    the average does not, they cannot say.
+    """
+    sides = [side for each in (estimate, *languages) for side in (each, each.reversed)]
+    within = max(p_above(side, -bar) for side in sides)
     outside = min(p_above(estimate, bar), p_above(estimate.reversed, bar))
-    return Finding(within, outside, estimate, estimate.seeds, equivalence=True, uncorrected=min(within, outside))
+    means = [language.mean for language in languages]
+    against = f"by language from {min(means):+.3g} to {max(means):+.3g}" if len(means) > 1 else ""
+    uncorrected = min(within, outside)
+    return Finding(within, outside, estimate, estimate.seeds, against, equivalence=True, uncorrected=uncorrected)
 
 
 def margin(estimate: Estimate, amount: float, bar: float, is_limit: bool = False) -> Finding:
@@ -209,17 +218,24 @@ def significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: f
     return Finding(supports, reverses, shown, seeds, reason, uncorrected=uncorrected, by_test=True)
 
 
-def not_significant(outcomes: Sequence[tuple[float, float]], alpha: float = ALPHA) -> Verdict:
-    """By the paper's own test it is significant in no more than half of the seeds; outcomes as of `significant`."""
-    seeds, significant_seeds = len(outcomes), sum(p < alpha for p, _ in outcomes)
-    reason = f"significant in {significant_seeds} of {seeds} seeds"
-    if seeds < FEWEST_SEEDS:
-        return Verdict("undecided", f"{seeds} of at least {FEWEST_SEEDS} seeds; {reason}", seeds=seeds)
-    return Verdict("reversed" if 2 * significant_seeds > seeds else "supported", reason, seeds=seeds)
+def not_significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: float) -> Finding:
+    """By the paper's own test it is not significant in most seeds, and alike within the bar by our own estimate.
+
+    The contrary, that it is significant in most seeds, has the p-value of a partial conjunction; within the bar nothing
+    is the contrary. Arguments as of `significant`.
+    """
+    seeds, most = len(outcomes), len(outcomes) // 2 + 1
+    of_seeds = sorted(p for p, _ in outcomes)
+    decided = sum(p < ALPHA for p in of_seeds)
+    supports = comparable(shown, bar).supports if decided < most else 1.0
+    reverses = 1.0 if abs(shown.mean) < bar else (seeds - most + 1) * of_seeds[most - 1]
+    reason = f"significant in {decided} of {seeds} seeds"
+    uncorrected = min(supports, reverses, 1.0)
+    return Finding(supports, reverses, shown, seeds, reason, equivalence=True, uncorrected=uncorrected, by_test=True)
 
 
 def count(number: float, claimed: float, at_least: bool = False, more_than: bool = False, unknown: int = 0) -> Verdict:
-    """A count is the claimed one exactly, at least that, or more; undecided where the unknown ones could tell."""
+    """A count is the claimed one exactly, at least that, or more; undecided where the open ones could tell."""
 
     def meets(total: float) -> bool:
         if more_than:
@@ -228,8 +244,29 @@ def count(number: float, claimed: float, at_least: bool = False, more_than: bool
 
     reason = f"{number:g}, claimed {claimed:g}"
     if len({meets(number + wins) for wins in range(unknown + 1)}) > 1:
-        return Verdict("undecided", f"{reason}; {unknown} more are not known")
+        return Verdict("undecided", f"{reason}; {unknown} more are open")
     return Verdict("supported" if meets(number) else "reversed", reason)
+
+
+def count_above(
+    cells: Sequence[Mapping[str, Estimate]],
+    bar: float,
+    claimed: float,
+    at_least: bool = False,
+    more_than: bool = False,
+    unknown: int = 0,
+) -> Verdict:
+    """A count of the cells that are above all their rivals, each at 5 %; what is unsure or within the bar is open."""
+    limits = {"at_least": at_least, "more_than": more_than}
+    of_cells = [best(rivals, bar) for rivals in cells]
+    unknown += sum(min(finding.supports, finding.reverses) > ALPHA for finding in of_cells)
+    above = [rivals for rivals, finding in zip(cells, of_cells, strict=True) if finding.supports <= ALPHA]
+    verdict = count(len(above), claimed, **limits, unknown=unknown)
+    small = sum(min(estimate.mean for estimate in rivals.values()) < bar for rivals in above)
+    clear = count(len(above) - small, claimed, **limits, unknown=unknown + small)
+    if verdict.state == "reversed" and clear.state == "undecided":
+        return Verdict("undecided", f"{verdict.reason}; {small} by less than the bar")
+    return verdict
 
 
 def cost(ratio: float, claimed: float | None = None) -> Verdict:

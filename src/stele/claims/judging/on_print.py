@@ -188,7 +188,8 @@ def _follows(shape: str | None, numbers: Sequence[float], peak: int) -> bool:
 def comparable(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     """The numbers of each cell differ by no more than the bar, as far as rounding leaves it open.
 
-    Each cell by itself, on average too: differences of different signs have no mean.
+    Each cell by itself, on average too: differences of different signs have no mean. Of an average that alone is
+    printed the sentence may hold; how far its languages differ, the reason says.
     """
     pairs, note = _complete(claim, paper)
     if not pairs:
@@ -198,7 +199,29 @@ def comparable(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     within = sum(abs(pair.difference) - pair.error <= bar_of(pair.left, bars) + EPSILON for pair in pairs)
     largest = max(pairs, key=lambda pair: abs(pair.difference))
     true = _enough(claim.quantifier, within, len(pairs))
-    return _decide(true, f"{within} of {len(pairs)} within the bar; the largest: {_numbers(largest)}{note}")
+    languages = [difference for pair in pairs for difference in _by_language(pair, paper)]
+    spread = f"; by language {_range(languages, '+.4g')}" if languages else ""
+    return _decide(true, f"{within} of {len(pairs)} within the bar; the largest: {_numbers(largest)}{spread}{note}")
+
+
+def _by_language(pair: Pair, paper: PrintedPaper) -> list[float]:
+    """The differences between the languages that are printed beside a pair of averages; none of other pairs."""
+    if not pair.left.at.average or pair.left.subtracted or pair.right.subtracted:
+        return []
+    left, right = (_languages(value.at, paper) for value in (pair.left, pair.right))
+    unit = pair.left.at.scale / pair.right.at.scale
+    return [round(left[code] - unit * right[code], 9) for code in left.keys() & right.keys()]
+
+
+def _languages(average: PrintedValue, paper: PrintedPaper) -> dict[str, float]:
+    """Language -> the number that is printed in the line of an average."""
+    numbers = {}
+    for values in paper.tables.values():
+        for value in values:
+            in_line = (value.place, value.parts[:-1]) == (average.place, average.parts[:-1])
+            if in_line and value.target.language and value.metric == average.metric and value.number is not None:
+                numbers[value.target.language] = value.number
+    return numbers
 
 
 def significant(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:

@@ -6,7 +6,7 @@ Pairs are made as for print (`stele.claims.judging.pairs`); their values come fr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from stele.artifacts.records import GENERATED
@@ -14,6 +14,7 @@ from stele.claims.judging import findings
 from stele.claims.judging.comparisons import (
     Contrast,
     Judging,
+    by_language,
     by_seed,
     contrast_of,
     difference,
@@ -21,7 +22,7 @@ from stele.claims.judging.comparisons import (
     mean_terms,
     signed,
 )
-from stele.claims.judging.estimate import Estimate, Term, combine
+from stele.claims.judging.estimate import FEWEST_SEEDS, Estimate, Term, combine
 from stele.claims.judging.family import Case
 from stele.claims.judging.findings import Finding, Verdict
 from stele.claims.judging.pairs import (
@@ -41,24 +42,28 @@ from stele.claims.judging.pairs import (
 )
 from stele.papers.claims import Claim
 
-Test = Callable[[Estimate], Finding]
 Signed = tuple[Pair, list[Term]]  # a pair with the terms of its difference, positive where it is as claimed
+Test = Callable[[Sequence[Signed]], Finding]
 
 
 def compared(
-    judging: Judging, sign: Callable[[Pair], int], test: Test | None = None, times: float = 1.0
+    judging: Judging,
+    sign: Callable[[Pair], int],
+    test: Test | None = None,
+    times: float = 1.0,
+    pairs: Sequence[Pair] = (),
 ) -> Case | Verdict:
     """Whether the left is above all its rivals: on average above each of them, else in as many cells as are meant.
 
-    Without `test` it is above where it is greater. Each cell is comparable by itself: differences of different signs
-    have no mean.
+    Without `test` it is above where it is greater; without `pairs` those of the claim are compared. Each cell is
+    comparable or significant by itself: differences of different signs have no mean.
     """
-    claim, pairs = judging.claim, pairs_meant(judging.claim, judging.paper)
+    claim, pairs = judging.claim, pairs or pairs_meant(judging.claim, judging.paper)
     usable = judging.with_terms(pairs, lambda pair: difference(pair, times))
     if judging.missing or not usable:
         return judging.nothing
     bar = bar_of(pairs[0].left, judging.bars)
-    by_rival = claim.quantifier in ("average", "each_language") and claim.kind != "comparable"
+    by_rival = claim.quantifier in ("average", "each_language") and claim.kind not in ("comparable", "significant")
     names = rival_names([pair for pair, _ in usable])
 
     # cell -> rival -> its pairs, each with its signed terms
@@ -79,7 +84,8 @@ def compared(
                 repeated += 1
                 continue
             contrasts.add(contrast)
-            finding = _finding(judging, test, bar, compared_pairs)
+            finding = test(compared_pairs) if test else _above(claim, compared_pairs, bar)
+            finding = finding._replace(averaged=tuple(map(findings.greater, _parts(compared_pairs))), contrast=contrast)
             if times == 1:
                 finding = finding._replace(printed=_printed(compared_pairs, sign))
             of_rivals[names[rival]] = finding
@@ -87,7 +93,7 @@ def compared(
         cells[cell] = findings.at_least(len(of_rivals), of_rivals)
     finding = findings.at_least(_enough(claim, len(cells)), cells)
     judging.rivals = _rivals(pairs, [pair for pair, _ in usable], repeated if by_rival else 0)
-    return Case(finding, bar, _floor(judging, [side for pair, _ in usable for side in (pair.left, pair.right)]))
+    return _case(judging, finding, bar, [(pair.left, pair.right) for pair, _ in usable])
 
 
 def _rivals(pairs: Sequence[Pair], usable: Sequence[Pair], repeated: int) -> tuple[int, int] | None:
@@ -108,46 +114,43 @@ def _enough(claim: Claim, number: int) -> int:
     return number // 2 + 1 if claim.quantifier == "most" else number
 
 
-def _finding(judging: Judging, test: Test | None, bar: float, compared_pairs: Sequence[Signed]) -> Finding:
-    """The finding on the mean of some pairs; each pair is a part, and of a claim about each language each of those."""
-    average = mean_of([terms for _, terms in compared_pairs])
-    if judging.claim.quantifier == "each_language" and test is None:
-        languages: dict[str, list[list[Term]]] = {}
-        for pair, terms in compared_pairs:
-            languages.setdefault(pair.left.at.target.language or pair.left.at.parts[-1], []).append(terms)
-        of_languages = {code: mean_of(combinations) for code, combinations in languages.items()}
-        return findings.without_reversal(average, of_languages, bar)
-    finding = test(average) if test else findings.greater(average, bar)
-    parts = [findings.greater(combine(terms)) for _, terms in compared_pairs] if len(compared_pairs) > 1 else []
-    extremes = (_extreme(judging, pair, bar) for pair, _ in compared_pairs)
-    return finding._replace(averaged=tuple(parts), extreme=next(filter(None, extremes), ""))
+def _average(compared_pairs: Sequence[Signed]) -> Estimate:
+    return mean_of([terms for _, terms in compared_pairs])
 
 
-def _extreme(judging: Judging, pair: Pair, bar: float) -> str:
-    """The end of the scale that all scores behind a pair lie within a bar of: "floor", "ceiling", or ""."""
-    scores, top = _scores(judging, [pair.left, pair.right]), pair.left.at.scale
-    if not scores:
-        return ""
-    if max(scores) <= bar:
+def _parts(compared_pairs: Sequence[Signed]) -> list[Estimate]:
+    """The estimates that the average of some pairs is of: pair by pair, and language by language."""
+    return [combine(terms) for _, combination in compared_pairs for terms in by_language(combination)]
+
+
+def _above(claim: Claim, compared_pairs: Sequence[Signed], bar: float) -> Finding:
+    """Whether some pairs are above 0 on average, and no language of a claim about each language goes the other way."""
+    average = _average(compared_pairs)
+    if claim.quantifier != "each_language":
+        return findings.greater(average, bar)
+    languages: dict[str, list[list[Term]]] = {}
+    for pair, terms in compared_pairs:
+        languages.setdefault(pair.left.at.target.language or pair.left.at.parts[-1], []).append(terms)
+    of_languages = {code: mean_of(combinations) for code, combinations in languages.items()}
+    return findings.without_reversal(average, of_languages, bar)
+
+
+def _case(judging: Judging, finding: Finding, bar: float, comparisons: Sequence[Sequence[Value]]) -> Case:
+    """The claim's case, with what the scores say by themselves; `comparisons` are the values that each is between."""
+    scores = [judging.scores(values) for values in comparisons]
+    floor = None
+    if judging.claim.floor is not None and all(scores):
+        floor = (max(map(max, scores)), judging.claim.floor)
+    tops = [values[0].at.scale for values in comparisons]
+    extremes = [_extreme(of_values, top, bar) for of_values, top in zip(scores, tops, strict=True)]
+    return Case(finding, bar, floor, next(filter(None, extremes), ""))
+
+
+def _extreme(scores: Sequence[float], top: float, bar: float) -> str:
+    """The end of the scale that all scores lie within a bar of: "floor", "ceiling", or ""."""
+    if scores and max(scores) <= bar:
         return "floor"
-    return "ceiling" if top - bar <= min(scores) and max(scores) <= top else ""
-
-
-def _scores(judging: Judging, values: Iterable[Value]) -> list[float]:
-    """The mean scores behind some values, those that are subtracted too; none where one of them is no score."""
-    behind = [part for value in values for _, part in value.terms]
-    if any(part.direction != "higher" for part in behind):
-        return []
-    terms = [judging.terms([(1.0, part)]) for part in behind]
-    return [combine(of_part).mean for of_part in terms if of_part is not None]
-
-
-def _floor(judging: Judging, values: Iterable[Value]) -> tuple[float, float] | None:
-    """(the highest score of all that is compared, the claim's floor); None without a floor or without scores."""
-    if judging.claim.floor is None:
-        return None
-    scores = _scores(judging, values)
-    return (max(scores), judging.claim.floor) if scores else None
+    return "ceiling" if scores and top - bar <= min(scores) and max(scores) <= top else ""
 
 
 def greater(judging: Judging) -> Case | Verdict:
@@ -164,7 +167,7 @@ def greater(judging: Judging) -> Case | Verdict:
     for name, estimate in estimates.items():
         above[name] = findings.greater(estimate._replace(mean=estimate.mean - judging.claim.value), bar)
     finding = findings.at_least(_enough(judging.claim, len(above)), above)
-    return Case(finding, bar, _floor(judging, [value for value, _ in usable]))
+    return _case(judging, finding, bar, [[value] for value, _ in usable])
 
 
 def best(judging: Judging) -> Case | Verdict:
@@ -183,7 +186,7 @@ def margin(judging: Judging) -> Case | Verdict:
         return compared(judging, sign)
     bar = bar_of(pairs_meant(claim, judging.paper)[0].left, judging.bars)
     is_limit = claim.at_least or claim.more_than
-    return compared(judging, sign, lambda estimate: findings.margin(estimate, abs(claim.amount), bar, is_limit))
+    return compared(judging, sign, lambda pairs: findings.margin(_average(pairs), abs(claim.amount), bar, is_limit))
 
 
 def ratio(judging: Judging) -> Case | Verdict:
@@ -207,7 +210,7 @@ def trend(judging: Judging) -> Case | Verdict:
     bar = bar_of(series[0][0], judging.bars)
     trends = {usable[n][0][0].name: _trend(claim, steps, bar) for n, steps in enumerate(rows)}
     finding = findings.at_least(_enough(claim, len(trends)), trends)
-    return Case(finding, bar, _floor(judging, [value for values, _ in usable for value in values]))
+    return _case(judging, finding, bar, [step for values, _ in usable for step in pairwise(values)])
 
 
 def _steps(judging: Judging, values: Sequence[Value]) -> list[list[Term]] | None:
@@ -225,30 +228,32 @@ def _trend(claim: Claim, steps: Sequence[Sequence[Term]], bar: float) -> Finding
     steps = [signed(step, sign) for step in steps]
     ends = combine([term for step in steps for term in step])
     of_steps = {f"step {number}": combine(step) for number, step in enumerate(steps, start=1)}
-    return findings.without_reversal(ends, of_steps, bar)
+    finding = findings.without_reversal(ends, of_steps, bar)
+    of_languages = [combine(terms) for step in steps for terms in by_language(step)]
+    return finding._replace(averaged=tuple(map(findings.greater, of_languages)))
 
 
 def comparable(judging: Judging) -> Case | Verdict:
-    """The two differ by less than the bar."""
+    """The two differ by less than the bar, an average in each of its languages too."""
     bar = bar_of(pairs_meant(judging.claim, judging.paper)[0].left, judging.bars)
-    return compared(judging, lambda pair: 1, lambda estimate: findings.comparable(estimate, bar))
+    return compared(judging, lambda pair: 1, lambda pairs: findings.comparable(_average(pairs), bar, _parts(pairs)))
 
 
 def significant(judging: Judging) -> Case | Verdict:
     """The paper's own test in each seed; where no right is named, against the row that the table compares with."""
     claim = judging.claim
     pairs = pairs_meant(claim, judging.paper) if claim.right else baseline_pairs(claim, judging.paper)
-    with_terms = judging.with_terms(pairs, difference)
-    if judging.missing or not with_terms:
+    usable = [pair for pair, _ in judging.with_terms(pairs, difference)]
+    if judging.missing or not usable:
         return judging.nothing
-    usable, bar = [pair for pair, _ in with_terms], bar_of(pairs[0].left, judging.bars)
-    outcomes = by_seed(usable, judging.runs, _enough(claim, len(usable)))
-    if not claim.marked:
-        return findings.not_significant(outcomes)
-    judging.contrasts |= {contrast_of(usable)}
-    shown = mean_of([signed(terms, pair.better) for pair, terms in with_terms])
-    floor = _floor(judging, [side for pair in usable for side in (pair.left, pair.right)])
-    return Case(findings.significant(outcomes, shown, bar), bar, floor)
+    bar = bar_of(pairs[0].left, judging.bars)
+    outcomes = by_seed(usable, judging.runs)
+
+    def test(cell: Sequence[Signed]) -> Finding:
+        of_seeds = outcomes[usable.index(cell[0][0])]
+        return (findings.significant if claim.marked else findings.not_significant)(of_seeds, _average(cell), bar)
+
+    return compared(judging, lambda pair: pair.better, test, pairs=pairs)
 
 
 def count(judging: Judging) -> Verdict:
@@ -272,18 +277,17 @@ def count(judging: Judging) -> Verdict:
 
 
 def _count_of_wins(judging: Judging, limits: dict[str, bool]) -> Verdict:
-    by_left: dict[str, list[Estimate]] = {}
+    by_left: dict[str, dict[str, Estimate]] = {}
     pairs = pairs_of(judging.claim.left, judging.claim.rights, judging.paper)
     for pair, terms in judging.with_terms(pairs, difference):
-        by_left.setdefault(pair.left.name, []).append(combine(terms))
+        by_left.setdefault(pair.left.name, {})[pair.right.name] = combine(terms)
     if judging.missing or not by_left:
         return judging.nothing
-    seeds = min(estimate.seeds for each in by_left.values() for estimate in each)
-    if seeds < findings.FEWEST_SEEDS:
-        return Verdict("undecided", f"{seeds} of at least {findings.FEWEST_SEEDS} seeds", seeds=seeds)
-    wins = sum(min(estimate.mean for estimate in each) > 0 for each in by_left.values())
-    unknown = len({pair.left.name for pair in pairs}) - len(by_left)
-    return findings.count(wins, judging.claim.value, **limits, unknown=unknown)
+    seeds = min(estimate.seeds for rivals in by_left.values() for estimate in rivals.values())
+    if seeds < FEWEST_SEEDS:
+        return Verdict("undecided", f"{seeds} of at least {FEWEST_SEEDS} seeds", seeds=seeds)
+    bar, unknown = bar_of(pairs[0].left, judging.bars), len({pair.left.name for pair in pairs}) - len(by_left)
+    return findings.count_above(list(by_left.values()), bar, judging.claim.value, **limits, unknown=unknown)
 
 
 def cost(judging: Judging) -> Verdict:

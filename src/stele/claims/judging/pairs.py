@@ -201,11 +201,14 @@ def _of_quantifier(quantifier: Quantifier, items: Sequence[Item], value: Callabl
 
 
 def pairs_meant(claim: Claim, paper: PrintedPaper) -> list[Pair]:
-    """The pairs of a claim that its quantifier speaks of, printed or not.
+    """The pairs of a claim that its quantifier speaks of, printed or not; all of them where two are to be alike.
 
     Raises SteleError where numbers of different units would be averaged.
     """
-    pairs = _of_quantifier(claim.quantifier, pairs_of(claim.left, claim.rights, paper), lambda pair: pair.left)
+    pairs = pairs_of(claim.left, claim.rights, paper)
+    if claim.kind == "comparable":
+        return pairs
+    pairs = _of_quantifier(claim.quantifier, pairs, lambda pair: pair.left)
     if claim.quantifier == "average" and len({pair.left.at.scale for pair in pairs}) > 1:
         raise SteleError("numbers of different units are averaged; name the columns")
     return pairs

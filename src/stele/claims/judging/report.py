@@ -12,6 +12,7 @@ from typing import Any
 
 from stele.artifacts import records
 from stele.artifacts.results import result_files
+from stele.catalogue.models import model_label
 from stele.claims.judging import trainings
 from stele.errors import SteleError, unknown
 from stele.files.reading import reading
@@ -30,6 +31,7 @@ def filled(template: Path, folder: Path, claims: Sequence[Mapping[str, Any]]) ->
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.filters["signed"] = lambda number, decimals=1: f"{number:+.{decimals}f}"
+    environment.filters["label"] = model_label
     environment.filters["rounded"] = lambda number, decimals=1: f"{number:.{decimals}f}"
     with reading(template, "template"):
         text = template.read_text(encoding="utf-8")

@@ -61,8 +61,9 @@ class JudgedClaim:
 
     source: the paper's claims.yaml. share: the measured gain as a share of the printed one, of margins. diverged: the
     results it was judged by whose pretraining diverged, with seeds and reasons. rivals: how many ran, and how many are
-    printed, None where there is but one. contrasts: what is compared. same_as: the claim whose comparisons and verdict
-    have those of this one among them, so that both are one finding; "" where there is none.
+    printed, None where there is but one. contrasts: the comparisons that the verdict rests on, where it is reversed or
+    undecided the one that decides. same_as: the claim whose comparisons and verdict have those of this one among them,
+    so that both are one finding; "" where there is none.
     """
 
     paper: str
@@ -153,24 +154,25 @@ def _look(
             verdicts.setdefault(n, verdict)
     judged = []
     for n, (judging, outcome) in enumerate(zip(judgings, outcomes, strict=True)):
-        claim = judging.claim
+        claim, verdict = judging.claim, verdicts[n]
+        is_decided_by_one = verdict.state in ("reversed", "undecided") and verdict.contrast is not None
         controls = [_control(judging, control) for control in claim.controls if claim.rights]
         judged.append(
             JudgedClaim(
                 paper=paper.paper,
                 source=source,
                 claim=claim,
-                verdict=verdicts[n],
+                verdict=verdict,
                 look=look,
                 bar=outcome.bar if isinstance(outcome, Case) else None,
                 controls=tuple(controls),
                 left_out=tuple(judging.left_out),
                 missing=tuple(judging.missing),
-                share=_share(judging, verdicts[n]),
+                share=_share(judging, verdict),
                 labels=tuple(sorted(judging.labels)),
                 diverged=tuple(judging.diverged),
                 rivals=judging.rivals,
-                contrasts=frozenset(judging.contrasts),
+                contrasts=frozenset([verdict.contrast] if is_decided_by_one else judging.contrasts),
             )
         )
     return judged
