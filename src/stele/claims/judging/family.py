@@ -81,7 +81,6 @@ def judge(case: Case, level: float = ALPHA) -> Verdict:
         closest,
         finding.printed,
         tuple(differences),
-        finding.contrast,
     )
 
 

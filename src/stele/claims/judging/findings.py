@@ -31,8 +31,7 @@ class Finding(NamedTuple):
 
     supports and reverses are p-values after the correction for the parts of the claim, so that they may pass 1; `times`
     says by how much each was multiplied, and thereby how much wider its end of the interval is. Of a claim with several
-    parts `rival` names the one that is shown, which decides, and `contrast` is what that compares. `averaged` are those
-    that a mean is of.
+    parts `rival` names the one that is shown, which decides. `averaged` are those that a mean is of.
     """
 
     supports: float
@@ -49,7 +48,6 @@ class Finding(NamedTuple):
     averaged: tuple[Finding, ...] = ()
     printed: float | None = None  # the printed difference of what is shown
     by_test: bool = False  # the p-values are those of the paper's own test, the interval is of our estimate
-    contrast: object = None
 
     @property
     def p(self) -> float:
@@ -85,8 +83,8 @@ class Verdict:
     """The verdict on a claim, in the unit of the estimates.
 
     detectable: the smallest difference that the comparison could have seen; seeds_needed: to see one of the size of the
-    bar, None where no number of seeds does. Both are of undecided claims. rival, printed, differences and contrast are
-    as of a finding. closest: the smallest of the differences, None where the claim is that there is none.
+    bar, None where no number of seeds does. Both are of undecided claims. rival, printed and differences are as
+    of a finding. closest: the smallest of the differences, None where the claim is that there is none.
     """
 
     state: State
@@ -102,7 +100,6 @@ class Verdict:
     closest: PartDifference | None = None
     printed: float | None = None
     differences: tuple[PartDifference, ...] = ()
-    contrast: object = None
 
 
 def greater(estimate: Estimate, bar: float = 0.0) -> Finding:

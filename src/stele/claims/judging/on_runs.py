@@ -85,7 +85,7 @@ def compared(
                 continue
             contrasts.add(contrast)
             finding = test(compared_pairs) if test else _above(claim, compared_pairs, bar)
-            finding = finding._replace(averaged=tuple(map(findings.greater, _parts(compared_pairs))), contrast=contrast)
+            finding = finding._replace(averaged=tuple(map(findings.greater, _parts(compared_pairs))))
             if times == 1:
                 finding = finding._replace(printed=_printed(compared_pairs, sign))
             of_rivals[names[rival]] = finding

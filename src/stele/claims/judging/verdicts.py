@@ -61,9 +61,8 @@ class JudgedClaim:
 
     source: the paper's claims.yaml. share: the measured gain as a share of the printed one, of margins. diverged: the
     results it was judged by whose pretraining diverged, with seeds and reasons. rivals: how many ran, and how many are
-    printed, None where there is but one. contrasts: the comparisons that the verdict rests on, where it is reversed or
-    undecided the one that decides. same_as: the claim whose comparisons and verdict have those of this one among them,
-    so that both are one finding; "" where there is none.
+    printed, None where there is but one. contrasts: what is compared. same_as: the claim whose comparisons and verdict
+    have those of this one among them, so that both are one finding; "" where there is none.
     """
 
     paper: str
@@ -155,7 +154,6 @@ def _look(
     judged = []
     for n, (judging, outcome) in enumerate(zip(judgings, outcomes, strict=True)):
         claim, verdict = judging.claim, verdicts[n]
-        is_decided_by_one = verdict.state in ("reversed", "undecided") and verdict.contrast is not None
         controls = [_control(judging, control) for control in claim.controls if claim.rights]
         judged.append(
             JudgedClaim(
@@ -172,7 +170,7 @@ def _look(
                 labels=tuple(sorted(judging.labels)),
                 diverged=tuple(judging.diverged),
                 rivals=judging.rivals,
-                contrasts=frozenset([verdict.contrast] if is_decided_by_one else judging.contrasts),
+                contrasts=frozenset(judging.contrasts),
             )
         )
     return judged
