@@ -21,6 +21,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.figures import save_figure
 from stele.files.formats import table, write_csv
+from stele.files.reading import reading
 from stele.pairs.mining.knowledge import read_sketch, shared
 
 if TYPE_CHECKING:
@@ -87,7 +88,10 @@ def run(args: PairStatistics) -> None:
 
 def is_made_here(path: Path) -> bool:
     """Whether a file has the title that this command gives its page (in the first line) or its map (a tag)."""
-    beginning = path.read_bytes()[:BEGINNING].decode(errors="replace") if path.is_file() else ""
+    if not path.is_file():
+        return False
+    with reading(path), path.open("rb") as handle:
+        beginning = handle.read(BEGINNING).decode(errors="replace")
     return beginning.startswith(f"# {TITLE}\n") or f"<dc:title>{TITLE}</dc:title>" in beginning
 
 
