@@ -37,7 +37,7 @@ def test_as_text(judge):
     assert status == 0 and text.startswith("scale study: generated data\n")
     assert "msm: 2 claims that can be checked: 1 no data, 1 supported\n" in text
     assert "supported: msm/a_claim (greater, main; s3.2)\n  In our words.\n  +8" in text
-    assert "control: right model kept: results are missing: mrtydi/kept/zero_shot_marco" in text
+    assert "control: against KEPT: results are missing: mrtydi/kept/zero_shot_marco" in text
 
 
 def test_as_csv_and_as_json_they_say_the_same(judge, tmp_path):

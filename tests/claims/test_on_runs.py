@@ -390,7 +390,7 @@ def test_a_control_stands_beside_and_changes_nothing(judged):
     one = judged(BEST | control, AHEAD | {"msm_no_bias": 0.2})
     assert one.verdict == judged(BEST, AHEAD | {"msm_no_bias": 0.2}).verdict and one.verdict.state == "supported"
     shown, missing = one.controls
-    assert shown.mean == pytest.approx(-12, abs=2) and shown.interval[1] < 0 and shown.what == "right model msm_no_bias"
+    assert shown.mean == pytest.approx(-12, abs=2) and shown.interval[1] < 0 and shown.what == "against w/o bias"
     assert missing.mean is None and "mrtydi/kept/zero_shot_marco" in missing.reason
 
 

@@ -14,7 +14,7 @@ from stele.tables.render.pictures import MARGIN, WHISKER_WIDTH, Difference, Pict
 from tests.tables.rendering import filled
 
 CONTROL = {
-    "what": "right model mlm_equal_compute",
+    "what": "against MLM",
     "mean": 0.5,
     "interval": [-0.5, 1.5],
     "p": 0.3,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stele.artifacts.records import GENERATED, STAND_IN
+from stele.catalogue.models import model_label
 from stele.claims.judging import findings
 from stele.claims.judging.comparisons import Contrast, Judging, difference, mean_of, signed
 from stele.claims.judging.estimate import interval
@@ -190,8 +191,8 @@ def _control(judging: Judging, control: Control) -> ControlResult:
     alone = Judging(judging.claim, judging.paper, judging.bars, judging.runs)
     pairs = control_pairs(judging.claim, control, judging.paper)
     usable = [signed(terms, pair.better) for pair, terms in alone.with_terms(pairs, difference)]
-    sides = {"left": control.left, "right": control.right}
-    what = "; ".join(f"{side} {_changes(target)}" for side, target in sides.items() if target)
+    sides = {"with": control.left, "against": control.right}
+    what = "; ".join(f"{word} {_changes(target)}" for word, target in sides.items() if target)
     if alone.missing or not usable:
         return ControlResult(what, reason=alone.nothing.reason)
     mean = mean_of(usable)
@@ -200,4 +201,5 @@ def _control(judging: Judging, control: Control) -> ControlResult:
 
 
 def _changes(target: Target) -> str:
-    return ", ".join(f"{key} {value}" for key, value in target.model_dump(exclude_unset=True).items())
+    changes = target.model_dump(exclude_unset=True)
+    return ", ".join(model_label(value) if key == "model" else f"{key} {value}" for key, value in changes.items())
