@@ -84,3 +84,8 @@ def write_results(
         row, metrics = f"mrtydi/{model}/zero_shot_marco", {metric: values for metric in METRICS}
         write_system(folder, row, metrics, names, PRETRAINED, labels)
     return folder
+
+
+def halfwidth(one):
+    low, high = one.verdict.interval
+    return (high - low) / 2

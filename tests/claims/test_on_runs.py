@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stele.claims.judging.verdicts import judge_paper, runs_of
-from tests.claims.made_results import FINETUNED, PRETRAINED, UNTRAINED, write_results, write_system
+from tests.claims.made_results import halfwidth, write_results, write_system
 from tests.claims.small_paper import BASE, BEST, GREATER, OURS, cells, write_paper
 from tests.sealed import write_sealed
 
@@ -376,13 +376,8 @@ def test_gains_of_two_benchmarks_have_the_queries_of_both(tmp_path, judged):
     both = judged(
         {"kind": "greater", "left": arabic, "right": thai}, ONE_AGAINST | {"msm": {"ar": 0.1, "sw": 0, "th": 0}}
     )
-    alone = [_halfwidth(judged({"kind": "greater", "left": one, "value": 0.0}, ONE_AGAINST)) for one in (arabic, thai)]
-    assert both.verdict.state == "supported" and _halfwidth(both) > 0.7 * max(alone)
-
-
-def _halfwidth(one):
-    low, high = one.verdict.interval
-    return (high - low) / 2
+    alone = [halfwidth(judged({"kind": "greater", "left": one, "value": 0.0}, ONE_AGAINST)) for one in (arabic, thai)]
+    assert both.verdict.state == "supported" and halfwidth(both) > 0.7 * max(alone)
 
 
 def test_a_control_stands_beside_and_changes_nothing(judged):
@@ -419,96 +414,3 @@ def test_damaged_scores_are_refused(tmp_path, judged):
     queries.write_bytes((tmp_path / "results/mrtydi/mbert/zero_shot_marco/pt0-ft0/queries.parquet").read_bytes())
     with pytest.raises(Exception, match="not the values per query that belong to"):
         _alone(tmp_path, GREATER)
-
-
-AHEAD = {"mbert": 0.0, "msm": 0.08, "xlmr": 0.0}
-
-
-def test_fine_tuning_seeds_take_the_place_where_nothing_is_pretrained(tmp_path):
-    """Five of them each; with one pretraining of a model that is pretrained they do not count."""
-    generator = np.random.default_rng(1)
-    for model, jobs in (("mbert", FINETUNED), ("msm", FINETUNED), ("xlmr", PRETRAINED)):
-        values = generator.normal(0.3 + 0.1 * (model != "mbert"), 0.01, (1, 5, 60))
-        write_system(tmp_path / "results", f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, ["ar"] * 60, jobs)
-    arabic = {"kind": "greater", "right": cells("all/base/mrr/ar")}
-    claims = [
-        arabic | {"key": "tuned", "left": cells("all/ours/mrr/ar")},
-        arabic | {"key": "once_pretrained", "left": cells("all/other/mrr/ar")},
-    ]
-    tuned, once = judge_paper(write_paper(tmp_path, claims), runs_of(tmp_path / "results", 1))
-    assert (tuned.verdict.state, tuned.verdict.seeds) == ("supported", 5)
-    assert (once.verdict.state, once.verdict.seeds) == ("undecided", 1)
-
-
-def test_questions_that_all_languages_ask_are_drawn_once(tmp_path):
-    """LAReQA's: the same differences in three languages are as wide as in one, those of Mr. TyDi narrower by root 3."""
-    generator = np.random.default_rng(5)
-    of_question = np.tile(generator.normal(0.05, 0.1, 60), 3)
-    widths = {}
-    for benchmark in ("lareqa", "mrtydi"):
-        folder = tmp_path / benchmark
-        for model, shift in (("mbert", 0.0), ("msm", of_question)):
-            values = np.full((1, 1, 180), 0.3) + shift
-            names = ["ar"] * 60 + ["sw"] * 60 + ["th"] * 60
-            write_system(folder, f"{benchmark}/{model}/zero_shot", {"map@20": values}, names, UNTRAINED)
-        target = {"benchmark": benchmark, "setting": "zero_shot", "metric": "map@20"}
-        left, right = (cells(f"all/{row}/mrr/avg", instead=target) for row in ("ours", "base"))
-        claim = {"kind": "greater", "left": left, "right": right, "printed": {"verdict": "undecided"}}
-        (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(folder, 1))
-        widths[benchmark] = _halfwidth(one)
-    assert widths["lareqa"] == pytest.approx(3**0.5 * widths["mrtydi"], rel=0.03)
-
-
-@pytest.mark.parametrize(("own", "seeds"), [(3, 5), (2, 2), (1, 1)])
-def test_seeds_of_pretraining_count_beside_a_baseline_that_is_fine_tuned_alone(tmp_path, own, seeds):
-    """Its own seeds' variance is a part of the error, and of fewer than three nobody knows it."""
-    generator = np.random.default_rng(3)
-    for model, shape, jobs in (("mbert", (1, own), FINETUNED), ("msm", (5, 2), PRETRAINED)):
-        values = generator.normal(0.3, 0.01, (*shape, 1)) + np.full(60, 0.5 * (model == "msm"))
-        write_system(tmp_path / "results", f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, ["ar"] * 60, jobs)
-    claim = {"kind": "greater", "left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar")}
-    (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
-    assert one.verdict.seeds == seeds and (one.verdict.state == "undecided") == (seeds < 3)
-
-
-def test_no_seed_has_a_part_in_what_is_not_trained(tmp_path):
-    generator = np.random.default_rng(2)
-    for model, level in (("mbert", 0.3), ("msm", 0.4)):
-        values = generator.normal(level, 0.05, (1, 1, 60))
-        write_system(
-            tmp_path / "results", f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, ["ar"] * 60, UNTRAINED
-        )
-    claim = {"kind": "greater", "left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar")}
-    (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
-    assert one.verdict.state == "supported"
-
-
-def test_the_second_look_adds_seeds_for_undecided_main_claims_alone(tmp_path):
-    """With three seeds neither is decided; with eight both would be, and the one that is not main stays as it was."""
-    folder = write_results(tmp_path / "results", AHEAD, seeds=8, over_seeds=0.06, rng=4)
-    (folder / "looks.yaml").write_text("first: {pretraining: [0, 1, 2]}\n")
-    claims = [GREATER | {"key": "remembered", "main": True}, GREATER]
-    paper = write_paper(tmp_path, claims)
-    first = judge_paper(paper, runs_of(folder, 1))
-    assert [one.verdict.state for one in first] == ["undecided", "undecided"]
-    both = judge_paper(paper, runs_of(folder, 1), runs_of(folder, 2))
-    assert [(one.verdict.state, one.look, one.verdict.seeds) for one in both] == [
-        ("supported", 2, 8),
-        ("undecided", 1, 3),
-    ]
-    assert both[0].verdict.level == 0.025
-
-
-def test_holm_s_family_is_all_main_claims_those_without_a_p_value_too(tmp_path):
-    """One of significance and one without results beside two others: four at half of the level."""
-    folder = write_results(tmp_path / "results", {"mbert": 0.0, "msm": 0.08})
-    main = {"main": True}
-    claims = [
-        GREATER | main,
-        GREATER | main | {"key": "below", "left": GREATER["right"], "right": GREATER["left"]},
-        {"kind": "significant", "left": cells("all/ours/mrr/avg"), "key": "by_test"} | main,
-        BEST | main | {"key": "without_results"},
-    ]
-    judged = judge_paper(write_paper(tmp_path, claims), runs_of(folder, 1))
-    assert [one.verdict.state for one in judged] == ["supported", "reversed", "supported", "no data"]
-    assert sorted(one.verdict.level for one in judged[:2]) == pytest.approx([0.025 / 4, 0.025 / 3])

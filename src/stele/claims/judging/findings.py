@@ -47,7 +47,7 @@ class Finding(NamedTuple):
     parts: Mapping[str, Finding] = {}
     averaged: tuple[Finding, ...] = ()
     printed: float | None = None  # the printed difference of what is shown
-    by_test: bool = False  # the p-values are those of the paper's own test, the interval is of our estimate
+    by_test: bool = False  # the paper's own test gives the p-values, our estimate the interval
 
     @property
     def p(self) -> float:

@@ -55,8 +55,8 @@ def compared(
 ) -> Case | Verdict:
     """Whether the left is above all its rivals: on average above each of them, else in as many cells as are meant.
 
-    Without `test` it is above where it is greater; without `pairs` those of the claim are compared. Each cell is
-    comparable or significant by itself: differences of different signs have no mean.
+    Default: `test` asks whether the left is greater, `pairs` are the claim's. Each cell is comparable or significant by
+    itself: differences of different signs have no mean.
     """
     claim, pairs = judging.claim, pairs or pairs_meant(judging.claim, judging.paper)
     usable = judging.with_terms(pairs, lambda pair: difference(pair, times))

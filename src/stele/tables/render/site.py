@@ -69,7 +69,7 @@ class Contents:
 
     @property
     def labels(self) -> list[str]:
-        """The labels of all numbers, those of rows in no table among them, for every page."""
+        """The labels of every page: those of all tables, and of results that are in no table."""
         labels = shared_labels([drawn.summary for drawn in self.drawn])
         labels += [label.partition(" (")[0] for row in self.rows for label in row.labels]
         texts = list(dict.fromkeys(labels))
