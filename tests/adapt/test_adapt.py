@@ -8,8 +8,7 @@ import yaml
 
 from stele import catalogue
 from stele.adapt import adapt
-from stele.adapt.planning.configuration import user_corpus
-from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
+from stele.adapt.configuration import evaluated_keys, sizes_of, steps_within, trained_models
 from stele.catalogue import read_yaml, whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command import cli
@@ -19,7 +18,6 @@ from stele.errors import SteleError
 from stele.plan.plan import make_plan
 from stele.recipes.flops import Shape
 from tests.conftest import ROOT
-from tests.jobs import job
 from tests.sealed import write_sealed
 
 RULES = whole(AdaptationRules)
@@ -158,7 +156,8 @@ def test_other_steps_or_documents_under_the_same_name_are_refused(project, tmp_p
     record = tmp_path / "work/encoder.scale/encoders/encoder-msm/pt0/record.json"
     record.parent.mkdir(parents=True)
     record.write_text("{}")
-    assert call("--steps", "42") == 1 and "has 41 steps; give --name NAME" in capsys.readouterr().err
+    for other in (["--steps", "42"], ["--hours", "2"]):
+        assert call(*other) == 1 and "has 41 steps; give --name NAME" in capsys.readouterr().err
     (tmp_path / "text").rename(tmp_path / "other")
     words = ["adapt", "encoder", "--documents", "other", "--configfile", "mine.yaml"]
     assert cli.main(words) == 1 and "as its documents; give --name" in capsys.readouterr().err
@@ -179,13 +178,6 @@ def test_a_wrong_option_is_one_sentence(project, capsys, words, said):
     assert said in capsys.readouterr().err and not project
 
 
-def test_hours_after_trained_steps_are_refused(project, tmp_path, capsys):
-    assert call("--steps", "40") == 0
-    (tmp_path / "work/encoder.scale/encoders/encoder-msm/pt0").mkdir(parents=True)
-    (tmp_path / "work/encoder.scale/encoders/encoder-msm/pt0/record.json").write_text("{}")
-    assert call("--hours", "2") == 1 and "has 40 steps; give --name NAME" in capsys.readouterr().err
-
-
 def test_what_a_plan_named_is_forgotten_where_nothing_was_trained(project, monkeypatch):
     monkeypatch.setattr(adapt, "cost", lambda *_, **__: "")
     assert call("--methods", "msm", "crop", "--seeds", "5", "--plan") == 0
@@ -199,18 +191,8 @@ def test_documents_in_languages_without_a_benchmark_are_said(project, tmp_path, 
     for path in (tmp_path / "text").iterdir():
         path.unlink()
     (tmp_path / f"text/{code}.txt").write_text("A text.\nOf sentences.\n\nAnother one.\n")
-    words = [
-        "encoder",
-        "--documents",
-        "text",
-        "--configfile",
-        "mine.yaml",
-        "--encoding",
-        "pooling=mean",
-        "--steps",
-        "9",
-    ]
-    assert cli.main(["adapt", *words, "--steps", "40"]) == (0 if code == "en" else 1)
+    words = "encoder --documents text --configfile mine.yaml --encoding pooling=mean --steps 40"
+    assert cli.main(["adapt", *words.split()]) == (0 if code == "en" else 1)
     if code == "en":
         assert written()["adapt"]["benchmarks"] == ["belebele"]
     else:
@@ -225,12 +207,6 @@ def test_an_encoder_of_the_catalogue_is_trained_as_its_models_entry_says():
     assert '"pooling":"mean"' in make_plan(parse_config(config)).pretraining.encoding("mcontriever-msm")
 
 
-def test_a_folder_without_documents_is_told(tmp_path):
-    (tmp_path / "notes.pdf").write_text("x")
-    with pytest.raises(SteleError, match="no documents in it"):
-        user_corpus(tmp_path, {})
-
-
 def test_models_of_an_adaptation_are_trained_from_its_base():
     keys = evaluated_keys("labse", ["msm"], RULES)
     models = trained_models("labse", ["msm"], ["en"], sizes_of(BASE, RULES), 20, 0)
@@ -238,8 +214,3 @@ def test_models_of_an_adaptation_are_trained_from_its_base():
     parse_config(config)
     with pytest.raises(SteleError, match=r"adapt.methods.0: unknown model trained from labse 'labse-mssm'"):
         parse_config({**config, "adapt": {**config["adapt"], "methods": ["labse-mssm"]}})
-
-
-def test_the_namespace_of_a_call_is_checked_before_anything_is_read():
-    with pytest.raises(SteleError, match="unknown method"):
-        adapt.check_names(job(adapt, ["labse", "--documents", "text", "--methods", "x"]))

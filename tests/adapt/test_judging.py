@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from stele.adapt.verdict import judge_looks, rows_of, values_of
 from stele.catalogue import entry
 from stele.catalogue.schema.benchmarks import Benchmark
-from stele.claims.judging.adaptation import judge_looks, rows_of, values_of
 from tests.claims.made_results import PRETRAINED, UNTRAINED, write_system
 
 METRIC, SETTING = entry(Benchmark, "tatoeba").metrics[0], "direct"
@@ -34,40 +34,32 @@ def planted(folder, effects, seeds, over_seeds=0.002):
     return {**settings, "methods": [model for model in effects if model not in ("base", "mlm")], "looks": [seeds]}
 
 
-def states(comparisons):
-    return {(one.row.model, one.against): one.state for one in comparisons}
+def judged(folder, settings, **changed):
+    """(method, what it is compared with) -> comparison."""
+    found = judge_looks(folder, settings | changed, rows_of(settings), 0.01)
+    return {(comparison.row.model, comparison.against): comparison for comparison in found}
 
 
 def test_better_worse_and_no_effect_are_told_apart(tmp_path):
     settings = planted(tmp_path, {"base": 0.0, "mlm": -0.05, "up": 0.05, "same": 0.0, "down": -0.1}, seeds=4)
-    found = states(judge_looks(tmp_path, settings, rows_of(settings), 0.01))
+    found = {key: comparison.state for key, comparison in judged(tmp_path, settings).items()}
     assert found["up", "base"] == found["up", "mlm"] == found["same", "mlm"] == "better"
     assert found["same", "base"] == "no effect"
     assert found["down", "base"] == found["down", "mlm"] == "worse"
 
 
-def test_two_seeds_decide_nothing_and_say_so(tmp_path):
-    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.2}, seeds=2)
-    for comparison in judge_looks(tmp_path, settings, rows_of(settings), 0.01):
-        assert comparison.state == "undecided" and "seeds" in comparison.sentence
-
-
-def test_one_seed_has_no_interval(tmp_path):
+@pytest.mark.parametrize(("seeds", "said"), [(1, "1 of at least 3 seeds"), (2, "about 3 seeds would tell; now 2")])
+def test_two_seeds_decide_nothing_and_one_has_no_interval(tmp_path, seeds, said):
     """Queries alone would make it look sure."""
-    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.2}, seeds=1)
-    for comparison in judge_looks(tmp_path, settings, rows_of(settings), 0.01):
-        assert comparison.interval is None and "1 of at least 3 seeds" in comparison.sentence
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.2}, seeds)
+    for comparison in judged(tmp_path, settings).values():
+        assert comparison.state == "undecided" and said in comparison.sentence
+        assert (comparison.interval is None) == (seeds == 1)
 
 
 def test_more_seeds_are_another_look_at_half_of_the_level_and_what_was_decided_stays(tmp_path):
     settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.1, "unsure": 0.01}, 6, over_seeds=0.01)
-    first = {
-        (c.row.model, c.against): c for c in judge_looks(tmp_path, {**settings, "looks": [3]}, rows_of(settings), 0.01)
-    }
-    both = {
-        (c.row.model, c.against): c
-        for c in judge_looks(tmp_path, {**settings, "looks": [3, 6]}, rows_of(settings), 0.01)
-    }
+    first, both = (judged(tmp_path, settings, looks=looks) for looks in ([3], [3, 6]))
     assert {c.state for c in first.values()} >= {"undecided", "better"}
     for key, comparison in first.items():
         if comparison.state == "undecided":
@@ -79,7 +71,7 @@ def test_more_seeds_are_another_look_at_half_of_the_level_and_what_was_decided_s
 def test_the_difference_and_its_interval_are_those_of_seeds_and_queries_by_hand(tmp_path):
     """One method, the encoder as it was without seeds: var(D) / P and the variance over queries, Satterthwaite's t."""
     settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.03}, seeds=5, over_seeds=0.01)
-    comparison = judge_looks(tmp_path, settings, rows_of(settings), 0.01)[0]
+    comparison = judged(tmp_path, settings)["up", "base"]
     values = {row["model"]: row for row in values_of(tmp_path, rows_of(settings))}
     assert comparison.verdict.mean == pytest.approx(values["up"]["mean"] - values["base"]["mean"])
     import pyarrow.parquet

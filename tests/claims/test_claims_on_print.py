@@ -3,10 +3,7 @@
 import pytest
 
 from stele.errors import SteleError
-from tests.claims.small_paper import cells, judged
-
-OURS, BASE, OTHER = "all/ours/mrr/*", "all/base/mrr/*", "all/other/mrr/*"
-GREATER = {"kind": "greater", "left": cells(OURS), "right": cells(BASE)}
+from tests.claims.small_paper import BASE, GREATER, OTHER, OURS, cells, judged
 
 
 @pytest.mark.parametrize(

@@ -57,16 +57,13 @@ def test_a_pretraining_that_diverged_stands_beside_the_verdict_in_each_format(ju
     for model in ("mbert", "xlmr"):
         path = folder / f"mrtydi/{model}/zero_shot_marco/pt2-ft0.json"
         write_sealed(path, json.loads(path.read_text()) | {"diverged": {path.stem: f"{model}: loss 3.9"}})
-    said = {
-        model: f"mrtydi/{model}/zero_shot_marco: pretraining diverged in 1 of 5 seeds (pt2): {model}: loss 3.9"
-        for model in ("mbert", "xlmr")
-    }
     (claim,) = json.loads(judge("--format", "json", folder=folder)[1])["claims"]
-    assert claim["diverged"] == [said["xlmr"]] and said["mbert"] in claim["controls"][0]["diverged"]
+    (of_claim,), (of_control,) = claim["diverged"], claim["controls"][0]["diverged"]
+    assert "xlmr: loss 3.9" in of_claim and "mbert: loss 3.9" in of_control
     (row,) = csv.DictReader(io.StringIO(judge("--format", "csv", folder=folder)[1]))
-    assert row["diverged"] == said["xlmr"] and row["controls"].endswith(f"; {said['mbert']}")
+    assert row["diverged"] == of_claim and row["controls"].endswith(f"; {of_control}")
     text = judge(folder=folder)[1]
-    assert f"\n  {said['xlmr']}\n" in text and f"; {said['mbert']}\n" in text
+    assert f"\n  {of_claim}\n" in text and f"; {of_control}\n" in text
 
 
 def test_into_a_folder_twice_the_same_bytes(judge, tmp_path):

@@ -9,8 +9,8 @@ import pytest
 
 from stele.artifacts import records
 from stele.artifacts.results import result_files
-from stele.claims.judging.looks import FILE as LOOKS
 from stele.claims.judging.trainings import FILE as TRAININGS
+from stele.claims.judging.verdicts import LOOKS_FILE as LOOKS
 from stele.command import cli
 from stele.files.digests import sha256
 from stele.files.paths import STUDY

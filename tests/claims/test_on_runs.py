@@ -17,6 +17,9 @@ EQUAL = {"mbert": 0.0, "msm": 0.0, "xlmr": 0.0}
 ONE_AGAINST = {"mbert": 0.0, "msm": {"ar": 0.12, "sw": -0.06, "th": 0.12}, "xlmr": 0.0}
 NOISY = {"over_seeds": 0.3}
 QUIET = {"over_seeds": 0.001, "over_queries": 0.002, "queries": 60}
+ARABIC = {"left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar")}
+AVERAGES = {"left": cells("all/ours/mrr/avg"), "right": cells("all/base/mrr/avg")}
+OVER_TIME = {"kind": "trend", "points": [{"figure": 3, "at": f"ar/ours/{at}"} for at in (0, 5, 10)]}
 
 
 @pytest.fixture
@@ -77,20 +80,6 @@ def test_a_pretraining_that_diverged_is_named_and_changes_no_verdict(tmp_path):
     assert after.verdict == before.verdict
 
 
-def test_best_loses_to_one_rival_of_two(judged):
-    one = judged(BEST, {"mbert": 0.0, "msm": 0.05, "xlmr": 0.15})
-    assert one.verdict.state == "reversed" and one.verdict.reason == "decided by other"
-
-
-def test_the_printed_difference_is_from_the_rival_that_ran(tmp_path, judged):
-    """Ours 32.8: 2.8 above the base that ran, 5.7 below the other that did not."""
-    (tmp_path / "results/tables").mkdir(parents=True)
-    rows = {"xlmr/zero_shot_marco/mrtydi": {"state": "unavailable", "reason": "no weights"}}
-    (tmp_path / "results/tables/context.json").write_text(json.dumps({"rows": rows}))
-    one = judged(BEST, {"mbert": 0.0, "msm": 0.08})
-    assert one.verdict.printed == pytest.approx(2.8) and one.rivals == (1, 2)
-
-
 def test_two_rows_of_one_result_are_one_rival(judged):
     """And a claim among whose comparisons another's are is one finding with it."""
     twice = [cells("all/base/mrr/avg"), cells("all/other/mrr/avg", instead={"model": "mbert"})]
@@ -102,26 +91,15 @@ def test_two_rows_of_one_result_are_one_rival(judged):
 def test_claims_on_one_comparison_are_one_finding(tmp_path):
     folder = write_results(tmp_path / "results", AHEAD)
     claims = [
-        GREATER | {"key": "gain", "kind": "margin", "amount": 5.0, "left": cells("all/ours/mrr/avg")},
+        GREATER | AVERAGES | {"key": "gain", "kind": "margin", "amount": 5.0},
         BEST | {"key": "best", "main": True},
         GREATER | {"key": "elsewhere", "left": cells("all/ours/recall/avg"), "right": cells("all/base/recall/avg")},
     ]
-    claims[0]["right"] = cells("all/base/mrr/avg")
     judged = judge_paper(write_paper(tmp_path, claims), runs_of(folder, 1))
     assert [one.same_as for one in judged] == ["best", "", ""]
 
 
-@pytest.mark.parametrize("quantifier", ["average", "all"])
-def test_ten_more_and_ten_less_is_neither_no_effect_nor_comparable(judged, quantifier):
-    opposite = {"mbert": 0.0, "msm": {"ar": 0.1, "sw": -0.1, "th": 0.0}, "xlmr": 0.0}
-    languages = {"left": cells("all/ours/mrr/??"), "right": cells("all/base/mrr/??"), "quantifier": quantifier}
-    claim = GREATER | languages
-    assert judged(claim, opposite, **QUIET).verdict.state != "no effect"
-    assert judged(claim | {"kind": "comparable"}, opposite, **QUIET).verdict.state == "reversed"
-    assert judged(claim | {"kind": "comparable"}, EQUAL, **QUIET).verdict.state == "supported"
-
-
-@pytest.mark.parametrize("columns", ["avg", "*"])
+@pytest.mark.parametrize("columns", ["avg", "*", "??"])
 def test_an_average_is_alike_only_where_its_languages_are(judged, columns):
     opposite = {"mbert": 0.0, "msm": {"ar": 0.1, "sw": -0.1, "th": 0.0}, "xlmr": 0.0}
     sides = {"left": cells(f"all/ours/mrr/{columns}"), "right": cells(f"all/base/mrr/{columns}")}
@@ -130,55 +108,37 @@ def test_an_average_is_alike_only_where_its_languages_are(judged, columns):
     assert verdict.state == ("undecided" if columns == "avg" else "reversed")
     assert columns != "avg" or "by language from -9.96 to +10.1" in verdict.reason
     assert judged(alike, EQUAL, **QUIET).verdict.state == "supported"
-    for kind in ("greater", "best"):
-        verdict = judged({"kind": kind, **sides}, opposite, **QUIET).verdict
-        assert verdict.state == "undecided" and "in each part not for sure" in verdict.reason, kind
-
-
-def test_languages_that_differ_and_cancel_are_not_no_effect(judged):
-    """+1.2, -.9 and -.3: none is reversed, the average is nothing, and Arabic is outside the bar."""
-    cancel = {"mbert": 0.0, "msm": {"ar": 0.012, "sw": -0.009, "th": -0.003}}
-    claim = GREATER | {"quantifier": "each_language"}
-    assert judged(claim, cancel, **QUIET).verdict.state == "undecided"
-    assert judged(claim, EQUAL, **QUIET).verdict.state == "no effect"
+    for kind, quantifier in (("greater", "average"), ("greater", "each_language"), ("best", "average")):
+        verdict = judged({"kind": kind, "quantifier": quantifier, **sides}, opposite, **QUIET).verdict
+        assert verdict.state == "undecided", kind
+        assert quantifier == "each_language" or "in each part not for sure" in verdict.reason
 
 
 def test_a_trend_has_no_effect_where_each_of_its_steps_has_none(judged):
-    points = [{"figure": 3, "at": f"ar/ours/{at}"} for at in (0, 5, 10)]
-    rising = {"kind": "trend", "points": points, "shape": "rising"}
+    rising = OVER_TIME | {"shape": "rising"}
     assert judged(rising, EQUAL, **QUIET).verdict.state == "no effect"
     verdict = judged(rising, EQUAL | {"xlmr": 0.0095}, **QUIET).verdict  # there and back
     assert verdict.state == "undecided" and "in each part not for sure" in verdict.reason
 
 
-@pytest.mark.parametrize("shape", ["rising", "falling", "peak"])
-def test_a_trend_at_the_ceiling_is_no_evidence(tmp_path, shape):
-    _write_at_the_ceiling(tmp_path / "results", {"mbert": 0, "xlmr": 0, "msm": 1})
-    points = [{"figure": 3, "at": f"ar/ours/{at}"} for at in (0, 5, 10)]
-    verdict = _judge(tmp_path, {"kind": "trend", "points": points, "shape": shape})
-    assert verdict.state == "undecided" and "of the ceiling" in verdict.reason
-
-
-@pytest.mark.parametrize("quantifier", ["average", "all", "most", "each_language"])
-def test_alike_at_the_ceiling_is_no_evidence(tmp_path, quantifier):
+@pytest.mark.parametrize(
+    "claim",
+    [
+        *(OVER_TIME | {"shape": shape} for shape in ("rising", "peak")),
+        *(ARABIC | {"kind": "greater", "quantifier": quantifier} for quantifier in ("all", "each_language")),
+        ARABIC | {"kind": "comparable"},
+        {"kind": "greater", "left": ARABIC["left"], "value": 99.95},
+    ],
+)
+def test_alike_at_the_ceiling_is_no_evidence(tmp_path, claim):
     """99.97 against 100: at the top of the scale nothing could differ by a point."""
-    _write_at_the_ceiling(tmp_path / "results", {"mbert": 0, "msm": 1})
-    arabic = {"left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar"), "quantifier": quantifier}
-    for kind in ("greater", "comparable"):
-        verdict = _judge(tmp_path, {"kind": kind, **arabic})
-        assert verdict.state == "undecided" and "within 1 of the ceiling" in verdict.reason, kind
-    value = {"kind": "greater", "left": arabic["left"], "value": 99.95, "quantifier": quantifier}
-    verdict = _judge(tmp_path, value)
-    assert verdict.state == "undecided" and "within 1 of the ceiling" in verdict.reason
-
-
-def _write_at_the_ceiling(folder, models):
-    """Perfect scores in Arabic but for the queries that each model misses."""
-    for model, missed in models.items():
+    for model, missed in {"mbert": 0, "xlmr": 0, "msm": 1}.items():
         values = np.ones((5, 1, 300))
         values[:, :, :missed] = 0.9
         values[:, 0, 0] -= np.linspace(0, 0.01, 5)
-        write_system(folder, f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, ["ar"] * 300)
+        write_system(tmp_path / "results", f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, ["ar"] * 300)
+    verdict = _judge(tmp_path, claim)
+    assert verdict.state == "undecided" and "of the ceiling" in verdict.reason
 
 
 def test_rivals_that_share_a_row_are_called_by_their_first_cell(judged):
@@ -196,7 +156,7 @@ def test_best_is_lowest_where_lower_is_better(judged):
 
 
 def test_a_margin_s_size_is_judged_at_the_papers_size_alone(judged):
-    margin = {"kind": "margin", "left": cells("all/ours/mrr/avg"), "right": cells("all/base/mrr/avg"), "amount": 2.8}
+    margin = AVERAGES | {"kind": "margin", "amount": 2.8}
     small = judged(margin, AHEAD, **QUIET)
     assert small.verdict.state == "supported" and small.share == pytest.approx(8 / 2.8, rel=0.05)
     full = judged(margin, AHEAD, scale="paper", **QUIET)
@@ -214,7 +174,7 @@ def test_a_margin_s_size_is_judged_at_the_papers_size_alone(judged):
 
 
 def test_ratio(judged):
-    ratio = {"kind": "ratio", "left": cells("all/ours/mrr/avg"), "right": cells("all/base/mrr/avg")}
+    ratio = AVERAGES | {"kind": "ratio"}
     assert judged(ratio | {"amount": 1.1}, AHEAD).verdict.state == "supported"
     assert judged(ratio | {"amount": 0.9}, AHEAD).verdict.state == "reversed"
     assert judged(ratio | {"amount": 1.5, "at_least": True}, AHEAD).verdict.state == "reversed"  # .48 is not .6
@@ -225,7 +185,6 @@ def test_ratio(judged):
     [
         ("rising", {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}, "supported"),
         ("rising", {"mbert": 0.0, "xlmr": 0.12, "msm": 0.06}, "undecided"),
-        ("rising", {"mbert": 0.08, "xlmr": 0.04, "msm": 0.0}, "reversed"),
         ("falling", {"mbert": 0.08, "xlmr": 0.04, "msm": 0.0}, "supported"),
         ("peak", {"mbert": 0.0, "xlmr": 0.08, "msm": 0.0}, "supported"),
         ("peak", {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}, "reversed"),
@@ -233,14 +192,7 @@ def test_ratio(judged):
     ],
 )
 def test_trend(judged, shape, effects, state):
-    points = [{"figure": 3, "at": f"ar/ours/{at}"} for at in (0, 5, 10)]
-    assert judged({"kind": "trend", "points": points, "shape": shape}, effects).verdict.state == state
-
-
-@pytest.mark.parametrize(("effects", "state"), [(EQUAL, "supported"), (AHEAD, "reversed")])
-def test_comparable(judged, effects, state):
-    assert judged(GREATER | {"kind": "comparable"}, effects, **QUIET).verdict.state == state
-    assert judged(GREATER | {"kind": "comparable"}, effects, **NOISY).verdict.state == "undecided"
+    assert judged(OVER_TIME | {"shape": shape}, effects).verdict.state == state
 
 
 @pytest.mark.parametrize(
@@ -287,16 +239,6 @@ def test_how_large_generated_data_are_is_no_evidence(judged):
     assert {verdict.state for verdict in generated} == {"no data"} and "3, claimed 4" in generated[1].reason
 
 
-def test_costs(tmp_path):
-    write_sizes(tmp_path)
-    cost = {"kind": "cost", "left": {"table": 2, "at": "all/ours/value/size"}}
-    cost |= {"right": {"table": 2, "at": "all/base/value/size"}}
-    assert _alone(tmp_path, cost | {"kind": "greater"}) == "supported"  # a number without queries or seeds
-    assert _alone(tmp_path, cost | {"amount": 2.1}) == "supported"
-    assert _alone(tmp_path, cost | {"amount": 3.0}) == "reversed"
-    assert _alone(tmp_path, cost) == "reversed"
-
-
 @pytest.mark.parametrize(("seconds", "state"), [(4000.0, "supported"), (2500.0, "reversed"), (None, "no data")])
 def test_what_a_pretraining_cost_is_that_of_the_kept_records(judged, tmp_path, seconds, state):
     """40 hours against 24 are 1.67 times: of the seeds' own pretrainings, whatever else is kept."""
@@ -312,7 +254,7 @@ def test_what_a_pretraining_cost_is_that_of_the_kept_records(judged, tmp_path, s
             write_sealed(path, record | {"ancestry": {digest: {"job": "pretrain", "model": model}}})
             kept[digest] = training | ({"cpu_seconds": taken} if taken else {})
     (tmp_path / "results/pretraining.json").write_text(json.dumps(kept))
-    assert _alone(tmp_path, cost) == state
+    assert _judge(tmp_path, cost).state == state
 
 
 @pytest.mark.parametrize("label", ["generated data", "stand-in checkpoint"])
@@ -338,26 +280,16 @@ def write_sizes(tmp_path, labels=()):
         write_sealed(path, names | {"metrics": metrics, "labels": list(labels)})
 
 
-def _alone(tmp_path, claim):
-    return _judge(tmp_path, claim).state
-
-
 def _judge(tmp_path, claim):
     """The verdict on the results that are there."""
     (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
     return one.verdict
 
 
-def test_below_the_floor_nothing_is_decided(judged):
-    assert judged(GREATER | {"floor": 60.0}, AHEAD).verdict.state == "floor"
-    assert judged(GREATER | {"floor": 20.0}, AHEAD).verdict.state == "supported"
-
-
 @pytest.mark.parametrize(("floor", "state"), [(60.0, "floor"), (45.0, "supported")])
 def test_below_the_floor_no_trend_and_no_value_is_decided(judged, floor, state):
     """The best point of the trend, and what is held against the value, score about 48; the first point 40."""
-    points = [{"figure": 3, "at": f"ar/ours/{at}"} for at in (0, 5, 10)]
-    rising = {"kind": "trend", "points": points, "shape": "rising"}
+    rising = OVER_TIME | {"shape": "rising"}
     effects = {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}
     above = {"kind": "greater", "left": cells("all/ours/mrr/avg"), "value": 30.0, "floor": floor}
     assert judged(rising | {"floor": floor / 100}, effects).verdict.state == state
@@ -373,9 +305,8 @@ def test_gains_of_two_benchmarks_have_the_queries_of_both(tmp_path, judged):
     """The variance over queries of a difference between languages is the sum of theirs: nothing is paired."""
     arabic = cells("all/ours/mrr/ar", minus=cells("all/base/mrr/ar"))
     thai = cells("all/ours/mrr/th", minus=cells("all/base/mrr/th"))
-    both = judged(
-        {"kind": "greater", "left": arabic, "right": thai}, ONE_AGAINST | {"msm": {"ar": 0.1, "sw": 0, "th": 0}}
-    )
+    gain = {"kind": "greater", "left": arabic, "right": thai}
+    both = judged(gain, ONE_AGAINST | {"msm": {"ar": 0.1, "sw": 0, "th": 0}})
     alone = [halfwidth(judged({"kind": "greater", "left": one, "value": 0.0}, ONE_AGAINST)) for one in (arabic, thai)]
     assert both.verdict.state == "supported" and halfwidth(both) > 0.7 * max(alone)
 
@@ -405,12 +336,5 @@ def test_a_row_that_cannot_be_built_is_left_out_and_a_missing_one_is_missed(tmp_
     (tmp_path / "results/tables").mkdir()
     (tmp_path / "results/tables/context.json").write_text(json.dumps({"rows": rows}))
     known = judged(BEST, effects)
-    assert known.verdict.state == "supported" and "no weights" in known.left_out[0]
-
-
-def test_damaged_scores_are_refused(tmp_path, judged):
-    judged(GREATER, AHEAD)
-    queries = tmp_path / "results/mrtydi/msm/zero_shot_marco/pt0-ft0/queries.parquet"
-    queries.write_bytes((tmp_path / "results/mrtydi/mbert/zero_shot_marco/pt0-ft0/queries.parquet").read_bytes())
-    with pytest.raises(Exception, match="not the values per query that belong to"):
-        _alone(tmp_path, GREATER)
+    assert known.verdict.state == "supported" and "no weights" in known.left_out[0] and known.rivals == (1, 2)
+    assert known.verdict.printed == pytest.approx(2.8), "ours is 5.7 below the other, which did not run"

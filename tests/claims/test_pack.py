@@ -141,11 +141,8 @@ def test_what_results_come_from_stands_once_and_pages_show_it(results, tmp_path)
     path = folder / "mrtydi/msm/zero_shot_marco/pt0-ft0.json"
     record = json.loads(path.read_text())
     write_sealed(path, record | {"inputs": {"retrieval": "r" * 16}})
-    everything = {
-        "r" * 16: {"job": "retrieve", "inputs": {"encoder": digest}},
-        digest: {"recipe": recipe},
-        "z" * 16: {},
-    }
+    retrieved = {"job": "retrieve", "inputs": {"encoder": digest}}
+    everything = {"r" * 16: retrieved, digest: {"recipe": recipe}, "z" * 16: {}}
     (folder / "ancestry.json").write_text(json.dumps(everything))
     kept = provenance([SimpleNamespace(result=("mrtydi", "msm", "zero_shot_marco"), sources=(path,))], Results(folder))
     assert kept[0].ancestry[digest] == {"recipe": recipe} and "z" * 16 not in kept[0].ancestry
@@ -184,22 +181,13 @@ def test_of_pretrainings_that_results_come_from_the_loss_is_kept(results, tmp_pa
 
 
 def test_of_fine_tunings_that_results_come_from_the_cost_is_kept(results, tmp_path):
-    work = tmp_path / "work"
+    work, facts = tmp_path / "work", {"model": "msm", "seed": 0, "steps": 150, "cpu_seconds": 7.5}
     for seeds in ("pt0-ft0", "pt0-ft1"):
         folder = work / "finetuned/msm/nq" / seeds
         folder.mkdir(parents=True)
-        facts = {
-            "job": "finetune",
-            "model": "msm",
-            "seed": 0,
-            "steps": 150,
-            "cpu_seconds": 7.5,
-            "recipe": {"batch": 48},
-        }
-        write_sealed(folder / "record.json", facts | {"content": seeds})
+        write_sealed(folder / "record.json", {"job": "finetune", **facts, "recipe": {"batch": 48}, "content": seeds})
     digest = content_digest(work / "finetuned/msm/nq/pt0-ft1/record.json")
-    kept = dict(trainings.finetunings(work, {digest}))
-    assert kept == {digest: {"model": "msm", "seed": 0, "steps": 150, "cpu_seconds": 7.5}}
+    assert dict(trainings.finetunings(work, {digest})) == {digest: facts}
     pack(results, tmp_path / "study", SPECS, work)
     assert json.loads((tmp_path / "study" / trainings.FINETUNING).read_text()) == {}, "no result comes from them"
 

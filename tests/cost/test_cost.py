@@ -22,7 +22,7 @@ from stele.cluster.requests import estimate
 from stele.cluster.sizes import Texts, shape_of
 from stele.cluster.work import Work
 from stele.recipes.calibration import RotationRecipe
-from stele.recipes.finetuning import parse_finetuning as parse_finetuning
+from stele.recipes.finetuning import parse_finetuning
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import parse_recipe as parse_pretraining
 from stele.snakemake_support.patches.planning import planned
@@ -141,11 +141,7 @@ def test_a_search_by_hand():
 
 @pytest.mark.parametrize(
     ("model", "encoding", "numbers", "bytes_of_one"),
-    [
-        ("bge_m3", {}, 1024, 4),
-        ("qwen3_06b", {}, 1024, 2),
-        ("qwen3_06b", {"dimension": 256}, 256, 2),
-    ],
+    [("bge_m3", {}, 1024, 4), ("qwen3_06b", {}, 1024, 2), ("qwen3_06b", {"dimension": 256}, 256, 2)],
 )
 def test_a_search_needs_the_disk_of_its_largest_pool(jobs, model, encoding, numbers, bytes_of_one):
     """MIRACL's English passages, one pool of 18, by the numbers of a vector that are kept."""
@@ -219,16 +215,15 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
         assert estimate(plan, "finetune", {"model": "xlmr", "recipe": recipe, "seeds": "pt0-ft0"}).operations > 1e16
     settings = catalogue.load("settings")["settings"]
     for benchmark, setting, kind in ((b, s, entry["kind"]) for b, own in settings.items() for s, entry in own.items()):
+        row = {"benchmark": benchmark, "model": "xlmr", "setting": setting, "seeds": "pt0-ft0"}
         rule = {"dense": "retrieve", "calibrated": "retrieve", "vectors": "encode_pairs"}.get(kind)
         if rule:
-            row = {"benchmark": benchmark, "model": "xlmr", "setting": setting, "seeds": "pt0-ft0"}
             lender = catalogue.entry(Benchmark, benchmark).collections_of
             collections = plan.data.read_languages(benchmark) if lender else ()
             encodings = [row | {"benchmark": lender, "collection": collection} for collection in collections]
             works = [estimate(plan, rule, row), *(estimate(plan, "encode_collection", w) for w in encodings)]
             assert sum(work.operations for work in works) > 1e13
         if kind == "answered":
-            row = {"benchmark": benchmark, "model": "xlmr", "setting": setting, "seeds": "pt0-ft0"}
             assert estimate(plan, "answer", row).operations > 1e16
     encoders = {key: model for key, model in plan.models.all.items() if model.has_encoder and not model.unavailable}
     known = {key for key in encoders if not plan.models.pretraining_of(key)}
@@ -237,10 +232,8 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
 
 def test_expansion_and_fusion_have_their_costs(jobs):
     plan = jobs(scale="paper")
-    plain, expanded = (
-        estimate(plan, "bm25", {"benchmark": "mrtydi", "model": model, "setting": "tuned"}).cpu_seconds
-        for model in ("bm25", "bm25_rm3")
-    )
+    rows = [{"benchmark": "mrtydi", "model": model, "setting": "tuned"} for model in ("bm25", "bm25_rm3")]
+    plain, expanded = (estimate(plan, "bm25", row).cpu_seconds for row in rows)
     assert 1.5 * plain < expanded < 3 * plain
     fusion = estimate(plan, "fuse", {"benchmark": "lareqa", "model": "mbert", "setting": "x", "seeds": "pt0-ft0"})
     assert 100 < fusion.cpu_seconds < 200  # 13,090 questions
@@ -250,29 +243,24 @@ def test_a_benchmark_of_one_s_own_has_no_estimate_and_a_day(jobs):
     plan = jobs(scale="paper")
     w = {"benchmark": "my_questions", "model": "msm", "setting": "zero_shot_nq", "seeds": "pt0-ft0"}
     assert estimate(plan, "retrieve", w) is None and estimate(plan, "score", w) is not None
-    assert (
-        resources.runtime_minutes("retrieve", plan, 2)(w) == 24 * 60 and resources.disk_mb("retrieve", plan)(w) == 1000
-    )
+    assert resources.runtime_minutes("retrieve", plan, 2)(w) == 24 * 60
+    assert resources.disk_mb("retrieve", plan)(w) == 1000
     own = SimpleNamespace(train_and_dev=lambda name: ("my_examples", "nq"), recipe=plan.finetuning.recipe)
     of_own = dataclasses.replace(plan, finetuning=own)
     assert estimate(of_own, "finetune", {"model": "msm", "recipe": "nq"}) is None
 
 
-def test_a_model_that_nobody_knows_is_taken_for_a_known_one_and_that_is_said(jobs):
-    plan = jobs(scale="paper", models={"mine": {"checkpoint": "someone/something"}})
-    assert sizes.shape_of(plan, "mine") == (sizes.shape_of(plan, "xlmr").shape, False)
-
-
-def test_an_unknown_checkpoint_is_fetched_as_large_as_assumed_and_a_folder_is_as_large_as_it_says(jobs, tmp_path):
-    (tmp_path / "config.json").write_text(
-        '{"num_hidden_layers": 3, "hidden_size": 64, "intermediate_size": 128, "vocab_size": 500}'
-    )
-    plan = jobs(scale="paper", models={"mine": {"checkpoint": "a/b"}, "here": {"checkpoint": str(tmp_path)}})
+def test_an_unknown_checkpoint_is_taken_for_a_known_one_and_a_folder_is_as_large_as_it_says(jobs, tmp_path):
+    """Also under the key of a model of another size."""
+    numbers = {"num_hidden_layers": 3, "hidden_size": 64, "intermediate_size": 128, "vocab_size": 500}
+    (tmp_path / "config.json").write_text(json.dumps(numbers))
+    plan = jobs(scale="paper", models={"mine": {"checkpoint": "a/b"}, "me5_small": {"checkpoint": str(tmp_path)}})
     fetched, assumed, here = (
-        text_costs.checkpoint(plan, SimpleNamespace(model=model)).download for model in ("mine", "xlmr", "here")
+        text_costs.checkpoint(plan, SimpleNamespace(model=model)).download for model in ("mine", "xlmr", "me5_small")
     )
     assert fetched == assumed > 10**9 and here == 0
-    assert sizes.shape_of(plan, "here") == (Shape(layers=3, width=64, inner=128, vocabulary=500), True)
+    assert sizes.shape_of(plan, "mine") == (sizes.shape_of(plan, "xlmr").shape, False)
+    assert sizes.shape_of(plan, "me5_small") == (Shape(layers=3, width=64, inner=128, vocabulary=500), True)
 
 
 def test_shapes_give_the_known_numbers_of_parameters(jobs):
@@ -280,11 +268,7 @@ def test_shapes_give_the_known_numbers_of_parameters(jobs):
     for model, millions in {"xlmr": 278.0, "xlmr_large": 559.9, "mbert": 177.9, "labse": 471.5, "bert": 109.5}.items():
         shape = sizes.shape_of(jobs(scale="paper"), model).shape
         assert sizes.saved_bytes(shape) / 4e6 == pytest.approx(millions, rel=0.015)
-
-
-def test_a_stand_in_has_its_own_shape_and_its_large_one_more_layers(jobs):
-    plan = jobs(scale="miniature")
-    small, large = (sizes.shape_of(plan, model).shape for model in ("msm", "msm_large"))
+    small, large = (sizes.shape_of(jobs(scale="miniature"), model).shape for model in ("msm", "msm_large"))
     assert small == Shape(2, 64, 256, 3500) and large == small._replace(layers=4)
 
 
@@ -300,29 +284,31 @@ def test_a_user_s_own_data_are_no_download(jobs, tmp_path):
     assert text_costs.dataset(jobs(scale="paper", user_data={"squad": str(tmp_path)}), w).download == 0
 
 
-def test_the_words_of_small_agree_with_its_sizes(jobs):
-    """The head of its file says how long an MSM pretraining takes; the sizes below it decide that."""
-    head = (Path(catalogue.__file__).parent / "scales/small.yaml").read_text(encoding="utf-8").partition("title:")[0]
-    steps, minutes = re.search(
-        r"([\d,]+) steps of [\d.]+ CPU-seconds, (\d+) minutes", " ".join(head.split("\n# "))
-    ).groups()
+@pytest.fixture
+def words_of_small():
+    """The head of the scale's file."""
+    text = (Path(catalogue.__file__).parent / "scales/small.yaml").read_text(encoding="utf-8")
+    return " ".join(text.partition("title:")[0].split("\n# "))
+
+
+def test_the_words_of_small_agree_with_its_sizes(jobs, words_of_small):
+    """They say how long an MSM pretraining takes; the sizes below them decide that."""
+    steps, minutes = re.search(r"([\d,]+) steps of [\d.]+ CPU-seconds, (\d+) minutes", words_of_small).groups()
     done = estimate(jobs(scale="small"), "pretrain", {"model": "msm", "pt": "0"})
     assert done.steps == int(steps.replace(",", ""))
     assert work.cpu_seconds(done) / 60 == pytest.approx(int(minutes), rel=0.1)
 
 
 @pytest.mark.slow
-def test_the_hours_in_the_words_of_small_are_those_of_the_cost_report(root, monkeypatch):
+def test_the_hours_in_the_words_of_small_are_those_of_the_cost_report(root, monkeypatch, words_of_small):
     """By the command that they name, of MSM's and KEPT's tables, and of all five papers'."""
     monkeypatch.chdir(root)
-    head = (Path(catalogue.__file__).parent / "scales/small.yaml").read_text(encoding="utf-8").partition("title:")[0]
-    words = " ".join(head.split("\n# "))
-    assert "`stele cluster cost -- --config scale=small papers='[msm,kept]'`" in words
+    assert "`stele cluster cost -- --config scale=small papers='[msm,kept]'`" in words_of_small
     said = re.search(
         r"the stand-ins ([\d.]+) CPU-hours, once; all tables of MSM and KEPT of one seed (\d+) more, of which "
         r"pretraining takes (\d+) and fine-tuning ([\d.]+): .* All five papers: (\d+), of which re-ranking takes "
         r"([\d.]+), pretraining (\d+) and answering ([\d.]+)\.",
-        words,
+        words_of_small,
     ).groups()
     two, five = _hours("papers=[msm,kept]"), _hours()
     world, pretrained, finetuned = (two[stage] for stage in ("world", "pretraining", "finetuning"))
@@ -341,17 +327,10 @@ def _hours(*config):
 
 
 def test_plain_numbers_of_a_benchmark_are_those_of_the_chosen_languages(jobs):
-    """Belebele's 122 variants have 900 questions each; a folder of a known key is as large as the folder says."""
+    """Belebele's 122 variants have 900 questions each."""
     row = SimpleNamespace(benchmark="belebele", model="me5_small", setting="direct", seeds="pt0-ft0")
     every, english = (jobs(scale="paper", **some) for some in ({}, {"languages": ["en"]}))
     assert sizes.of_languages([109800], "belebele", english.data.languages("belebele")) == 900
     alone, whole = (search_costs.retrieve(plan, row) for plan in (english, every))
     assert whole.flops["encoding"] == pytest.approx(122 * alone.flops["encoding"], rel=0.02)
     assert alone.memory < 3e9
-
-
-def test_a_user_s_folder_says_its_own_size(jobs, tmp_path):
-    sizes = {"num_hidden_layers": 2, "hidden_size": 32, "intermediate_size": 64, "vocab_size": 90}
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert", **sizes}))
-    plan = jobs(scale="paper", models={"me5_small": {"checkpoint": str(tmp_path)}})
-    assert shape_of(plan, "me5_small") == (Shape(2, 32, 64, 90, None), True)

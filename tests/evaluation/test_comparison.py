@@ -40,14 +40,8 @@ def test_languages_then_the_average():
 
 
 def test_a_comparison_of_one_language_is_not_shown_twice():
-    comparisons = compare_system(
-        "a",
-        scores("a", [[0.1, 0.2]]),
-        scores("b", [[0.3, 0.2]]),
-        METRIC,
-        test=load_test("fisher").p_value,
-        average="macro",
-    )
+    ours, theirs = scores("a", [[0.1, 0.2]]), scores("b", [[0.3, 0.2]])
+    comparisons = compare_system("a", ours, theirs, METRIC, test=load_test("fisher").p_value, average="macro")
     assert [one.language for one in comparisons] == ["en"]
 
 

@@ -15,14 +15,8 @@ from stele.evaluation.similarity import accuracy, cosine, csls, l2_normalize, ra
 from tests.evaluation.cases import case_of
 
 # On paper: the y are the axes, so the cosines are the x themselves. The second y is a hub, near to all three x.
-# The means of the two nearest (k = 2) are .70 .62 .70 for the x, and for the y (.6 + 0) / 2 = .30, .88 and .44.
 X = np.array([[0.6, 0.8, 0], [0, 0.96, 0.28], [0, 0.8, 0.6]])
 Y = np.eye(3)
-CSLS_2 = [
-    [2 * 0.6 - 0.70 - 0.30, 2 * 0.80 - 0.70 - 0.88, 0 - 0.70 - 0.44],  # .20   .02  -1.14
-    [0 - 0.62 - 0.30, 2 * 0.96 - 0.62 - 0.88, 2 * 0.28 - 0.62 - 0.44],  # -.92   .42   -.50
-    [0 - 0.70 - 0.30, 2 * 0.80 - 0.70 - 0.88, 2 * 0.6 - 0.70 - 0.44],  # -1.00   .02    .06
-]
 
 
 def whole(blocks) -> np.ndarray:
@@ -46,10 +40,6 @@ def plain_csls(x: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
 
 
 # --- CSLS ---
-def test_csls_on_paper():
-    np.testing.assert_allclose(whole(csls(X, Y, k=2)), CSLS_2, atol=1e-12)
-
-
 def test_of_equal_neighbours_the_lowest_row_counts_for_accuracy():
     """As LASER's search: the second row is as near to the first as to itself."""
     same = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -61,32 +51,15 @@ def test_of_equal_neighbours_the_lowest_row_counts_for_accuracy():
 def test_csls_finds_what_a_hub_hides():
     cosines, corrected = (rank_pair(X, Y, name, 1)[0][:, 0].tolist() for name in ("cosine", "csls"))
     assert cosines == [1, 1, 1]  # all three find the hub
-    assert np.array(CSLS_2).argmax(axis=1).tolist() == [0, 1, 2]
     # k = 10 becomes 3, all there are: r(x) = 1.4/3, 1.24/3, 1.4/3; r(y) = .6/3, 2.56/3, .88/3
     assert whole(csls(X, Y))[0] == pytest.approx([1.2 - 2 / 3, 1.6 - 3.96 / 3, -2.28 / 3])
     assert corrected == [0, 1, 2]
-
-
-def test_neighbours_are_those_of_the_other_language():
-    """Were r taken among a side's own vectors, the axes would have r = 0 and the hub would stay."""
-    near = np.sort(X @ X.T, axis=1)[:, :2].mean(axis=1)
-    assert (2 * X - near[:, None] - 0).argmax(axis=1).tolist() == [1, 1, 1]
-    assert whole(csls(X, Y, k=2)).argmax(axis=1).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("k", [1, 10, 45, 50, 1000])
 def test_csls_is_its_definition(pair, k):
     x, y = pair
     np.testing.assert_allclose(whole(csls(x, y, k)), plain_csls(x, y, k), atol=1e-12)
-
-
-def test_csls_is_symmetric_but_the_precision_of_its_nearest_is_not():
-    rng = np.random.default_rng(1)
-    x, noise = rng.normal(size=(2, 40, 6))
-    y = x + 1.5 * noise
-    np.testing.assert_allclose(whole(csls(x, y)), whole(csls(y, x)).T, atol=1e-12)
-    forward, backward = (rank_pair(*sides, "csls", 1)[0][:, 0] == np.arange(40) for sides in ((x, y), (y, x)))
-    assert forward.mean() != backward.mean()
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "csls"])
@@ -162,26 +135,6 @@ def vector_case(**sides):
 def value(metric: str, x, y) -> float | None:
     actual = evaluate(vector_case(en=(x, y)), {metric: load_metric(metric)}, "macro").metrics[metric]
     return actual["languages"].get("en")
-
-
-def test_alignment_on_paper():
-    x, y = np.array([[1.0, 0], [0, 2], [0, 1]]), np.array([[3.0, 0], [1, 0], [0, -1]])
-    # the same direction: 0; a right angle: 2; opposite: 4
-    assert value("alignment", x, y) == pytest.approx((0 + 2 + 4) / 3)
-
-
-def test_uniformity_on_paper():
-    x = np.array([[1.0, 0], [0, 1], [-2, 0]])
-    # squared distances 2, 4, 2; the mean is over the three pairs, not over nine with a point and itself
-    assert value("uniformity_query", x, x) == pytest.approx(math.log((2 * math.exp(-4) + math.exp(-8)) / 3))
-    with_itself = math.log((3 + 4 * math.exp(-4) + 2 * math.exp(-8)) / 9)
-    assert abs(value("uniformity_query", x, x) - with_itself) > 1
-
-
-def test_uniformity_is_of_the_side_that_its_name_says():
-    x, y = np.array([[1.0, 0], [1, 0]]), np.array([[1.0, 0], [0, 1]])
-    assert value("uniformity_query", x, y) == pytest.approx(0)  # one point, twice
-    assert value("uniformity_passage", x, y) == pytest.approx(-4)
 
 
 @pytest.mark.parametrize("block", [1, 1000, 1 << 23])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,19 +13,17 @@ from stele.errors import SteleError
 from stele.evaluation.bootstrap import interval, resampled_means
 from stele.evaluation.significance import load_test
 from stele.scoring import compare
+from tests.evaluation.score_files import write_csv, write_result
 from tests.jobs import job
-from tests.sealed import write_sealed
 
 BASELINE = {"en": [0.5, 0.25], "sw": [0.0, 0.5, 0.25]}
 
 
 def put_scores(path: Path, values: dict[str, list[float]], metrics=("mrr@10",)) -> Path:
-    with open(path, "w", newline="", encoding="utf-8") as handle:
-        rows = csv.writer(handle)
-        rows.writerow(["search", "language", "query", *metrics])
-        for language, one in values.items():
-            rows.writerows([language, language, f"{i:03d}", *[value] * len(metrics)] for i, value in enumerate(one))
-    return path
+    rows = [
+        (code, code, f"{i:03d}", *[value] * len(metrics)) for code in values for i, value in enumerate(values[code])
+    ]
+    return write_csv(path, rows, metrics)
 
 
 def raised(by: dict[str, float]) -> dict[str, list[float]]:
@@ -134,48 +131,25 @@ def test_p_that_cannot_be_had_is_null(tmp_path, capsys):
     output = tmp_path / "x.json"
     compared("--system", "a", files[0], "--system", "b", files[1], "--test", "t_test", "--output", output)
     assert "n/a" in capsys.readouterr().out
-    written = json.loads(output.read_text())
-    assert (written["comparisons"][0]["p"], written["permutations"]) == (None, None)
+    assert json.loads(output.read_text())["comparisons"][0]["p"] is None
 
 
-def test_labels_and_average_come_from_results(tmp_path, capsys):
-    paths = []
-    for name in ("a", "b"):
-        paths.append(tmp_path / f"{name}.json")
-        (tmp_path / name).mkdir()
-        put_parquet(tmp_path / name / "queries.parquet", {"en": [0.5, 0.25], "sw": [1.0]})
-        facts = {"metrics": {"mrr@10": {}}, "averaged": "micro", "benchmark": "lareqa", "labels": ["generated data"]}
-        write_sealed(paths[-1], facts)
-    compared("--system", "a", paths[0], "--system", "b", paths[1], "--output", tmp_path / "x.json")
-    printed = capsys.readouterr().out
-    assert "average (micro)" in printed
-    assert printed.endswith("labels: generated data\n")
-    written = json.loads((tmp_path / "x.json").read_text())
-    assert (written["labels"], written["benchmark"]) == (["generated data"], "lareqa")
-
-
-def test_systems_that_are_encoded_differently_are_named(tmp_path, caplog):
+def test_labels_and_average_come_from_results_and_what_makes_them_unlike_is_named(tmp_path, capsys, caplog):
     alike = {"pooling": "mean", "normalize": True, "query_length": 64, "passage_length": 64, "precision": "float32"}
-    paths = []
+    line = []
     for name, encoding in (("a", alike), ("b", alike | {"pooling": "cls", "precision": "bfloat16"})):
-        paths.append(tmp_path / f"{name}.json")
-        (tmp_path / name).mkdir()
-        put_parquet(tmp_path / name / "queries.parquet", {"en": [0.5, 0.25]})
-        ancestry = {name: {"job": "retrieve", "encoding": encoding}}
-        write_sealed(paths[-1], {"metrics": {"mrr@10": {}}, "averaged": "macro", "ancestry": ancestry})
-    compared("--system", "a", paths[0], "--system", "b", paths[1])
-    compared("--system", "a", paths[0], "--system", "same", paths[0])
-    warnings = [line.getMessage() for line in caplog.records if "encoded" in line.getMessage()]
-    assert warnings == ["the systems' texts were encoded differently: pooling (a: 'mean', b: 'cls')"]
-
-
-def put_parquet(path: Path, values: dict[str, list[float]]) -> None:
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    plain = put_scores(path.with_suffix(".csv"), values)
-    texts = pyarrow.csv.ConvertOptions(column_types={"query": pyarrow.string()})
-    pyarrow.parquet.write_table(pyarrow.csv.read_csv(plain, convert_options=texts), path)
+        facts = {"benchmark": "belebele", "averaged": "micro"}
+        facts["ancestry"] = {name: {"job": "retrieve", "encoding": encoding}}
+        line += ["--system", name, write_result(tmp_path / f"{name}.json", [0.5, 0.25], **facts)]
+    compared(*line, "--output", tmp_path / "x.json")
+    assert capsys.readouterr().out.endswith("labels: generated data\n")
+    written = json.loads((tmp_path / "x.json").read_text())
+    assert [written[key] for key in ("labels", "benchmark", "averaged")] == [["generated data"], "belebele", "micro"]
+    assert "encoded differently: pooling (a: 'mean', b: 'cls')" in caplog.text
+    assert "the languages ask the same questions" in caplog.text
+    caplog.clear()
+    compared(*line[:3], "--system", "same", line[2])
+    assert "encoded differently" not in caplog.text
 
 
 def test_only_metrics_that_all_systems_have_are_compared(tmp_path, systems, capsys, caplog):
@@ -202,31 +176,19 @@ def test_only_metrics_that_all_systems_have_are_compared(tmp_path, systems, caps
         (["--system", "old", "x.csv"], "'old' is given twice"),
         (["--system", "x"], "--system x: want a name and its files"),
         (["--system", "x", "/nowhere/x.csv"], "/nowhere/x.csv: no such file"),
+        (["--system", "x", "recall.csv"], "no metric in common; found mrr@10, recall@10"),
+        (["--system", "x", "fewer.csv"], r"fewer\.csv: lacks 3 queries that .*old\.csv has, for example '000' .* 'sw'"),
     ],
 )
-def test_wrong_arguments_of_compare_leave_no_file(tmp_path, systems, line, message):
+def test_wrong_arguments_of_compare_leave_no_file(tmp_path, systems, line, message, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    put_scores(tmp_path / "recall.csv", BASELINE, ("recall@10",))
+    put_scores(tmp_path / "fewer.csv", {"en": BASELINE["en"]})
     with pytest.raises(SteleError, match=message):
         compared(*systems, *line, "--output", tmp_path / "x.json")
     assert not (tmp_path / "x.json").exists()
-
-
-def test_a_comparison_of_one_system_is_refused(systems):
     with pytest.raises(SteleError, match="want two systems or more"):
         compared(*systems[:3])
-
-
-def test_systems_without_a_common_metric(tmp_path, systems):
-    other = put_scores(tmp_path / "other.csv", BASELINE, ("recall@10",))
-    with pytest.raises(SteleError, match="no metric in common; found mrr@10, recall@10"):
-        compared(*systems[:3], "--system", "other", other)
-
-
-def test_a_comparison_over_other_queries_is_refused(tmp_path, systems):
-    fewer = put_scores(tmp_path / "fewer.csv", {"en": BASELINE["en"]})
-    with pytest.raises(
-        SteleError, match=r"fewer\.csv: lacks 3 queries that .*old\.csv has, for example '000' of .* 'sw'"
-    ):
-        compared(*systems[:3], "--system", "fewer", fewer)
 
 
 def test_runs_are_scored_and_compared(tmp_path, capsys):
@@ -244,11 +206,3 @@ def test_runs_are_scored_and_compared(tmp_path, capsys):
     written = json.loads((tmp_path / "out.json").read_text())
     assert written["comparisons"][0]["p"] == 0.125
     assert list(written["systems"]["good"]["files"]) == [f"sw={tmp_path / 'good'}"]
-
-
-@pytest.mark.parametrize(("benchmark", "warned"), [("belebele", True), ("mrtydi", False)])
-def test_an_average_over_the_same_questions_is_compared_with_a_warning(systems, caplog, monkeypatch, benchmark, warned):
-    original = compare.system_scores
-    monkeypatch.setattr(compare, "system_scores", lambda *given: replace(original(*given), benchmark=benchmark))
-    compared(*systems)
-    assert ("the languages ask the same questions" in caplog.text) is warned

@@ -15,10 +15,8 @@ from stele.artifacts.knowledge_base import write_pairs
 from stele.artifacts.results import RunKey, read_result
 from stele.catalogue import datasets, recipes
 from stele.command import cli
-from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.papers.table import load_spec, references
-from stele.plan.plan import make_plan
 from stele.registry import names_held
 from stele.scoring import count_dataset
 from stele.scoring.count_dataset import as_metrics
@@ -200,17 +198,12 @@ def test_clef_is_counted_by_the_language_of_its_documents(tmp_path):
 
 
 # --- the plan ---
-@pytest.fixture
-def plan():
-    return lambda **values: make_plan(parse_config(values))
-
-
-def test_every_number_of_kept_s_first_table_can_be_built(plan, root):
+def test_every_number_of_kept_s_first_table_can_be_built(jobs, root):
     spec = load_spec(root / "paper_tables/kept/table_01.yaml")
     wanted = Counter(reference.result for reference in references(spec))
     assert sum(wanted.values()) == 18  # three datasets, six numbers each; XOR's test set has none
     for scale in ("miniature", "paper"):
-        of_scale = plan(scale=scale, papers=["kept"])
+        of_scale = jobs(scale=scale, papers=["kept"])
         assert {row: of_scale.rows.problem(row) for row in wanted} == dict.fromkeys(wanted)
         assert set(of_scale.tables.results("kept/01")) == {of_scale.paths.result(row) for row in wanted}
     for row in wanted:
@@ -218,23 +211,23 @@ def test_every_number_of_kept_s_first_table_can_be_built(plan, root):
     assert len(of_scale.data.all_records("mrtydi_corpus")) == 11
 
 
-def test_a_count_without_a_reader_is_not_built(plan):
-    of_paper = plan(scale="paper")
+def test_a_count_without_a_reader_is_not_built(jobs):
+    of_paper = jobs(scale="paper")
     for dataset in ("mlqa", "clk", "trec3_es_topics"):
         assert of_paper.rows.problem(RunKey("statistics", dataset, "count"))[0] == "not built"
     assert of_paper.rows.problem(RunKey("statistics", "mrtydi", "counted"))[0] == "not built"
 
 
-def test_a_folder_that_is_gone_and_a_run_of_some_languages(plan):
-    state, reason = plan(user_data={"mewsli_x": "/no/folder"}).rows.problem(RunKey("statistics", "mewsli_x", "count"))
+def test_a_folder_that_is_gone_and_a_run_of_some_languages(jobs):
+    state, reason = jobs(user_data={"mewsli_x": "/no/folder"}).rows.problem(RunKey("statistics", "mewsli_x", "count"))
     assert state == "unavailable" and "/no/folder" in reason
-    some = plan(languages=["sw"])
+    some = jobs(languages=["sw"])
     assert some.rows.problem(RunKey("statistics", "mrtydi", "count"))[0] == "not in scale"
     assert some.rows.problem(RunKey("statistics", "xor_tydi", "count")) is None  # one file holds all languages
 
 
-def test_a_collection_is_counted_with_its_topics_where_its_language_is_in_scale(plan, tmp_path):
-    of_miniature, of_paper = plan(papers=["dense_clt"]), plan(scale="paper", papers=["dense_clt"])
+def test_a_collection_is_counted_with_its_topics_where_its_language_is_in_scale(jobs, tmp_path):
+    of_miniature, of_paper = jobs(papers=["dense_clt"]), jobs(scale="paper", papers=["dense_clt"])
     for name, language in (("trec3_es", "es"), ("trec2002_ar", "ar"), ("clef2006_fr", "fr"), ("fire2012_hi", None)):
         row = RunKey("statistics", name, "count")
         problem = of_miniature.rows.problem(row)
@@ -243,8 +236,8 @@ def test_a_collection_is_counted_with_its_topics_where_its_language_is_in_scale(
         assert state == "unavailable" and f"user_data: {{{name}: YOUR_FOLDER}}" in reason
     row = RunKey("statistics", "trec3_es", "count")
     assert [path.split("/")[3] for path in of_miniature.rows.inputs(row)["data"]] == ["trec3_es", "trec3_es_topics"]
-    assert plan(scale="paper", user_data={"trec3_es": str(tmp_path)}).rows.problem(row) is None
-    state, reason = plan(user_data={"trec3_es": str(tmp_path)}).rows.problem(row)
+    assert jobs(scale="paper", user_data={"trec3_es": str(tmp_path)}).rows.problem(row) is None
+    state, reason = jobs(user_data={"trec3_es": str(tmp_path)}).rows.problem(row)
     assert state == "unavailable" and "user_data: {trec3_es_topics: YOUR_FOLDER}" in reason  # of two worlds
 
 

@@ -8,10 +8,8 @@ import pytest
 
 from stele.artifacts.records import read_record
 from stele.artifacts.results import RunKey
-from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.files.digests import sha256
-from stele.plan.plan import make_plan
 from stele.scoring import count_lengths
 from tests.jobs import job
 from tests.sealed import write_sealed
@@ -75,10 +73,8 @@ def test_documents_are_counted_by_their_length_whatever_the_batches(lengths, mon
     path = lengths()
     assert [*csv.reader(path.open())] == [["tokens", "documents"], ["0", "1"], ["2", "1"], ["3", "2"]]
     record = read_record(path.with_suffix(".json"))
-    assert record["documents"] == {"number": 4, "tokens": 8} and record["judged_documents"] == {
-        "number": 2,
-        "tokens": 5,
-    }
+    assert record["documents"] == {"number": 4, "tokens": 8}
+    assert record["judged_documents"] == {"number": 2, "tokens": 5}
     assert record["content"] == sha256(path) and record["labels"] == ["generated data", "stand-in checkpoint"]
 
 
@@ -90,15 +86,13 @@ def test_what_has_no_documents_is_an_error(lengths, tmp_path):
     assert not list(tmp_path.glob("*.csv"))
 
 
-def test_table_3_and_figure_1_are_planned_of_the_languages_in_scale(tmp_path):
-    of = make_plan(parse_config({"papers": ["clir_lm"]}))
+def test_table_3_and_figure_1_are_planned_of_the_languages_in_scale(jobs):
+    of = jobs(papers=["clir_lm"])
     codes = sorted({code for pair in of.data.languages("clef") for code in pair.split("-")})
     records = [f"results/statistics/clef/count/lengths_{code}.json" for code in codes]
     kind = of.rows.kind(ROW)
-    assert {"en", "fr"} <= {*codes} and of.rows.inputs(ROW) == {
-        "data": [of.paths.dataset("clef", "all")],
-        "lengths": records,
-    }
+    inputs = {"data": [of.paths.dataset("clef", "all")], "lengths": records}
+    assert {"en", "fr"} <= {*codes} and of.rows.inputs(ROW) == inputs
     tokenizer = kind.length_inputs("clef")["tokenizer"]
     assert of.rows.downloads(ROW) == {of.paths.dataset("clef", "all"), tokenizer}
     assert of.tables.results("clir_lm/03") == [of.paths.result(ROW)]
@@ -108,7 +102,7 @@ def test_table_3_and_figure_1_are_planned_of_the_languages_in_scale(tmp_path):
         kind.length_inputs("mrtydi")
 
 
-def test_without_clef_or_its_languages_nothing_is_counted():
-    state, reason = make_plan(parse_config({"scale": "paper"})).rows.problem(ROW)
+def test_without_clef_or_its_languages_nothing_is_counted(jobs):
+    state, reason = jobs(scale="paper").rows.problem(ROW)
     assert state == "unavailable" and "user_data: {clef" in reason
-    assert make_plan(parse_config({"languages": ["en", "sw"]})).rows.problem(ROW)[0] == "not in scale"
+    assert jobs(languages=["en", "sw"]).rows.problem(ROW)[0] == "not in scale"

@@ -1,4 +1,4 @@
-"""Run files: canonical order, the same bytes each time, and clear errors."""
+"""Run files: canonical order, and the same bytes each time."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import gzip
 import random
 
 import numpy as np
-import pytest
 
 from stele.artifacts.run import canonical
 from stele.artifacts.run_files import read_run, write_run
-from stele.errors import SteleError
 
 
 def test_canonical_order_is_trec_evals():
@@ -38,30 +36,3 @@ def test_the_same_run_is_the_same_bytes(tmp_path):
     for name in ("a", "b"):
         write_run(tmp_path / f"{name}.trec.gz", [("q", [("d", 1.5)])], "tag")
     assert (tmp_path / "a.trec.gz").read_bytes() == (tmp_path / "b.trec.gz").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("q Q0 d 1 0.5 t\nq Q0 d 2 0.4 t\n", r"run\.txt, line 2: passage 'd' is there twice for query 'q'"),
-        ("q Q0 d 1 0.5\n", "line 1: want 6 columns .* found 5"),
-        ("q Q0 d 1 nan t\n", "line 1: the score must be a finite number, found 'nan'"),
-        ("\nq Q0 d 1 high t\n", "line 2: the score must be a finite number, found 'high'"),
-        ("\n", "the run is empty"),
-    ],
-)
-def test_a_bad_run_is_refused_with_its_line(tmp_path, text, message):
-    path = tmp_path / "run.txt"
-    path.write_text(text)
-    with pytest.raises(SteleError, match=message):
-        read_run(path)
-
-
-def test_a_run_cut_short_is_refused(tmp_path):
-    path = tmp_path / "a.trec.gz"
-    write_run(path, [("q", [(f"d{i}", -float(i)) for i in range(3000)])], "tag")
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(SteleError, match="the compressed file is cut short or damaged"):
-        read_run(path)
-    with pytest.raises(SteleError, match="no such file"):
-        read_run(tmp_path / "none.trec.gz")

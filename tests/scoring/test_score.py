@@ -13,16 +13,11 @@ from stele.artifacts.records import read_record
 from stele.artifacts.results import read_result
 from stele.artifacts.run import canonical
 from stele.artifacts.run_files import write_run
-from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.files.digests import sha256
 from stele.scoring import average, score
 from tests.jobs import job
 from tests.sealed import write_sealed
-
-
-def arguments(module, *line: str) -> Job:
-    return job(module, line)
 
 
 def put_record(folder: Path, name: str = "record.json", **facts) -> Path:
@@ -61,7 +56,7 @@ def scored(tmp_path: Path, data, metrics=("mrr@100", "recall@100"), benchmark="m
     queries = output.with_suffix("") / "queries.parquet"
     line = [benchmark, "--model", "msm", "--setting", "zero_shot_nq", "--seeds", f"pt0-ft{seed}"]
     line += ["--metrics", *metrics, "--run", str(tmp_path / "run/retrieval.json")]
-    score.run(arguments(score, *line, "--data", *data, "--output", str(output), "--queries", str(queries)))
+    score.run(job(score, [*line, "--data", *data, "--output", str(output), "--queries", str(queries)]))
     return json.loads(output.read_text()), queries
 
 
@@ -186,7 +181,7 @@ def test_wrong_arguments_of_score_are_refused(tmp_path, swahili, line, message):
     base += ["--data", f"mrtydi:sw={swahili}"]
     base += ["--output", str(tmp_path / "x.json"), "--queries", str(tmp_path / "x.parquet")]
     with pytest.raises(SteleError, match=message):
-        score.run(arguments(score, *base, *line))
+        score.run(job(score, [*base, *line]))
     assert not (tmp_path / "x.json").exists()
 
 
@@ -196,7 +191,7 @@ def test_average_over_seeds(tmp_path, swahili):
         scored(tmp_path, [f"mrtydi:sw={swahili}"], ["mrr@100"], seed=seed)
     folder = tmp_path / "results/mrtydi/msm"
     paths = [str(folder / f"zero_shot_nq/pt0-ft{seed}.json") for seed in (0, 1)]
-    average.run(arguments(average, "--seeds", *paths, "--output", str(folder / "zero_shot_nq.json")))
+    average.run(job(average, ["--seeds", *paths, "--output", str(folder / "zero_shot_nq.json")]))
     result = json.loads((folder / "zero_shot_nq.json").read_text())
     low, high = (0.5 + 1 + 0) / 3, (1 + 1 + 0) / 3
     actual = result["metrics"]["mrr@100"]
@@ -217,7 +212,7 @@ def test_results_say_which_of_their_seeds_come_from_a_diverged_pretraining(tmp_p
     folder = tmp_path / "results/mrtydi/msm"
     paths = [str(folder / f"zero_shot_nq/pt0-ft{seed}.json") for seed in (0, 1)]
     for seeds, all_of_them in ((paths, False), (paths[1:], True)):
-        average.run(arguments(average, "--seeds", *seeds, "--output", str(folder / "zero_shot_nq.json")))
+        average.run(job(average, ["--seeds", *seeds, "--output", str(folder / "zero_shot_nq.json")]))
         read = read_result(folder / "zero_shot_nq.json")
         assert read.diverged == {"pt0-ft1": "ccp: loss 3.9 above chance"} and read.has_diverged == all_of_them
 
@@ -229,4 +224,4 @@ def test_average_refuses_what_does_not_belong_together(tmp_path, swahili):
     cases = [([one, other], "its model is 'kept', that of .* is 'msm'"), ([one, one], "the same seeds are given")]
     for paths, message in cases:
         with pytest.raises(SteleError, match=message):
-            average.run(arguments(average, "--seeds", *map(str, paths), "--output", str(tmp_path / "a.json")))
+            average.run(job(average, ["--seeds", *map(str, paths), "--output", str(tmp_path / "a.json")]))

@@ -10,11 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.evaluation.scores import read_queries
 from stele.scoring import score
-from stele.scoring.system_files.formats import read_output
 from tests.jobs import job
 from tests.sealed import write_sealed
 
@@ -24,10 +22,8 @@ RANKINGS = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"b": 5, "a": 4.5}, "q9": {"a": 1.
 EXPECTED = (1 / 2 + 1 + 0) / 3
 
 
-def run(*line: str) -> Job:
-    args = job(score, list(map(str, line)))
-    score.run(args)
-    return args
+def run(*line) -> None:
+    score.run(job(score, list(map(str, line))))
 
 
 def scored(tmp_path: Path, *line) -> dict:
@@ -46,54 +42,28 @@ def trec(rankings: dict) -> str:
     return "".join(f"{q} Q0 {d} {rank} {s} tag\n" for rank, (q, d, s) in enumerate(rows))
 
 
-def write(path: Path, kind: str) -> Path:
-    """The same run in one of the formats."""
-    if kind == "parquet":
-        import pyarrow
-        import pyarrow.parquet
-
-        rows = [(q, d, float(s)) for q, hits in RANKINGS.items() for d, s in hits.items()]
-        columns = dict(zip(("q_id", "doc_id", "score"), map(list, zip(*rows, strict=True)), strict=True))
-        pyarrow.parquet.write_table(pyarrow.table(columns), path)
-        return path
-    text = {
-        "trec": trec(RANKINGS),
-        "gz": trec(RANKINGS),
-        "tabs": trec(RANKINGS).replace(" ", "\t"),
-        "many blanks": "  " + trec(RANKINGS).replace(" ", "  "),
-        "bom and crlf": "\ufeff" + trec(RANKINGS).replace("\n", "\r\n"),
-        "bom, tabs, blank lines": "\ufeff" + trec(RANKINGS).replace(" ", "\t").replace("\n", "\r\n\r\n"),
-        "other order": "".join(trec(RANKINGS).splitlines(keepends=True)[::-1]),
-        "json": json.dumps(RANKINGS),
-    }[kind]
-    content = text.encode()
-    path.write_bytes(gzip.compress(content) if kind == "gz" else content)
-    return path
-
-
-FORMATS = [
-    "trec",
-    "gz",
-    "tabs",
-    "many blanks",
-    "bom and crlf",
-    "bom, tabs, blank lines",
-    "other order",
-    "json",
-    "parquet",
-]
+TREC = trec(RANKINGS)
+FORMATS = {
+    "trec": TREC.encode(),
+    "gz": gzip.compress(TREC.encode()),
+    "tabs": TREC.replace(" ", "\t").encode(),
+    "many blanks": ("  " + TREC.replace(" ", "  ")).encode(),
+    "bom, tabs, crlf, blank lines": ("\ufeff" + TREC.replace(" ", "\t").replace("\n", "\r\n\r\n")).encode(),
+    "other order": "".join(TREC.splitlines(keepends=True)[::-1]).encode(),
+    "json": json.dumps(RANKINGS).encode(),
+}
 
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_run_scores_the_same_in_every_format(tmp_path, qrels, kind):
-    path = write(tmp_path / "run", kind)
-    result = scored(tmp_path, "mrtydi", "--run", path, "--data", f"mrtydi:sw={qrels}")
+    (tmp_path / "run").write_bytes(FORMATS[kind])
+    result = scored(tmp_path, "mrtydi", "--run", tmp_path / "run", "--data", f"mrtydi:sw={qrels}")
     assert result["metrics"]["mrr@100"]["languages"] == {"sw": pytest.approx(EXPECTED)}
     assert result["metrics"]["recall@100"]["average"] == pytest.approx(2 / 3)
     assert result["counts"] == {"queries": 3, "missing_queries": 1, "missing": {"sw": 1}, "extra_queries": 1}
 
 
-def test_integer_ids_are_their_digits(tmp_path):
+def test_integer_ids_of_parquet_are_their_digits(tmp_path):
     import pyarrow
     import pyarrow.parquet
 
@@ -104,10 +74,9 @@ def test_integer_ids_are_their_digits(tmp_path):
 
 
 def test_the_values_that_score_prints_and_writes(tmp_path, qrels, capsys, caplog):
-    path = write(tmp_path / "run", "trec")
-    with caplog.at_level("INFO"):
-        run(*("mrtydi", "--run", f"sw={path}", "--data", f"mrtydi:sw={qrels}", "--csv", tmp_path / "v.csv"),
-            *("--queries", tmp_path / "q.csv"))  # fmt: skip
+    (tmp_path / "run").write_text(TREC)
+    given = ("mrtydi", "--run", f"sw={tmp_path / 'run'}", "--data", f"mrtydi:sw={qrels}")
+    run(*given, "--csv", tmp_path / "v.csv", "--queries", tmp_path / "q.csv")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["language", "queries", "mrr@100", "recall@100"]
     assert lines[1].split() == ["sw", "3", "0.5000", "0.6667"]
@@ -139,15 +108,11 @@ def test_values_per_query_as_csv_come_back(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q1 Q0 a 1 2.0 t\nq1 Q0 a 2 1.0 t\n", r"line 2: passage 'a' is there twice for query 'q1'"),
         ("q1 Q0 a 1 2.0 t\n\nq1\tQ0 a 2 1.0 t\n", r"line 3: passage 'a' is there twice for query 'q1'"),
-        ("q1 Q0 a 1 2.0\n", "line 1: want 6 columns"),
-        ("q1 Q0 a 1 2.0 my tag\n", "line 1: want 6 columns .* found 7"),
+        ("q1 Q0 a 1 2.0 my tag\n", r"run, line 1: want 6 columns .* found 7"),
         ("q1 Q0 a 1 nan t\n", "line 1: the score must be a finite number, found 'nan'"),
-        ("q1 Q0 a 1 inf t\n", "the score must be a finite number, found 'inf'"),
         ("q1 Q0 a 1 1_0 t\n", "the score must be a finite number, found '1_0'"),
         ("q1 Q0 a 1 ١ t\n", "the score must be a finite number"),
-        ("\n\n", "the run is empty"),
         ("", "the run is empty"),
         ("zz Q0 a 1 2.0 t\n", "none of its queries is judged"),
         ('{"q1": {"a": NaN}}', "the score must be a finite number"),
@@ -167,15 +132,6 @@ def test_a_bad_run_is_refused(tmp_path, qrels, text, message):
     assert not (tmp_path / "out.json").exists()
 
 
-def test_bytes_that_are_no_text_and_damaged_archives(tmp_path):
-    (tmp_path / "latin").write_bytes("q1 Q0 café 1 2.0 t\n".encode("latin-1"))
-    (tmp_path / "cut.gz").write_bytes(gzip.compress(trec(RANKINGS).encode())[:-9])
-    (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
-    for name, message in {"latin": "line 1: not UTF-8", "cut.gz": "cut short", "cut.parquet": "not a readable"}.items():
-        with pytest.raises(SteleError, match=message):
-            read_output(str(tmp_path / name))
-
-
 def test_white_space_beyond_ascii_is_part_of_an_id(tmp_path):
     """trec_eval parts columns at ASCII white space only; Python's split would cut such ids in two."""
     (tmp_path / "qrels").write_text("q1 0 a\u3000b 1\n")
@@ -185,7 +141,8 @@ def test_white_space_beyond_ascii_is_part_of_an_id(tmp_path):
 
 
 def test_query_ids_that_two_languages_share_need_a_name(tmp_path, qrels):
-    path, other = write(tmp_path / "run", "trec"), tmp_path / "qrels.te"
+    path, other = tmp_path / "run", tmp_path / "qrels.te"
+    path.write_text(TREC)
     other.write_text("q1 0 b 1\n")
     data = ["--data", f"mrtydi:sw={qrels}", f"mrtydi:te={other}"]
     with pytest.raises(SteleError, match=r"query 'q1' is one of sw and te; say which: --run sw=FILE"):
@@ -205,10 +162,7 @@ def test_folds_are_one_run_and_share_no_query(tmp_path):
     line = ["clef", "--data", f"clef:en-de={tmp_path / 'qrels.txt'}", "--run"]
     result = scored(tmp_path, *line, f"en-de={tmp_path / 'fold1'}", f"en-de={tmp_path / 'fold2'}")
     # query 1: 1; query 2: x is not judged and falls away, b before a: 1/2; query 3 has nothing relevant
-    # a guess: 1 of the one judged document, (1 + 1/2) / 2 of two; the values are 0 and -1/4 from it
-    guess = {"languages": {"en-de": 0.875}, "errors": {"en-de": pytest.approx(0.125)}}
-    expected = {"languages": {"en-de": 0.75}, "average": 0.75, "n": {"en-de": 2}, "guess": guess}
-    assert result["metrics"]["ap_judged"] == expected
+    assert result["metrics"]["ap_judged"].items() >= {"average": 0.75, "n": {"en-de": 2}}.items()
     with pytest.raises(SteleError, match="query '1' is in two of them"):
         run(*line, f"en-de={tmp_path / 'fold1'}", f"en-de={tmp_path / 'fold1'}")
 
@@ -246,53 +200,32 @@ def test_xor_predictions_bring_their_passages(tmp_path, xor):
     assert result["counts"]["missing_queries"] == 0
 
 
-def test_an_xor_question_for_which_nothing_was_found_is_predicted_and_counts_0(tmp_path, xor):
-    found = {"id": "1", "lang": "ar", "ctxs": ["a red fox"]}
-    of_te = [{"id": "2", "lang": "te", "ctxs": []}, {"id": "3", "lang": "te", "ctxs": []}]  # 3 is yes or no
-    for items, values in (
-        ([found, *of_te], {"ar": 1.0, "te": 0.0}),
-        ([{**found, "ctxs": []}, *of_te], dict(ar=0, te=0)),
-    ):
-        result = scored(tmp_path, "xor_retrieve", "--run", predictions(tmp_path / "p.json", *items), *xor)
-        assert result["metrics"]["r@2kt"]["languages"] == values
-        assert result["metrics"]["r@2kt"]["n"] == {"ar": 1, "te": 1} and result["counts"]["missing_queries"] == 0
-    with pytest.raises(SteleError, match="no query of te in it, of which 2 are judged"):
-        run("xor_retrieve", "--run", predictions(tmp_path / "p.json", found), *xor)
-
-
 @pytest.mark.parametrize("ctxs", [[], ["red fox"]])
-def test_predictions_in_two_files_keep_a_question_without_passages(tmp_path, xor, ctxs):
+def test_a_question_for_which_nothing_was_found_is_predicted_and_counts_0(tmp_path, xor, ctxs):
     first = predictions(tmp_path / "p1.json", {"id": "1", "lang": "ar", "ctxs": ctxs})
     second = predictions(tmp_path / "p2.json", {"id": "2", "lang": "te", "ctxs": []})
     result = scored(tmp_path, "xor_retrieve", "--run", first, second, *xor)
     assert result["counts"]["missing_queries"] == 1  # 3
     assert result["metrics"]["r@2kt"]["languages"] == {"ar": float(bool(ctxs)), "te": 0.0}
+    with pytest.raises(SteleError, match="no query of te in it, of which 2 are judged"):
+        run("xor_retrieve", "--run", first, *xor)
 
 
-def test_a_ranx_run_of_a_language_that_found_nothing_scores_0(tmp_path, qrels):
-    (tmp_path / "run.json").write_text(json.dumps({"q1": {"a": 1.0}, "q2": {}}))
-    result = scored(tmp_path, "mrtydi", "--run", tmp_path / "run.json", "--data", f"mrtydi:sw={qrels}")
-    assert result["counts"]["missing"] == {"sw": 1}  # q3
-    assert result["metrics"]["mrr@100"]["average"] == pytest.approx(1 / 3)
+RIGHT = {"id": "1", "lang": "ar", "ctxs": ["x"]}
 
 
 @pytest.mark.parametrize(
-    ("item", "message"),
+    ("items", "message"),
     [
-        ({"id": "1", "lang": "te", "ctxs": ["x"]}, "question '1': its lang is 'te', in the gold file 'ar'"),
-        ({"id": "1", "ctxs": "x"}, "item 1: want {id, lang, ctxs"),
-        ({"id": "1", "lang": "ar", "ctxs": [3]}, "ctxs 1: want a passage's text, found int"),
+        ([RIGHT | {"lang": "te"}], "question '1': its lang is 'te', in the gold file 'ar'"),
+        ([{"id": "1", "ctxs": "x"}], "item 1: want {id, lang, ctxs"),
+        ([RIGHT | {"ctxs": [3]}], "ctxs 1: want a passage's text, found int"),
+        ([RIGHT, RIGHT], "item 2: question '1' is there twice"),
     ],
 )
-def test_xor_predictions_that_are_wrong(tmp_path, xor, item, message):
+def test_xor_predictions_that_are_wrong(tmp_path, xor, items, message):
     with pytest.raises(SteleError, match=message):
-        run("xor_retrieve", "--run", predictions(tmp_path / "p.json", item), *xor)
-
-
-def test_a_question_predicted_twice_is_refused(tmp_path, xor):
-    item = {"id": "1", "lang": "ar", "ctxs": ["x"]}
-    with pytest.raises(SteleError, match="item 2: question '1' is there twice"):
-        run("xor_retrieve", "--run", predictions(tmp_path / "p.json", item, item), *xor)
+        run("xor_retrieve", "--run", predictions(tmp_path / "p.json", *items), *xor)
 
 
 # --- answers ---
@@ -310,16 +243,15 @@ def test_answers_are_scored_by_the_language_of_the_paragraph(tmp_path):
     result = scored(tmp_path, "mlqa", "--run", *runs, "--data", f"mlqa={tmp_path}")
     # "the" is an article of English paragraphs, not of German ones
     assert result["metrics"]["exact_match"]["languages"] == {"de-de": 0.0, "de-en": 1.0}
-    assert result["metrics"]["f1"]["languages"] == {"de-de": pytest.approx(2 / 3), "de-en": 1.0}
     assert result["counts"]["extra_queries"] == 1
     (tmp_path / "run").write_text(trec({"k": {"a": 1.0}}))
     with pytest.raises(SteleError, match="a ranking; this benchmark scores answers"):
         run("mlqa", "--run", f"de-de={tmp_path / 'run'}", "--data", f"mlqa={tmp_path}")
 
 
-@pytest.mark.parametrize("metrics", [["f1", "exact_match"], ["f1_squad", "exact_match_squad"]])
-def test_gold_answers_need_no_more_than_the_official_script_reads(tmp_path, metrics):
+def test_gold_answers_need_no_more_than_the_official_script_reads(tmp_path):
     """Neither the paragraph nor where the answer stands, nor the question (MLQA mlqa_evaluation_v1.py)."""
+    metrics = ["f1", "exact_match", "f1_squad", "exact_match_squad"]
     qas = [{"id": "k", "answers": [{"text": "the house"}, {"text": "home"}]}, {"id": "m", "answers": [{"text": "x"}]}]
     path = tmp_path / "test-context-en-question-de.json"
     path.write_text(json.dumps({"data": [{"paragraphs": [{"qas": qas}]}]}))
@@ -356,13 +288,6 @@ def test_a_record_cannot_name_vectors_elsewhere(tmp_path):
         run("tatoeba", "--run", str(tmp_path / "handed/vectors.json"))
 
 
-def test_tied_embeddings_go_to_the_lowest_line(tmp_path):
-    same = np.ones((3, 2), dtype=np.float32)
-    np.save(tmp_path / "x.npy", same)
-    result = scored(tmp_path, "tatoeba", "--run", f"fr={tmp_path / 'x.npy'},{tmp_path / 'x.npy'}")
-    assert result["metrics"]["accuracy"]["average"] == pytest.approx(1 / 3)
-
-
 def test_a_pair_without_english(tmp_path):
     rng = np.random.default_rng(0)
     vectors = rng.standard_normal((12, 8)).astype(np.float32)
@@ -377,7 +302,6 @@ def test_a_pair_without_english(tmp_path):
     ("first", "second", "message"),
     [
         (np.ones((3, 2)), np.ones((4, 2)), r"their shapes differ, \[3, 2\] and \[4, 2\]"),
-        (np.ones((3, 2)), np.ones(3), "want floats"),
         (np.ones((3, 2)), np.array([[1.0, 2], [np.nan, 1], [1, 1]]), r"line 1 \(from 0\) is not finite"),
         (np.ones((3, 2)), np.array([["a"]], dtype=object), "not a readable npy file"),
     ],
@@ -387,16 +311,8 @@ def test_embeddings_that_cannot_be_scored_are_refused(tmp_path, first, second, m
     np.save(tmp_path / "y.npy", second, allow_pickle=True)
     with pytest.raises(SteleError, match=message):
         run("tatoeba", "--run", f"fr={tmp_path / 'x.npy'},{tmp_path / 'y.npy'}")
-
-
-def test_embeddings_need_a_name_and_a_partner(tmp_path):
-    np.save(tmp_path / "x.npy", np.ones((3, 2)))
-    for given, message in {
-        f"{tmp_path}/x.npy,{tmp_path}/x.npy": "name the language",
-        f"fr={tmp_path}/x.npy": "in pairs",
-    }.items():
-        with pytest.raises(SteleError, match=message):
-            run("tatoeba", "--run", given)
+    with pytest.raises(SteleError, match="in pairs"):
+        run("tatoeba", "--run", f"fr={tmp_path / 'x.npy'}")
 
 
 # --- documents that are no hits of their query ---
@@ -428,14 +344,6 @@ def ndcg(tmp_path: Path, folder: Path, run: str = "run.txt") -> float:
     return result["metrics"]["ndcg@10"]["average"]
 
 
-def as_mteb(folder: Path) -> None:
-    """The judgments as MTEB's older sets have them."""
-    rows = [line.split("\t") for line in (folder / "qrels/test.tsv").read_text().splitlines()]
-    items = [dict(zip(rows[0], [query, document, float(score)], strict=True)) for query, document, score in rows[1:]]
-    (folder / "qrels/test.tsv").unlink()
-    (folder / "qrels/test.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
-
-
 def stated(monkeypatch, value: bool) -> None:
     from stele import catalogue
     from stele.catalogue.schema.benchmarks import Benchmark
@@ -444,15 +352,14 @@ def stated(monkeypatch, value: bool) -> None:
     monkeypatch.setitem(entry.__dict__, "ignore_identical_ids", value)
 
 
-def test_the_document_of_a_query_s_own_id_is_no_hit_in_beir_s_layout(tmp_path, arguana):
-    pytrec_eval = pytest.importorskip("pytrec_eval")
+def test_the_document_of_a_query_s_own_id_is_no_hit_in_beir_s_layout_unless_the_entry_says_so(
+    tmp_path, arguana, monkeypatch
+):
     assert ndcg(tmp_path, arguana) == 1.0
     (tmp_path / "run.json").write_text(json.dumps(ITSELF_FIRST))
     assert ndcg(tmp_path, arguana, "run.json") == 1.0
-    judged = {"a-pro": {"a-con": 1}, "b-pro": {"b-con": 1}}  # what BEIR evaluates: without the identical ids
-    without = {query: {name: s for name, s in hits.items() if name != query} for query, hits in ITSELF_FIRST.items()}
-    theirs = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.10"}).evaluate(without)
-    assert [values["ndcg_cut_10"] for values in theirs.values()] == [1.0, 1.0]
+    stated(monkeypatch, False)
+    assert ndcg(tmp_path, arguana) == pytest.approx(SECOND)
 
 
 def test_a_query_that_found_itself_alone_scores_0_and_a_judged_one_stays_judged(tmp_path, arguana):
@@ -464,20 +371,14 @@ def test_a_query_that_found_itself_alone_scores_0_and_a_judged_one_stays_judged(
 
 
 def test_mteb_s_layout_does_not_tell_whether_a_query_is_its_own_hit_so_the_entry_must(tmp_path, arguana, monkeypatch):
-    as_mteb(arguana)
+    (arguana / "qrels/test.tsv").unlink()
+    pairs = [{"query-id": f"{name}-pro", "corpus-id": f"{name}-con", "score": 1.0} for name in "ab"]
+    (arguana / "qrels/test.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
     with pytest.raises(SteleError, match=r"2 queries of en have .* own id \(a-pro\).*`ignore_identical_ids: true`"):
         ndcg(tmp_path, arguana)
-    (tmp_path / "run.txt").write_text(trec({"a-pro": {"a-con": 1.0}, "b-pro": {"b-con": 1.0}}))
-    assert ndcg(tmp_path, arguana) == 1.0  # nothing to decide
-    (tmp_path / "run.txt").write_text(trec(ITSELF_FIRST))
     for value, expected in ((True, 1.0), (False, SECOND)):
         stated(monkeypatch, value)
         assert ndcg(tmp_path, arguana) == pytest.approx(expected)
-
-
-def test_the_entry_comes_before_the_layout(tmp_path, arguana, monkeypatch):
-    stated(monkeypatch, False)
-    assert ndcg(tmp_path, arguana) == pytest.approx(SECOND)
 
 
 def test_excluded_documents_are_no_hits_either(tmp_path, arguana):
@@ -486,15 +387,3 @@ def test_excluded_documents_are_no_hits_either(tmp_path, arguana):
     path = arguana / "queries.jsonl"
     path.write_text(path.read_text().replace("N/A", "z"))
     assert ndcg(tmp_path, arguana) == 1.0
-
-
-def test_compared_runs_are_scored_by_the_same_rule(tmp_path, arguana):
-    from stele.scoring import compare
-
-    (tmp_path / "other.txt").write_text(trec({"a-pro": {"a-con": 1.0}, "b-pro": {"b-con": 1.0}}))
-    name = "miracl_hard_negatives"
-    systems = [f"--system {system} en={tmp_path / system}.txt" for system in ("run", "other")]
-    line = f"--benchmark {name} --data {name}:en={arguana} {' '.join(systems)} --output {tmp_path / 'c.json'}"
-    compare.run(job(compare, line.split()))
-    rows = json.loads((tmp_path / "c.json").read_text())["comparisons"]
-    assert {(row["mean"], row["difference"]) for row in rows} == {(1.0, 0.0)}

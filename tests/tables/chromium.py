@@ -3,6 +3,7 @@
 Messages are JSON, each ended by a zero byte; Chromium reads them from its descriptor 3 and writes to its descriptor 4.
 """
 
+import importlib.util
 import itertools
 import json
 import os
@@ -10,8 +11,16 @@ import select
 import shutil
 import subprocess
 import time
+from pathlib import Path
+
+import pytest
 
 from tests.waiting import PATIENCE, wait_for
+
+PHONE, DESK = (360, 740), (1280, 900)
+AXE = importlib.util.find_spec("axe_playwright_python")
+TAGS = "{runOnly: {type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']}}"
+needs_axe = pytest.mark.skipif(AXE is None, reason="axe is missing: pip install --no-deps axe-playwright-python==0.1.8")
 
 
 class Chromium:
@@ -116,7 +125,36 @@ class Chromium:
             self._process.wait()
         os.close(self._read)
 
+    def check_pages(self, urls):
+        """Every page opens on a phone and a desk without complaint, asks for nothing else and fits the width."""
+        for url in urls:
+            for size in (PHONE, DESK):
+                self.size(*size)
+                self.open(url)
+                widths = self.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+                assert widths[0] <= size[0] == widths[1], f"{url} scrolls sideways at {size[0]} pixels"
+        assert self.problems == []
+        asked = {url for url in self.requests if not url.startswith("data:image/svg+xml;base64,")}
+        assert asked == {*urls}, "nothing but the pages themselves"
+
+    def check_access(self, url, open_folds=False):
+        """axe, which looks at the page for those who cannot see it, finds nothing against WCAG."""
+        self.open(url)
+        if open_folds:
+            folds = "[...document.querySelectorAll('details')].map(fold => fold.open = true).length"
+            assert self.evaluate(folds) > 0
+        self.evaluate((Path(AXE.submodule_search_locations[0]) / "axe.min.js").read_text(encoding="utf-8"))
+        passes, violations = self.evaluate(
+            f"axe.run(document, {TAGS}).then(r => [r.passes.length, r.violations.map(v =>"
+            " v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 200)).join(' | '))])"
+        )
+        assert passes > 5, f"{url}: axe looked at nothing"
+        assert violations == [], url
+
 
 def executable():
     """Chromium on this machine, None where there is none."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+in_browser = [pytest.mark.slow, pytest.mark.skipif(executable() is None, reason="Chromium is not installed")]

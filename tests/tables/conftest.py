@@ -4,6 +4,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from chromium import Chromium
 
 from stele.papers.table import load_spec
 from stele.tables.values.cell import table_cells
@@ -71,6 +72,14 @@ class Workbench:
 @pytest.fixture
 def bench(tmp_path):
     return Workbench(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    chromium = Chromium(tmp_path_factory.mktemp("chromium"))
+    chromium("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    yield chromium
+    chromium.close()
 
 
 @pytest.fixture(scope="session")

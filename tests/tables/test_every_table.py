@@ -12,11 +12,10 @@ from rendering import measure_everything, render
 
 from stele.command import cli
 from stele.files.formats import csv_text
-from stele.papers.table import load_specs, reference_of
+from stele.papers.table import footnote_numbers, load_specs, reference_of
 from stele.papers.table_parts import Target, merge, resolve
 from stele.tables.check import printed_cells
 from stele.tables.render import latex, markdown
-from stele.tables.render.footnotes import notes_of
 from stele.tables.render.formats import to_markdown
 from stele.tables.values import numbers
 from stele.tables.values.cell import count_text, counted, table_cells
@@ -219,7 +218,7 @@ def test_columns_that_a_paper_exchanged_are_named_and_explained(root):
     """The CSV, a cell's details and a footnote at the header or the cell; an address names the column of its number."""
     exchanged = set()
     for table in load_specs(root / "paper_tables"):
-        noted = notes_of(table)
+        noted = footnote_numbers(table)
         for cell in table_cells(table, Context(), Results(root / "nothing")):
             key = cell.address.rpartition("/")[2]
             own = cell.row.targets.get(key, Target())

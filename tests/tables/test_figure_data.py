@@ -1,7 +1,5 @@
 """What stands behind a figure: values and files, in the states of the tables' cells, derived anew each time."""
 
-import json
-
 import pytest
 from figure_files import CURVES, DISTRIBUTION, PROJECTION, curve_points, found, lengths, projection, write_rows
 
@@ -113,11 +111,3 @@ def test_a_file_without_documents_is_unreadable(bench):
     lengths(bench, "en", [])
     _, (english, _) = found(bench, DISTRIBUTION)
     assert states([english]) == [["unreadable"]] and "no document is counted" in english.outcomes[0].reason
-
-
-def test_states_are_not_stored(bench):
-    path = projection(bench, "first")
-    assert states(found(bench, PROJECTION)[1])[0] == ["measured"]
-    path.unlink()
-    assert states(found(bench, PROJECTION)[1])[0] == ["not run"]
-    assert "state" not in json.loads(path.with_suffix(".json").read_text())

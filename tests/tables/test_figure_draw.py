@@ -21,7 +21,7 @@ from stele.command import cli
 from stele.papers.paper import papers_in
 from stele.tables.render.figure import draw
 from stele.tables.render.figure_data import Lengths
-from stele.tables.render.figure_panels import BINS, COLOURS, EMPTY, WIDTH, densities, spread
+from stele.tables.render.figure_panels import BINS, COLOURS, EMPTY, WIDTH, densities
 from stele.tables.values.lookup import STATES
 
 
@@ -47,12 +47,6 @@ def test_a_curve_shows_what_is_measured_and_breaks_where_it_is_not(bench):
     assert one.get_ydata()[:2].tolist() == [0.42, 0.5] and math.isnan(one.get_ydata()[2])
     assert two.get_ydata().tolist() == [0.42, 0.55]
     assert legend(axes) == ["One: 2 measured, 1 not run", "Two $x_1$"]
-
-
-def test_series_differ_in_more_than_colour(bench):
-    (axes,) = picture(bench, CURVES).axes
-    one, two = curves_of(axes)
-    assert one.get_marker() != two.get_marker() and one.get_linestyle() != two.get_linestyle()
 
 
 def test_printed_values_are_hollow_and_one_that_series_share_stands_once(bench):
@@ -149,11 +143,6 @@ def test_a_projection_shows_every_sentence_and_joins_the_highlighted_pairs(bench
     assert axes.get_xlabel() == "first (75.0% of variance)" and axes.get_ylabel() == "second (20.0% of variance)"
     assert legend(axes) == ["English", "Arabic"] and axes.get_legend().get_title().get_text() == "8 pairs"
     assert empty.get_xlabel() == "first" and not empty.get_lines()
-
-
-def test_highlighted_pairs_are_spread_and_never_more_than_there_are():
-    assert spread(range(1000), 5) == [100, 300, 500, 700, 900]
-    assert spread([3, 5, 8], 2) == [3, 8] and spread([3, 5], 5) == [3, 5]
 
 
 # --- distributions ----------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The specs of the figures: the papers' four hold what the tables print; a wrong one is refused with the place."""
 
-import json
 import re
 
 import pytest
@@ -10,7 +9,7 @@ from stele import catalogue
 from stele.catalogue.schema.benchmarks import metric_parts
 from stele.command import cli
 from stele.errors import SteleError
-from stele.papers.figure import figure_schema, load_figure
+from stele.papers.figure import load_figure
 from stele.papers.paper import papers_in
 from stele.papers.table import load_specs
 from stele.papers.table_parts import resolve
@@ -32,13 +31,6 @@ def figures(root):
 
 def test_the_data_plots_of_the_papers_are_there(figures):
     assert {key: figure.kind for key, figure in figures.items()} == FIGURES
-
-
-def test_the_schema_is_the_model_s(root):
-    written = json.loads((root / "paper_tables/figure.schema.json").read_text(encoding="utf-8"))
-    assert written == figure_schema(), "run `python -m stele tables schema`"
-    for path in (root / "paper_tables").glob("*/figure_*.yaml"):
-        assert path.read_text(encoding="utf-8").startswith("# yaml-language-server: $schema=../figure.schema.json\n")
 
 
 def printed_by_tables(root, paper):
@@ -92,11 +84,6 @@ def test_printed_ranges_hold_the_printed_values(figures):
                 values = [value for series in panel.printed.values() for value in series.values()]
                 assert all(axis.range[0] <= value <= axis.range[1] for value in values)
                 assert (axis.ticks[0], axis.ticks[-1]) == axis.range
-
-
-@pytest.mark.parametrize("text", [CURVES, DISTRIBUTION, PROJECTION])
-def test_the_specs_of_these_tests_are_right(tmp_path, text):
-    assert spec(tmp_path, text).file.endswith("/figure_98")
 
 
 @pytest.mark.parametrize(
@@ -165,19 +152,8 @@ panels:
 """
 
 
-def today(folder, **replace):
-    text = TODAY
-    for old, new in replace.items():
-        assert old in text
-        text = text.replace(old, new)
-    path = folder / "today/figure_98.yaml"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return load_figure(path)
-
-
 def test_a_point_stands_at_the_parameters_of_its_model(tmp_path):
-    figure = today(tmp_path)
+    figure = spec(tmp_path, TODAY)
     assert [[point.place for point in series.points] for series in figure.series] == [[118.0, 560.0], [178.0]]
     wrong = {
         "at: 178, target: {model: kept}": ("target: {model: kept}", "models.yaml has no parameters of 'kept'"),
@@ -186,7 +162,7 @@ def test_a_point_stands_at_the_parameters_of_its_model(tmp_path):
     }
     for old, (new, message) in wrong.items():
         with pytest.raises(SteleError, match=message):
-            today(tmp_path, **{old: new})
+            spec(tmp_path, TODAY, **{old: new})
 
 
 def test_published_numbers_stand_where_others_have_printed_ones(tmp_path, monkeypatch):
@@ -201,7 +177,7 @@ def test_published_numbers_stand_where_others_have_printed_ones(tmp_path, monkey
         for size, (status, value) in names.items()
     }
     monkeypatch.setattr("stele.published.lookup._index", lambda: scores)
-    drawn = panel_series(today(tmp_path), Context(), Results(tmp_path))
+    drawn = panel_series(spec(tmp_path, TODAY), Context(), Results(tmp_path))
     assert {part.series.key: part.panel.printed for part in drawn} == {
         "e5": {"e5": {118.0: 0.4}},
         "kept": {"e5": {118.0: 0.4}},

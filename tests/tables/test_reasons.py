@@ -1,6 +1,6 @@
 """Reasons under a table: alike ones once, in words of rows, without paths."""
 
-from stele.tables.render.reasons import by_rows, merged, without_paths
+from stele.tables.render.summary import by_rows, merged, without_paths
 
 
 def test_alike_reasons_are_said_once_with_ranges_and_lists_and_others_stay_apart():

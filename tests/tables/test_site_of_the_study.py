@@ -1,18 +1,15 @@
 """The site of evidence/study itself in a browser: whole, on a phone and a desk, all folds open, by keyboard alone."""
 
-from pathlib import Path
-
 import pytest
-from chromium import executable
-from test_site_pages import AXE, DESK, PHONE, address, browser  # noqa: F401
+from chromium import DESK, PHONE, in_browser, needs_axe
+from test_site_pages import address
 
 from stele.command import cli
 from tests.waiting import wait_for
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(executable() is None, reason="Chromium is not installed")]
+pytestmark = in_browser
 OPENED = ["index.html", "msm.html", "model-msm.html", "claims.html"]
 CHECKED = ["dense_clt.html", "model-kept.html"]
-TAGS = "{runOnly: {type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']}}"
 VISIBLE = "(e => { const r = e.getBoundingClientRect(); return r.height > 0 && r.bottom > 0 && r.top < innerHeight })"
 
 
@@ -25,35 +22,18 @@ def study(root, kept_study, tmp_path_factory):
     return to
 
 
-def test_it_opens_without_complaint_or_request_and_fits(browser, study):  # noqa: F811
-    for name in OPENED:
-        for size in (PHONE, DESK):
-            browser.size(*size)
-            browser.open(address(study, name))
-            widths = browser.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-            assert widths[0] <= size[0] == widths[1], f"{name} scrolls sideways at {size[0]} pixels"
-        assert len(browser.evaluate("document.querySelector('main').innerText")) > 1000, name
-    assert browser.problems == []
-    urls = {url for url in browser.requests if not url.startswith("data:image/svg+xml;base64,")}
-    assert urls == {address(study, name) for name in OPENED}, "nothing but the pages themselves"
+def test_it_opens_without_complaint_or_request_and_fits(browser, study):
+    browser.check_pages([address(study, name) for name in OPENED])
 
 
-@pytest.mark.skipif(AXE is None, reason="axe is missing: pip install --no-deps axe-playwright-python==0.1.8")
+@needs_axe
 @pytest.mark.parametrize("name", CHECKED)
-def test_axe_finds_nothing_on_a_phone_with_all_folds_open(browser, study, name):  # noqa: F811
+def test_axe_finds_nothing_on_a_phone_with_all_folds_open(browser, study, name):
     browser.size(*PHONE)
-    browser.open(address(study, name))
-    folds = browser.evaluate("[...document.querySelectorAll('details')].map(fold => fold.open = true).length")
-    assert folds > 0
-    browser.evaluate((Path(AXE.submodule_search_locations[0]) / "axe.min.js").read_text(encoding="utf-8"))
-    passes, violations = browser.evaluate(
-        f"axe.run(document, {TAGS}).then(r => [r.passes.length, r.violations.map(v =>"
-        " v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 200)).join(' | '))])"
-    )
-    assert passes > 5 and violations == []
+    browser.check_access(address(study, name), open_folds=True)
 
 
-def test_terms_explain_themselves_on_focus_within_the_screen(browser, study):  # noqa: F811
+def test_terms_explain_themselves_on_focus_within_the_screen(browser, study):
     for size in (PHONE, DESK):
         browser.size(*size)
         browser.open(address(study, "index.html"))
@@ -64,7 +44,7 @@ def test_terms_explain_themselves_on_focus_within_the_screen(browser, study):  #
         assert left >= 0 and left + 150 < right <= size[0]
 
 
-def test_claims_are_filtered_by_verdict_and_words(browser, study):  # noqa: F811
+def test_claims_are_filtered_by_verdict_and_words(browser, study):
     browser.open(address(study, "msm.html"))
     shown = "[...document.querySelectorAll('.entry:not([hidden])')].map(e => e.dataset.verdicts)"
     assert len(browser.evaluate(shown)) == 126
@@ -77,7 +57,7 @@ def test_claims_are_filtered_by_verdict_and_words(browser, study):  # noqa: F811
     assert browser.evaluate("[...document.querySelectorAll('details.fold:not([hidden])')].every(fold => fold.open)")
 
 
-def test_by_keyboard_from_a_cell_to_a_claim_that_reads_it_and_back(browser, study):  # noqa: F811
+def test_by_keyboard_from_a_cell_to_a_claim_that_reads_it_and_back(browser, study):
     """The boxes come from files beside the page, and are then opened like any other."""
     browser.size(*DESK)
     browser.open(address(study, "msm.html"))
@@ -105,7 +85,7 @@ def test_by_keyboard_from_a_cell_to_a_claim_that_reads_it_and_back(browser, stud
     assert browser.evaluate(opened) == cell and browser.problems == []
 
 
-def _tab_to(browser, wanted):  # noqa: F811
+def _tab_to(browser, wanted):
     """Presses Tab until the focus is where it is wanted."""
     for _ in range(40):
         browser.press("Tab", 9)

@@ -27,38 +27,21 @@ def build(folder, values: dict[str, float], model: str = "first"):
     folder_of_result = folder / "mrtydi" / model / "zero_shot_marco"
     (folder_of_result / "pt0-ft0/runs").mkdir(parents=True)
     rows = [(code, f"{code}{i}", value + i / 100) for code, value in values.items() for i in range(-12, 13)]
-    columns = dict(
-        zip(("search", "language", "query", "mrr@100"), zip(*((r[0], *r) for r in rows), strict=True), strict=True)
-    )
+    columns = dict(zip(("language", "query", "mrr@100"), map(list, zip(*rows, strict=True)), strict=True))
     queries = folder_of_result / "pt0-ft0/queries.parquet"
-    pyarrow.parquet.write_table(pyarrow.table({name: list(column) for name, column in columns.items()}), queries)
+    pyarrow.parquet.write_table(pyarrow.table({"search": columns["language"], **columns}), queries)
     for code in values:
         write_run(folder_of_result / f"pt0-ft0/runs/{code}.trec.gz", [("q", [("d", 1.0)])], "t")
     searches = {code: {"language": code, "pool": code} for code in values}
     runs = {code: sha256(folder_of_result / f"pt0-ft0/runs/{code}.trec.gz") for code in values}
     given = {"clock": records.start(), "benchmark": "mrtydi", "model": model, "setting": "zero_shot_marco"}
-    records.write_record(
-        folder_of_result / "pt0-ft0/retrieval.json",
-        job="retrieve",
-        inputs={},
-        content=digest(runs),
-        searches=searches,
-        **given,
-    )
-    metrics = {
-        "mrr@100": {"languages": values, "average": sum(values.values()) / len(values), "n": dict.fromkeys(values, 25)}
-    }
+    retrieval, of_seed = folder_of_result / "pt0-ft0/retrieval.json", folder_of_result / "pt0-ft0.json"
+    records.write_record(retrieval, job="retrieve", inputs={}, content=digest(runs), searches=searches, **given)
+    mean, seed = sum(values.values()) / len(values), {"pretraining": 0, "finetuning": 0}
+    metrics = {"mrr@100": {"languages": values, "average": mean, "n": dict.fromkeys(values, 25)}}
     for path, inputs, seeds in (
-        (
-            folder_of_result / "pt0-ft0.json",
-            {"retrieval": folder_of_result / "pt0-ft0/retrieval.json"},
-            {"pretraining": 0, "finetuning": 0},
-        ),
-        (
-            folder_of_result.with_suffix(".json"),
-            {"seeds 0": folder_of_result / "pt0-ft0.json"},
-            [{"pretraining": 0, "finetuning": 0}],
-        ),
+        (of_seed, {"retrieval": retrieval}, seed),
+        (folder_of_result.with_suffix(".json"), {"seeds 0": of_seed}, [seed]),
     ):
         beside = {"queries": {"file": queries.name, "sha256": sha256(queries)}} if isinstance(seeds, dict) else {}
         records.write_record(
@@ -193,13 +176,6 @@ def test_every_cell_is_counted_once(bench, results):
     assert rows == [["paper", "tables", "cells", "measured", "not run"], ["msm", 1, 6, 3, 3], ["all", 1, 6, 3, 3]]
 
 
-def test_cells_are_counted_before_there_is_any_result(root, tmp_path, capsys):
-    assert cli.main(["tables", "cells", "--specs", str(root / "paper_tables/msm"), "--results-dir", str(tmp_path)]) == 0
-    header, msm, everything = capsys.readouterr().out.splitlines()
-    assert header.split()[:3] == ["paper", "tables", "cells"]
-    assert msm.split()[1:] == everything.split()[1:] and msm.split()[1] == "16"
-
-
 # --- diff -------------------------------------------------------------------------------------------------------------
 def compare(bench, one, other, capsys) -> tuple[int, list[str]]:
     try:
@@ -261,12 +237,7 @@ def test_every_cell_is_listed_with_the_command_that_builds_it(bench, results, ca
     assert cli.main(line) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert len(rows) == 6 and rows[0].keys() == set(COLUMNS)
-    assert (rows[0]["language"], rows[0]["printed"], rows[0]["measured"], rows[0]["state"]) == (
-        "ar",
-        "40.0",
-        "50",
-        "measured",
-    )
+    assert rows[0].items() >= {"language": "ar", "printed": "40.0", "measured": "50", "state": "measured"}.items()
     assert rows[3]["state"] == "not run" and rows[3]["measured"] == ""
     assert rows[3]["command"] == f"snakemake {results}/mrtydi/second/zero_shot_marco.json"
     assert cli.main([*line, "--format", "json"]) == 0

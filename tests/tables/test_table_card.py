@@ -28,40 +28,26 @@ def published_korean():
 def results(tmp_path):
     """results(benchmark, ...): the file of a result of me5_small, with its retrieval; others' arguments change both."""
 
-    folder = "results_evaluate"
-
-    def write(benchmark="mrtydi", model="me5_small", notes=(), labels=(), languages=("ko", "sw"), searches=None, **job):
-        score = published_korean()
+    def write(benchmark="mrtydi", model="me5_small", notes=(), labels=(), languages=("ko", "sw"), **job):
+        score, encoded = published_korean(), {"job": "retrieve", "encoding_decided_by": DECIDED, "encoding": ENCODING}
         value = round(score.value + score.tolerance / 2, 6)
-        checkpoint = {
-            "job": "sources checkpoint",
-            "model": model,
-            "repository": HUB,
-            "revision": REVISION,
-            "licence": "MIT",
-        }
+        checkpoint = {"job": "sources checkpoint", "model": model, "repository": HUB, "revision": REVISION}
         values = {"languages": {"ko": value, "sw": 0.25}, "average": 0.5, "n": {"ko": 421, "sw": 670}}
         intervals = {"languages": {"ko": [value - 0.031, value + 0.03], "sw": [0.2, 0.3]}, "average": [0.47, 0.53]}
         result = {
             **{"benchmark": benchmark, "model": model, "setting": "direct", "labels": list(labels)},
             **{"metrics": {score.metric: values}, "seeds": {"pretraining": 0, "finetuning": 0}},
             "intervals": {"method": "percentile bootstrap", "level": 0.95, "seed": 0, score.metric: intervals},
-            "ancestry": {
-                "a": checkpoint,
-                "b": {"job": "retrieve", "encoding_decided_by": DECIDED, "encoding": ENCODING},
-            },
+            "ancestry": {"a": {**checkpoint, "licence": "MIT"}, "b": encoded},
         }
-        counts = {
-            "ko": {"pool": "ko", "passages": 1000, "cut_passages": 5, "queries": 400, "cut_queries": 1},
-            "ko-en": {"pool": "ko", "passages": 1000, "cut_passages": 5, "queries": 400, "cut_queries": 1},
-        }
+        search = {"pool": "ko", "passages": 1000, "cut_passages": 5, "queries": 400, "cut_queries": 1}
         retrieval = {
-            **{"job": "retrieve", "languages": list(languages), "encoding": ENCODING, "encoding_decided_by": DECIDED},
+            **{**encoded, "languages": list(languages), "searches": {"ko": search, "ko-en": search}},
             **({"encoding_notes": list(notes)} if notes else {}),
-            **{"searches": searches or counts, "wall_seconds": 20.0, "cpu_seconds": 35.4, "device": "cpu (x86_64)"},
+            **{"wall_seconds": 20.0, "cpu_seconds": 35.4, "device": "cpu (x86_64)"},
             **{"versions": {"torch": "2.13.0"}, "commit": "0123456789abcdef", **job},
         }
-        path = tmp_path / f"{folder}/{benchmark}/{model}/direct/pt0-ft0.json"
+        path = tmp_path / f"results_evaluate/{benchmark}/{model}/direct/pt0-ft0.json"
         path.with_suffix("").mkdir(parents=True)
         write_sealed(path, result)
         write_sealed((path.with_suffix("") / "retrieval.json"), retrieval)
@@ -81,15 +67,9 @@ def card(tmp_path, *paths, options=()):
 
 def test_a_card_says_how_texts_became_vectors_what_came_of_it_and_how_to_make_it_again(tmp_path, results):
     markdown, html = card(tmp_path, results())
-    numbers = [
-        "421",
-        "0.2500 [0.200, 0.300]",
-        "0.5000 [0.470, 0.530]",
-        "95 % intervals: percentile bootstrap",
-        "0.50 %",
-    ]
+    numbers = ["421", "0.2500 [0.200, 0.300]", "0.5000 [0.470, 0.530]", "0.50 %"]
     for page in (markdown.replace("\\", ""), html):
-        for text in (*numbers, "cpu (x86_64)", "MIT", REVISION, "models.yaml"):
+        for text in (*numbers, "95 % intervals: percentile bootstrap", "cpu (x86_64)", "MIT", REVISION, "models.yaml"):
             assert text in page
         assert "Mr. TyDi v1.1 (test) †" in page
         assert "Warning" not in page and "Labels" not in page
@@ -127,30 +107,17 @@ def test_passages_of_a_collection_count_once_and_queries_each_time_they_are_aske
 
 def test_a_value_that_benchmarks_decide_differently_has_a_line_for_each(results):
     one, other = read([results(), results("miracl")])
-    job = {
-        **other.job,
-        "encoding": {**ENCODING, "query_length": 64},
-        "encoding_decided_by": {"benchmark": ["query_length"]},
-    }
-    lines = [tuple(row) for row in encoding_rows([one, other._replace(job=job)]) if row[0] == "query_length"]
-    assert lines == [
-        ("query_length", "128", "config.yaml", "mrtydi"),
-        ("query_length", "64", "the benchmark", "miracl"),
-    ]
+    job = other.job | {"encoding": {"query_length": 64}, "encoding_decided_by": {"benchmark": ["query_length"]}}
+    lines = [row for row in encoding_rows([one, other._replace(job=job)]) if row[0] == "query_length"]
+    assert [row[1:] for row in lines] == [["128", "config.yaml", "mrtydi"], ["64", "the benchmark", "miracl"]]
 
 
 @pytest.mark.parametrize(
     ("model", "scale", "languages", "repository", "words"),
     [
-        ("me5_small", "paper", "ar bn en fi id ja ko ru sw te th", HUB, ["me5_small", "--benchmarks", "mrtydi"]),
-        ("mine", "paper", "ar bn en fi id ja ko ru sw te th", "a/mine", ["a/mine", "--benchmarks", "mrtydi"]),
-        (
-            "mine",
-            "miniature",
-            "sw",
-            None,
-            ["FOLDER", "--name", "mine", "--benchmarks", "mrtydi", "--languages", "sw", "--scale", "miniature"],
-        ),
+        ("me5_small", "paper", "ar bn en fi id ja ko ru sw te th", HUB, "me5_small --benchmarks mrtydi"),
+        ("mine", "paper", "ar bn en fi id ja ko ru sw te th", "a/mine", "a/mine --benchmarks mrtydi"),
+        ("mine", "miniature", "sw", None, "FOLDER --name mine --benchmarks mrtydi --languages sw --scale miniature"),
     ],
 )
 def test_the_command_names_what_was_given_and_no_more(results, model, scale, languages, repository, words):
@@ -158,7 +125,7 @@ def test_the_command_names_what_was_given_and_no_more(results, model, scale, lan
     checkpoint = {"job": "sources checkpoint", "model": model, "repository": repository}
     job = {**one.job, "encoding_decided_by": {"folder": [*ENCODING]}}
     given = Evaluated(one.result, {**one.record, "ancestry": {"a": checkpoint}}, job)
-    assert reproduce_command([given], scale) == " ".join(["stele", "evaluate", *words])
+    assert reproduce_command([given], scale) == f"stele evaluate {words}"
 
 
 def test_the_command_of_a_known_model_in_a_folder_and_of_a_prompt_of_two_lines(results):

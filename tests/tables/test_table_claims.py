@@ -13,14 +13,7 @@ from stele.tables.render.claims import CellBox, draw_claims, place
 from stele.tables.render.pictures import MARGIN, WHISKER_WIDTH, Difference, Picture, reach, whisker
 from tests.tables.rendering import filled
 
-CONTROL = {
-    "what": "against MLM",
-    "mean": 0.5,
-    "interval": [-0.5, 1.5],
-    "p": 0.3,
-    "seeds": 5,
-    "reason": "",
-}
+CONTROL = {"what": "against MLM", "mean": 0.5, "interval": [-0.5, 1.5], "p": 0.3, "seeds": 5, "reason": ""}
 ROW = {
     "paper": "msm", "key": "hierarchical_loss", "state": "supported", "mean": 2.0, "interval": [1.0, 3.0], "bar": 1.0,
     "p": 0.002, "seeds": 5, "reason": "", "detectable": None, "seeds_needed": None, "share": None, "left_out": [],
@@ -52,7 +45,7 @@ def verdicts(tmp_path):
 
 def test_every_claim_stands_on_the_page_once_and_leads_to_cells_that_are_there(folder, boxes, drawn):
     claims = draw_claims(folder, boxes)
-    page = pages.paper_page("msm", drawn, "all_tables.html", (), claims)
+    page = pages.paper_page(drawn, "all_tables.html", (), claims)
     for claim in load_claims(folder / "claims.yaml").claims:
         assert page.count(f'<article class="claim entry" id="claim-{claim.key}" ') == 1
     ids = set(re.findall(r'<div popover id="([^"]+)"', page))
@@ -67,7 +60,7 @@ def test_a_cell_names_the_claims_that_read_it_and_they_name_the_cell(folder, box
     box = next(box for (where, address), (box, *_) in boxes.items() if where == "table 5" and "/mu_0.5/" in address)
     reader = next(one for one in claims.main + claims.others if one.key == "hierarchical_loss")
     assert reader in claims.readers[box] and box in [link.box for link in reader.cells]
-    page = pages.paper_page("msm", drawn, "all_tables.html", (), claims)
+    page = pages.paper_page(drawn, "all_tables.html", (), claims)
     fold = page[page.index(f'<div popover id="{box}"') :]
     assert '<a href="#claim-hierarchical_loss">' in fold[: fold.index("</div>")]
 
@@ -76,7 +69,7 @@ def test_a_figure_names_the_claims_that_read_it(root, drawn):
     claims = draw_claims(root / "paper_tables/clir_lm", {})
     read = {link.href for one in claims.main + claims.others for link in one.cells if link.href}
     figure = Picture("clir_lm/figure_04.svg", "Figure 4")
-    page = pages.paper_page("clir_lm", drawn[:1], "all_tables.html", [figure], claims)
+    page = pages.paper_page(drawn[:1], "all_tables.html", [figure], claims)
     caption = page[page.index("<figcaption>") : page.index("</figcaption>")]
     readers = claims.readers["f04"]
     assert "#f04" in read and readers and all(f'<a href="#{one.id}">{one.key}</a>' in caption for one in readers)
@@ -166,7 +159,7 @@ def test_a_pretraining_that_diverged_is_a_badge_of_its_claim_alone_and_named_in_
     path = tmp_path / "diverged.json"
     path.write_text(json.dumps({"claims": [row | {"controls": [control]}, ROW | {"key": "best_mrtydi_zero_shot"}]}))
     claims = draw_claims(folder, boxes, path)
-    page = pages.paper_page("msm", drawn, "all_tables.html", (), claims)
+    page = pages.paper_page(drawn, "all_tables.html", (), claims)
     article = page[page.index('id="claim-hierarchical_loss"') :]
     article = article[: article.index("</article>")]
     assert page.count("a pretraining diverged</span>") == article.count("a pretraining diverged</span>") == 1

@@ -80,21 +80,12 @@ def test_markdown_and_latex_say_why_once_and_our_numbers_in_the_cells(failed):
         page = render(to, failed, table)
         assert page.count("fail") >= 3 and "(51.2)" in page and page.count(WHY[:20]) == 1
         assert "diverged pretraining (3 of the 6 measured cells)" in page
-    row = next(line for line in render(formats.to_markdown, failed, table).splitlines() if line.startswith("| First"))
-    assert [text.strip() for text in row.split("|")[2:-1]] == [
-        "ours",
-        *(f"fail<sup>({n})</sup>" for n in (51.2, "30.0", 40.6)),
-    ]
 
 
 def test_csv_reads_fail_too_and_the_reason_has_our_number(failed):
     first = listed(failed, failed.spec())[0]
-    assert (first["measured"], first["printed"], first["difference"], first["state"]) == (
-        "fail",
-        "40.0",
-        "",
-        "measured",
-    )
+    shown = [first[key] for key in ("measured", "printed", "difference", "state")]
+    assert shown == ["fail", "40.0", "", "measured"]
     assert first["reason"] == f"pretraining diverged: {WHY}; our number: 51.234"
 
 

@@ -242,6 +242,20 @@ def test_all_tables_are_one_document_without_anything_sticking_out(whole, root, 
     assert (tmp_path / "again.pdf").read_bytes() == pdf.read_bytes(), "same tables, same bytes"
 
 
+def _as_pdf(bench, labels, **replace):
+    """The PDF of all tables of which the only one has added rows with these labels."""
+    context = bench.folder / "context.json"
+    rows = [{"model": f"m{n}", "label": label} for n, label in enumerate(labels)]
+    context.write_text(json.dumps({"extra_rows": rows}), encoding="utf-8")
+    bench.spec(**replace)
+    given = ["--spec", str(bench.folder / "msm/table_99.yaml"), "--context", str(context)]
+    for command in ("table", "all_tables"):
+        assert cli.main(["tables", command, *given, "--results-dir", str(bench.results_dir)]) == 0
+    tex = bench.results_dir / "tables/all_tables.tex"
+    assert cli.main(["tables", "all_tables_pdf", "--tex", str(tex)]) == 0
+    return str(tex.with_suffix(".pdf"))
+
+
 SCRIPTS = {  # a language's word for "model", or its name
     "Noto Naskh Arabic": "نموذج", "Noto Serif Bengali": "মডেল", "Noto Serif Telugu": "నమూనా",
     "Noto Serif Thai": "แบบจำลอง", "Noto Serif Devanagari": "हिन्दी", "Noto Serif Hebrew": "מודל",
@@ -256,17 +270,8 @@ def test_labels_in_all_scripts_come_out_in_letters_or_in_codes(bench, msm, caplo
     caplog.set_level("WARNING")
     fonts = subprocess.run(["fc-list", ":", "family"], capture_output=True, text=True, check=True).stdout
     there = {text for font, text in SCRIPTS.items() if font in fonts}
-    rows = [{"model": f"m{n}", "label": label} for n, label in enumerate([*SCRIPTS.values(), "Ŝ ế 10⁻³", "\U0010fffd"])]
-    context = bench.folder / "context.json"
-    context.write_text(json.dumps({"extra_rows": rows}), encoding="utf-8")
-    bench.spec()
-    given = ["--spec", str(bench.folder / "msm/table_99.yaml"), "--context", str(context)]
-    for command in ("table", "all_tables"):
-        assert cli.main(["tables", command, *given, "--results-dir", str(bench.results_dir)]) == 0
-    tex = bench.results_dir / "tables/all_tables.tex"
-    assert cli.main(["tables", "all_tables_pdf", "--tex", str(tex)]) == 0
+    pdf = _as_pdf(bench, [*SCRIPTS.values(), "Ŝ ế 10⁻³", "\U0010fffd"])
     assert "Missing character" not in caplog.text
-    pdf = str(tex.with_suffix(".pdf"))
     output = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, text=True, check=True).stdout
     used = subprocess.run(["pdffonts", pdf], capture_output=True, text=True, check=True).stdout
     for font, text in SCRIPTS.items():
@@ -307,17 +312,8 @@ def test_without_tex_the_error_says_what_to_install(tmp_path, monkeypatch, capsy
 def test_labels_with_brackets_stars_and_leftward_scripts_come_out_as_they_are(bench):
     """Compiled: nothing is eaten, and words stand where readers of their script have them."""
     labels = ["[mine] E5", "[2mm] E5", "* star", "] x [", "אבג-דהו 77", "זחט E5x basis כלמ"]
-    rows = [{"model": f"m{n}", "label": label} for n, label in enumerate(labels)]
-    context = bench.folder / "context.json"
-    context.write_text(json.dumps({"extra_rows": rows}), encoding="utf-8")
     caption = {"caption: Two systems & their scores.": 'caption: "Two [systems] and ] their scores."'}
-    bench.spec(**caption, **{"header: AR,": 'header: "[AR]",', "stub: Method": 'stub: "[Method]"'})
-    given = ["--spec", str(bench.folder / "msm/table_99.yaml"), "--context", str(context)]
-    for command in ("table", "all_tables"):
-        assert cli.main(["tables", command, *given, "--results-dir", str(bench.results_dir)]) == 0
-    tex = bench.results_dir / "tables/all_tables.tex"
-    assert cli.main(["tables", "all_tables_pdf", "--tex", str(tex)]) == 0
-    pdf = str(tex.with_suffix(".pdf"))
+    pdf = _as_pdf(bench, labels, **caption, **{"header: AR,": 'header: "[AR]",', "stub: Method": 'stub: "[Method]"'})
     text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
     for label in (*labels[:4], "[Method]", "[AR]", "Two [systems] and ] their scores."):
         assert label in text, label

@@ -5,13 +5,24 @@ import json
 import pytest
 
 from stele.errors import SteleError
-from stele.papers.table import load_spec, load_specs, matches
-from stele.tables.schema import schema
+from stele.papers.claims import Claims
+from stele.papers.figure import Figure
+from stele.papers.paper import Paper
+from stele.papers.table import Table, load_spec, load_specs, matches
 
 
-def test_the_schema_is_the_models(root):
-    written = json.loads((root / "paper_tables/schema.json").read_text(encoding="utf-8"))
-    assert written == schema(), "run `python -m stele tables schema`"
+@pytest.mark.parametrize(
+    ("name", "model", "files"),
+    [
+        ("schema", Table, "table_*"), ("figure.schema", Figure, "figure_*"), ("paper.schema", Paper, "paper"),
+        ("claims.schema", Claims, "claims"),
+    ],
+)  # fmt: skip
+def test_the_schemas_are_the_models_and_named_in_each_file(root, name, model, files):
+    written = json.loads((root / f"paper_tables/{name}.json").read_text(encoding="utf-8"))
+    assert written == model.json_schema(), "run `python -m stele tables schema`"
+    for path in (root / "paper_tables").glob(f"*/{files}.yaml"):
+        assert path.read_text(encoding="utf-8").startswith(f"# yaml-language-server: $schema=../{name}.json\n"), path
 
 
 def test_a_spec_that_changes_is_read_again_and_a_missing_one_is_an_error(bench):

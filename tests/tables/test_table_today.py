@@ -3,15 +3,13 @@
 import csv
 import io
 import json
-import shutil
-import subprocess
 
 import pytest
 from lxml import html as parser
 from rendering import render
 from today_spec import spec
 
-from stele.artifacts.records import GENERATED, LIMITED, STAND_IN
+from stele.artifacts.records import GENERATED
 from stele.catalogue.schema.published import PublishedScore
 from stele.command import cli
 from stele.tables.render.formats import to_csv, to_latex, to_markdown
@@ -60,11 +58,8 @@ def note(page, mark):
 # --- verdicts ---------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("ours", "shown"),
-    [
-        (0.51, "+1.0<sup>OK</sup>"), (0.49, "−1.0<sup>OK</sup>"), (0.5101, "+1.0<sup>near</sup>"),
-        (0.52, "+2.0<sup>near</sup>"), (0.48, "−2.0<sup>near</sup>"), (0.5201, "**+2.0**<sup>FAIL</sup>"),
-    ],
-)  # fmt: skip
+    [(0.49, "−1.0<sup>OK</sup>"), (0.52, "+2.0<sup>near</sup>"), (0.5201, "**+2.0**<sup>FAIL</sup>")],
+)
 def test_a_difference_bears_its_verdict_to_the_edge_of_the_tolerance(bench, said, ours, shown):
     said(score())
     measured(bench, {"ko": ours})
@@ -80,31 +75,13 @@ def test_what_may_move_a_number_is_said_beside_the_verdict(bench, said):
     assert f"published of revision {'a' * 12}, ours is {'b' * 12} (mE5-small)." in note(page, r"\*")
 
 
-@pytest.mark.parametrize(
-    ("labels", "published", "why"),
-    [
-        ([GENERATED], {}, "the data are generated"),
-        ([STAND_IN], {}, "the checkpoint is a stand-in"),
-        ([LIMITED], {}, "a try with a few queries"),
-        ([], {"split": "dev"}, "published of the split dev, ours is test"),
-    ],
-)
-def test_what_is_of_something_else_has_no_difference_and_says_why(bench, said, labels, published, why):
-    said(score(**published))
-    measured(bench, {"ko": 0.5}, labels)
+def test_what_is_of_something_else_has_no_difference_and_says_why(bench, said):
+    said(score())
+    measured(bench, {"ko": 0.5}, [GENERATED])
     page = render(to_markdown, bench, spec(bench))
     assert lines_of(page) == {"ours": ["50.0<sup>†</sup>", "—<sup>n</sup>", "50.0<sup>1/2 †</sup>"],
                               "published": ["50.0<sup>≠</sup>", "", ""]}  # fmt: skip
-    assert note(page, "≠") == f"- ≠: not comparable: {why} (mE5-small)."
-    assert "OK within" not in page
-
-
-def test_a_mean_over_fewer_languages_is_not_compared(bench, said):
-    said(score(), score(0.7, "sw"))
-    measured(bench, {"ko": 0.5})
-    page = render(to_markdown, bench, spec(bench))
-    assert lines_of(page)["published"] == ["50.0", "70.0<sup>†</sup>", "60.0<sup>≠</sup>"]
-    assert "our average lacks sw" in note(page, "≠")
+    assert note(page, "≠") == "- ≠: not comparable: the data are generated (mE5-small)."
 
 
 def test_a_number_that_is_none_is_a_damaged_result_and_no_verdict(bench, said):
@@ -231,18 +208,3 @@ def test_commands_that_go_through_specs_take_their_folder(together, root, capsys
     assert {row["paper"] for row in listed} == {"today"} and any(row["state"] == "not run" for row in listed)
     assert cli.main(["tables", "cells", "--specs", specs, *results, "--map", str(together / "map.svg")]) == 0
     assert "Today's encoders" in (together / "map.svg").read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_they_compile_with_every_mark(bench, said):
-    said(score(), score(0.3, "sw", status="secondary"), score(0.45, source="model card", split="dev"))
-    measured(bench, {"ko": 0.6, "sw": 0.5})
-    (bench.folder / "table.tex").write_text(render(to_latex, bench, spec(bench)), encoding="utf-8")
-    document = (
-        "\\documentclass{article}\n\\usepackage{booktabs,graphicx}\n\\begin{document}\n\\input{table}\n\\end{document}"
-    )
-    (bench.folder / "one.tex").write_text(document, encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "one.tex"]
-    done = subprocess.run(command, cwd=bench.folder, capture_output=True, text=True, errors="replace", check=False)
-    assert done.returncode == 0, done.stdout[-2000:]

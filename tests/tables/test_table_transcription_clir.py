@@ -8,7 +8,7 @@ import pytest
 from rendering import as_printed
 
 from stele.papers.table import load_spec
-from stele.tables.check import counts, printed_cells
+from stele.tables.check import printed_cells
 from stele.tables.values import numbers
 
 PRINTED = {
@@ -172,11 +172,7 @@ def test_bold_is_the_best_of_each_column_as_the_captions_say(tables):
         assert sum(c.printed.bold for c in cells) == len(columns), "one a column"
 
 
-def test_every_table_has_the_number_of_cells_that_is_printed(tables):
-    assert {name: counts(table).total() for name, table in tables.items()} == {
-        "clir_lm/1": 0, "clir_lm/2": 6, "clir_lm/3": 16, "clir_lm/4": 168, "clir_lm/5": 112, "clir_lm/6": 24,
-        "clir_lm/7": 12, "clir_lm/8": 8, "dense_clt/1": 12, "dense_clt/2": 108,
-    }  # fmt: skip
+def test_the_table_of_acronyms(tables):
     acronyms = [row.label for _, row in tables["clir_lm/1"].rows()]
     assert acronyms == ["CLE", "(G-)XLT", "MLM", "TLM", "QLM", "RR", "XLM(-R)", "GSW"]
 

@@ -23,7 +23,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from pydantic import Field
 
-from stele.adapt.planning.configuration import (
+from stele.adapt.configuration import (
     COMMAND,
     DEFAULT_BENCHMARKS,
     FOLDER,
@@ -31,18 +31,21 @@ from stele.adapt.planning.configuration import (
     SEEDS,
     configuration,
     earlier_call,
+    evaluated_keys,
     gpus,
     methods_of,
+    sizes_of,
     steps_of,
-    user_corpus,
+    steps_within,
+    trained_models,
     with_earlier_command,
     write_scale,
 )
-from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
 from stele.artifacts import records
 from stele.catalogue import entries, read_yaml, whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.catalogue.schema.languages import Language
+from stele.catalogue.user_documents import by_language
 from stele.cluster.sizes import shape_of
 from stele.command.arguments import Job, Number, Positional, Some, Whole
 from stele.config.model import parse_config
@@ -95,10 +98,10 @@ def run(args: Adapt) -> None:
     # the encoder's key, what config.yaml must say of it, and the documents
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
     path = inside(FOLDER, f"{name}.yaml", f"the encoder {args.model}")
-    corpus, languages = user_corpus(args.documents, entries(Language))
+    languages = list(by_language(args.documents, entries(Language)))
     # the configuration of this adaptation, over that of an earlier call and the user's other keys
     earlier = earlier_call(path, args)
-    values = configuration(args, name, model, corpus, languages, earlier)
+    values = configuration(args, name, model, languages, earlier)
     scale = {"like": SCALE, "title": f"{name} on documents of one's own", "generated": False}
     scale |= {"threads": min(MOST_THREADS, len(os.sched_getaffinity(0))), "gpus": gpus(args.snakemake)}
     write_scale(Path(values["scale"]), scale)

@@ -22,9 +22,16 @@ from typing import IO, Any, Literal
 
 from stele.claims.judging.estimate import FEWEST_SEEDS, UNTRAINED
 from stele.claims.judging.findings import ALPHA
-from stele.claims.judging.looks import second_taken
 from stele.claims.judging.report import filled
-from stele.claims.judging.verdicts import LOOKS, ControlResult, JudgedClaim, judge_paper, limits_of, runs_of
+from stele.claims.judging.verdicts import (
+    LOOKS,
+    ControlResult,
+    JudgedClaim,
+    judge_paper,
+    limits_of,
+    runs_of,
+    second_taken,
+)
 from stele.command.arguments import Job, Positional, Some, SpecsFolder
 from stele.files.atomic import atomic_file
 from stele.files.digests import sha256

@@ -23,12 +23,11 @@ from stele.artifacts.record_shape import seal
 from stele.artifacts.results import RunKey, read_result, result_files
 from stele.claims.judge import judge, write_verdicts
 from stele.claims.judging import trainings
-from stele.claims.judging.looks import FILE as LOOKS
 from stele.claims.judging.pairs import references_of
-from stele.claims.judging.verdicts import CONTEXT
+from stele.claims.judging.verdicts import CONTEXT, LOOKS_FILE
 from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
-from stele.evaluation.aggregate import over_seeds
+from stele.evaluation.evaluate import over_seeds
 from stele.evaluation.scores import KEYS, QUERIES
 from stele.files.atomic import atomic_file, atomic_write_json
 from stele.files.digests import digest, sha256
@@ -108,8 +107,8 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
         context = read_object(results / CONTEXT, "context of tables")
         tables: dict[str, Any] = {table: {} for table in context.get("table_seeds", {})}
         _write_json(folder / CONTEXT, {**context, "table_seeds": tables})
-    if (results / LOOKS).is_file():
-        shutil.copyfile(results / LOOKS, folder / LOOKS)
+    if (results / LOOKS_FILE).is_file():
+        shutil.copyfile(results / LOOKS_FILE, folder / LOOKS_FILE)
     return sum(1 for _ in result_files(folder, each_seed=True))
 
 
@@ -162,11 +161,14 @@ def _rows_of_claims(folder: Path) -> set[RunKey]:
 
 def _digest_of_looks(folder: Path, study: dict[str, Any], results: Path | None) -> dict[str, str]:
     """`looks_sha256` of the seeds of the first look, nothing where there was one look."""
-    digests = {sha256(place / LOOKS) for place in (folder, results) if place and (place / LOOKS).is_file()}
+    files = [place / LOOKS_FILE for place in (folder, results) if place]
+    digests = {sha256(file) for file in files if file.is_file()}
     if "looks_sha256" in study:
         digests.add(study["looks_sha256"])
     if len(digests) > 1:
-        raise SteleError(f"{folder}: was begun with another {LOOKS}; the seeds of the first look stay: restore them")
+        raise SteleError(
+            f"{folder}: was begun with another {LOOKS_FILE}; the seeds of the first look stay: restore them"
+        )
     return {"looks_sha256": digests.pop()} if digests else {}
 
 

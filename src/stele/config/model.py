@@ -267,12 +267,7 @@ def _tables(config: Config) -> list[str]:
     return [f"{path.parent.name}/{int(path.stem.removeprefix('table_'))}" for path in files]
 
 
-def schema() -> dict[str, Any]:
-    """The JSON schema of config.yaml."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
-
-
 if __name__ == "__main__":
     import json
 
-    print(json.dumps(schema(), indent=1, ensure_ascii=False))
+    print(json.dumps(Config.json_schema(), indent=1, ensure_ascii=False))

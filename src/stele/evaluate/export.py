@@ -144,15 +144,17 @@ def task_result(result: Result, about: PublishedBenchmark) -> dict[str, Any]:
     main = catalogue.entry(Benchmark, result.benchmark).metrics[0]
     scores = []
     for code in result.metrics[main].languages:
-        values = {
-            mteb_metric(name): metric.languages[code]
-            for name, metric in result.metrics.items()
-            if code in metric.languages
-        }
+        values = _values(result, code)
         subset, languages = subset_of(code, about.mteb)
         scores.append({**values, "main_score": values[mteb_metric(main)], "hf_subset": subset, "languages": languages})
     head = {"dataset_revision": about.mteb.revision, "task_name": about.mteb.task, "mteb_version": None}
     return {**head, "scores": {about.split: scores}, "evaluation_time": None, "kg_co2_emissions": None}
+
+
+def _values(result: Result, code: str) -> dict[str, float]:
+    """The values of one language by MTEB's names of metrics."""
+    metrics = result.metrics.items()
+    return {mteb_metric(name): metric.languages[code] for name, metric in metrics if code in metric.languages}
 
 
 def mteb_metric(name: str) -> str:
@@ -202,10 +204,6 @@ def _card_entries(result: Result) -> Iterator[dict[str, Any]]:
         dataset["revision"] = task.revision
     first = next(iter(result.metrics.values()))
     for code in first.languages:
-        metrics = [
-            {"type": mteb_metric(name), "value": metric.languages[code]}
-            for name, metric in result.metrics.items()
-            if code in metric.languages
-        ]
+        metrics = [{"type": name, "value": value} for name, value in _values(result, code).items()]
         config = subset_of(code, task)[0] if task else code
         yield {"task": {"type": "retrieval"}, "dataset": {**dataset, "config": config}, "metrics": metrics}

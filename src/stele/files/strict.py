@@ -35,6 +35,11 @@ class Strict(BaseModel):
         """The keys that were said, as JSON has them; `changes` are `include` and `exclude`, sets of keys."""
         return self.model_dump(mode="json", exclude_unset=True, **changes)
 
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON schema by which editors check files of such values."""
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **cls.model_json_schema()}
+
 
 def validate(kind: Any, values: Any, where: Any, at: Sequence[Key] = (), beside: Iterable[str] = ()) -> Any:
     """`values` as `kind` (a model, or a type such as dict[str, Model]); a SteleError says what is wrong with them.

@@ -234,8 +234,3 @@ def papers_with_claims(specs: Path | str, papers: list[str] | None = None) -> li
     if papers:
         return [paper_folder(paper, specs) for paper in papers]
     return [path.parent for path in sorted([*specs.glob(FILE), *specs.glob(f"*/{FILE}")])]
-
-
-def claims_schema() -> dict[str, Any]:
-    """The JSON schema of `paper_tables/{paper}/claims.yaml`."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Claims.model_json_schema()}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -173,11 +173,6 @@ def _problems_of_printed(figure: Figure, panel: Panel) -> Iterator[str]:
 def load_figure(path: Path | str) -> Figure:
     """Reads one spec; SteleError names the file and the wrong key."""
     return read_part(Figure, path)
-
-
-def figure_schema() -> dict[str, Any]:
-    """The JSON schema of `paper_tables/{paper}/figure_NN.yaml`."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Figure.model_json_schema()}
 
 
 def file_name(value: CellSource) -> str:

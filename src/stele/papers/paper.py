@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import Field, PrivateAttr
 
@@ -167,8 +167,3 @@ def check_papers(names: Sequence[str], place: Callable[[int], str]) -> None:
         if folder.name == TODAY or not folder.samefile(folders.setdefault(folder.name, folder)):
             raise SteleError(f"{place(n)}: {name}: there is another {folder.name!r}; give the folder another name")
         read_paper(folder)
-
-
-def paper_schema() -> dict[str, Any]:
-    """The JSON schema of `paper_tables/{paper}/paper.yaml`."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Paper.model_json_schema()}

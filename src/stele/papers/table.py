@@ -8,7 +8,7 @@ number belongs to; footnotes and known deviations name addresses, `*` and `?` al
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -99,6 +99,27 @@ def matches(address: str, patterns: Iterable[str]) -> bool:
     return any(
         len(parts) == len(wanted := pattern.split("/")) and all(map(fnmatchcase, parts, wanted)) for pattern in patterns
     )
+
+
+def footnote_numbers(table: Table) -> dict[str, list[int]]:
+    """Place -> the numbers of its footnotes; a place is a column (`*/*/*/column`), a row or a cell's address.
+
+    A note about a whole column or row goes to its header or label, else to cells.
+    """
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, note in enumerate(table.footnotes, start=1):
+        for place in dict.fromkeys(place for pattern in note.at for place in _noted_places(table, pattern)):
+            places[place].append(number)
+    return places
+
+
+def _noted_places(table: Table, pattern: str) -> list[str]:
+    group, row, line, column = pattern.split("/")
+    if (group, row, line) == ("*", "*", "*"):
+        return [f"*/*/*/{c.key}" for c in table.columns if fnmatchcase(c.key, column)]
+    if (line, column) == ("*", "*"):
+        return [f"{g.key}/{r.key}/*/*" for g, r in table.rows() if matches(f"{g.key}/{r.key}/x/x", [pattern])]
+    return [address for address in table.addresses() if matches(address, [pattern])]
 
 
 def _repeated(kind: str, keys: Iterable[str]) -> Iterator[str]:
@@ -262,10 +283,5 @@ def references(table: Table, recompute: str = "own", extra_models: Iterable[str]
 
 
 def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:
-    """The rows of results that a table shows, in order.
-
-    >>> from stele.papers.table import load_spec
-    >>> results_needed(load_spec("paper_tables/msm/table_12.yaml"))                        # doctest: +SKIP
-    [Row(benchmark='lareqa', model='mbert', setting='zero_shot'), ...]
-    """
+    """The rows of results that a table shows, in order."""
     return sorted({value.result for value in references(table, recompute, extra_models)})

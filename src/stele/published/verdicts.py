@@ -75,9 +75,10 @@ def verdict(
         or _other_instruction(score, result.benchmark, encoding)
     )
     state, why = judge(ours, score, incomparable)
+    unlike = catalogue.entry(PublishedBenchmark, result.benchmark).unlike  # what the sources do differently
     notes = (
         *other_weights(result.model, own_checkpoint(record, result.model), score),
-        *_other_practices(score, result.benchmark),
+        *(practice for practice, models in unlike.items() if score.model in models),
         *encoding_notes(record),
         *_other_encoding(encoding, decided_by),
     )
@@ -190,12 +191,6 @@ def _other_instruction(score: PublishedScore, benchmark: str, encoding: Mapping[
     if not ours or ours == theirs:
         return ""
     return f"published with another instruction: {theirs!r}, ours is {ours!r}"
-
-
-def _other_practices(score: PublishedScore, benchmark: str) -> list[str]:
-    """What the sources of a number do differently."""
-    unlike = catalogue.entry(PublishedBenchmark, benchmark).unlike
-    return [practice for practice, models in unlike.items() if score.model in models]
 
 
 def _other_encoding(encoding: Mapping[str, Any], decided_by: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -26,7 +26,6 @@ from pydantic import Field
 from stele import catalogue
 from stele.artifacts import records
 from stele.benchmarks.arguments import data_folders, data_paths
-from stele.benchmarks.types import Data
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command.arguments import Datasets, Job, Number, Seed, Some, Whole, ends_in
 from stele.errors import SteleError, unknown
@@ -78,7 +77,10 @@ def run(args: Compare) -> None:
         raise unknown("correction", args.correction, CORRECTIONS)
     _check_numbers(args, test)
     data = data_folders(data_paths(args.data))
-    systems = {name: system_scores(system, args.benchmark, data, args.metric) for name, system in files.items()}
+    if args.benchmark:
+        systems = {name: run_scores(args.benchmark, data, runs, args.metric) for name, runs in files.items()}
+    else:
+        systems = {name: paired.read_system(system) for name, system in files.items()}
     choices = Choices(
         baseline=_known("system", args.baseline or next(iter(systems)), systems),
         metrics=_metrics(args.metric, systems),
@@ -105,16 +107,6 @@ def run(args: Compare) -> None:
         write_json(args.output, files, systems, comparisons, choices, labels, clock)
     if args.csv:
         write_csv(args.csv, comparisons)
-
-
-def system_scores(files: Sequence[str], benchmark: str | None, data: Data, metrics: Sequence[str] | None) -> Scores:
-    """The scores of one system from its files.
-
-    They are results or scores per query, each of one seed or several, or runs of a benchmark that are scored now.
-    """
-    if benchmark:
-        return run_scores(benchmark, data, files, metrics)
-    return paired.read_system(files)
 
 
 def write_json(path: Path, files, systems, comparisons, choices: Choices, labels: frozenset[str], clock) -> None:

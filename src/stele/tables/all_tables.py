@@ -22,11 +22,11 @@ from stele.papers.paper import paper_folder, papers_in
 from stele.papers.table import load_spec
 from stele.tables.render import bibliography, formats, markdown, pages
 from stele.tables.render.claims import CellBox, PaperClaims, draw_claims
-from stele.tables.render.jinja import Ready
+from stele.tables.render.jinja import Ready, words_of
 from stele.tables.render.layout import build
 from stele.tables.render.pictures import Picture, pictures
 from stele.tables.render.pictures import drawn as drawn_in
-from stele.tables.render.summary import summarise, words_of
+from stele.tables.render.summary import summarise
 from stele.tables.values.cell import table_cells
 from stele.tables.values.context import ContextJob, read_context
 from stele.tables.values.lookup import Results
@@ -124,7 +124,7 @@ def texts(
     }
     for paper, tables in papers.items():
         of_paper = [picture for picture in figures if picture.paper == paper]
-        files[f"{paper}.html"] = pages.paper_page(paper, tables, f"{name}.html", of_paper, claims.get(paper))
+        files[f"{paper}.html"] = pages.paper_page(tables, f"{name}.html", of_paper, claims.get(paper))
     return files
 
 

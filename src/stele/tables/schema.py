@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from stele.command.arguments import Job, ends_in
 from stele.files.atomic import atomic_write_json
-from stele.papers.claims import claims_schema
-from stele.papers.figure import figure_schema
-from stele.papers.paper import paper_schema
+from stele.papers.claims import Claims
+from stele.papers.figure import Figure
+from stele.papers.paper import Paper
 from stele.papers.table import Table
-
-
-def schema() -> dict[str, Any]:
-    """The JSON schema of `paper_tables/{paper}/table_NN.yaml`."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Table.model_json_schema()}
 
 
 class Schema(Job):
@@ -30,7 +25,7 @@ class Schema(Job):
 
 
 def run(args: Schema) -> None:
-    atomic_write_json(args.output, schema())
-    atomic_write_json(args.output_figures, figure_schema())
-    atomic_write_json(args.output_papers, paper_schema())
-    atomic_write_json(args.output_claims, claims_schema())
+    atomic_write_json(args.output, Table.json_schema())
+    atomic_write_json(args.output_figures, Figure.json_schema())
+    atomic_write_json(args.output_papers, Paper.json_schema())
+    atomic_write_json(args.output_claims, Claims.json_schema())

@@ -22,9 +22,7 @@ from stele.artifacts import records
 from stele.artifacts.results import result_files
 from stele.claims.judge import judge, write_verdicts
 from stele.claims.judging import trainings
-from stele.claims.judging.looks import FILE as LOOKS
-from stele.claims.judging.looks import load_looks
-from stele.claims.judging.verdicts import CONTEXT
+from stele.claims.judging.verdicts import CONTEXT, LOOKS_FILE, load_looks
 from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
@@ -143,7 +141,7 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
         of_paper = [table for table in tables if table.table.paper == paper]
         of_figures = [figure for figure in figures if figure.paper == paper]
         boxes = f"boxes/{paper}"
-        page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV, labels, boxes)
+        page = pages.paper_page(of_paper, "tables.html", of_figures, claims.get(paper), NAV, labels, boxes)
         write_page(to, f"{paper}.html", page)
         for name, text in pages.box_files(of_paper, claims.get(paper)):
             write_page(to, f"{boxes}/{name}", text)
@@ -185,7 +183,7 @@ def about(folder: Path) -> dict[str, Any]:
         "size": f"scale {read_stamp(folder)}",
         "begun": study.get("begun", ""),
         "claims": study.get("claims_sha256", {}),
-        LOOKS: looks.model_dump(mode="json") if looks else "one look, at all seeds",
+        LOOKS_FILE: looks.model_dump(mode="json") if looks else "one look, at all seeds",
         "results by seeds": {name: str(count) for name, count in sorted(seeds.items())},
         "results by commit": {name: str(count) for name, count in counts["commit"].items()},
         "devices": ", ".join(counts["device"]),

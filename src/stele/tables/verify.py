@@ -86,16 +86,12 @@ def against_records(folder: Path) -> Iterator[Damage | str]:
                 yield str(error)
     for path in sorted(folder.glob("*/*/*/pt*-ft*/*.csv")):
         try:
-            yield from _drawn(path)
+            record = records.read_record(path.with_suffix(".json"))
+            if record.get("content") != sha256(path):
+                job = str(record.get("job"))
+                yield Damage(path, "not the file that its record describes", path.with_suffix(".json"), job)
         except SteleError as error:
             yield str(error)
-
-
-def _drawn(path: Path) -> Iterator[Damage]:
-    """Checks a figure's file, which has its own record beside it."""
-    record = records.read_record(path.with_suffix(".json"))
-    if record.get("content") != sha256(path):
-        yield Damage(path, "not the file that its record describes", path.with_suffix(".json"), str(record.get("job")))
 
 
 def _result(path: Path) -> Iterator[Damage | str]:

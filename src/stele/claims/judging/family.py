@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from stele.claims.judging.estimate import FEWEST_SEEDS, detectable, seeds_needed
 from stele.claims.judging.findings import ALPHA, Finding, PartDifference, State, Verdict
-from stele.claims.judging.levels import levels
+from stele.evaluation.significance import levels
 
 
 class Case(NamedTuple):

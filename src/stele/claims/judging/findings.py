@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from stele.claims.judging.estimate import Estimate, interval, p_above
-from stele.claims.judging.levels import levels
+from stele.evaluation.significance import levels
 
 State = Literal["supported", "no effect", "reversed", "undecided", "floor", "no data"]
 ALPHA = 0.05

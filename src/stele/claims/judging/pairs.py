@@ -67,7 +67,7 @@ class Pair:
     @property
     def difference(self) -> float:
         """Left minus right, in the unit of the left; of complete pairs."""
-        return _rounded(self.left.number - self.right.number * self._unit)
+        return round(self.left.number - self.right.number * self._unit, 9)  # as decimal numbers differ
 
     @property
     def error(self) -> float:
@@ -89,11 +89,6 @@ def bar_of(value: Value, bars: Bars) -> float:
     """The smallest difference of interest, in the unit of a value."""
     map_bar = bars.map if (value.at.metric or "").startswith("ap") else None
     return (map_bar or bars.points / 100) * value.at.scale
-
-
-def _rounded(number: float) -> float:
-    """Without what binary fractions add to a difference of decimal numbers."""
-    return round(number, 9)
 
 
 def values_at(address: Address, paper: PrintedPaper) -> list[Value]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stele.artifacts.records import GENERATED, STAND_IN
+from stele.artifacts.results import result_files
+from stele.catalogue import read_yaml
 from stele.catalogue.models import model_label
 from stele.claims.judging import findings
 from stele.claims.judging.comparisons import Contrast, Judging, difference, mean_of, signed
@@ -19,16 +21,17 @@ from stele.claims.judging.estimate import interval
 from stele.claims.judging.family import Case, judge_family
 from stele.claims.judging.findings import ALPHA, Verdict
 from stele.claims.judging.kinds import judge_on_runs
-from stele.claims.judging.looks import load_looks
-from stele.claims.judging.observed import Runs
+from stele.claims.judging.observed import Runs, is_chosen
 from stele.claims.judging.pairs import control_pairs
 from stele.errors import SteleError
 from stele.files.reading import read_object, reading
+from stele.files.strict import Strict, validate
 from stele.papers.addresses import PrintedPaper, load_paper
 from stele.papers.claims import FILE, Bars, Claim, Control, load_claims
-from stele.papers.table_parts import Target
+from stele.papers.table_parts import Seeds, Target
 
 LOOKS = 2
+LOOKS_FILE = "looks.yaml"
 FAMILIES = ((True, "holm", ALPHA / LOOKS), (False, "benjamini_hochberg", ALPHA))  # main claims, and the others
 FULL_SIZE = "paper"  # the scale at which the size of a margin means something
 CONTEXT = Path("tables/context.json")
@@ -86,6 +89,31 @@ class JudgedClaim:
 def limits_of(labels: Collection[str]) -> list[str]:
     """What the intervals of results with these labels do not cover."""
     return [limit for label, limit in LIMITS.items() if label in labels]
+
+
+class Looks(Strict):
+    """The two looks at a study: main claims that the first leaves undecided get more seeds and are judged again.
+
+    `looks.yaml` in a folder of results names the seeds of the first look, and is written before those of the second
+    are added: `first: {pretraining: [0, 1, 2, 3, 4], finetuning: [0, 1]}`. A kind that is not named has all its seeds.
+    Verdicts of both looks follow from the folder alone.
+    """
+
+    first: Seeds
+
+
+def load_looks(folder: Path) -> Looks | None:
+    """The looks of a folder of results; None where there was one look, at all that it holds."""
+    path = folder / LOOKS_FILE
+    return validate(Looks, read_yaml(path), str(path)) if path.is_file() else None
+
+
+def second_taken(folder: Path) -> bool:
+    """Whether a folder of results holds seeds that its first look does not have."""
+    looks = load_looks(folder)
+    if looks is None:
+        return False
+    return any(not is_chosen(path.stem, looks.first) for path in result_files(folder, each_seed=True))
 
 
 def runs_of(folder: Path, look: int) -> Runs:

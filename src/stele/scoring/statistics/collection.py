@@ -1,7 +1,15 @@
-"""Test collections: their judged topics and their documents; documents whose id comes again are counted once."""
+"""Test collections, CLEF 2000-2003 among them, and the section pairs that Yu et al. train on.
+
+Of CLEF, topics without a relevant document in a language do not count there (Yu et al., section 5.1.1). Judgments are
+counted as they are, those of documents that the collection lacks among them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from stele.artifacts.knowledge_base import read_pairs
+from stele.benchmarks.clef import Clef, has_language
 from stele.benchmarks.collection import AdHocCollection, document_counts
 from stele.benchmarks.types import Data
 from stele.catalogue import datasets
@@ -9,8 +17,11 @@ from stele.catalogue.datasets import COLLECTION
 from stele.scoring.statistics import Counts, DatasetCounts, number_of
 
 
-def counts(data: Data) -> Counts:
-    """topics and documents by language; `repeated`: how many more documents have the id of a later one."""
+def collection_counts(data: Data) -> Counts:
+    """topics and documents by language; `repeated`: how many more documents have the id of a later one.
+
+    Documents whose id comes again are counted once.
+    """
     languages = {code for name in data for code in datasets.languages_of(datasets.dataset(name))}
     numbers: Counts = {"topics": {}, "documents": {}, "repeated": {}}
     for query_set in AdHocCollection().query_sets(sorted(languages)):
@@ -22,4 +33,45 @@ def counts(data: Data) -> Counts:
     return numbers
 
 
-COUNTED = {COLLECTION: DatasetCounts(counts)}
+def clef_counts(data: Data) -> Counts:
+    """queries; relevant_per_query and nonrelevant_per_query, means: each by language."""
+    known = datasets.languages_of(datasets.dataset("clef"))
+    queries: dict[str, int] = {}
+    relevant: dict[str, float] = {}
+    nonrelevant: dict[str, float] = {}
+    for language in known:
+        judged = _judged(data, language) if has_language(data, language) else {}
+        if judged:
+            grades = [grade for documents in judged.values() for grade in documents.values()]
+            queries[language] = len(judged)
+            relevant[language] = sum(grade > 0 for grade in grades) / len(judged)
+            nonrelevant[language] = sum(grade == 0 for grade in grades) / len(judged)
+    return {"queries": queries, "relevant_per_query": relevant, "nonrelevant_per_query": nonrelevant}
+
+
+def clef_documents(data: Data, language: str) -> Iterator[tuple[str, bool]]:
+    """The text of every document in a language, its title first, and whether it is judged for a topic that counts."""
+    topics = _judged(data, language).values()
+    judged = {name for documents in topics for name, grade in documents.items() if grade >= 0}
+    for passage in Clef().passages(data, language):
+        yield " ".join(filter(None, (passage.title, passage.text))), passage.id in judged
+
+
+def section_pairs(data: Data) -> Counts:
+    """pairs by part: what the CLIR language model is pretrained on."""
+    ((_, folders),) = data.items()
+    return {"pairs": {part: len(read_pairs(folder)) for part, folder in folders.items()}}
+
+
+def _judged(data: Data, language: str) -> dict[str, dict[str, int]]:
+    """The judgments of each topic that has a relevant document in a language."""
+    (query_set,) = Clef().query_sets([f"{language}-{language}"])
+    judged = Clef().all_judgments(data, query_set)
+    return {topic: documents for topic, documents in judged.items() if any(grade > 0 for grade in documents.values())}
+
+
+COUNTED = {
+    COLLECTION: DatasetCounts(collection_counts),
+    "clef": DatasetCounts(clef_counts, clef_documents),
+    "section_pairs": DatasetCounts(section_pairs),
+}

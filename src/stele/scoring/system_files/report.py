@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from stele.evaluation import bootstrap
-from stele.evaluation.aggregate import by_language
 from stele.evaluation.comparison import AVERAGE, Choices, Comparison
-from stele.evaluation.evaluate import Evaluation
+from stele.evaluation.evaluate import Evaluation, by_language
 from stele.evaluation.metric import Case
 from stele.files.atomic import atomic_file
 from stele.files.formats import csv_cell, write_csv
@@ -118,34 +117,19 @@ def comparison_report(comparisons: Sequence[Comparison], choices: Choices, label
     """The comparisons of one metric as text: a line each, aligned, and below it what was done."""
     seeds = any(compared.std is not None or compared.baseline_std is not None for compared in comparisons)
     p_values = ["p"] if choices.correction == "none" else ["p", f"p ({choices.correction})"]
+    means = ["baseline", "std", "mean", "std"] if seeds else ["baseline", "mean"]
     rows = [
-        [
-            "system",
-            "language",
-            "queries",
-            *(["baseline", "std", "mean", "std"] if seeds else ["baseline", "mean"]),
-            "difference",
-            "95 % interval",
-            *p_values,
-            "",
-            "win",
-            "tie",
-            "loss",
-        ]
+        ["system", "language", "queries", *means, "difference", "95 % interval", *p_values, "", "win", "tie", "loss"]
     ]
     for compared in comparisons:
-        means = [
-            f"{compared.baseline_mean:.4f}",
-            number(compared.baseline_std),
-            f"{compared.mean:.4f}",
-            number(compared.std),
-        ]
+        sides = (compared.baseline_mean, compared.baseline_std, compared.mean, compared.std)
+        means = list(map(number, sides if seeds else sides[::2]))
         rows.append(
             [
                 compared.system,
                 compared.language if compared.language != AVERAGE else f"{AVERAGE} ({choices.average})",
                 str(compared.queries),
-                *(means if seeds else means[::2]),
+                *means,
                 f"{compared.difference:+.4f}",
                 f"[{compared.low:+.4f}, {compared.high:+.4f}]",
                 *[_p(compared.p), _p(compared.corrected_p)][: len(p_values)],

@@ -172,16 +172,8 @@ def _neighbours(runs: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
             found = fmean(run["languages"][code]["found"] for run in of_seeds)
             cosine = fmean(run["languages"][code]["cosine"] for run in of_seeds)
             share = found / first["sentences"]
-            yield [
-                model,
-                str(len(of_seeds)),
-                code,
-                str(first["sentences"]),
-                f"{found:.1f}",
-                _during(of_seeds, code),
-                f"{share:.3f}",
-                f"{cosine:.3f}",
-            ]
+            head = [model, str(len(of_seeds)), code, str(first["sentences"])]
+            yield [*head, f"{found:.1f}", _during(of_seeds, code), f"{share:.3f}", f"{cosine:.3f}"]
 
 
 def _number(value: float | None, form: str) -> str:

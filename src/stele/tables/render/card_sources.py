@@ -98,13 +98,8 @@ def reproduce_command(
     evaluated: Sequence[Evaluated], scale: str, folder: str = "", user_data: Sequence[str] = ()
 ) -> str:
     """`stele evaluate` with its options; FOLDER is a user's checkpoint, FILE a configuration with `user_data`."""
-    words = [
-        "stele",
-        "evaluate",
-        *_model(evaluated[0]),
-        "--benchmarks",
-        *(entry.result.benchmark for entry in evaluated),
-    ]
+    words = ["stele", "evaluate", *_model(evaluated[0]), "--benchmarks"]
+    words += [entry.result.benchmark for entry in evaluated]
     if languages := _languages(evaluated):
         words += ["--languages", *languages]
     if scale and scale != REAL:

@@ -1,13 +1,15 @@
-"""The details that a cell unfolds to: its target, outcome and command, and the records behind its result.
+"""The details that a cell unfolds to: its target, outcome, command and records; and the commands that build rows.
 
 Times, hosts and devices are left out, so that a slower machine makes the same page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,9 @@ from pydantic import ValidationError
 
 from stele.artifacts.records import ANCESTRY, CIRCUMSTANCES, Record
 from stele.artifacts.results import Result
+from stele.files.paths import STUDY, read_stamp
 from stele.files.reading import read_note
 from stele.tables.render import published
-from stele.tables.render.commands import command, target
 from stele.tables.render.layout import FAIL, delta_of, printed_difference
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
@@ -105,10 +107,8 @@ def _facts(cell: Cell, tests: Comparisons) -> dict[str, str]:
 def _printed(cell: Cell) -> str:
     if cell.printed is None:
         return ""
-    value = cell.printed.value
-    shown = "-" if value is None else value if isinstance(value, str) else numbers.printed(value, cell.report)
     where = f" (printed under {cell.printed_under.header})" if cell.printed_under != cell.column else ""
-    return f"{shown}{cell.printed.marks}{printed_difference(cell)}{where}"
+    return f"{cell.printed_text}{cell.printed.marks}{printed_difference(cell)}{where}"
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
@@ -179,3 +179,48 @@ def shown(value: Any) -> Any:
         return [shown(entry) for entry in value[:LONGEST]] + rest
     text = "yes" if value is True else "no" if value is False else value
     return f"{text[: LONGEST * 10]}…" if isinstance(text, str) and len(text) > LONGEST * 10 else text
+
+
+# --- commands ---------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class RowTargets:
+    """One row, its group's heading where a group begins, and the command that builds the row's results."""
+
+    heading: str
+    label: str
+    command: str
+
+
+def row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
+    """The command that builds the result files of each row; rows without result files are left out."""
+    targets: list[RowTargets] = []
+    headings = [""]
+    for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key)):
+        row = list(row)
+        results_needed = {
+            cell.reference.result
+            for cell in row
+            if cell.reference and cell.outcome.state not in ("borrowed", "unavailable")
+        }
+        paths = sorted(results.path(*result) for result in results_needed)
+        if paths:
+            heading = row[0].group.label
+            shown = "" if heading == headings[-1] else heading
+            targets.append(RowTargets(shown, row[0].row.label, command(results, paths)))
+            headings.append(heading)
+    return targets
+
+
+def command(results: Results, paths: Sequence[Path]) -> str:
+    """The command that builds files of a folder; kept results are built anew in another folder."""
+    if not (results.folder / STUDY).is_file():
+        return shlex.join(["snakemake", *(path.as_posix() for path in paths)])
+    scale = read_stamp(results.folder)
+    folder = f"results_{scale}"
+    anew = [f"{folder}/{path.relative_to(results.folder).as_posix()}" for path in paths]
+    return shlex.join(["snakemake", *anew, "--config", f"scale={scale}", f"results_dir={folder}"])
+
+
+def target(cell: Cell, results: Results) -> str:
+    """The result file of one cell, "" for a cell that has none."""
+    return results.path(*cell.reference.result).as_posix() if cell.reference else ""

@@ -23,11 +23,8 @@ LEFT, BETWEEN = 0.62, 0.68  # vertical labels
 SMALL, LARGE = 7, 9  # points
 LINE, LETTERS = 0.135, 136  # of the notes: inches a line, letters a line
 INDENT = "\u00a0" * 3  # plain spaces at the start of a line are lost in SVG
-EXPLAINED = (
-    "failed",
-    "unavailable",
-    "unreadable",
-)  # states whose reasons are listed; a projection's panel gives its own
+# states whose reasons are listed; a projection's panel gives its own
+EXPLAINED = ("failed", "unavailable", "unreadable")
 REASONS = 3  # listed at most
 
 

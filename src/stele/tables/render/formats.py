@@ -11,9 +11,9 @@ from stele.files.formats import write_csv
 from stele.papers.table import Table
 from stele.papers.table_parts import Column
 from stele.tables.render import bibliography, latex, markdown, page_fit
-from stele.tables.render.commands import command, target
+from stele.tables.render.cell_details import command, target
 from stele.tables.render.jinja import Ready, templates
-from stele.tables.render.layout import FAIL, VIEWS, Grid, View, build, delta_of, own_views
+from stele.tables.render.layout import FAIL, VIEWS, Grid, View, delta_of, grids_of
 from stele.tables.render.published import difference_in
 from stele.tables.render.summary import summarise
 from stele.tables.values import numbers
@@ -31,15 +31,10 @@ SOURCE_COLUMNS = ("verdict", "why", "notes", "tolerance", "source", "locator", "
 Filled: TypeAlias = tuple[Table, Sequence[Cell], Context, Results, Comparisons]  # the arguments of every format
 
 
-def _grids(table: Table, cells: Sequence[Cell], tests: Comparisons) -> dict[View, Grid]:
-    """View -> grid, for the views that show something of their own."""
-    return {view: build(table, cells, view, tests) for view in own_views(table, cells)}
-
-
 # --- Markdown ---------------------------------------------------------------------------------------------------------
 def to_markdown(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> str:
     """The Markdown page of a table: side by side, then what is below, then ours and the paper's alone, folded."""
-    grids = _grids(table, cells, tests)
+    grids = grids_of(table, cells, tests)
     return markdown_page(
         "table",
         first=Ready(markdown.table(grids.get(context.view) or grids["side"])),
@@ -59,7 +54,7 @@ def markdown_page(template: str, **values: object) -> str:
 # --- LaTeX ------------------------------------------------------------------------------------------------------------
 def to_latex(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> str:
     r"""LaTeX floats that a document can `\input` alone; `\steleview` chooses the view."""
-    grids = _grids(table, cells, tests)
+    grids = grids_of(table, cells, tests)
     cited = bibliography.keys(table.about, {cell.reference.benchmark for cell in cells if cell.reference})
     return latex_page(
         "table",
@@ -133,7 +128,7 @@ def cell_row(cell: Cell, results: Results) -> list[str]:
         _header(cell.column),
         language,
         "" if cell.printed_under == cell.column else _header(cell.printed_under),
-        _printed(cell),
+        cell.printed_text,
         FAIL if failed else measured,
         numbers.plain(delta) if delta is not None else "",
         cell.outcome.state,
@@ -146,12 +141,3 @@ def cell_row(cell: Cell, results: Results) -> list[str]:
 
 def _header(column: Column) -> str:
     return " ".join(filter(None, (column.group, column.header)))
-
-
-def _printed(cell: Cell) -> str:
-    if cell.printed is None:
-        return ""
-    value = cell.printed.value
-    if value is None:
-        return "-"
-    return numbers.printed(value, cell.report) if isinstance(value, float) else value

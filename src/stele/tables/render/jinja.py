@@ -1,14 +1,16 @@
-"""The templates of one format, with whatever they print escaped for it."""
+"""The templates of one format, with whatever they print escaped for it, and words that several of them use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from stele.papers.table import Table
+
 if TYPE_CHECKING:
     import jinja2
-
 
 # a verdict's state on our runs and on print, as pages call it; JSON and CSV keep the word of `stele claims judge`
 SEEN = {
@@ -34,6 +36,45 @@ ON_PRINT = {
     "undecided": "undecided on print",
     "not checkable": "not checkable",
 }
+
+
+@dataclass(frozen=True)
+class Words:
+    """The wording for one kind of table: papers' tables, or tables of today's encoders.
+
+    `title` of the list of all, `both` and `alone` for choosing a view, `printed` above the paper's view, `each` at the
+    head of the list, and `not_theirs`, the label of numbers that are not comparable.
+    """
+
+    title: str
+    both: str
+    alone: str
+    printed: str
+    each: str
+    not_theirs: str
+
+
+OF_PAPER = Words(
+    title="All tables",
+    both="ours and the paper's",
+    alone="as the paper prints it",
+    printed="As the paper prints it",
+    each="Each number beside the paper's, with the difference.",
+    not_theirs="not a reproduction of the paper's numbers",
+)
+PUBLISHED = Words(
+    title="Today's tables",
+    both="ours and the published",
+    alone="the published alone",
+    printed="As published",
+    each="Each number beside the published one, with the difference and a verdict.",
+    not_theirs="not comparable with published numbers",
+)
+
+
+def words_of(table: Table) -> Words:
+    """The wording for a table."""
+    return PUBLISHED if table.of_today else OF_PAPER
 
 
 class Ready(str):

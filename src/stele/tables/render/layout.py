@@ -13,10 +13,9 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Literal, TypeVar
 
-from stele.papers.table import Table
+from stele.papers.table import Table, footnote_numbers
 from stele.papers.table_parts import Column
 from stele.tables.render import published
-from stele.tables.render.footnotes import notes_of, raised_text
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
 from stele.tables.values.lookup import STATES
@@ -106,7 +105,7 @@ class Marks:
 def build(table: Table, cells: Sequence[Cell], view: View, tests: Comparisons) -> Grid:
     """The grid of one view."""
     marks = Marks(rank(cells), tests, _units(cells))
-    noted = notes_of(table)
+    noted = footnote_numbers(table)
     sections = []
     for _, of_group in groupby(cells, key=lambda cell: cell.group.key):
         of_group = list(of_group)
@@ -117,7 +116,12 @@ def build(table: Table, cells: Sequence[Cell], view: View, tests: Comparisons) -
     return Grid(view, _stubs(table, view, table.stub, table.lines_header, ""), table.columns, headers, sections)
 
 
-def own_views(table: Table, cells: Sequence[Cell]) -> list[View]:
+def raised_text(notes: Sequence[int], marks: str = "") -> str:
+    """Marks and footnote numbers as one raised text."""
+    return ",".join([*([marks] if marks else []), *map(str, notes)])
+
+
+def grids_of(table: Table, cells: Sequence[Cell], tests: Comparisons) -> dict[View, Grid]:
     """The views that differ from the others; `ours` needs a measured cell, and a stated table has one view."""
     useful = {
         "side": True,
@@ -125,7 +129,7 @@ def own_views(table: Table, cells: Sequence[Cell]) -> list[View]:
         "ours": any(cell.measured for cell in cells),
         "paper": table.kind == "result",
     }
-    return [view for view in VIEWS if useful[view]]
+    return {view: build(table, cells, view, tests) for view in VIEWS if useful[view]}
 
 
 def _stubs(table: Table, view: View, label: T, line: T, whose: T) -> list[T]:

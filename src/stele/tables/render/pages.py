@@ -14,17 +14,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stele.artifacts.records import Record
 from stele.papers.table import Table
 from stele.tables.render import bibliography, html
 from stele.tables.render.cell_details import Provenance, Unfolded, provenance, unfold
 from stele.tables.render.claims import CellBox, PaperClaims
-from stele.tables.render.jinja import Ready, templates
-from stele.tables.render.layout import Grid, View, build, own_views
+from stele.tables.render.jinja import OF_PAPER, Ready, Words, templates, words_of
+from stele.tables.render.layout import Grid, View, grids_of
 from stele.tables.render.pictures import Picture
-from stele.tables.render.summary import OF_PAPER, Summary, Words, summarise, words_of
+from stele.tables.render.summary import Summary, summarise
 from stele.tables.render.terms import explained
 from stele.tables.values.cell import Cell
 from stele.tables.values.context import Context
@@ -101,7 +101,7 @@ def draw(
     records = provenance(unfolded, results)
     known = {record.result for record in records}
     names = {cell.address: f"t{table.number:02d}-{place}" for place, cell in enumerate(unfolded)}
-    grids = {view: build(table, cells, view, tests) for view in own_views(table, cells)}
+    grids = grids_of(table, cells, tests)
     return Drawn(
         table,
         summarise(table, cells, context, results, tests, grids.values()),
@@ -134,11 +134,10 @@ def _record_id(result: tuple[str, str, str] | None) -> str:
 # --- pages ------------------------------------------------------------------------------------------------------------
 def table_page(drawn: Drawn, index: str) -> str:
     """The page of one table; `index` is the path to the list of all."""
-    return _tables_page(drawn.summary.title, [drawn], index, None, labels=[])  # the table has its own
+    return _tables_page([drawn], [], title=drawn.summary.title, index=index)  # the table has its own labels
 
 
 def paper_page(
-    paper: str,
     tables: Sequence[Drawn],
     index: str,
     figures: Sequence[Picture] = (),
@@ -155,7 +154,8 @@ def paper_page(
     link = about.citation.url if about.citation else None
     citation = {"text": bibliography.of_paper(about), "link": link or ""}
     labels = labels or shared_labels([drawn.summary for drawn in tables])
-    return _tables_page(f"{about.name}: all tables", tables, index, citation, figures, claims, site, labels, folder)
+    said = {"title": f"{about.name}: all tables", "index": index, "citation": citation, "figures": figures}
+    return _tables_page(tables, labels, claims, folder, site=site, **said)
 
 
 def box_files(tables: Sequence[Drawn], claims: PaperClaims | None) -> Iterator[tuple[str, str]]:
@@ -189,30 +189,18 @@ def _boxes(tables: Sequence[Drawn], claims: PaperClaims | None) -> Iterator[tupl
 
 
 def _tables_page(
-    title: str,
-    tables: Sequence[Drawn],
-    index: str,
-    citation: Mapping[str, str] | None,
-    figures: Sequence[Picture] = (),
-    claims: PaperClaims | None = None,
-    site: Sequence[Link] = (),
-    labels: Sequence[str] = (),
-    folder: str = "",
+    tables: Sequence[Drawn], labels: Sequence[str], claims: PaperClaims | None = None, folder: str = "", **said: Any
 ) -> str:
     return page(
         "tables",
         labels,
-        site=site,
-        title=title,
         tables=tables,
         view=tables[0].view,
         words=words_of(tables[0].table),
-        figures=figures,
         claims=claims,
-        index=index,
-        citation=citation,
         boxes=[] if folder else [Ready(text) for _, text in _boxes(tables, claims)],
         folder=folder,
+        **{"citation": None, "figures": (), **said},
     )
 
 

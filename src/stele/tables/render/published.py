@@ -83,8 +83,8 @@ def legend(cells: Sequence[Cell]) -> Iterator[str]:
             f"Difference: OK within the tolerance of the published number, near within {NEAR} times that, else FAIL"
             f" (bold). {_counts(cells)}"
         )
-    if notes := _by_note(cells):
-        yield f"{NOTED}: differences that may move the number and change no verdict: {_listed(notes)}."
+    if notes := _listed((note, cell.row.label) for cell in filter(verdict, cells) for note in cell.published[0].notes):
+        yield f"{NOTED}: differences that may move the number and change no verdict: {notes}."
     if any(len(cell.published) > 1 for cell in cells):
         yield (
             "×n: published n times. The table shows a number that was read at its source, of our revision and with the"
@@ -93,13 +93,12 @@ def legend(cells: Sequence[Cell]) -> Iterator[str]:
         )
     if any(map(judges_nothing, cells)):
         yield "Grey (slanted): the source itself was not read or is not verified, so there is no verdict."
-    reasons = _by_reason(cells)
-    if reasons:
-        yield f"{INCOMPARABLE}: not comparable: {_listed(reasons)}."
-    saw = _by_questions(cell for cell in cells if cell.seen and (cell.shows_number or cell.published))
+    if reasons := _listed((cell.published[0].why, cell.row.label) for cell in filter(incomparable, cells)):
+        yield f"{INCOMPARABLE}: not comparable: {reasons}."
+    saw = [cell for cell in cells if cell.seen and (cell.shows_number or cell.published)]
     if saw:
-        listed = "; ".join(f"of {', '.join(names)}: {_rows(rows)}" for names, rows in saw.items())
-        yield f"{SEEN}: the model saw training questions {listed}."
+        listed = _grouped((f"of {', '.join(cell.seen)}", _with_setting(cell)) for cell in saw)
+        yield f"{SEEN}: the model saw training questions {'; '.join(map(': '.join, listed.items()))}."
 
 
 def _counts(cells: Sequence[Cell]) -> str:
@@ -107,32 +106,18 @@ def _counts(cells: Sequence[Cell]) -> str:
     return f"Here {', '.join(f'{count} {state}' for state, count in counts.items())}."
 
 
-def _by_reason(cells: Iterable[Cell]) -> dict[str, list[str]]:
-    reasons: dict[str, list[str]] = defaultdict(list)
-    for cell in filter(incomparable, cells):
-        reasons[cell.published[0].why].append(cell.row.label)
-    return reasons
+def _grouped(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Text -> the labels of the rows that it is said of, from (text, label)."""
+    labels: dict[str, dict[str, None]] = defaultdict(dict)
+    for text, label in rows:
+        labels[text][label] = None
+    return {text: ", ".join(of_text) for text, of_text in labels.items()}
 
 
-def _by_note(cells: Iterable[Cell]) -> dict[str, list[str]]:
-    notes: dict[str, list[str]] = defaultdict(list)
-    for cell in filter(verdict, cells):
-        for text in cell.published[0].notes:
-            notes[text].append(cell.row.label)
-    return notes
+def _listed(rows: Iterable[tuple[str, str]]) -> str:
+    return "; ".join(f"{text} ({labels})" for text, labels in _grouped(rows).items())
 
 
-def _listed(reasons: dict[str, list[str]]) -> str:
-    return "; ".join(f"{why} ({_rows(rows)})" for why, rows in reasons.items())
-
-
-def _by_questions(cells: Iterable[Cell]) -> dict[tuple[str, ...], list[str]]:
-    saw: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for cell in cells:
-        setting = cell.reference.setting if cell.reference else SETTING
-        saw[cell.seen].append(cell.row.label if setting == SETTING else f"{cell.row.label} ({setting})")
-    return saw
-
-
-def _rows(labels: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(labels))
+def _with_setting(cell: Cell) -> str:
+    setting = cell.reference.setting if cell.reference else SETTING
+    return cell.row.label if setting == SETTING else f"{cell.row.label} ({setting})"

@@ -14,11 +14,10 @@ from stele.catalogue.models import model_label
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.tables.render.claims import PaperClaims
-from stele.tables.render.jinja import MEANINGS, ON_PRINT, SEEN
+from stele.tables.render.jinja import MEANINGS, OF_PAPER, ON_PRINT, SEEN
 from stele.tables.render.pages import Drawn, Link, page, shared_labels
 from stele.tables.render.pictures import Picture, curves, draw_curve
 from stele.tables.render.site_rows import SiteRow
-from stele.tables.render.summary import OF_PAPER
 from stele.tables.render.terms import TERMS
 from stele.tables.values.cell import NOT_THE_PAPERS
 

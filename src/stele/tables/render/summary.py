@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from stele.evaluation.metrics import load_metric
 from stele.papers.table import Table
 from stele.papers.table_parts import Footnote
-from stele.tables.render import published, reasons
-from stele.tables.render.commands import RowTargets, command, row_targets
+from stele.tables.render import published
+from stele.tables.render.cell_details import RowTargets, command, row_targets
+from stele.tables.render.jinja import Words, words_of
 from stele.tables.render.layout import FAIL, MISSING, Box, Grid, delta_of, shown
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell, count_text, counted
@@ -21,45 +24,9 @@ from stele.tables.values.significance import BETTER, Comparisons, at_guess
 
 EXPECTED = ("not run", "not built")  # states whose reasons are many and alike
 SHOWN = 5  # of such reasons
-
-
-@dataclass(frozen=True)
-class Words:
-    """The wording for one kind of table: papers' tables, or tables of today's encoders.
-
-    `title` of the list of all, `both` and `alone` for choosing a view, `printed` above the paper's view, `each` at the
-    head of the list, and `not_theirs`, the label of numbers that are not comparable.
-    """
-
-    title: str
-    both: str
-    alone: str
-    printed: str
-    each: str
-    not_theirs: str
-
-
-OF_PAPER = Words(
-    title="All tables",
-    both="ours and the paper's",
-    alone="as the paper prints it",
-    printed="As the paper prints it",
-    each="Each number beside the paper's, with the difference.",
-    not_theirs="not a reproduction of the paper's numbers",
-)
-PUBLISHED = Words(
-    title="Today's tables",
-    both="ours and the published",
-    alone="the published alone",
-    printed="As published",
-    each="Each number beside the published one, with the difference and a verdict.",
-    not_theirs="not comparable with published numbers",
-)
-
-
-def words_of(table: Table) -> Words:
-    """The wording for a table."""
-    return PUBLISHED if table.of_today else OF_PAPER
+Rows = TypeVar("Rows", bound=Hashable)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_PATH = re.compile(r"\S*/(\S+\.(?:parquet|json|csv))")
 
 
 @dataclass(frozen=True)
@@ -167,10 +134,10 @@ def _reasons(cells: Sequence[Cell], labels: Sequence[str]) -> dict[str, list[str
     rows: dict[str, dict[str, None]] = {}
     for cell in cells:
         if cell.outcome.reason:
-            rows.setdefault(reasons.without_paths(cell.outcome.reason), {})[cell.row.label] = None
+            rows.setdefault(without_paths(cell.outcome.reason), {})[cell.row.label] = None
     named = {reason: tuple(rows_of) for reason, rows_of in rows.items()}
     named = {reason: ("all rows",) if rows_of == tuple(labels) else rows_of for reason, rows_of in named.items()}
-    notes = {reason: list(rows_of) for reason, rows_of in reasons.by_rows(named).items()}
+    notes = {reason: list(rows_of) for reason, rows_of in by_rows(named).items()}
     if cells[0].outcome.state in EXPECTED and len(notes) > SHOWN + 1:
         rest = list(notes)[SHOWN:]
         notes = {reason: notes[reason] for reason in notes if reason not in rest}
@@ -201,8 +168,8 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
         seeds = " The test is over queries; it ignores the spread over seeds." if "±" in str(texts) else ""
         texts.append(f"{f'{BETTER}:' if marked else 'No row is significantly'} {tests.method}.{seeds}")
     if tests.untested:
-        untested = reasons.merged(map(reasons.without_paths, tests.untested))
-        texts.append(f"Not tested for significance: {'; '.join(untested)}.")
+        untested = "; ".join(merged(map(without_paths, tests.untested)))
+        texts.append(f"Not tested for significance: {untested}.")
     if any(label.raised.startswith("+") for label in stubs):
         texts.append(
             "+: a row of your own model." if cells[0].table.of_today else "+: a row that the paper does not have."
@@ -266,4 +233,60 @@ def _failed(cells: Sequence[Cell]) -> str:
     """The signs by which the cells that read `fail` diverged, each once; the cells say which they are."""
     failed = [cell for cell in cells if cell.measured and not cell.shows_number]
     signs = [cell.outcome.reason.replace(f"{cell.reference.model}: ", "") for cell in failed]
-    return "; ".join(reasons.merged(sign.removeprefix("pretraining diverged: ") for sign in signs))
+    return "; ".join(merged(sign.removeprefix("pretraining diverged: ") for sign in signs))
+
+
+# --- reasons ----------------------------------------------------------------------------------------------------------
+def merged(texts: Iterable[str]) -> list[str]:
+    """The texts with alike ones as one: numbers that differ become a range, and words at one place a list.
+
+    >>> merged(["no vectors of de-es", "no vectors of de-fr", "a loss of 4.7", "a loss of 18.3"])
+    ['no vectors of de-es, de-fr', 'a loss of 4.7 to 18.3']
+    """
+    groups: list[list[list[str]]] = []
+    for text in dict.fromkeys(texts):
+        words = text.split(" ")
+        group = next((group for group in groups if _alike([*group, words])), None)
+        if group is None:
+            groups.append([words])
+        else:
+            group.append(words)
+    return [" ".join(map(_word, zip(*group, strict=True))) for group in groups]
+
+
+def by_rows(reasons: Mapping[str, Rows]) -> dict[str, Rows]:
+    """Reason -> rows, with the alike reasons of the same rows as one."""
+    together: dict[Rows, list[str]] = {}
+    for reason, rows in reasons.items():
+        together.setdefault(rows, []).append(reason)
+    return {reason: rows for rows, texts in together.items() for reason in merged(texts)}
+
+
+def without_paths(text: str) -> str:
+    """An error without the paths of files: rows are named beside it.
+
+    >>> without_paths("results/a/queries.parquet: lacks 8 queries that results/b/queries.parquet has")
+    'lacks 8 queries that the other has'
+    """
+    text = re.sub(rf"(^|: ){_PATH.pattern}: ", r"\1", text)
+    return _PATH.sub(r"\1", re.sub(rf"that {_PATH.pattern} has", "that the other has", text))
+
+
+def _alike(group: list[list[str]]) -> bool:
+    """Whether texts have as many words and differ, but for numbers, at one place at most, which is not the first."""
+    if len({len(words) for words in group}) > 1:
+        return False
+    shapes = [{_NUMBER.sub("0", word) for word in words} for words in zip(*group, strict=True)]
+    different = [place for place, shape in enumerate(shapes) if len(shape) > 1]
+    return len(different) <= 1 and 0 not in different
+
+
+def _word(words: Iterable[str]) -> str:
+    """One place of some texts: the word, the range of its number, or a list of the words."""
+    different = list(dict.fromkeys(words))
+    values = [_NUMBER.findall(word) for word in different]
+    if len(different) > 1 and len({_NUMBER.sub("0", word) for word in different}) == 1 and len(values[0]) == 1:
+        numbers_there = [number for (number,) in values]
+        lowest, highest = min(numbers_there, key=float), max(numbers_there, key=float)
+        return different[0].replace(values[0][0], f"{lowest} to {highest}")
+    return ", ".join(different)

@@ -56,6 +56,12 @@ class Cell:
         return self.column.direction or self.line.direction or self.table.direction
 
     @property
+    def printed_text(self) -> str:
+        """What the paper prints, without marks; "-" for a dash, "" where it prints nothing."""
+        value = self.printed.value if self.printed else ""
+        return "-" if value is None else numbers.printed(value, self.report) if isinstance(value, float) else value
+
+    @property
     def measured(self) -> bool:
         return self.outcome.state == "measured"
 

@@ -1,4 +1,7 @@
-"""The configuration of an adaptation: what `stele adapt` writes, and what stays of an earlier call's."""
+"""The configuration of an adaptation: what `stele adapt` writes, and what stays of an earlier call's.
+
+Sizes follow from the encoder and the budget, by the rules of catalogue/adaptation.yaml.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stele.catalogue import entries, read_yaml
-from stele.catalogue.schema.adaptation import AdaptationRules
+from stele.catalogue import entries, load, read_yaml, whole
+from stele.catalogue.schema.adaptation import AdaptationRules, EncoderSizes
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
-from stele.catalogue.user_documents import DATASET, UNDETERMINED, by_language
+from stele.catalogue.user_documents import DATASET, UNDETERMINED
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.command.arguments import Job
 from stele.config.user_sets import KEYS, merged, user_sets
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
+from stele.files.formats import duration
 from stele.files.reading import read_json
+from stele.recipes.flops import Shape
 
 FOLDER = Path("adapt")
 RESULTS = "results_adapt"
@@ -26,21 +31,13 @@ DEFAULT_BENCHMARKS = ("belebele", "tatoeba")
 SEEDS = FEWEST_SEEDS
 COMMAND = "stele adapt"
 MEASURED = "measured"  # begins the name of a training whose steps are timed
-
-
-def user_corpus(place: Path, known: Mapping[str, Language]) -> tuple[dict[str, str], list[str]]:
-    """The key of `user_data`, and the languages of the documents in a folder or file, of which some are `known`.
-
-    Raises SteleError where there are none.
-    """
-    return {DATASET: str(place.expanduser().resolve())}, list(by_language(place, known))
+MILLION = 1e6
 
 
 def configuration(
     args: Job,
     name: str,
     model: dict[str, Any],
-    corpus: Mapping[str, str],
     languages: Sequence[str],
     earlier: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -48,6 +45,7 @@ def configuration(
 
     An earlier call's seeds, benchmarks and encoding stay. Raises SteleError where it had another encoder or documents.
     """
+    corpus = {DATASET: str(args.documents.expanduser().resolve())}
     others = read_yaml(args.configfile) if args.configfile else {}
     before, encoder = earlier.get("adapt") or {}, earlier.get("models", {}).get(name, model)
     for key, old, new in (
@@ -200,3 +198,79 @@ def write_scale(path: Path, scale: Mapping[str, Any]) -> None:
 def gpus(options: Sequence[str]) -> int:
     """GPUs of a training: one where there is one, here or on a cluster."""
     return int(Path("/dev/nvidia0").exists() or "slurm" in options)
+
+
+# --- sizes ------------------------------------------------------------------------------------------------------------
+def layer_weights(shape: Shape) -> float:
+    """The weights of an encoder's layers, words apart.
+
+    >>> layer_weights(Shape(layers=6, width=384, inner=1536, vocabulary=30522)) / MILLION
+    10.616832
+    """
+    return shape.layers * (4 * shape.width**2 + 2 * shape.width * shape.inner)
+
+
+def sizes_of(shape: Shape, rules: AdaptationRules) -> EncoderSizes:
+    """How an encoder of this shape is trained."""
+    millions = layer_weights(shape) / MILLION
+    return next(line for line in rules.encoders if line.weights is None or millions <= line.weights)
+
+
+def steps_within(hours: float, step_seconds: float, trainings: int, rules: AdaptationRules) -> int:
+    """The steps that each of `trainings` may take, which together last some hours. Raises SteleError for too few.
+
+    >>> steps_within(1.0, 3.0, 6, whole(AdaptationRules))
+    200
+    """
+    steps = int(3600 * hours / (trainings * step_seconds))
+    if steps < rules.fewest_steps:
+        needed = rules.fewest_steps * trainings * step_seconds
+        raise SteleError(
+            f"--hours {hours:g} allows {steps} steps of {duration(step_seconds)} in each of {trainings} trainings; "
+            f"give {duration(needed)} at least, fewer --methods or --seeds"
+        )
+    return steps
+
+
+def trained_models(
+    base: str, methods: Sequence[str], languages: Sequence[str], sizes: EncoderSizes, steps: int, gpus: int
+) -> dict[str, dict[str, Any]]:
+    """Key -> the model of each method and of the control, as config.yaml has it.
+
+    The first method has `steps`; the others and the control take as many operations.
+    """
+    rules, recipes = whole(AdaptationRules), load("recipes")["pretraining"]
+
+    def override(recipe: str, **of_recipe: Any) -> dict[str, Any]:
+        settled = (
+            {"groups"} if "step_pairs" in recipes[recipe] else set()
+        )  # CCP's groups follow from the pairs of a step
+        rates = sizes.model_dump(include={"learning_rate", "groups", "encode_chunk"}, exclude=settled)
+        precision = "bfloat16" if gpus else "float32"
+        beside = {} if recipe == rules.control else {"mlm_share": rules.mlm_share}
+        kept = {"snapshots": [steps // 2]} if steps > 1 else {}  # half-way, of all in the first method's steps
+        return {"languages": list(languages), **rates, **beside, **kept, "precision": precision, **of_recipe}
+
+    first, warmup = model_key(base, methods[0], rules), round(rules.warmup * steps)
+    overrides = {methods[0]: override(methods[0], steps=steps, warmup_steps=warmup)}
+    for recipe in (*methods[1:], rules.control):
+        stores = {**recipes[methods[0]]["mining"], **recipes[recipe]["mining"]}
+        overrides[recipe] = override(recipe, steps=None, warmup_steps=0, mining=stores, equal_compute_to=first)
+    return {
+        model_key(base, recipe, rules): {"base": base, "recipe": recipe, "override": values}
+        for recipe, values in overrides.items()
+    }
+
+
+def model_key(base: str, recipe: str, rules: AdaptationRules) -> str:
+    """What a trained model is called: the control as its objective."""
+    return f"{base}-{'mlm' if recipe == rules.control else recipe}"
+
+
+def evaluated_keys(base: str, methods: Sequence[str], rules: AdaptationRules) -> Mapping[str, Any]:
+    """The models of the key `adapt`."""
+    return {
+        "base": base,
+        "methods": [model_key(base, method, rules) for method in methods],
+        "control": model_key(base, rules.control, rules),
+    }

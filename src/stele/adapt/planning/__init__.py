@@ -1,1 +1,0 @@
-"""What an adaptation is to be: its documents, sizes and configuration."""
