@@ -16,8 +16,7 @@ from stele.command.cli import main
 from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.plan.plan import make_plan
-from stele.pretraining.inputs.checkpoint import load_base
-from stele.pretraining.inputs.stores import parse_pairs
+from stele.pretraining.inputs import load_base, parse_pairs
 from stele.training.objectives import Objective
 from stele.training.store import write_store
 from tests.sealed import write_sealed

@@ -20,7 +20,7 @@ from stele.artifacts.records import read_record
 from stele.command.cli import main
 from stele.encoders.backbone import load_backbone, positions
 from stele.files.digests import files_digest
-from stele.pretraining.inputs.checkpoint import load_base
+from stele.pretraining.inputs import load_base
 from stele.training.hidden_states import first_states
 from stele.training.section_store import TokenSection, write_section_store
 from tests.forked import forked
@@ -93,7 +93,7 @@ def test_a_conversion_is_a_pretraining_whose_record_has_the_bits_before_between_
 
 def test_bits_are_those_of_the_cross_entropy_over_the_characters_hidden(bert, pairs):
     """The words w0 ... w74 have two or three characters."""
-    from stele.training.masked_lm import bits, characters
+    from stele.training.heads import bits, characters
 
     model, tokenizer = load_base(bert.parent, 0.0, 0)
     ids = torch.tensor([[0, 5, 79, 30, 2]])

@@ -19,10 +19,10 @@ from stele.command.arguments import Json, NewRecord, Record, ResumableJob, Seed,
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
-from stele.training.curve import copy_curve
+from stele.training.curve import NORM, copy_curve
 
 if TYPE_CHECKING:
-    from stele.pretraining.inputs.checkpoint import Encodings
+    from stele.pretraining.inputs import Encodings
     from stele.training.loop import Outcome
 
 log = logging.getLogger(__name__)
@@ -49,8 +49,14 @@ class Pretrain(ResumableJob):
 def run(args: Pretrain) -> None:
     clock = records.start()
     from stele.encoders.base_encoding import encoding_changes, stated_encoding, trained_encoding, training_pooling
-    from stele.pretraining.inputs.checkpoint import check_length, load_base, measured_bits, windowed_base
-    from stele.pretraining.inputs.stores import open_stores, parse_pairs
+    from stele.pretraining.inputs import (
+        check_length,
+        load_base,
+        measured_bits,
+        open_stores,
+        parse_pairs,
+        windowed_base,
+    )
     from stele.recipes.flops import Shape
     from stele.recipes.pretraining import parse_recipe
     from stele.training import loop, run_sizes, tasks
@@ -147,7 +153,7 @@ def run(args: Pretrain) -> None:
 
 def save_encoder(folder: Path, module: Any, base: Path, encoding: Encodings, vocabulary: bool) -> None:
     """Writes the encoder, and the weights that its tasks keep beside it."""
-    from stele.pretraining.inputs.checkpoint import save_heads, save_sentence_encoder
+    from stele.pretraining.inputs import save_heads, save_sentence_encoder
 
     save_sentence_encoder(folder, module.model, base, encoding, vocabulary)
     save_heads(folder, module.kept_weights())
@@ -221,8 +227,6 @@ def contrastive_group(tasks: Mapping[str, Any], recipe: Any, counts: Mapping[str
 
 def learnt(made: Mapping[str, Any], recipe: Any, outcome: Outcome, vocabulary: int) -> dict[str, dict[str, float]]:
     """Means over the last twentieth of the log: the losses, the losses by chance, and the figures."""
-    from stele.training.metrics_log import NORM
-
     ended = outcome["losses"]
     losses = {name: value for name, value in ended.items() if name in made or name == NORM}
     figures = {name: value for name, value in ended.items() if name not in losses}

@@ -13,7 +13,7 @@ from torch import nn
 
 from stele.training import curve as curves
 from stele.training import saved_state
-from stele.training.metrics_log import MetricsLog
+from stele.training.curve import MetricsLog
 from stele.training.processes import ProcessContext
 from stele.training.saved_state import State
 

@@ -10,14 +10,23 @@ from torch import Tensor, nn
 
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import MLM, PretrainingRecipe
+from stele.training.curve import Figure
 from stele.training.loop import MicroBatches, Named
 from stele.training.masking import Vocabulary
-from stele.training.metrics_log import Figure
-from stele.training.mixing import MixedSampler, RoundSampler
 from stele.training.objectives import Objective
 from stele.training.objectives.mlm import MaskedLanguageModelling
 from stele.training.processes import ProcessContext
-from stele.training.sampling import Batch, Group, Sampler, Sampling, derive, generator, kind_of
+from stele.training.sampling import (
+    Batch,
+    Group,
+    MixedSampler,
+    RoundSampler,
+    Sampler,
+    Sampling,
+    derive,
+    generator,
+    kind_of,
+)
 from stele.training.sharding import divide
 from stele.training.store import Store
 

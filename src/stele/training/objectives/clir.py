@@ -178,7 +178,7 @@ class QueryModelling(Objective):
 
     def loss(self, heads, model, batch, processes=None):
         """The vocabulary head is the checkpoint's own, tied to its embeddings."""
-        from stele.training.masked_lm import masked_loss
+        from stele.training.heads import masked_loss
 
         return masked_loss(model, batch, self.recipe.encode_chunk, processes)
 
