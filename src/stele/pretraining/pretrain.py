@@ -115,7 +115,7 @@ def run(args: Pretrain) -> None:
         encoding=(stated, encoding),
         vocabulary=recipe.sliding_window is not None,
     )
-    keep = {step: snapshot(save, snapshots / f"step-{step}") for step in recipe.snapshots}
+    keep = {step: partial(snapshot, save, snapshots / f"step-{step}") for step in recipe.snapshots}
     label = f"pretrain {args.model}"
     outcome = loop.train(
         module,
@@ -159,14 +159,10 @@ def save_encoder(folder: Path, module: Any, base: Path, encoding: Encodings, voc
     save_heads(folder, module.kept_weights())
 
 
-def snapshot(save: Callable[[Path], None], folder: Path):
-    """A function that writes the encoder into `folder`; called again for the same step, it writes the same."""
-
-    def keep() -> None:
-        with atomic_directory(folder, JOB) as made:
-            save(made)
-
-    return keep
+def snapshot(save: Callable[[Path], None], folder: Path) -> None:
+    """Writes the encoder into `folder`; called again for the same step, it writes the same."""
+    with atomic_directory(folder, JOB) as made:
+        save(made)
 
 
 def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: float | None) -> dict[str, Any]:

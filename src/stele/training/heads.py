@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from stele.errors import SteleError
 from stele.training.hidden_states import token_states
-from stele.training.processes import ProcessContext
+from stele.training.processes import ProcessContext, to_device
 from stele.training.sampling import Batch
 from stele.training.sharding import cut, divide, of_all_groups, own_parts, summed
 
@@ -195,12 +195,8 @@ def bits(
     total, tokens, letters = 0.0, 0, 0
     model.to(device).eval()
     for batch in batches:
-        tensors = {
-            name: torch.from_numpy(value).to(device) if isinstance(value, np.ndarray) else value
-            for name, value in batch.items()
-        }
         number = len(batch["targets"])
-        total += masked_loss(model, tensors, chunk).item() * number / NATS
+        total += masked_loss(model, to_device(batch, device), chunk).item() * number / NATS
         tokens += number
         letters += int(counts[batch["targets"]].sum())
     return {"bits_per_character": round(total / letters, 6), "bits_per_token": round(total / tokens, 6)}

@@ -135,7 +135,6 @@ class Sampling:
         return large, {part: size for part, size in ordered if size < least}
 
     def probabilities(self, parts: Iterable[str]) -> dict[str, float]:
-        """The probability of each of these parts."""
         sizes = self.in_all or self.sizes
         return language_probabilities({part: sizes[part] for part in parts}, self.alpha)
 

@@ -15,7 +15,7 @@ from stele.training.loop import MicroBatches, Named
 from stele.training.masking import Vocabulary
 from stele.training.objectives import Objective
 from stele.training.objectives.mlm import MaskedLanguageModelling
-from stele.training.processes import ProcessContext
+from stele.training.processes import ProcessContext, to_device
 from stele.training.sampling import (
     Batch,
     Group,
@@ -151,11 +151,3 @@ def losses(
             yield {task.name: (loss, part.weight)} | figures | (counts if part.counted else {})
 
     return MicroBatches(loss_at, part.numbers)
-
-
-def to_device(batch: Batch, device: torch.device) -> Batch:
-    """A batch with its arrays as tensors on the device, and all else unchanged."""
-    return {
-        name: torch.from_numpy(value).to(device, non_blocking=True) if isinstance(value, np.ndarray) else value
-        for name, value in batch.items()
-    }
