@@ -32,29 +32,18 @@ def uncased():
 @pytest.fixture(scope="session")
 def subwords():
     """A tokenizer like XLM-R's: pieces begin with a blank, two marks stand between the texts."""
-    from tiny_models import _subword_tokenizer
+    from tiny_models import subword_tokenizer
 
-    return _subword_tokenizer()
+    return subword_tokenizer()
 
 
 def save_bert(folder: Path, tokenizer, seed: int = 0) -> Path:
-    import torch
-    from transformers import BertConfig, BertModel
+    from tiny_models import random_model
+    from transformers import BertConfig
 
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        num_hidden_layers=2,
-        hidden_size=32,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        model = BertModel(config)
-        for weight in model.parameters():
-            torch.nn.init.normal_(weight, std=0.15) if weight.dim() > 1 else None
-    model.save_pretrained(folder)
+    sizes = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
+    config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, **sizes)
+    random_model(config, seed, std=0.15).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     record = folder / "record.json"
     write_sealed(record, {"job": "checkpoint", "content": f"bert {seed}", "labels": ["stand-in checkpoint"]})

@@ -2,18 +2,13 @@
 
 import csv
 import json
-import multiprocessing
-import os
-import signal
 
 import pytest
 from made_questions import lives, record, squad, write_mlqa
 
 from stele.artifacts.records import content_digest, read_record
 from stele.errors import SteleError
-from stele.training import loop
-from stele.training.callbacks import Snapshots
-from tests.waiting import exit_code
+from tests.killing import kill_after, kill_at, killed
 
 
 def epochs(folder) -> list[dict[str, str]]:
@@ -66,22 +61,10 @@ def test_the_epoch_of_each_pair_is_that_of_its_best_dev_f1(answer, tmp_path):
 
 
 @pytest.mark.parametrize("step", [1, 9])
-def test_killed_and_run_again_it_ends_in_the_same_bytes(answer, tmp_path, step, monkeypatch):
+def test_killed_and_run_again_it_ends_in_the_same_bytes(answer, tmp_path, step):
     """Killed after a step, and in the second epoch, before the state of that step is saved."""
     calm = answer("calm")
-    original = loop.train
-
-    def dying(*given, callbacks, **more):
-        die = {step: lambda: os.kill(os.getpid(), signal.SIGKILL)}
-        return original(*given, callbacks={**callbacks, "die": Snapshots(die)}, **more)
-
-    def killed():
-        loop.train = dying
-        answer("rough")
-
-    process = multiprocessing.get_context("fork").Process(target=killed)
-    process.start()
-    assert exit_code(process) == -signal.SIGKILL
+    killed(lambda: answer("rough"), kill_after(step))
     assert bool(list((tmp_path / "rough/state").rglob("training.pt"))) == (step > 1)
     assert bool(list((tmp_path / "rough/state").rglob("epoch1.safetensors"))) == (step > 1)
     assert not (tmp_path / "rough/out").exists()
@@ -96,13 +79,7 @@ def test_killed_while_it_answers_it_trains_nothing_twice_that_was_saved(answer, 
 
     calm = answer("calm")
 
-    def killed():
-        reader.restore = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
-        answer("rough")
-
-    process = multiprocessing.get_context("fork").Process(target=killed)
-    process.start()
-    assert exit_code(process) == -signal.SIGKILL
+    killed(lambda: answer("rough"), kill_at(reader, "restore"))
     steps, original = [], reader.loss_of
     monkeypatch.setattr(reader, "loss_of", lambda *given: (steps.append(1), original(*given))[1])
     again = answer("rough")

@@ -168,8 +168,3 @@ def test_windows_that_cover_an_input_change_no_logit_and_the_question_sees_all(b
 def test_the_head_is_drawn_by_the_seed(bert):
     heads = [new_reader(bert.parent, 0, RECIPE, seed=seed).head.weight for seed in (0, 0, 1)]
     assert torch.equal(heads[0], heads[1]) and not torch.equal(heads[0], heads[2])
-
-
-def test_a_length_past_the_model_s_positions_is_refused(bert):
-    with pytest.raises(SteleError, match="length is 65, the model has 64 positions"):
-        new_reader(bert.parent, 0, RECIPE.model_copy(update={"length": 65}), seed=0)

@@ -21,10 +21,10 @@ from stele.cluster import cost_page, resources, search_costs, sizes, text_costs,
 from stele.cluster.requests import estimate
 from stele.cluster.sizes import Texts, shape_of
 from stele.cluster.work import Work
-from stele.recipes.calibration import RotationRecipe
 from stele.recipes.finetuning import parse_finetuning
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import parse_recipe as parse_pretraining
+from stele.recipes.search import RotationRecipe
 from stele.snakemake_support.patches.planning import planned
 from stele.training.objectives.clir import QUERY
 from stele.training.objectives.mlm import MaskedLanguageModelling

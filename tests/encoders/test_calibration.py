@@ -23,8 +23,9 @@ from stele.encoders.neighbours import mean_cosine, mutual, nearest
 from stele.encoders.rotation import learn_rotation, procrustes
 from stele.errors import SteleError
 from stele.evaluation.similarity import csls
-from stele.recipes.calibration import RotationRecipe, parse_recipe
+from stele.files.strict import validate
 from stele.recipes.encoding import EncodingSpec
+from stele.recipes.search import CalibrationRecipe, RotationRecipe
 from tests.sealed import write_sealed
 
 ROWS = np.array([[1.0, 2.0], [3.0, 6.0]])
@@ -209,14 +210,14 @@ def test_a_search_that_diverges_says_so():
 
 
 def test_the_defaults_are_muse_s_and_a_wrong_key_is_refused():
-    own = parse_recipe({}).rotation
+    own = CalibrationRecipe().rotation
     assert (own.beta, own.discriminator_layers, own.discriminator_width, own.input_dropout) == (0.001, 2, 2048, 0.1)
     assert (own.smoothing, own.discriminator_steps, own.learning_rate, own.decay) == (0.1, 5, 0.1, 0.98)
     assert (own.epochs, own.epoch_vectors, own.batch, own.refinements, own.neighbours) == (5, 1_000_000, 32, 5, 10)
     with pytest.raises(SteleError, match=r"rotation\.strat.*did you mean 'start'"):
-        parse_recipe({"rotation": {"strat": "identity"}})
+        validate(CalibrationRecipe, {"rotation": {"strat": "identity"}}, "--recipe")
     with pytest.raises(SteleError, match="refinement_vectors: 15000 of a language, which has 500"):
-        parse_recipe({"sentences": 500})
+        validate(CalibrationRecipe, {"sentences": 500}, "--recipe")
 
 
 # --- the calibration of an encoder ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from tiny_models import WIDTH
-from todays_folders import causal_folder, change
+from todays_folders import causal_folder, change, difference
 
 from stele.encoders.load import load_encoder
 from stele.encoders.resolve import resolve
@@ -38,15 +38,6 @@ def chat_folder(place, template=FLAT, options=None, length=40, prompts=None, poo
     return place / "st"
 
 
-def difference(folder):
-    """The largest between our vectors and theirs, of queries and passages."""
-    from sentence_transformers import SentenceTransformer
-
-    encoder, theirs = load_encoder(folder), SentenceTransformer(str(folder), device="cpu")
-    pairs = (("query", theirs.encode_query), ("passage", theirs.encode_document))
-    return max(np.abs(encoder.encode(TEXTS, k) - encode(TEXTS, show_progress_bar=False)).max() for k, encode in pairs)
-
-
 @pytest.mark.parametrize(
     ("template", "options", "length", "prompts"),
     [
@@ -60,13 +51,13 @@ def difference(folder):
     ],
 )
 def test_vectors_are_those_of_sentence_transformers(tmp_path, template, options, length, prompts):
-    assert difference(chat_folder(tmp_path, template, options, length, prompts)) < 1e-5
+    assert difference(chat_folder(tmp_path, template, options, length, prompts), TEXTS) < 1e-5
 
 
 def test_a_prompt_that_is_not_to_be_pooled_is_pooled_as_there(tmp_path):
     folder = chat_folder(tmp_path, prompts={"query": "find it"}, pooling="mean")
     change(folder / "1_Pooling/config.json", include_prompt=False)
-    assert difference(folder) < 1e-5
+    assert difference(folder, TEXTS) < 1e-5
 
 
 def test_a_template_that_the_folder_does_not_name_is_not_used(tmp_path):
@@ -75,7 +66,7 @@ def test_a_template_that_the_folder_does_not_name_is_not_used(tmp_path):
     settings = json.loads((folder / SETTINGS).read_text())
     del settings["modality_config"]["message"]
     (folder / SETTINGS).write_text(json.dumps(settings))
-    assert difference(folder) < 1e-5
+    assert difference(folder, TEXTS) < 1e-5
     assert np.abs(load_encoder(folder).encode(TEXTS, "query") - used).max() > 1e-2
 
 

@@ -2,10 +2,9 @@
 
 import json
 
-import numpy as np
 import pytest
 from tiny_models import make_folder
-from todays_folders import change
+from todays_folders import change, difference
 
 from stele.encoders.load import load_encoder
 from stele.encoders.resolve import resolve
@@ -61,14 +60,6 @@ def as_model2vec(folder):
     (folder / "config.json").write_text(json.dumps({"model_type": "model2vec", "hidden_dim": 24}))
 
 
-def difference(folder):
-    from sentence_transformers import SentenceTransformer
-
-    encoder, theirs = load_encoder(folder), SentenceTransformer(str(folder), device="cpu")
-    pairs = (("query", theirs.encode_query), ("passage", theirs.encode_document))
-    return max(np.abs(encoder.encode(TEXTS, k) - encode(TEXTS, show_progress_bar=False)).max() for k, encode in pairs)
-
-
 @pytest.mark.parametrize(
     ("kinds", "cut", "edit"),
     [
@@ -84,7 +75,7 @@ def difference(folder):
 def test_vectors_are_those_of_sentence_transformers(tmp_path, tokenizer_file, kinds, cut, edit):
     folder = static_folder(tmp_path / "st", tokenizer_file, kinds, cut)
     edit(folder)
-    assert difference(folder) < 1e-5
+    assert difference(folder, TEXTS) < 1e-5
 
 
 def test_no_special_tokens_are_read(tmp_path, tokenizer_file):

@@ -17,6 +17,7 @@ from todays_folders import (
 
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
+from stele.sources.weights.checkpoint_checks import check_settings
 
 QUERIES = ["who wrote the first novel", "", "Кто написал роман о городе", "a b c d e f g " * 20, "日本 の 首都"]
 PASSAGES = [("the city", "a novel of the city"), ("", "роман о городе"), ("Nile", ""), ("x", "a b c d " * 30)]
@@ -35,14 +36,9 @@ def made(place, family):
         (folder / "config_sentence_transformers.json").unlink()
         wanted = {"query_prompt": "query: ", "passage_prompt": "passage: "}
         return folder, theirs, wanted, "query: ", lambda *p: "passage: " + with_space(*p)
-    if family == "bge_m3":
-        folder, theirs = sentence_transformer(place / "st", make_folder(place / "base"), "cls")
-        return folder, theirs, {}, "", with_space
-    if family == "gte":
-        folder, theirs = sentence_transformer(place / "st", gte_folder(place), "cls")
-        return folder, theirs, {}, "", with_space
-    if family == "granite":
-        folder, theirs = sentence_transformer(place / "st", modernbert_folder(place), "cls")
+    if family in ("bge_m3", "gte", "granite"):
+        bases = {"bge_m3": make_folder, "gte": gte_folder, "granite": modernbert_folder}
+        folder, theirs = sentence_transformer(place / "st", bases[family](place / "base"), "cls")
         return folder, theirs, {}, "", with_space
     if family == "qwen3":
         base = causal_folder(place / "base", "qwen3", shards=True)
@@ -113,6 +109,12 @@ def test_a_pair_that_the_model_s_entry_asks_for_is_read_as_one(family):
     texts = [encoder.spec.passage(*one) for one in PASSAGES[:1]]
     their_own = their_vectors(theirs, [passage(*PASSAGES[0])])
     assert encoder.spec.fills_titles or distance(encoder.encode(texts, "passage"), their_own) > 1e-3, name
+
+
+def test_its_settings_let_it_pass(family):
+    """Before any benchmark is known that fills an {instruction} in, and before there are weights."""
+    _, folder, _, wanted, *_ = family
+    check_settings(folder, layers(wanted))
 
 
 def test_a_wrong_prompt_or_a_lost_end_token_gives_other_vectors(family):
@@ -213,16 +215,8 @@ def test_a_tokenizer_that_has_lost_its_end_token_is_refused(tmp_path):
     path = folder / "tokenizer.json"
     tokenizer = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**tokenizer, "post_processor": None}), encoding="utf-8")
-    assert load_encoder(
-        folder, {"pooling": "last", "query_length": 20, "passage_length": 20}
-    )  # nothing says that it should end in one
+    spec = {"pooling": "last", "query_length": 20, "passage_length": 20}
+    assert load_encoder(folder, spec)  # nothing says that it should end in one
     change(folder / "tokenizer_config.json", add_eos_token=True)
     with pytest.raises(SteleError, match="says add_eos_token, and the post-processor"):
-        load_encoder(folder, {"pooling": "last", "query_length": 20, "passage_length": 20})
-
-
-def test_without_a_stated_length_positions_that_a_family_keeps_for_itself_are_not_counted(tmp_path):
-    folder, _ = sentence_transformer(tmp_path / "st", make_folder(tmp_path / "base"), "cls")
-    (folder / "sentence_bert_config.json").unlink()
-    change(folder / "tokenizer_config.json", model_max_length=66)
-    assert load_encoder(folder).spec.query_length == 64  # 66 positions, of which two are before the first
+        load_encoder(folder, spec)

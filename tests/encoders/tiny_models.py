@@ -14,7 +14,7 @@ TEXTS = [
 WIDTH = 32
 
 
-def _subword_tokenizer():
+def subword_tokenizer():
     """Like XLM-R's: one subword vocabulary, <s> A </s> and <s> A </s></s> B </s>, padding id 1, no token types."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
@@ -29,17 +29,9 @@ def _subword_tokenizer():
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token="<s>",
-        cls_token="<s>",
-        eos_token="</s>",
-        sep_token="</s>",
-        unk_token="<unk>",
-        pad_token="<pad>",
-        mask_token="<mask>",
-        model_max_length=64,
-    )
+    named = {"bos_token": "<s>", "cls_token": "<s>", "eos_token": "</s>", "sep_token": "</s>"}
+    named |= {"unk_token": "<unk>", "pad_token": "<pad>", "mask_token": "<mask>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **named)
 
 
 def _wordpiece_tokenizer():
@@ -52,12 +44,24 @@ def _wordpiece_tokenizer():
     return BertTokenizer(vocab=trained.get_vocab(), do_lower_case=False, model_max_length=64)
 
 
+def random_model(config, seed: int = 0, std: float = 0.2, **keywords):
+    """A model whose weights are far from the tiny initialisation, so that vectors differ visibly."""
+    import torch
+    from transformers import AutoModel
+
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = AutoModel.from_config(config, **keywords)
+        for weight in model.parameters():
+            torch.nn.init.normal_(weight, std=std) if weight.dim() > 1 else None
+    return model
+
+
 def make_folder(folder: Path, family: str = "xlm-roberta", seed: int = 0, pooler: bool = True, layers: int = 2) -> Path:
     """Saves a random model of the family ("xlm-roberta", "bert" or "distilbert") of width 32 and 64 positions."""
-    import torch
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoConfig
 
-    tokenizer = _subword_tokenizer() if family == "xlm-roberta" else _wordpiece_tokenizer()
+    tokenizer = subword_tokenizer() if family == "xlm-roberta" else _wordpiece_tokenizer()
     shape = {"num_hidden_layers": layers, "hidden_size": WIDTH, "num_attention_heads": 2, "intermediate_size": 48}
     if family == "distilbert":
         shape = {"n_layers": layers, "dim": WIDTH, "n_heads": 2, "hidden_dim": 48}
@@ -70,14 +74,30 @@ def make_folder(folder: Path, family: str = "xlm-roberta", seed: int = 0, pooler
         **shape,
     )
     keywords = {} if family == "distilbert" else {"add_pooling_layer": pooler}
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        model = AutoModel.from_config(config, **keywords)
-        for weight in model.parameters():  # far from the tiny initialisation, so that vectors differ visibly
-            torch.nn.init.normal_(weight, std=0.2) if weight.dim() > 1 else None
-    model.save_pretrained(folder)
+    random_model(config, seed, **keywords).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return Path(folder)
+
+
+def random_mbart(words: int, layers: int = 1, **more):
+    """A random model that writes text for text."""
+    import torch
+    from transformers import MBartConfig, MBartForConditionalGeneration
+
+    sizes = {"d_model": WIDTH, "max_position_embeddings": 64, "dropout": 0.1, "forced_eos_token_id": None, **more}
+    for side in ("encoder", "decoder"):
+        sizes |= {f"{side}_layers": layers, f"{side}_attention_heads": 4, f"{side}_ffn_dim": 64}
+    special = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2}
+    torch.manual_seed(1)
+    return MBartForConditionalGeneration(MBartConfig(vocab_size=words, **sizes, **special))
+
+
+def make_mbart_folder(folder: Path, **sizes) -> Path:
+    """Saves a random mBART whose tokenizer knows no languages."""
+    tokenizer = subword_tokenizer()
+    random_mbart(len(tokenizer), **sizes).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
 
 
 def sentence_transformers_folder(folder: Path) -> Path:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tiny_models import TEXTS, WIDTH, make_folder
+import numpy as np
+from tiny_models import TEXTS, WIDTH, random_model, subword_tokenizer
+
+from stele.encoders.load import load_encoder
 
 LENGTH = 24
 INSTRUCTION = "Given a question, retrieve passages that answer it"
@@ -26,84 +29,37 @@ def tokenizer_ending_in_eos(padding_side="left"):
     tokenizer.post_processor = processors.TemplateProcessing(
         single="$A <eos>", pair="$A $B <eos>", special_tokens=[("<eos>", 1)]
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        eos_token="<eos>",
-        pad_token="<pad>",
-        unk_token="<unk>",
-        padding_side=padding_side,
-        model_max_length=64,
-    )
+    named = {"eos_token": "<eos>", "pad_token": "<pad>", "unk_token": "<unk>", "padding_side": padding_side}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **named)
 
 
 def causal_folder(folder: Path, model_type: str, bidirectional: bool = False, shards: bool = False) -> Path:
     """A random decoder of a family, `qwen3` or `gemma3_text`, of width 32."""
-    import torch
-    from transformers import AutoConfig, AutoModel
-
-    tokenizer = tokenizer_ending_in_eos()
-    own = {"use_bidirectional_attention": True} if bidirectional else {}
-    config = AutoConfig.for_model(
-        model_type,
-        vocab_size=len(tokenizer),
-        hidden_size=WIDTH,
-        intermediate_size=48,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=16,
-        max_position_embeddings=64,
-        pad_token_id=0,
-        eos_token_id=1,
-        **own,
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        model = AutoModel.from_config(config)
-        for weight in model.parameters():
-            torch.nn.init.normal_(weight, std=0.2) if weight.dim() > 1 else None
-    model.save_pretrained(folder, **({"max_shard_size": "20KB"} if shards else {}))
-    tokenizer.save_pretrained(folder)
-    return folder
+    own = {"num_key_value_heads": 1, "head_dim": 16, "pad_token_id": 0, "eos_token_id": 1}
+    own |= {"use_bidirectional_attention": True} if bidirectional else {}
+    return _saved(folder, model_type, tokenizer_ending_in_eos(), own, {"max_shard_size": "20KB"} if shards else {})
 
 
 def gte_folder(folder: Path) -> Path:
     """A random model of type gte, with XLM-R's kind of tokenizer."""
-    import torch
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(make_folder(folder / "base"))
-    shape = {"num_hidden_layers": 2, "hidden_size": WIDTH, "num_attention_heads": 2, "intermediate_size": 48}
-    config = AutoConfig.for_model(
-        "gte", vocab_size=len(tokenizer), pad_token_id=1, max_position_embeddings=64, type_vocab_size=1, **shape
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        model = AutoModel.from_config(config)
-    model.save_pretrained(folder / "gte")
-    tokenizer.save_pretrained(folder / "gte")
-    return folder / "gte"
+    return _saved(folder / "gte", "gte", subword_tokenizer(), {"pad_token_id": 1, "type_vocab_size": 1})
 
 
 def modernbert_folder(folder: Path) -> Path:
     """A random model of type modernbert, whose layers but the first see 8 tokens, with XLM-R's kind of tokenizer."""
-    import torch
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
+    own = {"pad_token_id": 1, "bos_token_id": 0, "cls_token_id": 0, "eos_token_id": 2, "sep_token_id": 2}
+    own |= {"local_attention": 8, "num_hidden_layers": 3}
+    return _saved(folder / "modernbert", "modernbert", subword_tokenizer(), own)
 
-    tokenizer = AutoTokenizer.from_pretrained(make_folder(folder / "base"))
-    shape = {"num_hidden_layers": 3, "hidden_size": WIDTH, "num_attention_heads": 2, "intermediate_size": 48}
-    ids = {"pad_token_id": 1, "bos_token_id": 0, "cls_token_id": 0, "eos_token_id": 2, "sep_token_id": 2}
-    config = AutoConfig.for_model(
-        "modernbert", vocab_size=len(tokenizer), max_position_embeddings=64, local_attention=8, **ids, **shape
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        model = AutoModel.from_config(config)
-        for weight in model.parameters():
-            torch.nn.init.normal_(weight, std=0.2) if weight.dim() > 1 else None
-    model.save_pretrained(folder / "modernbert")
-    tokenizer.save_pretrained(folder / "modernbert")
-    return folder / "modernbert"
+
+def _saved(folder: Path, model_type: str, tokenizer, own: dict, options: dict | None = None) -> Path:
+    from transformers import AutoConfig
+
+    shape = {"num_hidden_layers": 2, "hidden_size": WIDTH, "num_attention_heads": 2, "intermediate_size": 48}
+    shape |= {"vocab_size": len(tokenizer), "max_position_embeddings": 64}
+    random_model(AutoConfig.for_model(model_type, **shape | own)).save_pretrained(folder, **(options or {}))
+    tokenizer.save_pretrained(folder)
+    return folder
 
 
 def sentence_transformer(place, base: Path, pooling: str, dense=(), prompts=None, normalize=True, length=LENGTH):
@@ -122,6 +78,15 @@ def sentence_transformer(place, base: Path, pooling: str, dense=(), prompts=None
     SentenceTransformer(modules=modules, device="cpu", prompts=prompts).save(str(place))
     theirs = SentenceTransformer(str(place), device="cpu", model_kwargs={"dtype": torch.float32})
     return Path(place), theirs
+
+
+def difference(folder: Path, texts: list[str]) -> float:
+    """The largest between our vectors and those of sentence-transformers, of queries and passages."""
+    from sentence_transformers import SentenceTransformer
+
+    encoder, theirs = load_encoder(folder), SentenceTransformer(str(folder), device="cpu")
+    pairs = (("query", theirs.encode_query), ("passage", theirs.encode_document))
+    return max(np.abs(encoder.encode(texts, k) - encode(texts, show_progress_bar=False)).max() for k, encode in pairs)
 
 
 def change(path: Path, **values) -> None:

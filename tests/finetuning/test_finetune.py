@@ -1,7 +1,5 @@
 """The command: what it writes, that it learns, that it goes on after a kill, and what it refuses."""
 
-import multiprocessing
-import os
 import signal
 from pathlib import Path
 
@@ -14,8 +12,8 @@ from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.files.digests import files_digest
 from stele.training.curve import read_csv
+from tests.killing import kill_after, killed
 from tests.sealed import write_sealed
-from tests.waiting import exit_code
 
 DEV = {**RECIPE, "dev_set": "jsonl", "selection": "dev_nll"}
 
@@ -168,17 +166,8 @@ def test_dev_questions_without_a_second_candidate_are_left_out_and_counted(base,
 
 def stopped(base, data, tmp_path, monkeypatch, recipe, **more):
     """A run that breaks off after its third step, its state saved."""
-    from stele.training import loop
-    from stele.training.callbacks import Snapshots
-
-    original = loop.train
-
-    def train(*given, callbacks, **options):
-        die = Snapshots({3: lambda: os.kill(os.getpid(), signal.SIGTERM)})
-        return original(*given, callbacks={**callbacks, "die": die}, **options)
-
     with monkeypatch.context() as patch, pytest.raises(SteleError, match="after step 3 of"):
-        patch.setattr(loop, "train", train)
+        patch.setattr(*kill_after(3, signal.SIGTERM))
         finetune(base, data, tmp_path, recipe, **more)
     assert [path.name for path in (tmp_path / "state").rglob("*.pt")] == ["training.pt"]
 
@@ -240,31 +229,21 @@ def test_a_refused_finetuning_leaves_no_output(base, data, tmp_path, change, mes
 def test_killed_and_started_again_it_ends_in_the_same_bytes(base, data, tmp_path, monkeypatch):
     """kill -9 in the middle; both the weights chosen by the dev set and the curve are those of a whole run."""
     from stele.training import loop
-    from stele.training.callbacks import Snapshots
 
     recipe = {**DEV, "steps": 20, "save_every_seconds": 0}
     whole = finetune(base, data, tmp_path / "whole", {**recipe, "save_every_seconds": 60})
-    killed, original = tmp_path / "killed", loop.train
-
-    def work():
-        end = Snapshots({13: lambda: os.kill(os.getpid(), signal.SIGKILL)})
-        loop.train = lambda *given, callbacks, **more: original(*given, **more, callbacks={**callbacks, "end": end})
-        finetune(base, data, killed, recipe)
-
-    process = multiprocessing.get_context("fork").Process(target=work)
-    process.start()
-    assert exit_code(process) == -signal.SIGKILL
-    assert list((killed / "state").glob("*/best/best.json")) and not (killed / "out").exists()
-    steps = []
+    rough, original, steps = tmp_path / "rough", loop.train, []
+    killed(lambda: finetune(base, data, rough, recipe), kill_after(13))
+    assert list((rough / "state").glob("*/best/best.json")) and not (rough / "out").exists()
 
     def train(module, batches, *given, **more):
         noted = batches._replace(loss_at=lambda step: (steps.append(step), batches.loss_at(step))[1])
         return original(module, noted, *given, **more)
 
     monkeypatch.setattr(loop, "train", train)
-    again = finetune(base, data, killed, recipe)
+    again = finetune(base, data, rough, recipe)
     assert steps == [*range(12, 20)]
     assert again["content"] == whole["content"]
-    assert files_digest(killed / "out") == files_digest(tmp_path / "whole" / "out")
+    assert files_digest(rough / "out") == files_digest(tmp_path / "whole" / "out")
     assert again["dev_curve"] == whole["dev_curve"]
-    assert not (killed / "state").exists()
+    assert not (rough / "state").exists()

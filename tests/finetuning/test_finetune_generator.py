@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -14,7 +11,9 @@ from stele.command.arguments import Job
 from stele.encoders.generator import Generator, generate, load_generator, mark_language
 from stele.errors import SteleError
 from stele.finetuning import finetune_generator
+from tests.encoders.tiny_models import make_mbart_folder, random_mbart
 from tests.jobs import job
+from tests.killing import kill_at, killed
 from tests.sealed import write_sealed
 
 WORDS = ["river", "nile", "uganda", "egypt", "novel", "city", "capital", "Africa"]
@@ -27,27 +26,9 @@ def record(folder: Path, content: str) -> Path:
     return folder / "record.json"
 
 
-def random_mbart(words: int):
-    import torch
-    from transformers import MBartConfig, MBartForConditionalGeneration
-
-    sizes = {"d_model": 32, "max_position_embeddings": 64, "dropout": 0.1}
-    for side in ("encoder", "decoder"):
-        sizes |= {f"{side}_layers": 1, f"{side}_attention_heads": 4, f"{side}_ffn_dim": 64}
-    special = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2}
-    torch.manual_seed(1)
-    return MBartForConditionalGeneration(MBartConfig(vocab_size=words, **sizes, **special, forced_eos_token_id=None))
-
-
 @pytest.fixture(scope="module")
-def base(tmp_path_factory, root) -> Path:
-    spec = importlib.util.spec_from_file_location("tiny_models", root / "tests/encoders/tiny_models.py")
-    tiny = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tiny)
-    folder, tokenizer = tmp_path_factory.mktemp("mbart"), tiny._subword_tokenizer()
-    random_mbart(len(tokenizer)).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return record(folder, "mbart")
+def base(tmp_path_factory) -> Path:
+    return record(make_mbart_folder(tmp_path_factory.mktemp("mbart")), "mbart")
 
 
 @pytest.fixture(scope="module")
@@ -82,22 +63,7 @@ def test_it_learns_to_write_queries(tmp_path, base, data):
 def test_killed_and_started_again_it_ends_in_the_same_bytes(tmp_path, base, data):
     finetune_generator.run(arguments(tmp_path, base, data, "whole"))
     args = arguments(tmp_path, base, data, "out", save_every_seconds=0)
-    child = os.fork()
-    if child == 0:
-        original, steps = finetune_generator.step_rows, []
-
-        def rows(*given):
-            steps.append(1)
-            if len(steps) == 7:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return original(*given)
-
-        finetune_generator.step_rows = rows
-        try:
-            finetune_generator.run(args)
-        finally:
-            os._exit(0)
-    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    killed(lambda: finetune_generator.run(args), kill_at(finetune_generator, "step_rows", 7))
     assert list((tmp_path / "state/out").glob("*/training.pt")) and not (tmp_path / "out").exists()
     finetune_generator.run(args)
     for name in ("model.safetensors", "curve.csv"):

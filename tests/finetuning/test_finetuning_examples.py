@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tiny_runs import example
+from tiny_runs import training_example
 
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.encoders.tokenizer import load_tokenizer
@@ -80,11 +80,7 @@ def test_tokens_are_those_of_the_encoder(tokenizer, monkeypatch):
 
 @pytest.mark.parametrize("segments", [False, True])
 def test_kept_and_read_again(tokenizer, tmp_path, segments):
-    items = [example(i) for i in range(5)]
-    source = [
-        TrainingExample(e["query"], [p(**x) for x in e["positives"]], [p(**x) for x in e["negatives"]], "")
-        for e in items
-    ]
+    source = [training_example(i) for i in range(5)]
     data = read(source, tokenizer, SPEC.model_copy(update={"segments": segments}))
     save_examples(tmp_path / "kept", data)
     again = load_examples(tmp_path / "kept")

@@ -91,15 +91,6 @@ def test_copies_of_the_positive_and_other_known_positives_are_masked():
     assert group.positives.tolist() == [0, 2, 4]
 
 
-def test_training_group_is_pure():
-    data = examples([[i] for i in range(40)], [[100 + i, 200 + i, 300 + i] for i in range(40)])
-    one = training_group(data, 8, 1, 5, 2, 3)
-    training_group(data, 8, 1, 5, 0, 0)
-    two = training_group(data, 8, 1, 5, 2, 3)
-    assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
-    assert set(one.passages[one.positives]) == set(one.queries)
-
-
 @pytest.mark.parametrize(("number", "sizes"), [(7, [3, 3]), (6, [3, 3]), (8, [3, 3, 2])])
 def test_dev_groups_are_in_order_with_the_first_negative(number, sizes):
     data = examples([[i] for i in range(number)], [[100 + i, 200 + i] for i in range(number)])

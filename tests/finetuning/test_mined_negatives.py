@@ -41,14 +41,8 @@ def test_mined_negatives_are_joined_by_language_and_query(tmp_path):
     write_mined(tmp_path, "en", {"who": [two, one], "what": []})
     record = write_mined(tmp_path, "fi", {"who": [one]})
     counts: dict[str, int] = {}
-    questions = [
-        example_of("who"),
-        example_of("who", "fi"),
-        example_of("what"),
-        example_of("where"),
-        example_of("who", "sw"),
-        example_of("who "),
-    ]
+    asked = [("who",), ("who", "fi"), ("what",), ("where",), ("who", "sw"), ("who ",)]
+    questions = [example_of(*question) for question in asked]
     actual = list(replaced(questions, MinedNegatives(record), counts))
     assert [[p.id for p in e.negatives] for e in actual] == [["2", "1"], ["1"], [], [], [], []]
     assert actual[0].negatives[1] == Passage("1", "T", "one")
@@ -106,15 +100,8 @@ def test_the_temperature_divides_the_scores(base, data, tmp_path):
     from stele.encoders.load import load_encoder
     from stele.training.curve import read_csv
 
-    recipe = {
-        **RECIPE,
-        "towers": "shared",
-        "dropout": 0.0,
-        "hard_negatives": 0,
-        "batch": 40,
-        "steps": 1,
-        "temperature": 0.05,
-    }
+    recipe = {**RECIPE, "towers": "shared", "dropout": 0.0, "hard_negatives": 0}
+    recipe |= {"batch": 40, "steps": 1, "temperature": 0.05}
     finetune(base, data, tmp_path, {**recipe, "learning_rate": 1e-9})
     (row,) = read_csv(tmp_path / "out/curve.csv")
     encoder, items = load_encoder(tmp_path / "out"), [example(i) for i in range(40)]

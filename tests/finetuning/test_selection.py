@@ -7,6 +7,7 @@ from test_groups import examples
 from tiny_runs import RECIPE
 
 from stele.errors import SteleError
+from stele.finetuning.dual_encoder import selection as selected
 from stele.finetuning.dual_encoder.batches import dev_groups
 from stele.finetuning.dual_encoder.model import loss_of_vectors
 from stele.finetuning.dual_encoder.selection import Selection, Vectors, average_rank, dev_nll
@@ -72,12 +73,8 @@ def selection(folder, rule, monkeypatch, figures, an_epoch=1):
     module = torch.nn.Linear(1, 1)
     recipe = parse_finetuning({**RECIPE, "dev_set": "jsonl", "selection": rule})
     chosen = Selection(folder, module, examples([[0], [1]], [[], []]), recipe, an_epoch, HERE)
-    monkeypatch.setattr(
-        "stele.finetuning.dual_encoder.selection.dev_nll", lambda *_: figures["nll"][int(module.weight)]
-    )
-    monkeypatch.setattr(
-        "stele.finetuning.dual_encoder.selection.average_rank", lambda *_: figures["rank"][int(module.weight)]
-    )
+    monkeypatch.setattr(selected, "dev_nll", lambda *_: figures["nll"][int(module.weight)])
+    monkeypatch.setattr(selected, "average_rank", lambda *_: figures["rank"][int(module.weight)])
 
     def after(step):
         torch.nn.init.constant_(module.weight, step)

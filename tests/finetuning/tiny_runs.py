@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from stele.benchmarks.types import Passage, TrainingExample
 from tests.jobs import job
 from tests.sealed import write_sealed
 
@@ -18,6 +19,13 @@ def example(i: int, negatives: int = 2) -> dict:
         "negatives": [{"title": a, "text": f"{a} is not {n} {WORDS[(i + n) % 20]}"} for n in range(1, negatives + 1)],
         "language": "en",
     }
+
+
+def training_example(i: int) -> TrainingExample:
+    """The same as a reader gives it."""
+    item = example(i)
+    positives, negatives = ([Passage("", **passage) for passage in item[key]] for key in ("positives", "negatives"))
+    return TrainingExample(item["query"], positives, negatives, "")
 
 
 def write_set(folder: Path, train: list[dict], dev: list[dict] | None = None) -> Path:
@@ -36,15 +44,8 @@ def finetune(encoder: Path, data: Path | str, output: Path, recipe: dict, seed: 
     from stele.finetuning import finetune as command
 
     flags = ["--model", "tiny", "--recipe", json.dumps(recipe), "--encoder", str(encoder / "record.json")]
-    flags += [
-        "--training",
-        *f"own:all={data}".split(),
-        "--seed",
-        str(seed),
-        "--state",
-        str(more.pop("state", output / "state")),
-    ]
-    flags += ["--output", str(output / "out" / "record.json")]
+    flags += ["--training", *f"own:all={data}".split(), "--seed", str(seed)]
+    flags += ["--state", str(output / "state"), "--output", str(output / "out" / "record.json")]
     for name, value in more.items():
         flags += [f"--{name}", str(value)]
     command.run(job(command, flags))
@@ -52,27 +53,11 @@ def finetune(encoder: Path, data: Path | str, output: Path, recipe: dict, seed: 
 
 
 RECIPE = {
-    "training_set": "jsonl",
-    "towers": "separate",
-    "pooling": "mean",
-    "strip_question_mark": True,
-    "batch": 8,
-    "hard_negatives": 1,
-    "steps": 12,
-    "query_length": 24,
-    "passage_length": 32,
-    "learning_rate": 1e-3,
-    "warmup_steps": 2,
-    "clip_norm": 2.0,
-    "dropout": 0.1,
+    **{"training_set": "jsonl", "towers": "separate", "pooling": "mean", "strip_question_mark": True},
+    **{"batch": 8, "hard_negatives": 1, "steps": 12, "query_length": 24, "passage_length": 32},
+    **{"learning_rate": 1e-3, "warmup_steps": 2, "clip_norm": 2.0, "dropout": 0.1},
 }
 XTREME = {
-    **RECIPE,
-    "towers": "shared",
-    "pooling": "pooler",
-    "normalize": True,
-    "scale": 100.0,
-    "strip_question_mark": False,
-    "hard_negatives": 0,
-    "clip_norm": 1.0,
+    **{**RECIPE, "towers": "shared", "pooling": "pooler", "normalize": True, "scale": 100.0},
+    **{"strip_question_mark": False, "hard_negatives": 0, "clip_norm": 1.0},
 }

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from tiny_checkpoint import checkpoint
+from tiny_checkpoint import checkpoint, recorded
 
-from stele.artifacts import records
-from stele.files.digests import files_digest
 from stele.training.store import write_store
 
 SEGMENTS = {"msm": 5, "crop": 2, "ict": 2, "mlm": 1, "ilk": 2, "clk": 2, "uhs_ilk": 2, "ds_clk": 2, "clhed": 2}
@@ -27,24 +25,11 @@ def pairs(tmp_path_factory):
     for method, segments in SEGMENTS.items():
         for part, size in PARTS.get(method, LANGUAGES):
             folder = tmp_path_factory.mktemp(f"{method}-{part}")
-            counts = write_store(
-                folder,
-                (
-                    [
-                        rng.integers(5, 79, rng.integers(3, 9))
-                        for _ in range(segments if method != "msm" else rng.integers(3, 6))
-                    ]
-                    for _ in range(size)
-                ),
-            )
-            collected[f"{method}:{part}"] = folder / "record.json"
-            records.write_record(
-                folder / "record.json",
-                job="mine",
-                inputs={},
-                clock=records.start(),
-                counts=counts,
-                content=files_digest(folder),
-                labels=["generated data"],
-            )
+
+            def example(method=method, segments=segments):
+                number = rng.integers(3, 6) if method == "msm" else segments
+                return [rng.integers(5, 79, rng.integers(3, 9)) for _ in range(number)]
+
+            counts = write_store(folder, (example() for _ in range(size)))
+            collected[f"{method}:{part}"] = recorded(folder, "mine", ["generated data"], counts=counts)
     return collected

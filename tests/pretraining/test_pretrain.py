@@ -1,13 +1,12 @@
 """The pretrain command: what it writes, from every objective; what it refuses."""
 
 import csv
-import json
 import math
 
 import numpy as np
 import pytest
 import torch
-from pretrain_runs import OWN, SMALL, arguments, weights
+from pretrain_runs import OWN, SMALL, arguments, command, weights
 from tiny_checkpoint import checkpoint
 
 from stele import catalogue
@@ -16,8 +15,7 @@ from stele.command.cli import main
 from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.plan.plan import make_plan
-from stele.pretraining.inputs.checkpoint import load_base
-from stele.pretraining.inputs.stores import parse_pairs
+from stele.pretraining.inputs import load_base, parse_pairs
 from stele.training.objectives import Objective
 from stele.training.store import write_store
 from tests.sealed import write_sealed
@@ -123,17 +121,19 @@ def test_pretraining_with_the_same_seed_gives_the_same_bytes_with_another_others
     assert contents["a"] == contents["b"] != contents["c"]
 
 
-def test_only_the_recipe_s_languages_are_used(run, tmp_path):
-    assert run(languages=["sw"])[0] == 0
-    assert set(read_record(tmp_path / "out" / "record.json")["languages"]["msm"]) == {"sw"}
+@pytest.mark.parametrize(
+    ("objective", "languages", "store", "parts"),
+    [("msm", ["sw"], "msm", {"sw"}), ("kept", ["en", "sw"], "clk", {"en-sw"})],
+)
+def test_only_the_recipe_s_languages_and_their_pairs_are_used(run, tmp_path, objective, languages, store, parts):
+    assert run(objective=objective, languages=languages)[0] == 0
+    assert set(read_record(tmp_path / "out" / "record.json")["languages"][store]) == parts
 
 
 def test_tasks_have_their_stores_parts_and_losses(run, tmp_path):
     assert run(objective="kept")[0] == 0
-    record, rows = (
-        read_record(tmp_path / "out" / "record.json"),
-        list(csv.DictReader((tmp_path / "out" / "curve.csv").open())),
-    )
+    record = read_record(tmp_path / "out" / "record.json")
+    rows = list(csv.DictReader((tmp_path / "out" / "curve.csv").open()))
     assert {name: list(parts) for name, parts in record["languages"].items()} == {
         "crop": ["en", "sw"],
         "ilk": ["en", "sw"],
@@ -168,17 +168,10 @@ def test_recipes_of_the_papers_scale_take_two_steps(tmp_path, base, pairs, model
         values["equal_compute_to"] = {**values["equal_compute_to"], **small, "steps": 2}
     else:
         values["steps"] = 2
-    command = arguments(tmp_path, base, pairs, objective=values["objective"])
-    command[command.index("--recipe") + 1] = json.dumps(values)
-    assert main(command) == 0
+    assert main(command(tmp_path, base, pairs, values)) == 0
     record = read_record(tmp_path / "out" / "record.json")
     assert (record["steps"] == 2) == ("equal_compute_to" not in values)
     assert record["precision"] == "bfloat16" and record["pooling"] == "mean"
-
-
-def test_pairs_of_the_recipe_s_languages_are_read(run, tmp_path):
-    assert run(objective="kept", languages=["en", "sw"])[0] == 0
-    assert set(read_record(tmp_path / "out" / "record.json")["languages"]["clk"]) == {"en-sw"}
 
 
 def test_tasks_alone_for_as_many_operations(run, tmp_path):
@@ -209,10 +202,6 @@ def test_equal_compute_takes_its_steps_from_the_other_recipe(run, tmp_path):
     assert record["arithmetic"]["flops_to_equal"] == pytest.approx(done["arithmetic"]["flops"], rel=0.03)
     assert record["arithmetic"]["flops"] == pytest.approx(done["arithmetic"]["flops"], rel=0.03 + 0.5 / record["steps"])
     assert record["steps"] != 40 and set(record["languages"]) == {"mlm"}
-
-
-def test_a_pretraining_in_bfloat16_runs(run):
-    assert run(precision="bfloat16")[0] == 0
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """The pretrain command of the CLIR language model: conversion to windows, then QLM and RR on what comes out of it."""
 
 import csv
-import json
 import math
 import re
 import shutil
@@ -10,17 +9,15 @@ import signal
 import numpy as np
 import pytest
 import torch
-from pretrain_runs import SMALL
+from pretrain_runs import SMALL, command
 from safetensors.torch import load_file
 from test_pretrain_resume import interrupted
-from tiny_checkpoint import WIDTH, bert_checkpoint
+from tiny_checkpoint import WIDTH, bert_checkpoint, recorded
 
-from stele.artifacts import records
 from stele.artifacts.records import read_record
 from stele.command.cli import main
 from stele.encoders.backbone import load_backbone, positions
-from stele.files.digests import files_digest
-from stele.pretraining.inputs.checkpoint import load_base
+from stele.pretraining.inputs import load_base
 from stele.training.hidden_states import first_states
 from stele.training.section_store import TokenSection, write_section_store
 from tests.forked import forked
@@ -49,24 +46,8 @@ def sections(tmp_path_factory):
 
         texts = [section(side, page) for side in (0, 1) for page in range(9) for _ in range(3)]
         counts = write_section_store(folder, texts, np.array([(3 * page, 27 + 3 * page) for page in range(9)]))
-        collected[f"section:{part}"] = record = folder / "record.json"
-        facts = {"job": "tokenise", "inputs": {}, "clock": records.start(), "content": files_digest(folder)}
-        records.write_record(record, **facts, labels=["generated data"], counts=counts)
+        collected[f"section:{part}"] = recorded(folder, "tokenise", ["generated data"], counts=counts)
     return collected
-
-
-def command(place, base, pairs, recipe, **changes):
-    given = ["--model", "mine", "--recipe", json.dumps(recipe | changes), "--base", str(base), "--seed", "0"]
-    given += ["--pairs", *(f"{name}={path}" for name, path in pairs.items())]
-    return [
-        "pretraining",
-        "pretrain",
-        *given,
-        "--state",
-        str(place / "state"),
-        "--output",
-        str(place / "out/record.json"),
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +74,7 @@ def test_a_conversion_is_a_pretraining_whose_record_has_the_bits_before_between_
 
 def test_bits_are_those_of_the_cross_entropy_over_the_characters_hidden(bert, pairs):
     """The words w0 ... w74 have two or three characters."""
-    from stele.training.masked_lm import bits, characters
+    from stele.training.heads import bits, characters
 
     model, tokenizer = load_base(bert.parent, 0.0, 0)
     ids = torch.tensor([[0, 5, 79, 30, 2]])

@@ -1,8 +1,7 @@
 """Pretraining after a kill: the same command goes on, any other starts anew."""
 
-import multiprocessing
-import os
 import signal
+import sys
 
 import pytest
 from pretrain_runs import arguments, weights
@@ -10,22 +9,12 @@ from tiny_checkpoint import checkpoint
 
 from stele.artifacts.records import read_record
 from stele.command.cli import main
-from stele.training import loop
-from stele.training.callbacks import Snapshots
-from tests.waiting import exit_code
+from tests.killing import ended, kill_after
 
 
 def interrupted(command, step, number):
     """The command in a process of its own, which a signal meets right after a step; how it ended."""
-
-    def run():
-        original, end = loop.train, Snapshots({step: lambda: os.kill(os.getpid(), number)})
-        loop.train = lambda *given, callbacks, **more: original(*given, **more, callbacks={**callbacks, "end": end})
-        os._exit(main(command))
-
-    process = multiprocessing.get_context("fork").Process(target=run)
-    process.start()
-    return exit_code(process)
+    return ended(lambda: sys.exit(main(command)), kill_after(step, number))
 
 
 @pytest.mark.parametrize("objective", ["msm", "moco", "ccp"])

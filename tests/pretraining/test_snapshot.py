@@ -4,8 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from pretrain_runs import SMALL
-from test_pretrain_clir import command
+from pretrain_runs import SMALL, command
 from tiny_checkpoint import bert_checkpoint
 
 from stele.artifacts.integrity import damages

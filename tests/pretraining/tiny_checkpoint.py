@@ -6,6 +6,7 @@ from stele.artifacts import records
 from stele.files.digests import files_digest
 
 WIDTH = 16
+SIZES = dict(vocab_size=80, hidden_size=WIDTH, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32)
 
 
 def tokenizer(words=80):
@@ -27,17 +28,8 @@ def bert_checkpoint(folder, positions=20, seed=7):
     """The same of BERT's kind: two token types, a vocabulary head and a pooler."""
     from transformers import BertConfig, BertForPreTraining
 
-    config = BertConfig(
-        vocab_size=80,
-        hidden_size=WIDTH,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=positions,
-        pad_token_id=1,
-    )
     torch.manual_seed(seed)
-    BertForPreTraining(config).save_pretrained(folder)
+    BertForPreTraining(BertConfig(**SIZES, max_position_embeddings=positions, pad_token_id=1)).save_pretrained(folder)
     tokenizer().save_pretrained(folder)
     return recorded(folder)
 
@@ -47,15 +39,7 @@ def checkpoint(folder, *, head=True, pooler=True, seed=7):
     from safetensors.torch import load_file, save_file
     from transformers import XLMRobertaConfig, XLMRobertaForMaskedLM, XLMRobertaModel
 
-    config = XLMRobertaConfig(
-        vocab_size=80,
-        hidden_size=WIDTH,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=40,
-        type_vocab_size=1,
-    )
+    config = XLMRobertaConfig(**SIZES, max_position_embeddings=40, type_vocab_size=1)
     torch.manual_seed(seed)
     body = XLMRobertaModel(config, add_pooling_layer=pooler)
     model = XLMRobertaForMaskedLM(config) if head else body
@@ -68,15 +52,8 @@ def checkpoint(folder, *, head=True, pooler=True, seed=7):
     return recorded(folder)
 
 
-def recorded(folder):
-    """The record of a checkpoint's folder, written."""
-    record = folder / "record.json"
-    records.write_record(
-        record,
-        job="checkpoint",
-        inputs={},
-        clock=records.start(),
-        content=files_digest(folder),
-        labels=["stand-in checkpoint"],
-    )
-    return record
+def recorded(folder, job="checkpoint", labels=("stand-in checkpoint",), **facts):
+    """The record of a folder, written."""
+    facts |= {"content": files_digest(folder), "labels": list(labels), "clock": records.start()}
+    records.write_record(folder / "record.json", job=job, inputs={}, **facts)
+    return folder / "record.json"

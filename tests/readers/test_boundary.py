@@ -17,7 +17,7 @@ BOUNDARIES = ("reading", "opened", "_opened", "_answer_of", "_unpacked")
 CHECKED = {
     "finetuning/dual_encoder/examples.py": {"load_examples", "tokens"},
     "finetuning/dual_encoder/selection.py": {"restore"},
-    "pretraining/inputs/checkpoint.py": {"_add_pooler"},
+    "pretraining/inputs/__init__.py": {"_add_pooler"},
     "retrieval/calibrate.py": {"_encoded"},
     "retrieval/dense/collection.py": {"_refuse_double_ids", "vectors"},
     "retrieval/dense/job_collections.py": {"_ids", "_refuse_double_ids"},

@@ -16,14 +16,8 @@ from stele.reranking.folds.candidates import read_candidates
 from stele.reranking.folds.cross_validation import loss_of, scored
 from stele.reranking.scorers import Sources, cross_encoder
 
-VALUES = {
-    "scorer": "cross_encoder",
-    "batch": 2,
-    "learning_rate": 1e-3,
-    "length": 32,
-    "tuned_layers": 2,
-    "reset_layers": 1,
-}
+VALUES = {"scorer": "cross_encoder", "batch": 2, "learning_rate": 1e-3, "length": 32}
+VALUES |= {"tuned_layers": 2, "reset_layers": 1}
 
 
 @pytest.fixture(scope="module")

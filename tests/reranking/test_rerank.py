@@ -2,9 +2,6 @@
 
 import csv
 import json
-import multiprocessing
-import os
-import signal
 
 import pytest
 from made_clef import TOPICS, write_clef
@@ -13,8 +10,7 @@ from stele.artifacts.records import read_record
 from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
 from stele.training import loop
-from stele.training.callbacks import Snapshots
-from tests.waiting import exit_code
+from tests.killing import kill_after, killed
 
 CROSS = {"scorer": "cross_encoder", "batch": 3, "epochs": 2, "learning_rate": 1e-3, "length": 32, "tuned_layers": 2}
 CROSS |= {"reset_layers": 2, "save_every_seconds": 0}
@@ -84,23 +80,11 @@ def test_folds_are_the_same_for_all_models_and_query_languages(rerank, bert):
 def test_killed_in_a_fold_and_run_again_it_ends_in_the_same_bytes(rerank, bert, tmp_path, step, monkeypatch):
     """Killed in the third fold, after a step and after an epoch, before the state of that is saved."""
     calm = rerank("calm", CROSS, "--encoder", str(bert))
-    original = loop.train
-
-    def dying(*given, callbacks, label, **more):
-        die = {step: lambda: os.kill(os.getpid(), signal.SIGKILL)} if "fold 2" in label else {}
-        return original(*given, callbacks={**callbacks, "die": Snapshots(die)}, label=label, **more)
-
-    def killed():
-        loop.train = dying
-        rerank("rough", CROSS, "--encoder", str(bert))
-
-    process = multiprocessing.get_context("fork").Process(target=killed)
-    process.start()
-    assert exit_code(process) == -signal.SIGKILL
+    killed(lambda: rerank("rough", CROSS, "--encoder", str(bert)), kill_after(step, label="fold 2"))
     assert sorted(path.name for path in (tmp_path / "rough/state").rglob("fold?.json")) == ["fold0.json", "fold1.json"]
     assert bool(list((tmp_path / "rough/state").rglob("training.pt"))) == (step > 1)
     assert not (tmp_path / "rough/out").exists()
-    labels = []
+    labels, original = [], loop.train
     monkeypatch.setattr(loop, "train", lambda *a, label, **m: (labels.append(label), original(*a, label=label, **m))[1])
     again = rerank("rough", CROSS, "--encoder", str(bert))
     assert [label[-1] for label in labels] == ["2", "3", "4"]

@@ -1,8 +1,12 @@
-"""Records as small as the tests need them."""
+"""Data as small as the tests need them, with their records."""
 
 from __future__ import annotations
 
+import gzip
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.sealed import write_sealed
 
@@ -10,3 +14,43 @@ from tests.sealed import write_sealed
 def record(folder: Path, **facts) -> Path:
     write_sealed(folder / "record.json", {"job": "x", "labels": [], **facts})
     return folder / "record.json"
+
+
+def put(path: Path, items: Iterable[Any]) -> None:
+    """Writes a file of JSON lines, compressed as its name says."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(json.dumps(item) + "\n" for item in items)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+
+
+def lines_of(path: Path) -> list[Any]:
+    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+
+
+def write_mrtydi(
+    folder: Path, language: str, passages: Iterable[Any], test: Mapping[str, str], **more: Mapping[str, str]
+) -> list[str]:
+    """Mr. TyDi's files in a language: passages (rows, or texts of 0#0, 1#0, ...), and passage -> its question by split.
+
+    Returns the command line's data. The questions of a split are called 0, 1, ...
+    """
+    rows = [
+        row if isinstance(row, dict) else {"docid": f"{n}#0", "title": "", "text": row}
+        for n, row in enumerate(passages)
+    ]
+    put(folder / language / "c/corpus.jsonl.gz", rows)
+    for split, questions in {"test": test, **more}.items():
+        topics = [{"query_id": str(n), "query": text} for n, text in enumerate(questions.values())]
+        put(folder / language / f"t/{split}.jsonl.gz", topics)
+        judged = "".join(f"{n} Q0 {passage} 1\n" for n, passage in enumerate(questions))
+        (folder / language / f"t/qrels.{split}.txt").write_text(judged)
+    return recorded_parts(folder, language, mrtydi="t", mrtydi_corpus="c")
+
+
+def recorded_parts(folder: Path, language: str, **parts: str) -> list[str]:
+    """The command line's data of datasets (dataset -> folder) in a language, with a record each."""
+    records = {
+        dataset: record(folder / language / part, content=f"{language}{part}", labels=["generated data"])
+        for dataset, part in parts.items()
+    }
+    return [f"{dataset}:{language}={path}" for dataset, path in records.items()]

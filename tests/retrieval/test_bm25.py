@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
-import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 from bm25_by_hand import by_hand
-from recorded import record
+from recorded import lines_of, put, record, write_mrtydi
 
 from stele.artifacts.run_files import read_run
 from stele.command.arguments import Job
@@ -21,15 +18,10 @@ from stele.retrieval import bm25
 from stele.retrieval.lexical import lucene_bm25
 from stele.retrieval.searches import search_job
 from tests.jobs import job
+from tests.killing import kill_at, killed
 
 WORDS = {"sw": "mto jiji nile kenya mkuu wa bahari", "ja": "東京 大阪 京都 川 海 山 駅"}
 RECIPE = {"split": "dev", "k1": [0.1, 0.9, 1.6], "b": [0.0, 0.4, 1.0]}
-
-
-def put(path: Path, items) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(json.dumps(item) + "\n" for item in items)
-    path.write_bytes(gzip.compress(text.encode()))
 
 
 @pytest.fixture
@@ -41,16 +33,8 @@ def data(tmp_path) -> list[str]:
         rng, between = np.random.default_rng(seed), " " if language == "sw" else ""
         texts = [between.join(rng.choice(words, rng.integers(2, 15))) for _ in range(60)]
         passages = [{"docid": f"{i}#0", "title": str(rng.choice(words)), "text": text} for i, text in enumerate(texts)]
-        put(tmp_path / language / "c/corpus.jsonl.gz", passages)
-        for n, split in enumerate(("dev", "test")):
-            gold = [n * 8 + i for i in range(8)]
-            topics = [{"query_id": str(g), "query": texts[g][:20]} for g in gold]
-            put(tmp_path / language / f"t/{split}.jsonl.gz", topics)
-            judged = "".join(f"{g} Q0 {g}#0 1\n" for g in gold)
-            (tmp_path / language / f"t/qrels.{split}.txt").write_text(judged)
-        for dataset, folder in (("mrtydi", "t"), ("mrtydi_corpus", "c")):
-            path = record(tmp_path / language / folder, content=f"{language}{folder}", labels=["generated data"])
-            given.append(f"{dataset}:{language}={path}")
+        dev, test = ({f"{n}#0": texts[n][:20] for n in range(first, first + 8)} for first in (0, 8))
+        given += write_mrtydi(tmp_path, language, passages, test, dev=dev)
     return given
 
 
@@ -73,15 +57,9 @@ def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data)
 
     for language in ("sw", "ja"):
         cut = analyzer(language)
-        rows = map(json.loads, gzip.decompress((tmp_path / language / "c/corpus.jsonl.gz").read_bytes()).splitlines())
+        rows = lines_of(tmp_path / language / "c/corpus.jsonl.gz")
         texts = {row["docid"]: " ".join(cut(f"{row['title']}\n\n{row['text']}")) for row in rows}
-        queries = {
-            split: [
-                json.loads(line)
-                for line in gzip.decompress((tmp_path / language / f"t/{split}.jsonl.gz").read_bytes()).splitlines()
-            ]
-            for split in ("dev", "test")
-        }
+        queries = {split: lines_of(tmp_path / language / f"t/{split}.jsonl.gz") for split in ("dev", "test")}
         mrr = {}
         for k1 in RECIPE["k1"]:
             for b in RECIPE["b"]:
@@ -102,30 +80,16 @@ def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data)
 def expanding(tmp_path: Path, data: list[str], name: str) -> Job:
     args = arguments(tmp_path, data, name)
     recipe = {"k1": 0.9, "b": 0.4, "lengths": "lucene", "rm3": {"documents": 3, "filter": "none"}}
-    args = args.model_copy(update={"recipe": json.dumps(recipe)})
-    return args
+    return args.model_copy(update={"recipe": json.dumps(recipe)})
 
 
 def test_a_killed_expansion_goes_on_and_gives_the_same_runs(tmp_path, data, monkeypatch):
     """Killed in the second language's second index, whose first blocks are there."""
     monkeypatch.setattr("stele.retrieval.lexical.engines.EXPANDED_BLOCK", 20)
     bm25.run(expanding(tmp_path, data, "undisturbed"))
-    args, child = expanding(tmp_path, data, "killed"), os.fork()
-    if child == 0:
-        original, calls = lucene_bm25.np.savez, []
-
-        def savez(*given, **named):
-            calls.append(1)
-            if len(calls) == 7:  # a block, three, a block, and the second of three
-                os.kill(os.getpid(), signal.SIGKILL)
-            return original(*given, **named)
-
-        lucene_bm25.np.savez = savez
-        try:
-            bm25.run(args)
-        finally:
-            os._exit(0)
-    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "the child was to be killed"
+    args = expanding(tmp_path, data, "killed")
+    # a block, three, a block, and the second of three
+    killed(lambda: bm25.run(args), kill_at(lucene_bm25.np, "savez", 7))
     blocks = sorted(path.parent.name[:8] for path in args.state.rglob("ja/*/block-*.npz"))
     assert blocks == ["expanded", "index"] and not args.output.exists()
     bm25.run(args)
@@ -156,22 +120,8 @@ def test_the_scoring_command_takes_the_record(tmp_path, data):
 )
 def test_kill_9_and_again_gives_the_same_runs(tmp_path, data, module, name, call):
     bm25.run(arguments(tmp_path, data, "undisturbed"))
-    args, child = arguments(tmp_path, data, "killed"), os.fork()
-    if child == 0:
-        original, calls = getattr(module, name), []
-
-        def function(*given, **named):
-            calls.append(1)
-            if len(calls) == call:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return original(*given, **named)
-
-        setattr(module, name, function)
-        try:
-            bm25.run(args)
-        finally:
-            os._exit(0)
-    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "the child was to be killed"
+    args = arguments(tmp_path, data, "killed")
+    killed(lambda: bm25.run(args), kill_at(module, name, call))
     assert not args.output.exists()
     bm25.run(args)
     assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
@@ -206,8 +156,7 @@ def test_as_many_hits_as_asked_for_remain_without_the_query_itself(tmp_path):
     folder = tmp_path / "set"
     (folder / "qrels").mkdir(parents=True)
     for name in ("corpus", "queries"):  # each document is a query, too
-        rows = [{"_id": f"d{i}", "text": "nile " + "river " * (i + 1)} for i in range(8)]
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        put(folder / f"{name}.jsonl", [{"_id": f"d{i}", "text": "nile " + "river " * (i + 1)} for i in range(8)])
     judged = "".join(f"d{i}\td{7 - i}\t1\n" for i in range(8))
     (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\n" + judged)
     benchmark = "miracl_hard_negatives"  # read by the module beir

@@ -5,7 +5,6 @@ STELE_ANSERINI names the folder of a fat jar (0.22 to 0.25); Java must be on PAT
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import shutil
@@ -13,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from recorded import record
+from recorded import record, write_mrtydi
 
 from stele.benchmarks.types import Query
 from stele.errors import SteleError
@@ -129,20 +128,11 @@ def test_without_java_or_a_jar(tmp_path, monkeypatch, engine):
 @pytest.mark.skipif(not (JAR.is_dir() and shutil.which("java")), reason="STELE_ANSERINI names no folder, or no Java")
 def test_anserini_itself_finds_what_bm25s_finds(tmp_path):
     """Words that no analyzer changes: the same passages, and the same scores to the four decimals of Anserini's."""
-
-    def put(path: Path, rows) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
-
     words = ["zq", "wx", "vk", "jj", "xx", "kz"]
     texts = [" ".join(words[(i * n + n) % 6] for n in range(2 + i % 7)) for i in range(30)]
-    put(tmp_path / "c/corpus.jsonl.gz", [{"docid": f"{i}#0", "title": "qz", "text": t} for i, t in enumerate(texts)])
-    for split, first in (("dev", 0), ("test", 5)):
-        numbers = range(first, first + 5)
-        put(tmp_path / f"t/{split}.jsonl.gz", [{"query_id": str(i), "query": texts[i]} for i in numbers])
-        judged = "".join(f"{i} 0 {i}#0 1\n" for i in numbers)
-        (tmp_path / f"t/qrels.{split}.txt").write_text(judged)
-    data = [f"mrtydi:ru={record(tmp_path / 't')}", f"mrtydi_corpus:ru={record(tmp_path / 'c')}"]
+    dev, test = ({f"{n}#0": texts[n] for n in range(first, first + 5)} for first in (0, 5))
+    passages = [{"docid": f"{n}#0", "title": "qz", "text": text} for n, text in enumerate(texts)]
+    data = write_mrtydi(tmp_path, "ru", passages, test, dev=dev)
     jar = tmp_path / "jar"
     jar.mkdir()
     (jar / anserini.find_jar(JAR).name).symlink_to(anserini.find_jar(JAR))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import multiprocessing
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from bm25_by_hand import by_hand
 
 from stele.errors import SteleError
 from stele.retrieval.lexical import lucene_bm25
-from tests.waiting import exit_code
+from tests.killing import ended
 
 TEXTS = {"d1": "nile river", "d2": "nile nile delta river basin", "d3": "congo river", "d4": "capital of uganda"}
 
@@ -159,9 +158,7 @@ def test_threads_change_nothing(index, tmp_path):
         two = lucene_bm25.search(folder, ids, queries, 20, collection, (0.9, 0.4), threads=2)
         (tmp_path / "two").write_text(json.dumps(two))
 
-    process = multiprocessing.get_context("fork").Process(target=work)
-    process.start()
-    assert exit_code(process) == 0
+    assert ended(work) == 0
     assert one == [[tuple(hit) for hit in hits] for hits in json.loads((tmp_path / "two").read_text())]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import test_retrieve as retrieval
 import test_retrieve_union as union
+from recorded import put
 from test_retrieval_processes import contents, on
 
 from stele.artifacts.run_files import read_run, write_run
@@ -19,6 +20,7 @@ from stele.retrieval.dense import vector_files
 from stele.retrieval.searches import search_job
 from stele.retrieval.searches.search import search
 from tests.jobs import job
+from tests.killing import kill_at, killed
 from tests.sealed import write_sealed
 
 data, small_windows = union.data, retrieval.small_windows
@@ -83,11 +85,10 @@ def test_no_text_of_a_collection_is_read_again(tmp_path, encoder, data, monkeypa
         (encode_collection.records, "write_record", 1),  # everything but the record
     ],
 )
-def test_kill_9_and_again_gives_the_same_vectors(tmp_path, encoder, data, monkeypatch, module, name, call):
-    monkeypatch.setattr(retrieval, "retrieve", encode_collection)
+def test_kill_9_and_again_gives_the_same_vectors(tmp_path, encoder, data, module, name, call):
     whole, cut = (encoding(tmp_path, encoder, data, folder, "ru") for folder in ("whole", "cut"))
     encode_collection.run(whole)
-    retrieval.killed(cut, retrieval.kill_at(module, name, call))
+    killed(lambda: encode_collection.run(cut), kill_at(module, name, call))
     assert not cut.output.exists()
     encode_collection.run(cut)
     one, other = contents(whole.output.parent), contents(cut.output.parent)
@@ -125,7 +126,7 @@ def test_two_processes_encode_and_search_to_the_same_bytes(tmp_path, encoder, da
 def test_a_killed_search_goes_on(tmp_path, encoder, data, benchmark, module, name, call):
     given = encoded(tmp_path, encoder, data)
     args = union.arguments(tmp_path, encoder, data, benchmark, LANGUAGES[benchmark], "--vectors", *given)
-    retrieval.killed(args, retrieval.kill_at(module, name, call))
+    killed(lambda: retrieve.run(args), kill_at(module, name, call))
     assert not args.output.exists()
     retrieve.run(args)
     whole = union.run(tmp_path / "whole", encoder, data, benchmark, LANGUAGES[benchmark], "--vectors", *given)
@@ -152,6 +153,8 @@ def test_one_ranking_of_three_languages_is_a_search_in_their_joined_vectors_to_t
         assert on(world, retrieve, line) == [0] * world
         made = contents(line.output.parent / "runs")
         assert {file: made[file] for file in made if file != MARK} == expected, name
+        facts = json.loads(line.output.read_text())["searches"]["en"]
+        assert (facts["pool"], facts["passages"], facts["queries"]) == ("all", 60, 4)
 
 
 def test_what_does_not_belong_together_is_refused(tmp_path, encoder, data):
@@ -182,7 +185,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path, encoder, data):
 
 def test_an_id_of_two_languages_is_refused(tmp_path, encoder, data):
     rows = [{"id": "fa-7", "title": "", "text": "river"}]
-    retrieval.put(tmp_path / "zh/zho-00000-of-00001.jsonl.gz", rows)
+    put(tmp_path / "zh/zho-00000-of-00001.jsonl.gz", rows)
     given = encoded(tmp_path, encoder, data)
     with pytest.raises(SteleError, match=r"collection all: passage id 'fa-7' is there twice \(in fa and zh\)"):
         union.run(tmp_path, encoder, data, "neuclir_mlir", ["en"], "--vectors", *given)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recorded import record
+from recorded import put, record
 
 from stele.benchmarks.xor_retrieve import XorRetrieve
 from stele.errors import SteleError
@@ -23,13 +23,8 @@ def question(name: str, text: str, language: str) -> dict:
 
 def dpr(text: str, *passages: str) -> dict:
     contexts = [{"title": "T", "text": passage} for passage in passages]
-    return {
-        "question": text,
-        "answers": ["x"],
-        "positive_ctxs": contexts,
-        "negative_ctxs": [],
-        "hard_negative_ctxs": [],
-    }
+    none = {"negative_ctxs": [], "hard_negative_ctxs": []}
+    return {"question": text, "answers": ["x"], "positive_ctxs": contexts, **none}
 
 
 @pytest.fixture
@@ -40,10 +35,8 @@ def data(tmp_path) -> list[str]:
         *(question("4", "1 1", "te"), question("5", "is it", "te"), question("6", "is he", "ru")),
     ]
     answered = [dpr("0 2 ? ", "1 0 b", "9 9 second"), dpr("3 0 ?", "5 0 a"), dpr("-1 0 ?", "1 0 c"), dpr("1 1", "-2 2")]
-    (tmp_path / "q").mkdir()
+    put(tmp_path / "q/xor_dev_retrieve_eng_span_v1_1.jsonl", questions)
     (tmp_path / "d").mkdir()
-    lines = "".join(json.dumps(item) + "\n" for item in questions)
-    (tmp_path / "q/xor_dev_retrieve_eng_span_v1_1.jsonl").write_text(lines)
     (tmp_path / "d/dpr_dev_data.json").write_text(json.dumps(answered))
     records = {
         name: record(tmp_path / folder, content=folder) for name, folder in (("xor_tydi", "q"), ("xor_dpr_train", "d"))
@@ -64,12 +57,8 @@ def by_hand(monkeypatch):
 
 def encoded(tmp_path: Path, encoder: Path, data: list[str], *languages: str) -> Path:
     line = ["--benchmark", "xor_retrieve", "--languages", *languages, "--encoder", str(encoder), "--data", *data]
-    line += [
-        "--encoding",
-        '{"pooling": "mean", "query_length": 16, "passage_length": 16}',
-        "--output",
-        str(tmp_path / "out/vectors.json"),
-    ]
+    line += ["--encoding", '{"pooling": "mean", "query_length": 16, "passage_length": 16}']
+    line += ["--output", str(tmp_path / "out/vectors.json")]
     encode_pairs.run(job(encode_pairs, line))
     return tmp_path / "out/vectors.json"
 
@@ -78,11 +67,9 @@ def test_texts_that_were_cut_are_counted(tmp_path, encoder, data):
     """By the tokens that the encoder reads: 16 of each side."""
     path = tmp_path / "q/xor_dev_retrieve_eng_span_v1_1.jsonl"
     path.write_text(path.read_text().replace("-1 0 ?", "-1 0 " + "and so on " * 20))
-    (tmp_path / "d/dpr_dev_data.json").write_text(
-        json.dumps(
-            [dpr("0 2 ?", "1 0 b"), dpr("3 0 ?", "who wrote " * 20), dpr("-1 0 " + "and so on " * 20, "long " * 30)]
-        )
-    )
+    long = dpr("-1 0 " + "and so on " * 20, "long " * 30)
+    answered = [dpr("0 2 ?", "1 0 b"), dpr("3 0 ?", "who wrote " * 20), long]
+    (tmp_path / "d/dpr_dev_data.json").write_text(json.dumps(answered))
     facts = json.loads(encoded(tmp_path, encoder, data, "ar").read_text())["vectors"]["ar"]
     assert (facts["pairs"], facts["cut_queries"], facts["cut_passages"]) == (3, 1, 2)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 
@@ -17,7 +16,9 @@ from stele.benchmarks.types import Passage
 from stele.encoders.generator import generate, load_generator
 from stele.errors import SteleError
 from stele.retrieval import generate_queries
+from tests.encoders.tiny_models import make_mbart_folder
 from tests.jobs import job
+from tests.killing import kill_at, killed
 
 data, small_windows = windowed.data, retrieval.small_windows
 RECIPE = {"windows": 30, "beams": 3, "source_length": 24, "query_length": 6, "batch": 4}
@@ -25,24 +26,9 @@ SIZES = {"beams": 3, "source_length": 24, "query_length": 6}
 
 
 @pytest.fixture(scope="module")
-def generator(tmp_path_factory, root) -> Path:
+def generator(tmp_path_factory) -> Path:
     """The record of an mBART of random weights, large enough ones that what it writes depends on what it reads."""
-    import torch
-    from transformers import MBartConfig, MBartForConditionalGeneration
-
-    spec = importlib.util.spec_from_file_location("tiny_models", root / "tests/encoders/tiny_models.py")
-    tiny = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tiny)
-    tokenizer, sizes = tiny._subword_tokenizer(), {"d_model": 32, "max_position_embeddings": 64, "init_std": 0.4}
-    for side in ("encoder", "decoder"):
-        sizes |= {f"{side}_layers": 2, f"{side}_attention_heads": 4, f"{side}_ffn_dim": 64}
-    special = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2}
-    torch.manual_seed(1)
-    model = MBartForConditionalGeneration(MBartConfig(vocab_size=len(tokenizer), **sizes, **special))
-    folder = tmp_path_factory.mktemp("generator")
-    model.generation_config.forced_eos_token_id = None
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    folder = make_mbart_folder(tmp_path_factory.mktemp("generator"), layers=2, init_std=0.4)
     return record(folder, content="generator", labels=["stand-in checkpoint"])
 
 
@@ -120,7 +106,8 @@ def test_each_query_has_its_own_window_as_positive(tmp_path, generator, data):
     by_id = {document["docid"]: document["text"] for document in windowed.documents()}
     assert all(e.positives[0].text in by_id[e.positives[0].id.rpartition("#")[0]] for e in found)
     assert facts["counts"]["train"] + sum(facts["dropped"].values()) == facts["drawn"] == 30
-    assert facts["windows"] > 60 and facts["documents"] == 40 and facts["labels"] == ["stand-in checkpoint"]
+    assert facts["windows"] > 60 and facts["documents"] == 40
+    assert facts["labels"] == ["generated data", "stand-in checkpoint"]
     assert not (tmp_path / "state/out").exists()
 
 
@@ -130,7 +117,7 @@ def test_it_goes_on_after_kill_9(tmp_path, generator, data, monkeypatch, module,
     generate_queries.run(arguments(tmp_path, generator, data, "whole"))
     args = arguments(tmp_path, generator, data)
     call = 3 if name == "atomic_write_json" else 1
-    retrieval.killed(args, retrieval.kill_at(module, name, call), generate_queries.run)
+    killed(lambda: generate_queries.run(args), kill_at(module, name, call))
     assert not args.output.exists()
     read, original = [], generate
     monkeypatch.setattr(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import shutil
 from pathlib import Path
@@ -10,21 +9,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from recorded import record
-from test_retrieve import kill_at, killed
+from recorded import put, recorded_parts
+from test_retrieve import WORDS
 
 from stele.benchmarks.transfer_set import MinedNegatives
 from stele.errors import SteleError
 from stele.retrieval import hard_negatives
 from stele.retrieval.hard_negatives import HITS, in_order, parts
 from tests.jobs import job
-
-WORDS = ["river", "nile", "flows", "through", "uganda", "egypt", "who", "wrote", "first", "novel", "city", "capital"]
-
-
-def put(path: Path, items) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress("".join(json.dumps(item) + "\n" for item in items).encode()))
+from tests.killing import kill_at, killed
 
 
 def passage(name: str, text: str) -> dict:
@@ -56,9 +49,7 @@ class Collection:
             for i, (query, right) in enumerate(questions)
         ]
         put(self.folder / language / "t/train.jsonl.gz", rows)
-        for dataset, part in (("mrtydi_train", "t"), ("mrtydi_corpus", "c")):
-            path = record(self.folder / language / part, content=f"{language}{part}", labels=["generated data"])
-            self.given.append(f"{dataset}:{language}={path}")
+        self.given += recorded_parts(self.folder, language, mrtydi_train="t", mrtydi_corpus="c")
 
 
 @pytest.fixture
@@ -241,7 +232,7 @@ def test_kill_9_and_again_gives_the_same_files(tmp_path, tuned, collection, crow
     monkeypatch.setattr(hard_negatives, "HITS", 120)
     mine(tmp_path, tuned, collection.given, "undisturbed")
     args = arguments(tmp_path, tuned, collection.given, "killed")
-    killed(args, kill_at(hard_negatives, name, call), hard_negatives.run)
+    killed(lambda: hard_negatives.run(args), kill_at(hard_negatives, name, call))
     assert not args.output.exists()
     from stele.encoders.encode import Encoder
 

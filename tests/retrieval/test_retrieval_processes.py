@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import test_hard_negatives as mining
 import test_retrieve as retrieval
+from recorded import put
 
 from stele.errors import SteleError
 from stele.retrieval import hard_negatives, retrieve
@@ -19,6 +20,7 @@ from stele.retrieval.dense import collection as searched
 from stele.retrieval.dense import vector_files
 from stele.retrieval.searches import search_job
 from tests.forked import forked
+from tests.killing import kill_at
 
 data, small_windows = retrieval.data, retrieval.small_windows
 collection, crowded, tuned = mining.collection, mining.crowded, mining.tuned
@@ -41,7 +43,7 @@ def on(world: int, command, args, disturb=lambda rank: None) -> list[int]:
 
 def killing(rank: int, module, name: str, call: int):
     """Kills the process `rank` instead of the call-th call of a function."""
-    return lambda this_rank: retrieval.kill_at(module, name, call)() if this_rank == rank else None
+    return lambda this_rank: setattr(*kill_at(module, name, call)) if this_rank == rank else None
 
 
 def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str, *more: str):
@@ -146,7 +148,7 @@ def test_an_id_that_is_there_twice_in_different_parts_is_refused(tmp_path, encod
     names = [f"p{row}" for row in range(60)]
     names[50] = names[3]
     passages = [{"docid": name, "title": "", "text": "river nile"} for name in names]
-    retrieval.put(tmp_path / "sw/c/corpus.jsonl.gz", passages)
+    put(tmp_path / "sw/c/corpus.jsonl.gz", passages)
     message = "collection sw: passage id 'p3' is there twice (passages 4 and 51 of 60)"
     with pytest.raises(SteleError, match=re.escape(message)):
         retrieve.run(retrieval.arguments(tmp_path, encoder, data, "one", "--threads", "1"))
@@ -176,12 +178,6 @@ def test_an_error_of_one_process_ends_all(tmp_path, encoder, data):
 
     ended = on(3, retrieve, retrieval.arguments(tmp_path, encoder, data, "out", "--threads", "1"), disturb)
     assert ended[1] == 1 and all(ended)
-
-
-def test_an_empty_collection_is_refused(tmp_path, encoder, data):
-    retrieval.put(tmp_path / "sw/c/corpus.jsonl.gz", [])
-    assert 1 in on(2, retrieve, retrieval.arguments(tmp_path, encoder, data, "out", "--threads", "1"))
-    assert not (tmp_path / "out").exists()
 
 
 # --- hard negatives ---

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
-import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
-from recorded import record
+from recorded import lines_of, put, record, write_mrtydi
 
 from stele.artifacts.run_files import read_run
 from stele.command.arguments import Job
@@ -20,15 +17,10 @@ from stele.retrieval import retrieve
 from stele.retrieval.dense import vector_files
 from stele.retrieval.searches import search_job
 from tests.jobs import job
+from tests.killing import kill_at, killed
 
 SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}
 WORDS = ["river", "nile", "flows", "through", "uganda", "egypt", "who", "wrote", "first", "novel", "city", "capital"]
-
-
-def put(path: Path, items) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(json.dumps(item) + "\n" for item in items)
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
 
 
 @pytest.fixture
@@ -38,14 +30,8 @@ def data(tmp_path) -> list[str]:
     for seed, language in enumerate(("sw", "th")):
         rng = np.random.default_rng(seed)
         texts = [" ".join(rng.choice(WORDS, 6)) for _ in range(90)]
-        passages = [{"docid": f"{i}#0", "title": "", "text": text} for i, text in enumerate(texts + texts[:10])]
-        put(tmp_path / language / "c/corpus.jsonl.gz", passages)
-        topics = [{"query_id": str(i), "query": texts[i * 7]} for i in range(5)]
-        put(tmp_path / language / "t/test.jsonl.gz", topics)
-        (tmp_path / language / "t/qrels.test.txt").write_text("".join(f"{i} Q0 {i * 7}#0 1\n" for i in range(5)))
-        for dataset, folder in (("mrtydi", "t"), ("mrtydi_corpus", "c")):
-            path = record(tmp_path / language / folder, content=f"{language}{folder}", labels=["generated data"])
-            given.append(f"{dataset}:{language}={path}")
+        asked = {f"{i}#0": texts[i] for i in range(0, 35, 7)}
+        given += write_mrtydi(tmp_path, language, texts + texts[:10], asked)
     return given
 
 
@@ -77,12 +63,10 @@ def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):
     assert {"language": "sw", "pool": "sw", "queries": 5, "passages": 100}.items() <= facts.items()
     assert not (tmp_path / "state/out").exists()
     loaded = load_encoder(encoder.parent, SPEC)
-    lines = gzip.decompress((tmp_path / "th/c/corpus.jsonl.gz").read_bytes()).decode().splitlines()
-    passages = [json.loads(line) for line in lines]
+    passages = lines_of(tmp_path / "th/c/corpus.jsonl.gz")
     vectors = loaded.encode([p["text"] for p in passages], "passage").astype(np.float64)
-    topics = gzip.decompress((tmp_path / "th/t/test.jsonl.gz").read_bytes()).decode().splitlines()
     run = read_run(tmp_path / "out/runs/th.trec.gz")
-    for topic in map(json.loads, topics):
+    for topic in lines_of(tmp_path / "th/t/test.jsonl.gz"):
         scores = vectors @ loaded.encode([topic["query"]], "query")[0].astype(np.float64)
         best = np.sort(scores)[::-1][:20]
         assert [score for _, score in run.hits(topic["query_id"])] == pytest.approx(best.tolist(), rel=1e-4)
@@ -118,8 +102,7 @@ def test_texts_that_were_cut_are_counted(tmp_path, encoder, data):
     tokenizer = AutoTokenizer.from_pretrained(encoder.parent)
 
     def too_long(path, key):
-        lines = gzip.decompress((tmp_path / path).read_bytes()).decode().splitlines()
-        return sum(len(tokenizer(json.loads(line)[key])["input_ids"]) > 16 for line in lines)
+        return sum(len(tokenizer(row[key])["input_ids"]) > 16 for row in lines_of(tmp_path / path))
 
     assert facts["cut_passages"] == too_long("th/c/corpus.jsonl.gz", "text") > 0
     assert facts["cut_queries"] == too_long("th/t/test.jsonl.gz", "query")
@@ -143,36 +126,6 @@ def test_a_broken_query_tower_is_named_and_once_mended_nothing_of_it_is_left(tmp
     assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
-def killed(args: Job, patch, run=None) -> None:
-    """Runs a command, retrieve by default, in a child that `patch()` has prepared to kill itself, with kill -9."""
-    child = os.fork()
-    if child == 0:
-        patch()
-        try:
-            (run or retrieve.run)(args)
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status), "the child was to be killed"
-
-
-def kill_at(module, name: str, call: int):
-    """A patch that kills the process instead of the call-th call of a function."""
-
-    def patch() -> None:
-        original, calls = getattr(module, name), []
-
-        def function(*given, **named):
-            calls.append(1)
-            if len(calls) == call:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return original(*given, **named)
-
-        setattr(module, name, function)
-
-    return patch
-
-
 @pytest.mark.parametrize(
     ("module", "name", "call"),
     [
@@ -186,7 +139,7 @@ def kill_at(module, name: str, call: int):
 def test_kill_9_and_again_gives_the_same_runs(tmp_path, encoder, data, monkeypatch, module, name, call):
     retrieve.run(arguments(tmp_path, encoder, data, "undisturbed"))
     args = arguments(tmp_path, encoder, data, "killed")
-    killed(args, kill_at(module, name, call))
+    killed(lambda: retrieve.run(args), kill_at(module, name, call))
     assert not args.output.exists()
     retrieve.run(args)
     assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
@@ -195,26 +148,9 @@ def test_kill_9_and_again_gives_the_same_runs(tmp_path, encoder, data, monkeypat
     assert not args.state.exists()
 
 
-def test_a_killed_job_encodes_only_what_is_left(tmp_path, encoder, data, monkeypatch):
-    from stele.encoders.encode import Encoder
-
-    args = arguments(tmp_path, encoder, data)
-    killed(args, kill_at(search_job, "write_run", 2))
-    encoded, original = [], Encoder.encode_stream
-
-    def spy(self, items, kind, **options):
-        for ids, vectors in original(self, items, kind, **options):
-            encoded.extend(ids)
-            yield ids, vectors
-
-    monkeypatch.setattr(Encoder, "encode_stream", spy)
-    retrieve.run(args)
-    assert encoded == []  # both collections were there
-
-
 def test_state_of_other_data_is_not_taken(tmp_path, encoder, data):
     args = arguments(tmp_path, encoder, data)
-    killed(args, kill_at(vector_files, "_save_progress", 4))
+    killed(lambda: retrieve.run(args), kill_at(vector_files, "_save_progress", 4))
     record(tmp_path / "sw/c", content="another release", labels=[])
     put(tmp_path / "sw/c/corpus.jsonl.gz", [{"docid": "only", "title": "", "text": "river"}])
     retrieve.run(args)
@@ -228,7 +164,7 @@ def test_other_code_makes_the_vectors_anew(tmp_path, encoder, data, monkeypatch,
 
     more = ["--keep-index", str(tmp_path / "index")] if keep else []
     args = arguments(tmp_path, encoder, data, "out", "--code", "old", *more)
-    retrieve.run(args) if keep else killed(args, kill_at(search_job, "write_run", 2))
+    retrieve.run(args) if keep else killed(lambda: retrieve.run(args), kill_at(search_job, "write_run", 2))
     original, encoded = Encoder.encode_stream, []
 
     def shifted(self, items, kind, **options):
@@ -267,9 +203,8 @@ def test_keep_index_keeps_vectors_that_numpy_reads(tmp_path, encoder, data, prec
     assert vectors.shape == (100, 32)
     assert vectors.dtype == (np.float16 if precision == "bfloat16" else np.float32)
     assert np.load(tmp_path / "index/sw/ids.npy")[1] == b"1#0"
-    assert sorted(p.name for p in (tmp_path / "index/sw").iterdir()) == [
-        *(MARK, "ids.npy", "progress.json", "vectors.npy")
-    ]
+    names = [MARK, "ids.npy", "progress.json", "vectors.npy"]
+    assert sorted(path.name for path in (tmp_path / "index/sw").iterdir()) == names
 
 
 @pytest.mark.parametrize("name", ["thesis.tex", "vectors.npy", "progress.json"])
@@ -334,7 +269,7 @@ def test_wrong_arguments(tmp_path, encoder, data, changed, message):
 
 def test_a_quick_try_leaves_the_state_of_the_real_job_alone(tmp_path, encoder, data, monkeypatch):
     args = arguments(tmp_path, encoder, data, "out")
-    killed(args, kill_at(vector_files, "_save_progress", 4))
+    killed(lambda: retrieve.run(args), kill_at(vector_files, "_save_progress", 4))
     kept = {path: path.read_bytes() for path in args.state.rglob("*") if path.is_file()}
     assert kept
     retrieve.run(arguments(tmp_path, encoder, data, "out", "--limit", "2"))

@@ -11,8 +11,9 @@ import pytest
 import test_retrieve as retrieval
 import test_retrieve_pairs as pairs
 from calibrations import drawn
-from test_retrieve import SPEC, files, kill_at, killed
+from test_retrieve import SPEC, files
 
+from stele.artifacts.run_files import read_run
 from stele.benchmarks.tatoeba import Tatoeba
 from stele.encoders.calibration import FILE, read_tensors
 from stele.encoders.load import load_encoder
@@ -20,6 +21,7 @@ from stele.errors import SteleError
 from stele.retrieval import retrieve
 from stele.retrieval.searches import search_job
 from tests.forked import forked
+from tests.killing import kill_at, killed
 
 small_windows, data = retrieval.small_windows, pairs.data
 LEARNT = ["fr-en", "en-th"]  # one as Tatoeba has it, one turned about
@@ -40,7 +42,7 @@ def run(tmp_path, encoder, data, calibration):
         hits = {
             query_set: {query: run.ranking(query) for query in run.queries}
             for query_set in pairs.QUERY_SETS
-            for run in [retrieval.read_run(tmp_path / name / f"runs/{query_set}.trec.gz")]
+            for run in [read_run(tmp_path / name / f"runs/{query_set}.trec.gz")]
         }
         return hits, json.loads((tmp_path / name / "retrieval.json").read_text())
 
@@ -86,7 +88,8 @@ def test_queries_that_are_encoded_for_themselves_are_moved_by_their_own_language
 
 def test_another_operation_takes_up_no_vectors_of_a_killed_one(tmp_path, encoder, data, calibration, run):
     given = ("--calibration", str(calibration), "--operation", "shifted")
-    killed(pairs.arguments(tmp_path, encoder, data, "out", SPEC, *given), kill_at(search_job, "write_run", 2))
+    args = pairs.arguments(tmp_path, encoder, data, "out", SPEC, *given)
+    killed(lambda: retrieve.run(args), kill_at(search_job, "write_run", 2))
     after, _ = run("calibrated")
     assert after == run("calibrated", name="fresh")[0]
 
@@ -95,7 +98,7 @@ def test_kill_9_again_and_several_processes_give_the_same_runs(tmp_path, encoder
     given = ("--calibration", str(calibration), "--operation", "calibrated")
     one, cut, two = (pairs.arguments(tmp_path, encoder, data, name, SPEC, *given) for name in ("one", "cut", "two"))
     retrieve.run(one)
-    killed(cut, kill_at(search_job, "write_run", 3))
+    killed(lambda: retrieve.run(cut), kill_at(search_job, "write_run", 3))
     retrieve.run(cut)
     assert forked(2, lambda rank: retrieve.run(two)) == [0, 0]
     assert files(tmp_path / "one") == files(tmp_path / "cut") == files(tmp_path / "two")

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 import test_retrieve as retrieval
 from recorded import record
-from test_retrieve import SPEC, WORDS, files, kill_at, killed
+from test_retrieve import SPEC, WORDS, files
 
+from stele.artifacts.run_files import read_run
 from stele.benchmarks.tatoeba import Tatoeba
 from stele.retrieval import retrieve
 from stele.retrieval.dense import collection
 from stele.retrieval.searches import search_job
 from tests.forked import forked
 from tests.jobs import job
+from tests.killing import kill_at, killed
 
 small_windows = retrieval.small_windows
 QUERY_SETS = ["en-fr", "en-th", "fr-en", "th-en"]
@@ -41,30 +43,14 @@ def arguments(tmp_path, encoder, data, name="out", spec=SPEC, *more):
     return job(retrieve, [*line, "--output", str(tmp_path / name / "retrieval.json"), "--threads", "1", *more])
 
 
-@pytest.fixture
-def encoded(monkeypatch) -> list[str]:
-    """The kinds of the texts that are encoded, as they come."""
-    from stele.encoders.encode import Encoder
-
-    kinds, original = [], Encoder._encode
-
-    def spy(self, tokens, kind, *options, **more):
-        kinds.extend([kind] * len(tokens.lengths))
-        return original(self, tokens, kind, *options, **more)
-
-    monkeypatch.setattr(Encoder, "_encode", spy)
-    return kinds
-
-
-def test_each_text_is_encoded_once_and_ranks_as_if_twice(tmp_path, encoder, data, encoded, monkeypatch):
+def test_each_text_is_encoded_once_and_ranks_as_if_twice(tmp_path, encoder, data, kinds, monkeypatch):
     retrieve.run(arguments(tmp_path, encoder, data))
-    assert encoded == ["passage"] * 160
+    assert kinds == ["passage"] * 160
     monkeypatch.delattr(Tatoeba, "query_collection")
     retrieve.run(arguments(tmp_path, encoder, data, "twice"))
-    assert sorted(encoded[160:]) == ["passage"] * 160 + ["query"] * 160
+    assert sorted(kinds[160:]) == ["passage"] * 160 + ["query"] * 160
     once, twice = (
-        {name: retrieval.read_run(tmp_path / out / f"runs/{name}.trec.gz") for name in QUERY_SETS}
-        for out in ("out", "twice")
+        {name: read_run(tmp_path / out / f"runs/{name}.trec.gz") for name in QUERY_SETS} for out in ("out", "twice")
     )
     for name in QUERY_SETS:
         assert list(once[name].queries) == list(twice[name].queries)
@@ -73,11 +59,11 @@ def test_each_text_is_encoded_once_and_ranks_as_if_twice(tmp_path, encoder, data
             assert scores == pytest.approx(others, abs=1e-6)
 
 
-def test_prompts_of_queries_stand_before_both_sides_where_texts_are_of_one_kind(tmp_path, encoder, data, encoded):
+def test_prompts_of_queries_stand_before_both_sides_where_texts_are_of_one_kind(tmp_path, encoder, data, kinds):
     spec = SPEC | {"query_prompt": "a ", "passage_prompt": "b "}
     aligned = {"models": spec, "benchmark": {"passages_as_queries": True}}
     retrieve.run(arguments(tmp_path, encoder, data, "aligned", aligned))
-    assert encoded == ["passage"] * 160  # each text once
+    assert kinds == ["passage"] * 160  # each text once
     retrieve.run(arguments(tmp_path, encoder, data, "alike", spec | {"passage_prompt": "a "}))
     retrieve.run(arguments(tmp_path, encoder, data, "apart", spec))
     runs = {name: files(tmp_path / name) for name in ("aligned", "alike", "apart")}
@@ -87,9 +73,9 @@ def test_prompts_of_queries_stand_before_both_sides_where_texts_are_of_one_kind(
 
 
 @pytest.mark.parametrize("other", [{"query_prompt": "query: "}, {"query_length": 8}, {"precision": "bfloat16"}])
-def test_queries_that_are_not_encoded_as_passages_are_encoded_for_themselves(tmp_path, encoder, data, encoded, other):
+def test_queries_that_are_not_encoded_as_passages_are_encoded_for_themselves(tmp_path, encoder, data, kinds, other):
     retrieve.run(arguments(tmp_path, encoder, data, spec=SPEC | other))
-    assert encoded.count("query") == 160
+    assert kinds.count("query") == 160
 
 
 @pytest.mark.parametrize(
@@ -104,7 +90,7 @@ def test_queries_that_are_not_encoded_as_passages_are_encoded_for_themselves(tmp
 def test_kill_9_and_again_gives_the_same_runs(tmp_path, encoder, data, module, name, call):
     retrieve.run(arguments(tmp_path, encoder, data, "undisturbed"))
     args = arguments(tmp_path, encoder, data, "killed")
-    killed(args, kill_at(module, name, call))
+    killed(lambda: retrieve.run(args), kill_at(module, name, call))
     retrieve.run(args)
     assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
     assert not args.state.exists()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import test_retrieve as retrieval
 import test_retrieve_windows as windows
-from recorded import record
+from recorded import write_mrtydi
 
 from stele.artifacts.run_files import read_run
 from stele.benchmarks.types import Passage
@@ -91,11 +91,7 @@ def test_a_long_title_becomes_text_and_one_that_is_not_read_stands_nowhere(encod
 def data(tmp_path) -> list[str]:
     """30 documents of 0 to 58 words, and two queries."""
     rows = [{"docid": f"D#{n}", "title": "nile" if n % 3 else "", "text": text_of(2 * n, n)} for n in range(30)]
-    retrieval.put(tmp_path / "sw/c/corpus.jsonl.gz", rows)
-    topics = [{"query_id": str(n), "query": query} for n, query in enumerate(("river nile", "first novel"))]
-    retrieval.put(tmp_path / "sw/t/test.jsonl.gz", topics)
-    folders = (("mrtydi", "t"), ("mrtydi_corpus", "c"))
-    return [f"{name}:sw={record(tmp_path / 'sw' / folder, content=folder)}" for name, folder in folders]
+    return write_mrtydi(tmp_path, "sw", rows, {"D#1": "river nile", "D#2": "first novel"})
 
 
 def arguments(tmp_path, encoder, data, name="out"):

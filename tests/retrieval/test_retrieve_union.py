@@ -1,4 +1,4 @@
-"""NeuCLIRBench by the command: one ranking of three languages is a search over their vectors joined by hand."""
+"""NeuCLIRBench by the command: a collection of three languages; what it ranks is in test_encode_collection.py."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import test_retrieve as retrieval
-from recorded import record
+from recorded import put, record
 
-from stele.artifacts.run_files import read_run
 from stele.errors import SteleError
 from stele.retrieval import retrieve
-from stele.retrieval.searches.search import search
 from tests.jobs import job
 
 NAMES = {"fa": "fas", "ru": "rus", "zh": "zho"}
@@ -27,7 +25,7 @@ def data(tmp_path) -> list[str]:
     for code, name in NAMES.items():
         texts = ["river nile flows", *(" ".join(rng.choice(retrieval.WORDS, 4 + n)) for n in range(19))]
         rows = [{"id": f"{code}-{n}", "title": "", "text": text} for n, text in enumerate(texts)]
-        retrieval.put(tmp_path / code / f"{name}-00000-of-00001.jsonl.gz", rows)
+        put(tmp_path / code / f"{name}-00000-of-00001.jsonl.gz", rows)
         given.append(f"neuclir_corpus:{code}={record(tmp_path / code, content=code)}")
     bench = tmp_path / "bench"
     bench.mkdir()
@@ -52,30 +50,8 @@ def run(*given) -> Path:
     return args.output.parent
 
 
-def test_one_ranking_of_three_languages_is_that_of_the_joined_vectors(tmp_path, encoder, data):
-    from stele.encoders.load import load_encoder
-
-    kept = tmp_path / "kept"
-    run(tmp_path, encoder, data, "neuclir_clir", [*NAMES], "--keep-index", str(kept))
-    joined = {}
-    for code in NAMES:
-        ids = np.load(kept / code / "ids.npy")
-        joined |= dict(zip([name.decode() for name in ids], np.load(kept / code / "vectors.npy"), strict=True))
-    queries = {str(n): f"{word} river" for n, word in enumerate(retrieval.WORDS[:4])}
-    asked = load_encoder(encoder.parent, retrieval.SPEC).encode([*queries.values()], "query")
-    expected = search(dict(zip(queries, asked, strict=True)), joined, k=30)
-
-    out = run(tmp_path, encoder, data, "neuclir_mlir", ["en"])
-    found = read_run(out / "runs/en.trec.gz")
-    for query in queries:
-        assert found.ranking(query) == expected.ranking(query)
-        assert {name[:2] for name in found.ranking(query)} == {*NAMES}
-    facts = json.loads((out / "retrieval.json").read_text())["searches"]["en"]
-    assert (facts["pool"], facts["passages"], facts["queries"]) == ("all", 60, 4)
-
-
 def test_an_id_of_two_languages_is_refused(tmp_path, encoder, data):
     path = tmp_path / "zh/zho-00000-of-00001.jsonl.gz"
-    retrieval.put(path, [{"id": "fa-7", "title": "", "text": "river"}])
+    put(path, [{"id": "fa-7", "title": "", "text": "river"}])
     with pytest.raises(SteleError, match=r"passage id 'fa-7' is there twice \(passages 8 and 41 of 41\)"):
         run(tmp_path, encoder, data, "neuclir_mlir", ["en"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import test_retrieve as retrieval
-from recorded import record
+from recorded import write_mrtydi
 
 from stele.artifacts.run_files import read_run
 from stele.command.arguments import Job
@@ -20,6 +20,7 @@ from stele.retrieval.dense.windows import document_hits, parse_windows, sentence
 from stele.retrieval.searches import search_job
 from tests.forked import forked
 from tests.jobs import job
+from tests.killing import kill_at, killed
 
 SHI = Windows(sentences=5, stride=1, hits=100, best=3)
 FEW = {"sentences": 2, "stride": 1, "hits": 12, "best": 3}
@@ -102,29 +103,12 @@ def documents() -> list[dict]:
 
 @pytest.fixture
 def data(tmp_path) -> list[str]:
-    given = []
-    topics = [{"query_id": str(number), "query": query} for number, query in enumerate(("river nile", "first novel"))]
-    retrieval.put(tmp_path / "sw/c/corpus.jsonl.gz", documents())
-    retrieval.put(tmp_path / "sw/t/test.jsonl.gz", topics)
-    (tmp_path / "sw/t/qrels.test.txt").write_text("0 Q0 D#1 1\n")
-    for dataset, folder in (("mrtydi", "t"), ("mrtydi_corpus", "c")):
-        given.append(f"{dataset}:sw={record(tmp_path / 'sw' / folder, content=folder)}")
-    return given
+    return write_mrtydi(tmp_path, "sw", documents(), {"D#1": "river nile", "D#2": "first novel"})
 
 
 def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out", *more: str) -> Job:
-    line = [
-        "--benchmark",
-        "mrtydi",
-        "--languages",
-        "sw",
-        "--encoder",
-        str(encoder),
-        "--depth",
-        "1000",
-        "--threads",
-        "1",
-    ]
+    line = ["--benchmark", "mrtydi", "--languages", "sw", "--encoder", str(encoder), "--depth", "1000"]
+    line += ["--threads", "1"]
     line += ["--encoding", json.dumps(retrieval.SPEC), "--data", *data, "--state", str(tmp_path / "state" / name)]
     line += ["--windows", json.dumps(FEW), "--output", str(tmp_path / name / "retrieval.json")]
     return job(retrieve, [*line, *more])
@@ -206,7 +190,7 @@ def test_the_same_bytes_on_several_processes(tmp_path, encoder, data, world):
 def test_it_goes_on_after_kill_9_with_all_counts(tmp_path, encoder, data, module, name, call):
     retrieve.run(arguments(tmp_path, encoder, data, "whole"))
     args = arguments(tmp_path, encoder, data)
-    retrieval.killed(args, retrieval.kill_at(module, name, call))
+    killed(lambda: retrieve.run(args), kill_at(module, name, call))
     retrieve.run(args)
     assert retrieval.files(tmp_path / "out") == retrieval.files(tmp_path / "whole")
     assert facts(tmp_path, "out") == facts(tmp_path, "whole")
@@ -222,7 +206,8 @@ def test_counts_that_were_lost_are_counted_again_and_a_kept_index_serves_again(t
 
 
 def test_other_windows_start_anew(tmp_path, encoder, data):
-    retrieval.killed(arguments(tmp_path, encoder, data), retrieval.kill_at(search_job, "write_run", 1))
+    args = arguments(tmp_path, encoder, data)
+    killed(lambda: retrieve.run(args), kill_at(search_job, "write_run"))
     other = json.dumps({**FEW, "sentences": 1})
     retrieve.run(arguments(tmp_path, encoder, data, "out", "--windows", other))
     retrieve.run(arguments(tmp_path, encoder, data, "clean", "--windows", other))

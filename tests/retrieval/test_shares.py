@@ -17,7 +17,7 @@ def stream(number: int, seed: int = 0) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("number", "world", "window"), [(997, 4, 16), (300, 7, 1), (50, 3, 64), (64, 8, 16), (0, 2, 5)]
+    ("number", "world", "window"), [(997, 4, 16), (300, 7, 1), (50, 3, 64), (64, 8, 16), (0, 2, 5), (100, 1, 16)]
 )
 def test_every_text_has_one_owner_and_windows_stay_whole(number, world, window):
     items = stream(number)
@@ -55,11 +55,6 @@ def test_the_division_is_one_of_lengths_alone():
         for _ in these.assigned(texts):
             pass
     assert share.owners == other.owners and share.loads == other.loads
-
-
-def test_a_process_alone_has_all_windows():
-    items = stream(100)
-    assert list(Shares(0, 1, 16).assigned(items)) == items
 
 
 def test_the_stream_is_not_read_ahead():

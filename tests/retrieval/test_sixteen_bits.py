@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
-import pytest
 import test_retrieve as retrieval
-from recorded import record
+from recorded import write_mrtydi
 
 from stele.artifacts.run_files import read_run
 from stele.evaluation.evaluate import score
@@ -18,25 +16,17 @@ PASSAGES, QUERIES = 400, 200
 WITHIN = 0.005
 
 
-@pytest.fixture
-def judgments(tmp_path) -> dict[str, dict[str, int]]:
-    """Questions in seven of a passage's ten words and three others: some find it first, some later, some not at all."""
+def test_ndcg_with_weights_of_sixteen_bits_is_that_of_thirty_two(tmp_path, encoder):
+    """The vectors differ; rankings of 400 passages that are much alike are where it would show.
+
+    Questions in seven of a passage's ten words and three others: some find it first, some later, some not at all.
+    """
     rng = np.random.default_rng(0)
     words = [f"{one}{other}" for one in retrieval.WORDS for other in "abcdefghij"]
     texts = [rng.choice(words, 10) for _ in range(PASSAGES)]
-    asked = [[*texts[n][:7], *rng.choice(words, 3)] for n in range(QUERIES)]
-    passages = [{"docid": f"{n}#0", "title": "", "text": " ".join(text)} for n, text in enumerate(texts)]
-    retrieval.put(tmp_path / "c/corpus.jsonl.gz", passages)
-    topics = [{"query_id": str(n), "query": " ".join(query)} for n, query in enumerate(asked)]
-    retrieval.put(tmp_path / "t/test.jsonl.gz", topics)
-    (tmp_path / "t/qrels.test.txt").write_text("".join(f"{n} Q0 {n}#0 1\n" for n in range(QUERIES)))
-    return {str(n): {f"{n}#0": 1} for n in range(QUERIES)}
-
-
-def test_ndcg_with_weights_of_sixteen_bits_is_that_of_thirty_two(tmp_path: Path, encoder: Path, judgments):
-    """The vectors differ; rankings of 400 passages that are much alike are where it would show."""
-    folders = {"mrtydi": tmp_path / "t", "mrtydi_corpus": tmp_path / "c"}
-    data = [f"{name}:sw={record(folder, content=name)}" for name, folder in folders.items()]
+    asked = {f"{n}#0": " ".join([*texts[n][:7], *rng.choice(words, 3)]) for n in range(QUERIES)}
+    data = write_mrtydi(tmp_path, "sw", map(" ".join, texts), asked)
+    judgments = {str(n): {f"{n}#0": 1} for n in range(QUERIES)}
     spec = {"pooling": "mean", "normalize": True, "query_length": 64, "passage_length": 64}
     found, runs = {}, {}
     for weights in ("float32", "bfloat16"):

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-import test_retrieve as retrieval
 
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter
@@ -19,6 +18,7 @@ from stele.errors import SteleError
 from stele.retrieval import title_queries
 from stele.retrieval.lexical import lucene_bm25
 from tests.jobs import job
+from tests.killing import kill_at, killed
 
 RECIPE = {"queries": 100, "depth": 4, "negatives": 2, "k1": 0.9, "b": 0.4, "characters": 40}
 # title -> text. "nile": its own article comes first of four; "egypt" is not in its own article; "tower" finds one alone
@@ -58,6 +58,10 @@ def arguments(tmp_path: Path, documents: list[Path], name: str = "out", seed: in
 
 def examples(tmp_path: Path, name: str = "out") -> dict:
     return {example.query: example for example in TransferSet().training({"wiki": {"en": tmp_path / name}}, "train")}
+
+
+def files(folder: Path) -> list[bytes]:
+    return [(folder / name).read_bytes() for name in (reader.PASSAGES, reader.QUERIES)]
 
 
 def record(tmp_path: Path, name: str = "out") -> dict:
@@ -123,19 +127,17 @@ def test_it_goes_on_after_kill_9(tmp_path, documents, monkeypatch, module, name,
     monkeypatch.setattr(title_queries, "PART", 2)
     title_queries.run(arguments(tmp_path, documents, "whole"))
     args = arguments(tmp_path, documents)
-    retrieval.killed(args, retrieval.kill_at(module, name, call), title_queries.run)
+    killed(lambda: title_queries.run(args), kill_at(module, name, call))
     assert not args.output.exists()
     title_queries.run(args)
-    for file in (reader.PASSAGES, reader.QUERIES):
-        assert (tmp_path / "out" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
 def test_parts_and_threads_change_nothing(tmp_path, documents, monkeypatch):
     title_queries.run(arguments(tmp_path, documents, "whole"))
     monkeypatch.setattr(title_queries, "PART", 1)
     title_queries.run(arguments(tmp_path, documents, threads=2))
-    for file in (reader.PASSAGES, reader.QUERIES):
-        assert (tmp_path / "out" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
 def test_what_has_no_titles_or_finds_nothing_is_refused(tmp_path):

@@ -39,17 +39,9 @@ def first(tmp_path: Path, name: str) -> str:
 
 
 def searched(tmp_path: Path, data: list[str], name: str, benchmark: str = "trec3_es", **recipe) -> str:
-    line = [
-        "--benchmark",
-        benchmark,
-        "--languages",
-        "es",
-        "--recipe",
-        json.dumps({**RECIPE, **recipe}),
-        "--data",
-        *data,
-    ]
-    line += ["--state", str(tmp_path / "state" / name), "--output", str(tmp_path / name / "retrieval.json")]
+    line = ["--benchmark", benchmark, "--languages", "es", "--recipe", json.dumps({**RECIPE, **recipe})]
+    line += ["--data", *data, "--state", str(tmp_path / "state" / name)]
+    line += ["--output", str(tmp_path / name / "retrieval.json")]
     bm25.run(job(bm25, line))
     return first(tmp_path, name)
 
@@ -66,13 +58,8 @@ def test_an_encoder_asks_by_the_field(tmp_path, data, encoder, monkeypatch):
     monkeypatch.setattr(retrieve.RetrievalJob, "queries", lambda job, s: asked.append(original(job, s)) or asked[-1])
     for field in (None, "narrative"):
         line = ["--benchmark", "trec3_es", "--languages", "es", "--encoder", str(encoder), "--data", *data]
-        line += [
-            "--encoding",
-            '{"pooling": "mean", "query_length": 32, "passage_length": 32}',
-            "--threads",
-            "1",
-            *(["--field", field] if field else []),
-        ]
+        line += ["--encoding", '{"pooling": "mean", "query_length": 32, "passage_length": 32}', "--threads", "1"]
+        line += ["--field", field] if field else []
         line += ["--state", str(tmp_path / "state"), "--output", str(tmp_path / f"{field}/retrieval.json")]
         retrieve.run(job(retrieve, line))
     assert [queries[0].text for queries in asked] == ["río", "premio"]

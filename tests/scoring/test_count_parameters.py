@@ -50,7 +50,7 @@ def test_a_checkpoint_counts_as_much_as_the_encoder_that_is_trained_from_it(fami
     from safetensors.torch import load_file, save_file
     from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
 
-    from stele.pretraining.inputs.checkpoint import load_base, save_sentence_encoder
+    from stele.pretraining.inputs import load_base, save_sentence_encoder
     from stele.recipes.encoding import make_spec
     from tests.pretraining.tiny_checkpoint import tokenizer
 

@@ -45,12 +45,12 @@ def make_folder(place: Path, family: Family, width: int, layers: int) -> Path:
     """A folder of a family as sentence-transformers writes it, with random weights."""
     import torch
     from safetensors.torch import save_file
-    from tiny_models import _subword_tokenizer
+    from tiny_models import subword_tokenizer
     from todays_folders import tokenizer_ending_in_eos
     from transformers import AutoConfig, AutoModel
 
     causal = family.model_type in ("qwen3", "gemma3_text")
-    tokenizer = tokenizer_ending_in_eos() if causal else _subword_tokenizer()
+    tokenizer = tokenizer_ending_in_eos() if causal else subword_tokenizer()
     tokenizer.model_max_length = POSITIONS
     heads = max(1, width // 64)
     grouped = {"num_key_value_heads": heads, "head_dim": width // heads, "eos_token_id": tokenizer.eos_token_id}

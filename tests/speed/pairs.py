@@ -221,13 +221,13 @@ def alignment_of_sections(folder, pages):
 @speed({"transformers' tokenizer with overflow": 2.0}, size={"paragraphs": 400}, tiny={"paragraphs": 4})
 def windows_of_paragraphs(folder, paragraphs):
     """Windows of 256 tokens of five questions with each paragraph, with the characters of each token."""
-    from tiny_models import TEXTS, _subword_tokenizer
+    from tiny_models import TEXTS, subword_tokenizer
 
     from stele.answering.reading.windows import make_windows
     from stele.benchmarks.types import SpanQuestion
     from stele.recipes.finetuning import parse_answering
 
-    draws, vocabulary, tokenizer = random.Random(0), " ".join(TEXTS).split(), _subword_tokenizer()
+    draws, vocabulary, tokenizer = random.Random(0), " ".join(TEXTS).split(), subword_tokenizer()
     texts = [" ".join(draws.choices(vocabulary, k=400)) for _ in range(paragraphs)]
     question, shared = "who wrote the first novel", 64
     tokens = len(tokenizer(question, add_special_tokens=False)["input_ids"])

@@ -13,7 +13,8 @@ import pytest
 import torch
 
 from stele import catalogue
-from stele.recipes.finetuning import parse_answering, parse_finetuning, parse_generator
+from stele.files.strict import validate
+from stele.recipes.finetuning import GeneratorRecipe, parse_answering, parse_finetuning
 from stele.recipes.pretraining import parse_recipe
 from stele.training.loop import MicroBatches, train
 from stele.training.processes import ProcessContext
@@ -131,7 +132,8 @@ def test_fine_tuning_of_a_generator(two_steps):
 
     torch.manual_seed(0)
     values = {"training_set": "jsonl", "pairs": 4, "batch": 1, "steps": 2, "learning_rate": 3e-5}
-    model, recipe = MBartForConditionalGeneration(MBartConfig(vocab_size=250_027)), parse_generator(values)
+    model = MBartForConditionalGeneration(MBartConfig(vocab_size=250_027))
+    recipe = validate(GeneratorRecipe, values, "--recipe")
     assert sum(parameter.numel() for parameter in model.parameters()) // 10**6 == 610
     batches = losses(Generator(model, RandomTokens()), [("a query", "a passage")] * 4, recipe, 0, CPU.device)
     first, second = (row["cross_entropy"] for row in two_steps("mBART-large", model, batches, recipe)["rows"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 from collections.abc import Callable
@@ -11,9 +10,8 @@ from typing import Any
 
 import torch
 
-from tests.waiting import exit_code
+from tests.killing import killed
 
-FORK = multiprocessing.get_context("fork")
 Fit = Callable[..., tuple[torch.nn.Module, dict[str, Any]]]  # fit(state folder, at_step={step: action})
 
 
@@ -32,9 +30,7 @@ def ends_the_same_after_a_kill(
     """
     calm, expected = fit(folder / "calm")
     die = {step: lambda: os.kill(os.getpid(), signal.SIGKILL)}
-    process = FORK.Process(target=lambda: fit(folder / "rough", at_step=die))
-    process.start()
-    assert exit_code(process) == -signal.SIGKILL
+    killed(lambda: fit(folder / "rough", at_step=die))
     saved = torch.load(folder / "rough" / "training.pt", weights_only=True)
     assert saved["step"] == step - 1
     check(saved["module"])

@@ -6,42 +6,22 @@ from functools import partial
 
 import numpy as np
 import pytest
+import tiny_objectives
 import torch
 from kills import ends_the_same_after_a_kill, same
-from tiny_objectives import SHAPE, WORDS, model, module_of, objective_of, recipe
+from tiny_objectives import HERE, WORDS, objective_of, on_cpu, recipe
 
 from stele.errors import SteleError
-from stele.training import tasks
-from stele.training.callbacks import AfterStep, Snapshots
 from stele.training.hidden_states import first_states
-from stele.training.loop import train
 from stele.training.objectives import _ccp_heads
-from stele.training.processes import ProcessContext
 
-HERE = ProcessContext(torch.device("cpu"))
-
-
-def setup(stores, seed=3, **changes):
-    settled = recipe("ccp", **{"mlm_share": 0.0, "groups": 2, **changes})
-    made = tasks.new_tasks(settled, stores, WORDS, seed)
-    return settled, made, module_of(made, model("bert"), seed)
-
-
-def fit(folder, stores, at_step=None, seed=3, before=None, **changes):
-    settled, made, module = setup(stores, seed, **changes)
-    if before:
-        before(module)
-    batches = tasks.losses(made, module, settled, HERE, SHAPE)
-    callbacks = {"heads": AfterStep(module.after_step), "at_step": Snapshots(at_step or {})}
-    options = {"state": folder, "seed": seed, "process": HERE, "callbacks": callbacks, "stop_at_nonfinite": True}
-    return module, train(module, batches, settled, **options)
-
+setup, fit = (partial(made, "ccp", mlm_share=0.0, groups=2) for made in (tiny_objectives.setup, tiny_objectives.fit))
 
 diverged = partial(objective_of(recipe("ccp")).diverged, task="ccp", chance=math.nan)
 
 
 def groups(made, *numbers):
-    batches = [tasks.to_device(made["ccp"].batch(number), HERE.device) for number in numbers]
+    batches = [on_cpu(made["ccp"].batch(number)) for number in numbers]
     for batch in batches:
         batch.pop("vectors"), batch.pop("duplicates")
     return batches

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import SHAPE, WORDS, WithHeads, model, module_of, objective_of, recipe
+from tiny_objectives import WORDS, WithHeads, fit, model, objective_of, on_cpu, recipe
 from tiny_sections import Sections, flat, random_sections
 from transformers.models.bert.modeling_bert import BertPooler
 
@@ -14,17 +14,9 @@ from stele.errors import SteleError
 from stele.recipes.pretraining import parse_recipe
 from stele.training import tasks
 from stele.training.heads import vocabulary_head
-from stele.training.loop import train
 from stele.training.objectives.clir import draw_negatives, draw_pairs, hard_probability
-from stele.training.processes import ProcessContext
 from stele.training.sampling import Group, generator
 from stele.training.text_pairs import kept_lengths, pack
-
-HERE = ProcessContext(torch.device("cpu"))
-
-
-def on_cpu(batch):
-    return tasks.to_device(batch, HERE.device)
 
 
 def one_batch(task, settled, store, n=0):
@@ -225,11 +217,8 @@ def test_both_tasks_learn(stores, tmp_path):
     pages = [[[[[p], [p, 40, p]], *[[[41, 60], [60]]] * 3] for p in range(10, 18)] for _ in range(2)]
     pairs = [(4 * page, 32 + 4 * page) for page in range(8)]
     together = {"section": {"en-sw": Sections(pages, pairs)}}
-    settled = recipe("clir", pairs=8, steps=160, learning_rate=1e-2, warmup_steps=10, clip_norm=5.0)
-    made, encoder = tasks.new_tasks(settled, together, WORDS, 1), model("bert")
-    module = module_of(made, encoder, 1)
-    batches = tasks.losses(made, module, settled, HERE, SHAPE)
-    outcome = train(module, batches, settled, state=tmp_path / "state", seed=1, process=HERE)
+    changes = dict(pairs=8, steps=160, learning_rate=1e-2, warmup_steps=10, clip_norm=5.0)
+    _, outcome = fit("clir", tmp_path / "state", together, seed=1, **changes)
     assert outcome["losses"]["rr"] < 0.3 and outcome["losses"]["rr_accuracy"] > 0.85
     assert outcome["losses"]["qlm"] < math.log(85) / 2
     counts = outcome["counts"]

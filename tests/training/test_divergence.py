@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from tiny_objectives import WORDS, WithHeads, model, objective_of, recipe
+from tiny_objectives import WORDS, WithHeads, model, objective_of, on_cpu, recipe
 
 from stele.training import tasks
 
@@ -54,7 +54,7 @@ def test_an_encoder_that_has_collapsed_is_noticed_in_the_figures(stores, objecti
     task = settled.own_tasks()[0]
     made = tasks.new_tasks(settled, stores, WORDS, 3)[task]
     healthy = WithHeads(made.objective, encoder := model("bert"))
-    batch = tasks.to_device(made.batch(0), torch.device("cpu"))
+    batch = on_cpu(made.batch(0))
     healthy(encoder, batch)
     before = {task: 2.0, f"{task}_cosine": made.objective.figures["cosine"].item()}
     width = encoder.config.hidden_size

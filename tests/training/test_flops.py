@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-import torch
-from tiny_objectives import objective_of
+from tiny_objectives import objective_of, on_cpu
 from torch.utils.flop_counter import FlopCounterMode
 
 from stele.recipes.flops import Shape, encode, passes
@@ -33,20 +32,13 @@ SHAPES |= {"kept": (8, [6, 18]), "moco": (8, [36]), "ccp": (10, [10] * 4)}
 SHORT = {"msm": (4, [6, 3, 7, 5]), "crop": (10, [4, 9]), "ict": (8, [2, 11]), "mlm": (6, [9])}
 SHORT |= {"kept": (8, [2, 11]), "moco": (8, [9]), "ccp": (10, [4, 9, 3])}
 WORDS = Vocabulary(300, 0, 2, 1, 4, (0, 1, 2, 3, 4))
+MODEL = dict(vocab_size=300, hidden_size=32, num_hidden_layers=3, num_attention_heads=2, intermediate_size=64)
 
 
 def small_model():
     from transformers import XLMRobertaConfig, XLMRobertaForMaskedLM
 
-    config = XLMRobertaConfig(
-        vocab_size=300,
-        hidden_size=32,
-        num_hidden_layers=3,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=64,
-    )
-    return XLMRobertaForMaskedLM(config)
+    return XLMRobertaForMaskedLM(XLMRobertaConfig(**MODEL, max_position_embeddings=64))
 
 
 @pytest.mark.parametrize("shapes", [SHAPES, SHORT], ids=["full", "shorter than the recipe allows"])
@@ -61,7 +53,7 @@ def test_equals_what_pytorch_counts(objective, shapes):
     made = chosen.batch(flat, WORDS, Group(0, [("en", np.arange(examples))]), generator(1))
     expected = chosen.flops(made, Shape.of(model.config))
     with FlopCounterMode(display=False) as counter:
-        chosen.loss(heads, model, tasks.to_device(made, torch.device("cpu"))).backward()
+        chosen.loss(heads, model, on_cpu(made)).backward()
     assert counter.get_total_flops() == pytest.approx(expected, rel=0.06)
 
 
@@ -141,8 +133,7 @@ def pair_model(window):
     from stele.encoders.sliding_window import windowed_config
     from stele.recipes.pretraining import SlidingWindow
 
-    sizes = dict(vocab_size=300, hidden_size=32, num_hidden_layers=3, num_attention_heads=2, intermediate_size=64)
-    config = BertConfig(**sizes, max_position_embeddings=128)
+    config = BertConfig(**MODEL, max_position_embeddings=128)
     if window:
         config = windowed_config(config, SlidingWindow(window=window, positions=128, global_separators=2))
     return AutoModelForMaskedLM.from_config(config)
@@ -165,5 +156,5 @@ def test_pairs_in_one_sequence_cost_what_pytorch_counts(task, window):
     heads = chosen.heads(model)
     expected = chosen.flops(made, Shape.of(model.config))
     with FlopCounterMode(display=False) as counter:
-        chosen.loss(heads, model, tasks.to_device(made, torch.device("cpu"))).backward()
+        chosen.loss(heads, model, on_cpu(made)).backward()
     assert counter.get_total_flops() == pytest.approx(expected, rel=0.06)

@@ -7,18 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import SHAPE, WORDS, model, module_of, objective_of, recipe
+from tiny_objectives import HERE, SHAPE, WORDS, fit, model, objective_of, on_cpu, recipe, setup
 
 from stele.errors import SteleError
+from stele.recipes.pretraining import parse_recipe
 from stele.training import run_sizes, tasks
-from stele.training.callbacks import AfterStep
 from stele.training.hidden_states import mean_states
-from stele.training.loop import train
-from stele.training.processes import ProcessContext
 from stele.training.sampling import Group, generator
 from stele.training.store import Store, write_store
-
-HERE = ProcessContext(torch.device("cpu"))
 
 
 def pair_store(folder, pairs):
@@ -46,7 +42,7 @@ def test_equation_4_by_hand(tmp_path):
     table = torch.zeros(90, 2)
     table[10:13] = 3 * torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     table[20:23] = 3 * torch.tensor([[0.5, 0.0], [0.0, 2.0], [0.5, 0.5]])
-    found = objective.loss(None, Given(table), tasks.to_device(made, torch.device("cpu")))
+    found = objective.loss(None, Given(table), on_cpu(made))
     inner = [[0.5, 0.0, 0.5], [0.0, 2.0, 0.5], [0.5, 2.0, 1.0]]  # of query i and passage j, not normalised
     losses = [math.log(sum(math.exp(s / 0.5) for s in row)) - row[i] / 0.5 for i, row in enumerate(inner)]
     assert found.item() == pytest.approx(sum(losses) / 3, abs=1e-6)
@@ -54,18 +50,6 @@ def test_equation_4_by_hand(tmp_path):
     other_way = [math.log(sum(math.exp(s / 0.5) for s in c)) - c[i] / 0.5 for i, c in enumerate(columns)]
     assert abs(sum(losses) - sum(other_way)) > 0.3, "from queries to passages only"
     assert (made["vectors"], made["duplicates"]) == (3, 0) and objective.negatives(3) == 2
-
-
-def test_a_passage_equal_to_the_positive_is_no_negative(tmp_path):
-    store = pair_store(tmp_path, [([10], [20]), ([11], [20]), ([12], [22])])
-    encoder, losses = model("bert"), []
-    for masked in (True, False):
-        settled = recipe("kept", tasks=["ilk"], groups=1, pairs=3, mask_duplicates=masked, temperature=5.0)
-        objective = objective_of(settled)
-        made = objective.batch(store.take(np.arange(3)), WORDS, Group(0, []), generator(0))
-        assert made["duplicates"] == 1
-        losses.append(objective.loss(None, encoder, tasks.to_device(made, torch.device("cpu"))).item())
-    assert losses[0] < losses[1]
 
 
 @pytest.mark.parametrize("chunk", [None, 3])
@@ -101,9 +85,7 @@ def test_each_task_reads_its_store_once_a_step(stores):
 
 
 def test_the_loss_is_the_mean_over_tasks(stores):
-    settled = recipe("kept")
-    made = tasks.new_tasks(settled, stores, WORDS, 3)
-    module = module_of(made, model("bert"))
+    settled, made, module = setup("kept", stores)
     named = list(tasks.losses(made, module, settled, HERE, SHAPE).loss_at(1))
     assert [name for one in named for name in one if name in made] == ["crop", "ilk", "clk"]
     assert all(value[1] == 1 / 3 for one in named for value in one.values() if isinstance(value, tuple))
@@ -140,8 +122,6 @@ def test_recipes_that_make_no_sense_are_refused(changes, message):
 
 
 def test_groups_follow_from_the_tasks():
-    from stele.recipes.pretraining import parse_recipe
-
     values = recipe("kept").model_dump(exclude={"groups"})
     assert parse_recipe(values).groups == 3
     assert parse_recipe({**values, "tasks": ["crop", "ilk", "clk", "clhed"]}).groups == 4
@@ -154,11 +134,7 @@ def test_kept_learns_to_tell_pairs_apart(tmp_path):
     things = [rng.choice(np.arange(5, 90), 5, replace=False) for _ in range(60)]
     pairs = [(rng.choice(t, 3, replace=False), rng.choice(t, 4, replace=False)) for t in things for _ in range(8)]
     stores = {"ilk": {"en": pair_store(tmp_path / "en", pairs[::2]), "sw": pair_store(tmp_path / "sw", pairs[1::2])}}
-    settled = recipe("kept", tasks=["ilk"], groups=1, pairs=16, steps=120, learning_rate=5e-3, warmup_steps=10)
-    made = tasks.new_tasks(settled, stores, WORDS, 3)
-    module = module_of(made, model("bert"))
-    batches, heads = tasks.losses(made, module, settled, HERE, SHAPE), AfterStep(module.after_step)
-    options = {"state": tmp_path / "state", "seed": 1, "process": HERE, "callbacks": {"heads": heads}}
-    outcome = train(module, batches, settled, **options)
+    changes = dict(tasks=["ilk"], groups=1, pairs=16, steps=120, learning_rate=5e-3, warmup_steps=10)
+    _, outcome = fit("kept", tmp_path / "state", stores, **changes)
     assert outcome["losses"]["ilk"] < math.log(16) - 0.7
     assert outcome["counts"]["groups_ilk"] == 120 and outcome["counts"]["vectors_ilk"] == 120 * 16

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
+from kills import ends_the_same_after_a_kill, same
 from torch import nn
 
 from stele.errors import SteleError
@@ -64,12 +65,6 @@ def fit(state, model=None, loss_at=None, seed=5, **more):
     return model, train(model, source, more.pop("optimisation", settings()), **options, **more)
 
 
-def same(first, second):
-    return all(
-        torch.equal(a, b) for a, b in zip(first.state_dict().values(), second.state_dict().values(), strict=True)
-    )
-
-
 # --- what a step is ---------------------------------------------------------------------------------------------------
 def test_the_loss_falls_and_is_logged(tmp_path):
     curve = tmp_path / "out" / "curve.csv"
@@ -108,9 +103,9 @@ def test_micro_batches_of_a_step_add_up_to_the_whole(tmp_path):
 
 
 def test_the_step_is_adamw_with_clipping_written_out(tmp_path):
-    model, plain = tiny(), tiny()
-    fit(tmp_path, model, optimisation=settings(steps=3, clip_norm=0.1))
-    reference = torch.optim.AdamW(plain.parameters(), lr=0.05, weight_decay=0.01, betas=(0.9, 0.999), eps=1e-8)
+    model, plain, moments = tiny(), tiny(), {"betas": (0.9, 0.98), "eps": 1e-6}
+    fit(tmp_path, model, optimisation=settings(steps=3, clip_norm=0.1, **moments))
+    reference = torch.optim.AdamW(plain.parameters(), lr=0.05, weight_decay=0.01, **moments)
     from stele.training.sampling import derive
 
     for step in range(3):
@@ -157,33 +152,23 @@ def test_snapshots_and_evaluation(tmp_path):
 
 
 # --- stopping and going on --------------------------------------------------------------------------------------------
-def in_a_process(target):
-    """Runs `target` in a forked process; returns its exit code (negative: the signal that ended it)."""
-    process = FORK.Process(target=target)
-    process.start()
-    return exit_code(process)
-
-
 def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path):
-    undisturbed, expected = fit(tmp_path / "other")
-    every_step = settings(save_every_seconds=0)
-
-    def killed():
-        model = tiny()
-        die = {7: lambda: os.kill(os.getpid(), signal.SIGKILL)}  # after step 7, before its state is saved
-        fit(tmp_path / "state", model, optimisation=every_step, at_step=die)
-
-    assert in_a_process(killed) == -signal.SIGKILL
-    assert torch.load(tmp_path / "state" / "training.pt", weights_only=True)["step"] == 6
     seen = []
-    model = tiny()
-    source = batches(model)
-    _, outcome = fit(
-        tmp_path / "state", model, lambda step: (seen.append(step), source(step))[1], optimisation=every_step
-    )
+
+    def run(state, at_step=None):
+        model = tiny()
+        source = batches(model)
+        every_step = settings(save_every_seconds=0)
+
+        def noted(step):
+            seen.append(step)
+            return source(step)
+
+        return fit(state, model, noted, optimisation=every_step, at_step=at_step or {})
+
+    _, outcome = ends_the_same_after_a_kill(run, tmp_path, 7, lambda module: seen.clear())
     assert seen == [6, 7, 8, 9, 10, 11]
-    assert same(model, undisturbed)
-    assert outcome["counts"] == expected["counts"] and outcome["losses"] == expected["losses"]
+    assert outcome["counts"] == {"seen": 12 * 12}
 
 
 def test_what_callbacks_remember_is_saved_under_their_names(tmp_path):

@@ -7,32 +7,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import tiny_objectives
 import torch
 from kills import ends_the_same_after_a_kill
-from tiny_objectives import SHAPE, WORDS, WithHeads, model, module_of, objective_of, recipe
+from tiny_objectives import HERE, WithHeads, objective_of, on_cpu, recipe
 
 from stele.errors import SteleError
-from stele.training import hidden_states, tasks
-from stele.training.callbacks import AfterStep, Snapshots
+from stele.training import hidden_states
 from stele.training.hidden_states import mean_states
-from stele.training.loop import train
-from stele.training.processes import ProcessContext
 
-HERE = ProcessContext(torch.device("cpu"))
-
-
-def setup(stores, seed=3, **changes):
-    settled = recipe("moco", **changes)
-    made = tasks.new_tasks(settled, stores, WORDS, seed)
-    return settled, made, module_of(made, model("bert"), seed)
-
-
-def fit(folder, stores, on=HERE, at_step=None, seed=3, **changes):
-    settled, made, module = setup(stores, **changes)
-    batches = tasks.losses(made, module, settled, on, SHAPE)
-    callbacks = {"heads": AfterStep(module.after_step), "at_step": Snapshots(at_step or {})}
-    options = {"state": folder, "seed": seed, "process": on, "callbacks": callbacks}
-    return module, train(module, batches, settled, **options)
+setup, fit = partial(tiny_objectives.setup, "moco"), partial(tiny_objectives.fit, "moco")
 
 
 class Constant(torch.nn.Module):
@@ -121,7 +105,7 @@ def test_losses_are_those_of_the_released_order(stores, tmp_path):
     optimiser = settled.optimiser(query_encoder)
     expected = []
     for step in range(5):
-        batch = tasks.to_device(made["moco"].batch(step), torch.device("cpu"))
+        batch = on_cpu(made["moco"].batch(step))
         q = mean_states(query_encoder.base_model, batch["query_ids"], batch["query_mask"])
         with torch.no_grad():
             for one, key in zip(query_encoder.base_model.parameters(), key_encoder.parameters(), strict=True):
@@ -151,7 +135,7 @@ def test_how_a_step_is_divided_changes_nothing(stores, monkeypatch):
         module, losses = setup(stores, groups=groups, pairs=8 // groups)[2], []
         for rows in np.split(np.arange(8), groups):
             part = {name: None if value is None else value[rows] for name, value in whole.items()}
-            losses.append(module("moco", tasks.to_device(part, HERE.device)))
+            losses.append(module("moco", on_cpu(part)))
         module.after_step(HERE)
         found[groups] = torch.stack(losses).mean().item(), module.heads["moco"].queue
     assert found[1][0] == pytest.approx(found[4][0], abs=1e-5)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import OWN, WORDS, WithHeads, hierarchical_loss, model, objective_of, recipe
+from tiny_objectives import OWN, WORDS, WithHeads, hierarchical_loss, model, objective_of, on_cpu, recipe
 
 from stele.errors import SteleError
 from stele.training import objectives, tasks
@@ -16,10 +16,6 @@ from stele.training.store import Store, write_store
 def made_task(objective, stores, **changes):
     settled = recipe(objective, **changes)
     return tasks.Task(objective, objective_of(settled), stores[settled.store_of(objective)], WORDS, seed=3)
-
-
-def on_cpu(batch):
-    return tasks.to_device(batch, torch.device("cpu"))
 
 
 # --- MSM --------------------------------------------------------------------------------------------------------------
@@ -84,9 +80,7 @@ def test_negatives_of_the_paper_s_sizes(changes, negatives):
 @pytest.mark.parametrize("objective", ["msm", "crop", "ict"])
 def test_new_weights_are_drawn_as_widely_as_the_model_s_own(objective):
     encoder = model()
-    encoder.config.initializer_range = (
-        0.5  # public checkpoints have .02, for 768 numbers a state; narrower ones want more
-    )
+    encoder.config.initializer_range = 0.5  # public checkpoints have .02 for 768 numbers a state
     heads = objective_of(recipe(objective)).heads(encoder)
     layers = [part for part in heads.modules() if isinstance(part, torch.nn.Linear | torch.nn.Embedding)]
     assert torch.cat([layer.weight.flatten() for layer in layers]).std().item() == pytest.approx(0.5, rel=0.1)
@@ -100,27 +94,6 @@ def test_a_guess_among_the_negatives_is_the_loss_of_vectors_that_say_nothing(int
     )
     negatives = objective_of(settled).negatives(12)
     assert loss.item() == pytest.approx(math.log(1 + negatives))
-
-
-def test_equal_sentences_are_counted_and_masked_only_when_asked(tmp_path):
-    write_store(tmp_path, [[np.array([7, 8]), np.array([9])], [np.array([7, 8]), np.array([10])]] * 2)
-    flat = Store(tmp_path).take(np.arange(2))
-    encoder, losses = model(), []
-    for masked in (False, True):
-        settled = recipe("msm", documents=2, sentences=2, mask_duplicates=masked)
-        chosen = objective_of(settled)
-        made = chosen.batch(flat, WORDS, Group(0, [("en", np.arange(3))]), generator(0))
-        assert made["duplicates"] == 1
-        torch.manual_seed(0)
-        losses.append(WithHeads(chosen, encoder)(encoder, on_cpu(made)).item())
-    assert losses[1] < losses[0]
-
-
-def test_longer_documents_than_the_recipe_are_refused(stores):
-    task = made_task("msm", stores, sentences=2)
-    encoder = model()
-    with pytest.raises(SteleError, match="`sentences` allows 2"):
-        WithHeads(task.objective, encoder)(encoder, on_cpu(task.batch(0)))
 
 
 # --- the others -------------------------------------------------------------------------------------------------------
@@ -178,18 +151,25 @@ def test_one_forward_of_both_sides_has_the_gradients_of_two(stores, monkeypatch,
     assert all(torch.allclose(*pair, atol=1e-6) for pair in zip(*gradients, strict=True))
 
 
-@pytest.mark.parametrize("objective", ["crop", "ict"])
-def test_duplicates_of_a_positive_are_no_negatives(tmp_path, objective):
-    """Two pairs with the same positive: the loss is that without the other's column."""
-    positive = np.array([9, 8, 7])
-    pairs = [[np.array([11, 12]), positive], [np.array([21]), positive], [np.array([31, 32]), np.array([33, 34])]]
-    write_store(tmp_path, [pair[::-1] for pair in pairs] if objective == "crop" else pairs)
-    flat, encoder = Store(tmp_path).take(np.arange(3)), model()
-    losses = []
+SAME = np.array([9, 8, 7])
+PAIRS = [[np.array([11, 12]), SAME], [np.array([21]), SAME], [np.array([31, 32]), np.array([33, 34])]]
+TWICE = {  # examples in which one text stands twice, and what a recipe says of them
+    "msm": ([[SAME, np.array([9])], [SAME, np.array([10])]], dict(documents=2, sentences=2)),
+    "crop": ([pair[::-1] for pair in PAIRS], dict(pairs=3)),
+    "ict": (PAIRS, dict(pairs=3)),
+    "kept": (PAIRS, dict(pairs=3, tasks=["ilk"], groups=1, temperature=5.0)),
+}
+
+
+@pytest.mark.parametrize("objective", list(TWICE))
+def test_duplicates_are_counted_and_are_no_negatives_where_the_recipe_says_so(tmp_path, objective):
+    examples, changes = TWICE[objective]
+    write_store(tmp_path, examples)
+    numbers = np.arange(len(examples))
+    flat, encoder, losses = Store(tmp_path).take(numbers), model(), []
     for masked in (True, False):
-        settled = recipe(objective, pairs=3, mask_duplicates=masked)
-        chosen = objective_of(settled)
-        made = chosen.batch(flat, WORDS, Group(0, [("en", np.arange(3))]), generator(0))
+        chosen = objective_of(recipe(objective, mask_duplicates=masked, **changes))
+        made = chosen.batch(flat, WORDS, Group(0, [("en", numbers)]), generator(0))
         assert made["duplicates"] == 1
         torch.manual_seed(0)
         losses.append(WithHeads(chosen, encoder)(encoder, on_cpu(made)).item())

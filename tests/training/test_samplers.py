@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from stele.errors import SteleError
-from stele.training.mixing import CHUNK, MixedSampler
-from stele.training.sampling import Sampler, Sampling, derive, generator, kind_of, language_probabilities, permuted
+from stele.training.sampling import (
+    CHUNK,
+    MixedSampler,
+    Sampler,
+    Sampling,
+    derive,
+    generator,
+    kind_of,
+    language_probabilities,
+    permuted,
+)
 
 
 def test_alpha_smooths_as_by_hand():

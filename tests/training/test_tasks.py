@@ -2,10 +2,18 @@
 
 import pytest
 import torch
-from tiny_objectives import SHAPE, WORDS, recipe
+from tiny_objectives import HERE, SHAPE, WORDS, recipe
 
 from stele.training import tasks
 from stele.training.processes import ProcessContext
+
+
+class Nothing(torch.nn.Module):
+    def forward(self, task, batch, processes):
+        return torch.zeros(())
+
+    def figures(self, task):
+        return {}
 
 
 @pytest.mark.parametrize("world", [1, 2, 5])
@@ -15,14 +23,11 @@ def test_groups_do_not_depend_on_the_number_of_processes(stores, world):
     made = tasks.new_tasks(settled, stores, WORDS, 3)
     seen = []
 
-    class Recorder(torch.nn.Module):
+    class Recorder(Nothing):
         def forward(self, task, batch, processes):
             if processes is None or processes.is_main:  # a group that all of them share is the same for each
                 seen.append((task, batch["ids"].shape[0], int(batch["ids"].sum())))
-            return torch.zeros(())
-
-        def figures(self, task):
-            return {}
+            return super().forward(task, batch, processes)
 
     for step in range(4):
         for rank in range(world):
@@ -44,15 +49,8 @@ def test_groups_vectors_and_operations_are_counted(stores):
     settled = recipe("msm")
     made, actual = tasks.new_tasks(settled, stores, WORDS, 3), {}
 
-    class Nothing(torch.nn.Module):
-        def forward(self, task, batch, processes):
-            return torch.zeros(())
-
-        def figures(self, task):
-            return {}
-
     for step in range(settled.steps):
-        for named in tasks.losses(made, Nothing(), settled, ProcessContext(torch.device("cpu")), SHAPE).loss_at(step):
+        for named in tasks.losses(made, Nothing(), settled, HERE, SHAPE).loss_at(step):
             for name, value in named.items():
                 if isinstance(value, int):
                     actual[name] = actual.get(name, 0) + value

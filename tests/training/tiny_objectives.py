@@ -7,10 +7,14 @@ from tiny_sections import random_sections
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import parse_recipe
 from stele.training import tasks
+from stele.training.callbacks import AfterStep, Snapshots
+from stele.training.loop import train
 from stele.training.masking import Vocabulary
 from stele.training.objectives._msm import hierarchical_scores
+from stele.training.processes import ProcessContext
 from stele.training.store import Store, write_store
 
+HERE = ProcessContext(torch.device("cpu"))
 WORDS = Vocabulary(size=90, cls=0, sep=2, pad=1, mask=4, special=(0, 1, 2, 3, 4))
 SMALL = dict(
     steps=4, groups=5, mlm_share=0.4, mlm_sequences=3, mlm_length=12, warmup_steps=1, learning_rate=1e-3, dropout=0.0
@@ -70,21 +74,36 @@ def model(family="xlm-roberta"):
 
     config = AutoConfig.for_model(
         family,
-        vocab_size=90,
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=24,
-        max_position_embeddings=40,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        pad_token_id=1,
+        **dict(vocab_size=90, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24),
+        **dict(max_position_embeddings=40, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, pad_token_id=1),
     )
     torch.manual_seed(2)
     made = AutoModelForMaskedLM.from_config(config, attn_implementation="sdpa")
     for parameter in made.parameters():
         torch.nn.init.normal_(parameter, std=0.2)
     return made
+
+
+def on_cpu(batch):
+    return tasks.to_device(batch, HERE.device)
+
+
+def setup(objective, stores, seed=3, **changes):
+    """A recipe, its tasks, and their module with a small BERT before the first step."""
+    settled = recipe(objective, **changes)
+    made = tasks.new_tasks(settled, stores, WORDS, seed)
+    return settled, made, module_of(made, model("bert"), seed)
+
+
+def fit(objective, folder, stores, on=HERE, at_step=None, seed=3, before=None, **changes):
+    """The module of a run and its outcome; `before` may change the module, `at_step` is called after its steps."""
+    settled, made, module = setup(objective, stores, seed, **changes)
+    if before:
+        before(module)
+    callbacks = {"heads": AfterStep(module.after_step), "at_step": Snapshots(at_step or {})}
+    options = {"state": folder, "seed": seed, "process": on, "callbacks": callbacks}
+    options["stop_at_nonfinite"] = made[settled.own_tasks()[0]].objective.MAY_DIVERGE
+    return module, train(module, tasks.losses(made, module, settled, on, SHAPE), settled, **options)
 
 
 def new_stores(folder):

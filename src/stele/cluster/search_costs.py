@@ -26,9 +26,9 @@ from stele.cluster.training_costs import written
 from stele.cluster.work import Work, cost_formula
 from stele.plan.plan import Plan
 from stele.plan.retrieval import row_of
-from stele.recipes.calibration import RotationRecipe
 from stele.recipes.encoding import EncodingSpec
 from stele.recipes.flops import Shape, encode
+from stele.recipes.search import RotationRecipe
 
 Sizes = BenchmarkSize | TrainingSetSize
 FLOAT, HALF = 4, 2  # bytes of a number of a vector, as it is kept

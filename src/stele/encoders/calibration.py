@@ -21,8 +21,9 @@ from stele.artifacts import records
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
 from stele.files.reading import reading
-from stele.recipes.calibration import parse_recipe
+from stele.files.strict import validate
 from stele.recipes.encoding import EncodingSpec
+from stele.recipes.search import CalibrationRecipe
 
 FILE = "calibration.safetensors"
 JOB = "calibrate"
@@ -187,7 +188,7 @@ def load_calibration(record: Path, encoder: Path, spec: EncodingSpec) -> Calibra
         )
     with reading(record, "record of a calibration", "run its job again"):
         digest, encoding = calibration_record["inputs"]["encoder"], dict(calibration_record["encoding"])
-        scale_by = parse_recipe(calibration_record["recipe"], f"{record}: recipe").scale_by
+        scale_by = validate(CalibrationRecipe, calibration_record["recipe"], f"{record}: recipe").scale_by
     if digest != (encoder_digest := records.content_digest(encoder)):
         raise SteleError(
             f"{record}: calibrates the encoder {digest}, not {encoder}, which is {encoder_digest}; calibrate that one"

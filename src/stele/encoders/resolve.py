@@ -215,7 +215,7 @@ def _made(folder: Path, values: dict[str, Any], origins: dict[str, str]) -> Reso
         elif max_length > length and origins["max_length"] in WISHES:
             notes.append(f"max_length: {max_length} makes no text longer: {key} is {length}")
     spec = make_spec(values, str(folder))
-    if spec.wants_instruction:
+    if not spec.instruction and "{instruction}" in spec.query_prompt + spec.passage_prompt:
         raise SteleError(
             f"{folder}: its prompt has a place for an {{instruction}}, and neither the benchmark nor the model gives "
             "one; add `instruction: ...` to the model's encoding"

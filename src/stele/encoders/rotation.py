@@ -21,7 +21,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, leaky_relu
 
 from stele.encoders.neighbours import mean_cosine, mutual
 from stele.errors import SteleError
-from stele.recipes.calibration import RotationRecipe
+from stele.recipes.search import RotationRecipe
 from stele.training import saved_state
 from stele.training.sampling import derive
 from stele.training.saved_state import State

@@ -22,7 +22,8 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
-from stele.recipes.finetuning import GeneratorRecipe, parse_generator
+from stele.files.strict import validate
+from stele.recipes.finetuning import GeneratorRecipe
 from stele.training.curve import copy_curve
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def run(args: FinetuneGenerator) -> None:
     from stele.training.callbacks import Curve
     from stele.training.processes import process_context
 
-    recipe = parse_generator(values := parse_object(args.recipe, "--recipe"))
+    recipe = validate(GeneratorRecipe, values := parse_object(args.recipe, "--recipe"), "--recipe")
     training = data_records(args.training, "--training")
     inputs = {"generator": args.generator, **training}
     state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code)

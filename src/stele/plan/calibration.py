@@ -15,7 +15,7 @@ from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
-from stele.recipes.calibration import CalibrationRecipe
+from stele.recipes.search import CalibrationRecipe
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,8 +9,7 @@ from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.params import as_json
 from stele.plan.paths import Inputs, Paths
-from stele.recipes.finetuning import GeneratorRecipe
-from stele.recipes.transfer import GeneratedQueriesRecipe, TitleQueriesRecipe
+from stele.recipes.finetuning import GeneratedQueriesRecipe, GeneratorRecipe, TitleQueriesRecipe
 
 GENERATED = "generate_queries"  # the rule by which a generator writes them
 

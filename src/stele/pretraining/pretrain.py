@@ -19,10 +19,10 @@ from stele.command.arguments import Json, NewRecord, Record, ResumableJob, Seed,
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
-from stele.training.curve import copy_curve
+from stele.training.curve import NORM, copy_curve
 
 if TYPE_CHECKING:
-    from stele.pretraining.inputs.checkpoint import Encodings
+    from stele.pretraining.inputs import Encodings
     from stele.training.loop import Outcome
 
 log = logging.getLogger(__name__)
@@ -49,8 +49,14 @@ class Pretrain(ResumableJob):
 def run(args: Pretrain) -> None:
     clock = records.start()
     from stele.encoders.base_encoding import encoding_changes, stated_encoding, trained_encoding, training_pooling
-    from stele.pretraining.inputs.checkpoint import check_length, load_base, measured_bits, windowed_base
-    from stele.pretraining.inputs.stores import open_stores, parse_pairs
+    from stele.pretraining.inputs import (
+        check_length,
+        load_base,
+        measured_bits,
+        open_stores,
+        parse_pairs,
+        windowed_base,
+    )
     from stele.recipes.flops import Shape
     from stele.recipes.pretraining import parse_recipe
     from stele.training import loop, run_sizes, tasks
@@ -109,7 +115,7 @@ def run(args: Pretrain) -> None:
         encoding=(stated, encoding),
         vocabulary=recipe.sliding_window is not None,
     )
-    keep = {step: snapshot(save, snapshots / f"step-{step}") for step in recipe.snapshots}
+    keep = {step: partial(snapshot, save, snapshots / f"step-{step}") for step in recipe.snapshots}
     label = f"pretrain {args.model}"
     outcome = loop.train(
         module,
@@ -147,20 +153,16 @@ def run(args: Pretrain) -> None:
 
 def save_encoder(folder: Path, module: Any, base: Path, encoding: Encodings, vocabulary: bool) -> None:
     """Writes the encoder, and the weights that its tasks keep beside it."""
-    from stele.pretraining.inputs.checkpoint import save_heads, save_sentence_encoder
+    from stele.pretraining.inputs import save_heads, save_sentence_encoder
 
     save_sentence_encoder(folder, module.model, base, encoding, vocabulary)
     save_heads(folder, module.kept_weights())
 
 
-def snapshot(save: Callable[[Path], None], folder: Path):
-    """A function that writes the encoder into `folder`; called again for the same step, it writes the same."""
-
-    def keep() -> None:
-        with atomic_directory(folder, JOB) as made:
-            save(made)
-
-    return keep
+def snapshot(save: Callable[[Path], None], folder: Path) -> None:
+    """Writes the encoder into `folder`; called again for the same step, it writes the same."""
+    with atomic_directory(folder, JOB) as made:
+        save(made)
 
 
 def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: float | None) -> dict[str, Any]:
@@ -221,8 +223,6 @@ def contrastive_group(tasks: Mapping[str, Any], recipe: Any, counts: Mapping[str
 
 def learnt(made: Mapping[str, Any], recipe: Any, outcome: Outcome, vocabulary: int) -> dict[str, dict[str, float]]:
     """Means over the last twentieth of the log: the losses, the losses by chance, and the figures."""
-    from stele.training.metrics_log import NORM
-
     ended = outcome["losses"]
     losses = {name: value for name, value in ended.items() if name in made or name == NORM}
     figures = {name: value for name, value in ended.items() if name not in losses}

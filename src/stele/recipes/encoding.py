@@ -88,11 +88,6 @@ class EncodingSpec(Strict):
     def fills_titles(self) -> bool:
         return "{title}" in self.passage_prompt
 
-    @property
-    def wants_instruction(self) -> bool:
-        """Whether a prompt has a place for an instruction, and there is none."""
-        return not self.instruction and "{instruction}" in self.query_prompt + self.passage_prompt
-
     def facts(self) -> dict[str, Any]:
         """The spec as records and folders have it."""
         defaults = {key: type(self).model_fields[key].default for key in SAID_IF_CHOSEN}

@@ -191,10 +191,10 @@ class PretrainingRecipe(Optimisation):
         sequences = min(self.mlm_sequences, self.encode_chunk or self.mlm_sequences)
         return self.mask_probability * sequences * self.mlm_length
 
-    def mlm_flops(self, shape: Shape, sequences: int, length: int, places: float) -> float:
+    def mlm_flops(self, shape: Shape, sequences: int, length: int, places: float, global_tokens: int = 2) -> float:
         """Operations of an MLM batch, forward and backward; `places`: tokens that it predicts."""
         head = places * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
-        whole = encode(sequences, length, shape, first_only=False) + head
+        whole = encode(sequences, length, shape, first_only=False, global_tokens=global_tokens) + head
         return passes(sequences, self.encode_chunk) * whole
 
     def mlm_sizes(self, tokens: float) -> tuple[int, int, float]:

@@ -24,6 +24,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object, read_state, reading
+from stele.files.strict import validate
 from stele.progress import bar
 from stele.retrieval.dense.encoder_arguments import EncoderRecord, Encoding, parse_encoding
 from stele.retrieval.dense.vector_files import READ_ROWS, Layout, encode_part
@@ -53,13 +54,13 @@ def run(args: Calibrate) -> None:
     import torch
 
     from stele.encoders.load import load_encoder
-    from stele.recipes.calibration import parse_recipe
+    from stele.recipes.search import CalibrationRecipe
     from stele.training.processes import default_device
 
     clock = records.start()
     # the recipe, the documents and the pairs
     values = parse_object(args.recipe, "--recipe")
-    recipe, documents = parse_recipe(values), documents_of(args.documents)
+    recipe, documents = validate(CalibrationRecipe, values, "--recipe"), documents_of(args.documents)
     pairs = checked_pairs(args.pairs, documents)
 
     # the encoder

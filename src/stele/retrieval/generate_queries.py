@@ -27,8 +27,9 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object, read_state
+from stele.files.strict import validate
 from stele.progress import bar
-from stele.recipes.transfer import GeneratedQueriesRecipe, parse_generated_queries
+from stele.recipes.finetuning import GeneratedQueriesRecipe
 from stele.retrieval.dense.windows import DocumentWindows, by_sentences, parse_windows
 from stele.text.sentences import split_sentences
 
@@ -57,7 +58,8 @@ class GenerateQueries(ResumableJob):
 def run(args: GenerateQueries) -> None:
     clock = records.start()
     # the recipe, the inputs and the state folder
-    recipe, windows = parse_generated_queries(parse_object(args.recipe, "--recipe")), parse_windows(args.windows)
+    recipe = validate(GeneratedQueriesRecipe, parse_object(args.recipe, "--recipe"), "--recipe")
+    windows = parse_windows(args.windows)
     benchmark = load_reader(args.benchmark, RetrievalReader)
     benchmark_data = data_records(args.data)
     data = data_folders(benchmark_data)

@@ -41,7 +41,7 @@ from stele.progress import bar, track
 from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.processes import ProcessGroup, encode_queries, set_threads
 from stele.retrieval.searches import search_job
-from stele.retrieval.searches.training_questions import Questions
+from stele.retrieval.searches.search_job import Questions
 
 logger = logging.getLogger(__name__)
 

@@ -23,8 +23,9 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
+from stele.files.strict import validate
 from stele.progress import bar, track
-from stele.recipes.transfer import TitleQueriesRecipe, parse_title_queries
+from stele.recipes.finetuning import TitleQueriesRecipe
 from stele.retrieval.lexical import lucene_bm25
 from stele.retrieval.lexical.engines import TermIndex, Texts
 from stele.text.terms import analyzer, described
@@ -48,7 +49,7 @@ class TitleQueries(ResumableJob):
 
 def run(args: TitleQueries) -> None:
     clock = records.start()
-    recipe = parse_title_queries(parse_object(args.recipe, "--recipe"))
+    recipe = validate(TitleQueriesRecipe, parse_object(args.recipe, "--recipe"), "--recipe")
     inputs = {f"documents {number}": path for number, path in enumerate(args.documents, start=1)}
     made_by = {"language": args.language, **recipe.model_dump()}
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)

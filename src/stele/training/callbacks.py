@@ -13,7 +13,7 @@ from torch import nn
 
 from stele.training import curve as curves
 from stele.training import saved_state
-from stele.training.metrics_log import MetricsLog
+from stele.training.curve import MetricsLog
 from stele.training.processes import ProcessContext
 from stele.training.saved_state import State
 
@@ -69,11 +69,11 @@ class Snapshots(Callback):
 class Evaluation(Callback, ABC):
     """Measures the module after every `every` steps and after the last, without gradients or dropout.
 
-    The figures go to the curve, and with their step to `figures`.
+    The figures go to the curve, and with their step to `figures`. Before step `first` nothing is measured.
     """
 
-    def __init__(self, every: int) -> None:
-        self.every = every
+    def __init__(self, every: int, first: int = 0) -> None:
+        self.every, self.first = every, first
         self.figures: list[dict[str, float]] = []
 
     @abstractmethod
@@ -81,7 +81,7 @@ class Evaluation(Callback, ABC):
         """The figures after `step` optimiser steps, by name."""
 
     def on_step(self, run: Run) -> None:
-        if run.step % self.every and run.step != run.steps:
+        if run.step < self.first or (run.step % self.every and run.step != run.steps):
             return
         run.metrics_log.flush()
         run.module.eval()

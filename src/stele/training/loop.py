@@ -26,7 +26,7 @@ from stele.progress import bar
 from stele.recipes.optimisation import Optimisation
 from stele.training import saved_state
 from stele.training.callbacks import Callback
-from stele.training.metrics_log import NORM, Figure, Losses, MetricsLog, merge, weigh
+from stele.training.curve import NORM, Figure, Losses, MetricsLog, merge, weigh
 from stele.training.processes import ProcessContext
 from stele.training.sampling import derive
 from stele.training.sharding import seed_torch

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     import torch
@@ -54,6 +57,16 @@ class ProcessContext:
             import torch.distributed as distributed
 
             distributed.barrier()
+
+
+def to_device(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
+    """A batch with its arrays as tensors on the device, and all else unchanged."""
+    import torch
+
+    return {
+        name: torch.from_numpy(value).to(device, non_blocking=True) if isinstance(value, np.ndarray) else value
+        for name, value in batch.items()
+    }
 
 
 def process_context() -> ProcessContext:

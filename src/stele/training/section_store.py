@@ -105,15 +105,11 @@ class SectionStore:
 
     def _has_order(self) -> bool:
         """Pages and languages divide all sections, each page with one at least."""
-        return (
-            (
-                [*self.pages[[0, -1]], *self.languages[[0, 2]]] == [0, len(self.sections)] * 2
-                and bool((np.diff(self.pages) > 0).all())
-                and bool((np.diff(self.languages) >= 0).all())
-            )
-            if len(self.pages)
-            else False
-        )
+        if not len(self.pages):
+            return False
+        ends = [*self.pages[[0, -1]], *self.languages[[0, 2]]]
+        rising = (np.diff(self.pages) > 0).all() and (np.diff(self.languages) >= 0).all()
+        return ends == [0, len(self.sections)] * 2 and bool(rising)
 
     def _is_within(self, side: int) -> bool:
         begin, end = self.of_language(side)

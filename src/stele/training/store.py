@@ -43,14 +43,11 @@ class _Appender:
         self.length += len(values)
 
     def close(self) -> None:
-        begin = self._data_begin()
+        begin = self.handle.tell() - self.length * self.dtype.itemsize  # of the data
         self._header()
         if self.handle.tell() != begin:
             raise SteleError(f"{self.handle.name}: this numpy leaves no space to grow in the header of an .npy file")
         self.handle.close()
-
-    def _data_begin(self) -> int:
-        return self.handle.tell() - self.length * self.dtype.itemsize
 
 
 def write_store(folder: Path | str, examples: Iterable[Sequence[np.ndarray]]) -> dict[str, int]:

@@ -10,14 +10,23 @@ from torch import Tensor, nn
 
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import MLM, PretrainingRecipe
+from stele.training.curve import Figure
 from stele.training.loop import MicroBatches, Named
 from stele.training.masking import Vocabulary
-from stele.training.metrics_log import Figure
-from stele.training.mixing import MixedSampler, RoundSampler
 from stele.training.objectives import Objective
 from stele.training.objectives.mlm import MaskedLanguageModelling
-from stele.training.processes import ProcessContext
-from stele.training.sampling import Batch, Group, Sampler, Sampling, derive, generator, kind_of
+from stele.training.processes import ProcessContext, to_device
+from stele.training.sampling import (
+    Batch,
+    Group,
+    MixedSampler,
+    RoundSampler,
+    Sampler,
+    Sampling,
+    derive,
+    generator,
+    kind_of,
+)
 from stele.training.sharding import divide
 from stele.training.store import Store
 
@@ -142,11 +151,3 @@ def losses(
             yield {task.name: (loss, part.weight)} | figures | (counts if part.counted else {})
 
     return MicroBatches(loss_at, part.numbers)
-
-
-def to_device(batch: Batch, device: torch.device) -> Batch:
-    """A batch with its arrays as tensors on the device, and all else unchanged."""
-    return {
-        name: torch.from_numpy(value).to(device, non_blocking=True) if isinstance(value, np.ndarray) else value
-        for name, value in batch.items()
-    }

@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from stele.recipes.standins import Architecture, Lengthened, Recipe, Retokenised, Spans, Stacked, Trained
-from stele.training.masked_lm import masked_loss
+from stele.training.heads import masked_loss
 from stele.training.masking import RANDOM, REPLACED, Vocabulary, mask_tokens, read_vocabulary
 from stele.training.sampling import Batch, derive, generator
 from stele.training.tasks import to_device

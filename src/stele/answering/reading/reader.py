@@ -150,8 +150,6 @@ def best_span(starts: np.ndarray, ends: np.ndarray, possible: np.ndarray) -> tup
 
 
 class WindowedQuestions(NamedTuple):
-    """Questions with their windows."""
-
     questions: Sequence[SpanQuestion]
     windows: Windows
 
@@ -178,7 +176,7 @@ def f1(query_set: QuerySet, asked: WindowedQuestions, answers: Mapping[str, str]
 
 
 class BestEpochs(Evaluation):
-    """Measures F1 on the dev questions of each query set after each epoch, from `first` on.
+    """Measures F1 on the dev questions of each query set after each epoch, from the `first` on.
 
     The weights of an epoch that is the best so far for a query set are saved in `folder`.
     """
@@ -186,12 +184,8 @@ class BestEpochs(Evaluation):
     def __init__(
         self, reader: Reader, dev: Mapping[QuerySet, WindowedQuestions], steps_an_epoch: int, first: int, folder: Path
     ) -> None:
-        super().__init__(steps_an_epoch)
-        self.reader, self.dev, self.first, self.folder = reader, dev, first, folder
-
-    def on_step(self, run) -> None:
-        if run.step >= self.first * self.every:
-            super().on_step(run)
+        super().__init__(steps_an_epoch, first * steps_an_epoch)
+        self.reader, self.dev, self.folder = reader, dev, folder
 
     def measure(self, step: int) -> dict[str, float]:
         figures = {}

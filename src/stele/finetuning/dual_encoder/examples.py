@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +113,8 @@ def read_examples(
     def rows_of(listed: Iterable[Passage]) -> list[int]:
         return list(dict.fromkeys(row for passage in listed if (row := row_of(passage)) is not None))
 
-    positives, negatives = _Ragged(), _Ragged()
+    positives: list[list[int]] = []
+    negatives: list[list[int]] = []
     for example in track(source, total, f"read {label}", "examples"):
         counts["examples_read"] += 1
         query = example.query.strip()
@@ -129,32 +131,22 @@ def read_examples(
         negatives_alone = [row for row in wrong if row not in set(right)]
         counts["negatives_that_are_positives"] += len(wrong) - len(negatives_alone)
         counts["without_hard_negative"] += not negatives_alone
-        positives.add(right)
-        negatives.add(negatives_alone)
+        positives.append(right)
+        negatives.append(negatives_alone)
         queries.add(query)
-    if not positives.rows:
+    if not positives:
         raise SteleError(
             f"{label}: no usable example among {counts['examples_read']}; each needs a query and a positive"
         )
-    counts["examples"], counts["passages"] = len(positives.ends), len(rows)
-    return Examples(
-        queries.tokens(), passages.tokens(), *positives.arrays(), *negatives.arrays(), dict(sorted(counts.items()))
-    )
+    counts["examples"], counts["passages"] = len(positives), len(rows)
+    arrays = *_laid_out(positives), *_laid_out(negatives)
+    return Examples(queries.tokens(), passages.tokens(), *arrays, dict(sorted(counts.items())))
 
 
-class _Ragged:
-    """Lists of row numbers, one after the other."""
-
-    def __init__(self) -> None:
-        self.rows: list[int] = []
-        self.ends: list[int] = []
-
-    def add(self, rows: list[int]) -> None:
-        self.rows.extend(rows)
-        self.ends.append(len(self.rows))
-
-    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.array(self.rows, dtype=np.int64), np.array([0, *self.ends], dtype=np.int64)
+def _laid_out(lists: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Row numbers, one list after the other, and where each list begins and the last one ends."""
+    ends = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    return np.fromiter(chain.from_iterable(lists), np.int64, ends[-1]), ends
 
 
 # --- kept in the state folder: read once, for all processes and for a run that goes on --------------------------------

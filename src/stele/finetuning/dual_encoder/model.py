@@ -110,8 +110,10 @@ def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualE
     sentence-transformers folder are left out, as in the released code of MSM, which loads the backbone alone.
     """
     spec, earlier = recipe.spec(), read_spec(folder)
-    if earlier is not None:
-        _same_reading(folder, earlier, spec)
+    for name in ("pooling", "normalize", "segments", "passage_format") if earlier else ():
+        before, now = getattr(earlier, name), getattr(spec, name)
+        if before != now:
+            raise SteleError(f"{folder}: was fine-tuned with {name}: {before!r}, the recipe says {now!r}; use the same")
     sources = tower_folders(folder, earlier or spec.model_copy(update={"towers": "shared"}))
     names = ["shared"] if spec.towers == "shared" else ["query", "passage"]
     if len(sources) > len(names):
@@ -121,7 +123,9 @@ def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualE
     towers, new = {}, []
     for name, source in zip(names, (sources * 2)[: len(names)], strict=True):
         towers[name], new = load_backbone(source, spec.pooling, seed=seed, dropout=recipe.dropout)
-        _leave_out_pooler(towers[name], spec)
+        pooler = getattr(towers[name], "pooler", None)
+        if pooler is not None and spec.pooling != "pooler":  # it is kept as it came
+            pooler.requires_grad_(False)
     room = positions(towers[names[0]].config)
     for kind in ("query", "passage"):
         if spec.length(kind) > room:
@@ -130,17 +134,3 @@ def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualE
     if earlier is None and (changes := encoding_changes(stated_encoding(folder), spec)):
         facts["encoding_changes"] = changes
     return DualEncoder(towers, spec, tokenizer.pad_token_id, recipe.scale), tokenizer, facts
-
-
-def _same_reading(folder: Path, earlier: EncodingSpec, spec: EncodingSpec) -> None:
-    for name in ("pooling", "normalize", "segments", "passage_format"):
-        before, now = getattr(earlier, name), getattr(spec, name)
-        if before != now:
-            raise SteleError(f"{folder}: was fine-tuned with {name}: {before!r}, the recipe says {now!r}; use the same")
-
-
-def _leave_out_pooler(model: nn.Module, spec: EncodingSpec) -> None:
-    """A pooler that is not read is kept as it came: no gradient reaches it."""
-    pooler = getattr(model, "pooler", None)
-    if pooler is not None and spec.pooling != "pooler":
-        pooler.requires_grad_(False)

@@ -1,0 +1,250 @@
+"""The checkpoint that pretraining starts from and the mined examples it reads; the sentence encoder that comes out."""
+
+from __future__ import annotations
+
+import logging
+import math
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stele.artifacts import records
+from stele.encoders.backbone import DROPOUTS, load_backbone, positions
+from stele.encoders.base_encoding import write_encoding
+from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet, tokenizer_probe
+from stele.errors import SteleError, unknown
+from stele.files.digests import digest
+from stele.files.reading import reading
+from stele.training.heads import bits, characters, head_file, vocabulary_head
+from stele.training.section_store import SectionStore
+from stele.training.store import Store
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from stele.recipes.encoding import EncodingSpec
+    from stele.training.processes import ProcessContext
+    from stele.training.sampling import Batch
+
+log = logging.getLogger(__name__)
+
+Encodings = tuple["EncodingSpec | None", "EncodingSpec"]  # of the base, of what is trained from it
+Tasks = Callable[[Any], Mapping[str, Any]]  # of a recipe
+SEQUENCES = 256  # of which bits are measured: at 1,024 tokens about 39,000 hidden ones
+CONVERTED = "converted"
+HEAD = ("lm_head.", "cls.", "vocab_")  # what the vocabulary heads of the known families are called
+
+
+def load_base(
+    folder: Path, dropout: float, seed: int, pooler: bool = False
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """The masked language model in a folder, in float32, with the recipe's dropout, and its tokenizer.
+
+    A checkpoint without a vocabulary head (an encoder alone) gets a new one, initialised from `seed`; its output layer
+    is tied to the embeddings, so little of it is new. A checkpoint whose body lacks weights is an error. With `pooler`
+    the checkpoint's is there, too, to be trained.
+    """
+    import torch
+    from transformers import AutoConfig, AutoModelForMaskedLM
+
+    kind = "checkpoint of a masked language model"
+    with reading(folder, kind, "give another one"), quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        for name in DROPOUTS:
+            if hasattr(config, name):
+                setattr(config, name, dropout)
+        model, report = AutoModelForMaskedLM.from_pretrained(
+            folder,
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            output_loading_info=True,
+        )
+    prefix = f"{model.base_model_prefix}."
+    lacking = sorted(k for k in report["missing_keys"] if k.startswith(prefix) and "pooler" not in k)
+    if lacking or report["mismatched_keys"]:
+        names = (lacking or [str(key) for key in report["mismatched_keys"]])[:3]
+        raise SteleError(f"{folder}: its weights lack what config.json asks for, {', '.join(names)} among them")
+    fresh = sorted(key for key in report["missing_keys"] if key.startswith(HEAD))
+    if fresh:
+        log.info("%s has no vocabulary head: %s start from new weights", folder, ", ".join(fresh))
+    vocabulary_head(model)
+    if pooler:
+        model.base_model.pooler = load_backbone(folder, "pooler")[0].pooler
+    return model, load_tokenizer(folder)
+
+
+def check_length(config: Any, recipe: Any) -> None:
+    """Refuses a recipe whose texts are longer than the model reads."""
+    length, most = getattr(recipe, "length", 0), positions(config)
+    if length > most:
+        raise SteleError(f"--recipe: length is {length}, the model has {most} positions")
+
+
+def save_heads(folder: Path, weights: Mapping[str, Mapping[str, Tensor]]) -> None:
+    """Writes what tasks keep beside the encoder into its folder: {task}_head.safetensors."""
+    from safetensors.torch import save_file
+
+    for task, tensors in weights.items():
+        if tensors:
+            plain = {key: value.detach().cpu().contiguous() for key, value in tensors.items()}
+            save_file(plain, folder / head_file(task), {"format": "pt"})
+
+
+def save_sentence_encoder(
+    folder: Path, model: PreTrainedModel, base: Path, encoding: Encodings, vocabulary: bool = False
+) -> None:
+    """Writes the encoder as a sentence-transformers folder, with the tokenizer files of `base` as they are.
+
+    `encoding` is the base's (None where it states none) and its own. Document encoder and projection heads are left
+    behind, and the vocabulary head without `vocabulary`; with it the folder is transformers' alone, as
+    sentence-transformers knows no windows. A pooler that `base` has stays as it was where the objective did not train
+    it; some fine-tunings start from it.
+    """
+    encoder, _ = load_backbone(base, pooling="cls")
+    body = {name: value.detach().cpu() for name, value in model.base_model.state_dict().items()}
+    lacking, unexpected = encoder.load_state_dict(body, strict=False)
+    wrong = [name for name in lacking if not name.startswith("pooler.")] + list(unexpected)
+    if wrong:
+        raise SteleError(f"{base}: the trained encoder does not fit its own architecture: {', '.join(wrong[:3])}")
+    folder.mkdir(parents=True, exist_ok=True)
+    with quiet():
+        (model if vocabulary else encoder).save_pretrained(folder)
+    if vocabulary:
+        _add_pooler(folder / "model.safetensors", encoder, f"{model.base_model_prefix}.pooler")
+    for name in TOKENIZER_FILES:
+        if (base / name).exists():
+            shutil.copyfile(base / name, folder / name)
+    if not vocabulary:
+        write_encoding(folder, base, encoder, *encoding)
+
+
+def _add_pooler(path: Path, encoder: PreTrainedModel, name: str) -> None:
+    """Puts an encoder's pooler, if it has one, beside the weights of a masked language model, which has none."""
+    from safetensors.torch import load_file, save_file
+
+    if encoder.pooler is not None:
+        pooler = {f"{name}.{key}": value for key, value in encoder.pooler.state_dict().items()}
+        save_file(load_file(path) | pooler, path, {"format": "pt"})
+
+
+# --- conversion to sliding windows, and what it costs in bits per character -------------------------------------------
+def windowed_base(base: Path, recipe: Any, state: Path, process: ProcessContext) -> Path:
+    """The folder to start from: `base`, or its conversion, in the folder `state`, where the recipe has windows."""
+    if recipe.sliding_window is None:
+        return base
+    from stele.encoders.sliding_window import convert
+
+    if process.is_main and not (state / CONVERTED).exists():
+        convert(base, state / CONVERTED, recipe.sliding_window)
+    process.barrier()
+    return state / CONVERTED
+
+
+def measured_bits(
+    model: Any, *, tokenizer: Any, recipe: Any, tasks_of: Tasks, process: ProcessContext
+) -> dict[str, float]:
+    """Bits per character and per token of a model on texts that the run does not read (`further_batches`)."""
+    length = min(recipe.mlm_length, positions(model.config))
+    batches = further_batches(recipe.model_copy(update={"mlm_length": length}), tasks_of)
+    return bits(model, batches, characters(tokenizer, model.config.vocab_size), process.device, recipe.encode_chunk)
+
+
+def further_batches(recipe: Any, tasks_of: Tasks) -> Iterator[Batch]:
+    """The MLM batches that a run would go on with behind its last step: new texts until a pass over all is done."""
+    groups = recipe.steps * recipe.groups
+    further_steps = math.ceil(SEQUENCES / (recipe.groups * recipe.mlm_sequences))
+    longer = recipe.model_copy(update={"steps": recipe.steps + further_steps})
+    return map(tasks_of(longer)["mlm"].batch, range(groups, groups + further_steps * recipe.groups))
+
+
+# --- mined examples, checked against the recipe and the model's tokenizer ---------------------------------------------
+CHECKED = 1 << 20  # tokens of a store that are compared with the vocabulary
+FILES, OTHERS = 3, 256  # files of a store; room for all other files of a process
+KINDS = {"section": SectionStore}  # by the method that mined it; of others a Store
+
+
+def parse_pairs(arguments: Sequence[str]) -> dict[str, Path]:
+    """`store:part=record` -> {"store:part": record}; names given twice and other shapes are refused."""
+    records: dict[str, Path] = {}
+    for argument in arguments:
+        name, equals, path = argument.partition("=")
+        if not equals or name.count(":") != 1 or not path:
+            raise SteleError(f"--pairs: want STORE:PART=RECORD, e.g. msm:en=.../record.json, found {argument!r}")
+        if name in records:
+            raise SteleError(f"--pairs: {name} is given twice")
+        records[name] = Path(path)
+    return records
+
+
+def open_stores(
+    given: Mapping[str, Path],
+    needed: set[str],
+    languages: Sequence[str] | None,
+    tokenizer: PreTrainedTokenizerBase,
+    words: int,
+) -> dict[str, dict[str, Store | SectionStore]]:
+    """method -> part -> store, for the methods that the recipe's tasks read; a part is a language or a pair of them.
+
+    Refused: a method with no store at all, a language of the recipe without one, or without any pair that it belongs
+    to, examples of another method or part than their name says, or of another tokenizer. A pair is read when both of
+    its languages are the recipe's.
+    """
+    probe = digest(tokenizer_probe(tokenizer))
+    stores: dict[str, dict[str, Store | SectionStore]] = {method: {} for method in sorted(needed)}
+    allow_open_files(len(given) * FILES)
+    for name, record in given.items():
+        method, part = name.split(":")
+        if method in stores and (languages is None or languages_of(part) <= set(languages)):
+            stores[method][part] = _open_store(record, method, part, probe, words)
+    for method, parts in stores.items():
+        if not any(name.startswith(f"{method}:") for name in given):
+            raise unknown("store", method, {n.partition(":")[0] for n in given}, "--pairs: this objective reads")
+        missing = sorted(set(languages or ()).difference(*map(languages_of, parts)))
+        if missing:
+            raise SteleError(f"--pairs: no {method} examples for {', '.join(missing)}, a language of the recipe")
+    return stores
+
+
+def languages_of(part: str) -> set[str]:
+    """The languages of a part.
+
+    >>> sorted(languages_of("en-fr"))
+    ['en', 'fr']
+    """
+    return set(part.split("-"))
+
+
+def allow_open_files(number: int) -> None:
+    """Raises this process's limit of open files by `number`: mapped files count, and 378 language pairs are many."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number + OTHERS
+    if hard != resource.RLIM_INFINITY and wanted > hard:
+        raise SteleError(
+            f"--pairs: want {number} files of examples open at a time, this machine allows {hard}; raise its limit "
+            f"(ulimit -Hn), or train on fewer languages"
+        )
+    if soft != resource.RLIM_INFINITY and wanted > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _open_store(record: Path, method: str, part: str, probe: str, words: int) -> Store | SectionStore:
+    facts = records.read_record(record)
+    for key, wanted in (("method", method), ("language", part)):
+        if facts.get(key) not in (None, wanted):
+            raise SteleError(f"{record}: {key} {facts[key]!r}, given as {method}:{part}; name the right record")
+    store = KINDS.get(method, Store)(record.parent, facts.get("examples_in_all"))
+    largest = int(store.tokens[:CHECKED].max(initial=0))
+    if largest >= words or facts.get("tokenizer_probe") not in (None, probe):
+        difference = f"token {largest} of {words}" if largest >= words else "other ids for the same text"
+        raise SteleError(
+            f"{record.parent}: mined with another tokenizer than the checkpoint's ({difference}); "
+            f"mine it with the checkpoint's own, or with one whose tokenizer is the same"
+        )
+    return store

@@ -26,7 +26,7 @@ from stele.files.reading import JsonObject, read_state
 from stele.recipes.reranking import Trained
 from stele.reranking.folds.candidates import Candidates
 from stele.training import loop
-from stele.training.callbacks import Evaluation, Run
+from stele.training.callbacks import Evaluation
 from stele.training.processes import ProcessContext, process_context
 from stele.training.sampling import derive, generator
 from stele.training.saved_state import State
@@ -146,19 +146,15 @@ def scored(module: nn.Module, rows: np.ndarray, batch_size: int | None = None) -
 
 
 class BestEpoch(Evaluation):
-    """Measures MAP on the dev fold after each epoch, from `first` on, and keeps the trained weights of the best.
+    """Measures MAP on the dev fold after each epoch, from the `first` on, and keeps the trained weights of the best.
 
     Of equal epochs the first is kept.
     """
 
     def __init__(self, module: nn.Module, candidates: Candidates, fold: Fold, steps_an_epoch: int, first: int) -> None:
-        super().__init__(steps_an_epoch)
-        self.module, self.candidates, self.fold, self.first = module, candidates, fold, first
+        super().__init__(steps_an_epoch, first * steps_an_epoch)
+        self.module, self.candidates, self.fold = module, candidates, fold
         self.best: State = {}
-
-    def on_step(self, run: Run) -> None:
-        if run.step >= self.first * self.every:
-            super().on_step(run)
 
     def measure(self, step: int) -> dict[str, float]:
         rows = self.candidates.of_topics(self.fold.dev)

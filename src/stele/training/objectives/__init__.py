@@ -195,3 +195,6 @@ class PairObjective(Objective):
 
     def vectors(self) -> int:
         return self.recipe.pairs
+
+    def sizes(self, batch):
+        return *batch["query_ids"].shape, batch["passage_ids"].shape[1]

@@ -208,7 +208,10 @@ def context_loss(
     number, languages = len(positives), tags if len(tags) == 1 else torch.cat([tags, tags])
     shared = recipe.bank_languages == "shared"
     with torch.no_grad():
-        candidates = _other_side(vectors, number) if recipe.candidates == "other_side" else _others(vectors)
+        own = torch.arange(2 * number, device=vectors.device)  # all but itself
+        if recipe.candidates == "other_side":  # the centres for a partner, the partners for a centre
+            own = own >= number
+        candidates = own[:, None] != own
         if not shared:
             candidates &= languages[:, None] == languages
         choices, terms = candidates.sum(1), positives.new_zeros(2 * number, 2 * number)
@@ -230,17 +233,6 @@ def context_loss(
             "cosine": _mean_cosine(vectors, number),
         }
     return -likelihood / whole, figures
-
-
-def _other_side(vectors: Tensor, number: int) -> Tensor:
-    """bool [2 n, 2 n]: the centres for a partner, the partners for a centre."""
-    side = torch.arange(2 * number, device=vectors.device) >= number
-    return side[:, None] != side
-
-
-def _others(vectors: Tensor) -> Tensor:
-    """bool [m, m]: all but a sentence itself."""
-    return ~torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)
 
 
 def _scores(vectors: Tensor, others: Tensor, allowed: Tensor, temperature: float) -> Tensor:

@@ -8,7 +8,7 @@ the next.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -18,8 +18,9 @@ from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import TasksRecipe
 from stele.training.masking import mask_tokens
 from stele.training.objectives import Objective
+from stele.training.section_store import SectionStore
 from stele.training.store import Flat, joined
-from stele.training.text_pairs import Packed, most_global, pack
+from stele.training.text_pairs import most_global, pack
 
 STORE = "section"
 QUERY = 40  # tokens of a query that is a sentence of a Wikipedia, special ones included (assumed)
@@ -66,18 +67,12 @@ class Recipe(TasksRecipe):
         encoder = encode(sequences, length, shape, first_only=True, global_tokens=global_tokens)
         return passes(sequences, self.encode_chunk) * encoder
 
-    def modelling_flops(self, shape: Shape, sequences: int, length: int, global_tokens: int, places: float) -> float:
-        """Of a group of QLM; `places`: tokens that it predicts."""
-        head = places * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
-        encoder = encode(sequences, length, shape, first_only=False, global_tokens=global_tokens)
-        return passes(sequences, self.encode_chunk) * (encoder + head)
-
     def flops(self, shape: Shape, length: int, query: int) -> float:
         """The mean of its tasks' groups, of pairs of `length` tokens of which `query` are the query's."""
         places = (self.mask_probability or 0.0) * self.pairs * (query if self.mask == "query" else length)
         of_task = {
             "rr": lambda: self.ranking_flops(shape, 2 * self.pairs, length, query),
-            "qlm": lambda: self.modelling_flops(shape, self.pairs, length, query, places),
+            "qlm": lambda: self.mlm_flops(shape, self.pairs, length, places, query),
         }
         return sum(of_task[task]() for task in self.tasks) / len(self.tasks)
 
@@ -92,24 +87,6 @@ class Recipe(TasksRecipe):
 EASY = 3 / 4  # to the power of the page's other sections: how probable a negative is that is no section of its page
 
 
-class Sections(Protocol):
-    """A store of section pairs (training/section_store.py); sections have numbers, languages the sides 0 and 1."""
-
-    pairs: np.ndarray
-
-    def __len__(self) -> int: ...
-
-    def of_page(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
-
-    def of_language(self, side: int) -> tuple[int, int]: ...
-
-    def sentence_counts(self, numbers: np.ndarray) -> np.ndarray: ...
-
-    def sentences(self, numbers: np.ndarray, places: np.ndarray) -> Flat: ...
-
-    def documents(self, numbers: np.ndarray, most: int) -> Flat: ...
-
-
 class Drawn(NamedTuple):
     """queries Flat of n sentences; documents int64 [n]: the numbers of their sections; sides int64 [n]: of those."""
 
@@ -118,7 +95,7 @@ class Drawn(NamedTuple):
     sides: np.ndarray
 
 
-def draw_pairs(store: Sections, indices: np.ndarray, rng: np.random.Generator) -> Drawn:
+def draw_pairs(store: SectionStore, indices: np.ndarray, rng: np.random.Generator) -> Drawn:
     """Of each pair a sentence of one section, by a coin, as the query, and the other section as its document."""
     rows, asking = np.arange(len(indices)), rng.integers(0, 2, len(indices))
     pairs = store.pairs[indices]
@@ -136,7 +113,7 @@ def hard_probability(others: np.ndarray) -> np.ndarray:
     return 1 - EASY**others
 
 
-def draw_negatives(store: Sections, drawn: Drawn, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def draw_negatives(store: SectionStore, drawn: Drawn, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """A section that is not the document for each query [n], and whether it is another one of the document's page [n].
 
     T counts the page's other sections, as the released code does. The others are uniform over the language's sections
@@ -166,26 +143,21 @@ class QueryModelling(Objective):
         """ids int64 [n, t] with tokens hidden; types, mask as `Packed`; places int64 [m] (flat), targets int64 [m]"""
         recipe = self.recipe
         packed = pack(*examples, vocabulary, recipe.length)
-        among = maskable(packed, recipe.mask)
+        among = None if recipe.mask == "both" else packed.types == int(recipe.mask == "document")
         hidden, places, targets = mask_tokens(packed.ids, vocabulary, rng, recipe.mask_probability, among)
         return {"ids": hidden, "types": packed.types, "mask": packed.mask, "places": places, "targets": targets}
 
     def sizes(self, batch):
-        return *batch["ids"].shape, most_global(batch["types"]), len(batch["places"])
+        return *batch["ids"].shape, len(batch["places"]), most_global(batch["types"])
 
     def flops(self, batch, shape):
-        return self.recipe.modelling_flops(shape, *self.sizes(batch))
+        return self.recipe.mlm_flops(shape, *self.sizes(batch))
 
     def loss(self, heads, model, batch, processes=None):
         """The vocabulary head is the checkpoint's own, tied to its embeddings."""
-        from stele.training.masked_lm import masked_loss
+        from stele.training.heads import masked_loss
 
         return masked_loss(model, batch, self.recipe.encode_chunk, processes)
-
-
-def maskable(packed: Packed, text: str) -> np.ndarray | None:
-    """bool [n, t]: tokens that may be hidden, of the `query`, the `document` or `both`; None: all."""
-    return None if text == "both" else packed.types == (1 if text == "document" else 0)
 
 
 # --- relevance ranking ------------------------------------------------------------------------------------------------

@@ -94,9 +94,6 @@ class KnowledgePairs(PairObjective):
         arrays = pair_batch(examples, vocabulary, self.recipe.length, self.recipe.crop_ratio, rng)
         return {**arrays, **duplicate_counts(arrays["passage_ids"])}
 
-    def sizes(self, batch):
-        return *batch["query_ids"].shape, batch["passage_ids"].shape[1]
-
     def loss(self, heads, model, batch, processes=None):
         queries, passages = self.both_states(model, batch, ("query", "passage"), processes)
         return self.pair_loss(queries, passages, batch, passages)

@@ -44,6 +44,6 @@ class MaskedLanguageModelling(Objective):
         return self.recipe.mlm_flops(shape, *self.sizes(batch))
 
     def loss(self, heads, model, batch, processes=None):
-        from stele.training.masked_lm import masked_loss
+        from stele.training.heads import masked_loss
 
         return masked_loss(model, batch, self.recipe.encode_chunk, processes)

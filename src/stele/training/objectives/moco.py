@@ -73,9 +73,6 @@ class MomentumContrast(PairObjective):
         arrays = pair_batch(examples, vocabulary, self.recipe.length, self.recipe.crop_ratio, rng)
         return {**arrays, "vectors": len(arrays["query_ids"])}
 
-    def sizes(self, batch):
-        return *batch["query_ids"].shape, batch["passage_ids"].shape[1]
-
     def heads(self, model):
         from stele.training.heads import MomentumQueue
 
