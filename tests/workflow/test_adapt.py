@@ -84,6 +84,13 @@ def test_an_encoder_is_adapted_judged_and_goes_on_with_more_seeds(root, tmp_path
     card = (project / "results_adapt/tiny/card.md").read_text()
     assert re.search(r"\| tiny-crop +\| belebele +\| tiny-mlm +\|", card) and "SentenceTransformer(" in card
     assert (project / "results_adapt/tiny/card.html").read_text().count("<table") >= 5
+    # what is kept of it is judged alike, by its values per query
+    environ = environment(PYTHONPATH=str(project / "src"))
+    pack = ["-m", "stele", "claims", "pack", "results_adapt/tiny", "kept"]
+    for command in (pack, [str(root / "evidence/real/judge.py"), "kept"]):
+        run = subprocess.run([sys.executable, *command], cwd=project, env=environ, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines() == [comparison["sentence"] for comparison in verdict["comparisons"]]
     # nothing is left to do
     assert "Nothing to be done" in adapt(project, *words)
 

@@ -75,7 +75,7 @@ def run(args: Verdict) -> None:
             **{f"leakage:{key}": path for key, path in leakage.items()},
         },
         clock=clock,
-        **{key: settings[key] for key in ("base", "methods", "control", "benchmarks", "looks", "command")},
+        **{key: settings[key] for key in ("base", "methods", "control", "benchmarks", "looks", "seeds", "command")},
         budget={key: settings[key] for key in ("hours", "step_seconds")},
         rules={"alpha": ALPHA, "family": FAMILY, "bar": rules.bar, "fewest_seeds": FEWEST_SEEDS},
         comparisons=[_facts(comparison) for comparison in comparisons],

@@ -1,6 +1,7 @@
 """Keep a folder of results: its values per query, how they came about, and the verdicts on the papers' claims.
 
     stele claims pack results evidence/study
+    stele claims pack results_adapt/NAME kept/NAME       # an adaptation, with its verdict and card
 
 Results of further seeds join the packed ones; the claims must still be those of the first time. The packed folder has
 the layout of a folder of results, so `stele claims judge`, `stele tables verify --results-dir` and everything that
@@ -43,6 +44,7 @@ LARGEST_MB = 20
 KEPT = ("sources checkpoint", "pretrain", "snapshot", "finetune", "calibrate", "rerank", "answer")
 NAMED = ("job", "model", "seed", "repository", "revision", "origin", "labels", "diverged")  # kept facts of those jobs
 LEFT_OUT = ("intervals", "outputs")  # of a seed's result: they follow from the values per query
+OF_AN_ADAPTATION = ("verdict.json", "card.md", "card.html")
 OF_A_MEAN = ("benchmark", "model", "setting", "averaged")
 
 
@@ -107,8 +109,9 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
         context = read_object(results / CONTEXT, "context of tables")
         tables: dict[str, Any] = {table: {} for table in context.get("table_seeds", {})}
         _write_json(folder / CONTEXT, {**context, "table_seeds": tables})
-    if (results / LOOKS_FILE).is_file():
-        shutil.copyfile(results / LOOKS_FILE, folder / LOOKS_FILE)
+    for name in (LOOKS_FILE, *OF_AN_ADAPTATION):
+        if (results / name).is_file():
+            shutil.copyfile(results / name, folder / name)
     return sum(1 for _ in result_files(folder, each_seed=True))
 
 
