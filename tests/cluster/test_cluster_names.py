@@ -7,7 +7,7 @@ from stele.catalogue.schema.costs import on_gpus
 from stele.cluster import resources, settings
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 from tests.workflow.conftest import snakemake
 
 TARGET = "work/paper/encoders/msm/pt0/record.json"
@@ -73,7 +73,7 @@ def test_a_file_that_the_variable_names_must_be_there(monkeypatch, tmp_path):
 
 
 def plan(scale):
-    return make_plan(parse_config({"scale": scale}))
+    return Plan(parse_config({"scale": scale}))
 
 
 def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_scale(given):

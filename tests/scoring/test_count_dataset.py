@@ -18,7 +18,7 @@ from stele.command import cli
 from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.papers.table import load_spec, references
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 from stele.registry import names_held
 from stele.scoring import count_dataset
 from stele.scoring.count_dataset import as_metrics
@@ -202,7 +202,7 @@ def test_clef_is_counted_by_the_language_of_its_documents(tmp_path):
 # --- the plan ---
 @pytest.fixture
 def plan():
-    return lambda **values: make_plan(parse_config(values))
+    return lambda **values: Plan(parse_config(values))
 
 
 def test_every_number_of_kept_s_first_table_can_be_built(plan, root):

@@ -11,7 +11,7 @@ from stele.artifacts.results import RunKey
 from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.files.digests import sha256
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 from stele.scoring import count_lengths
 from tests.jobs import job
 from tests.sealed import write_sealed
@@ -91,7 +91,7 @@ def test_what_has_no_documents_is_an_error(lengths, tmp_path):
 
 
 def test_table_3_and_figure_1_are_planned_of_the_languages_in_scale(tmp_path):
-    of = make_plan(parse_config({"papers": ["clir_lm"]}))
+    of = Plan(parse_config({"papers": ["clir_lm"]}))
     codes = sorted({code for pair in of.data.languages("clef") for code in pair.split("-")})
     records = [f"results/statistics/clef/count/lengths_{code}.json" for code in codes]
     kind = of.rows.kind(ROW)
@@ -109,6 +109,6 @@ def test_table_3_and_figure_1_are_planned_of_the_languages_in_scale(tmp_path):
 
 
 def test_without_clef_or_its_languages_nothing_is_counted():
-    state, reason = make_plan(parse_config({"scale": "paper"})).rows.problem(ROW)
+    state, reason = Plan(parse_config({"scale": "paper"})).rows.problem(ROW)
     assert state == "unavailable" and "user_data: {clef" in reason
-    assert make_plan(parse_config({"languages": ["en", "sw"]})).rows.problem(ROW)[0] == "not in scale"
+    assert Plan(parse_config({"languages": ["en", "sw"]})).rows.problem(ROW)[0] == "not in scale"
