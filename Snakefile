@@ -10,11 +10,11 @@ min_version("9.27")
 project = Path(str(workflow.current_basedir))  # also as a module of another
 sys.path.insert(0, str(project / "src"))
 os.environ.update(STELE_PROJECT=os.path.relpath(project))
+import_module("gc").set_threshold(100_000)  # all of a plan stays, no garbage
 
 from stele.artifacts.results import RunKey
 from stele.evaluation.metrics import metric_modules, ranx_lines
-from stele.plan.params import as_json, assignments, flags, option
-from stele.plan.paths import finetuning_seed
+from stele.plan.paths import as_json, assignments, finetuning_seed, flags, option
 from stele.plan.protocols import benchmark_code
 from stele.plan.retrieval import projected, row_of
 from stele.snakemake_support import hooks

@@ -7,7 +7,7 @@ from pathlib import Path
 from setuptools import setup
 
 sys.path.insert(0, "src")
-from stele.files.project import FILES
+from stele.files.paths import FILES
 
 files = defaultdict(list)
 for part in map(Path, FILES):

@@ -9,7 +9,7 @@ from typing import Any
 from sphinx.errors import ExtensionError
 
 from stele.catalogue import recipes
-from stele.command import reference
+from stele.command.cli import reference_page
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,7 +25,7 @@ def write_reference(app) -> None:
     schema = json.loads((ROOT / "config.schema.json").read_text(encoding="utf-8"))
     config = ["# config.yaml", "", "The file itself has every key with its default.", ""]
     config += key_table(schema["properties"])
-    pages = {"commands": reference.page(), "config": "\n".join(config), "recipes": "\n".join(recipes_page())}
+    pages = {"commands": reference_page(), "config": "\n".join(config), "recipes": "\n".join(recipes_page())}
     for name, text in pages.items():
         Path(app.srcdir, f"reference/{name}.md").write_text(text + "\n", encoding="utf-8")
 

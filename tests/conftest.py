@@ -49,7 +49,7 @@ def jobs():
     """jobs(key=value...) -> the plan of such a config.yaml; what it adds to the catalogue is gone afterwards."""
     from stele import catalogue
     from stele.config.model import parse_config
-    from stele.plan.plan import make_plan
+    from stele.plan.plan import Plan
 
-    yield lambda **values: make_plan(parse_config(values))
+    yield lambda **values: Plan(parse_config(values))
     catalogue.add({})

@@ -15,7 +15,7 @@ from stele.command import cli
 from stele.config.model import parse_config
 from stele.config.user_sets import merged
 from stele.errors import SteleError
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 from stele.recipes.flops import Shape
 from tests.conftest import ROOT
 from tests.sealed import write_sealed
@@ -74,7 +74,7 @@ def written():
 def test_the_control_and_other_methods_take_as_many_operations_as_the_first(project):
     assert call("--methods", "msm", "crop", "ict", "ccp", "--steps", "40", "--seeds", "3") == 0
     values = written()
-    plan = make_plan(parse_config({**read_yaml("config.yaml"), **values}))
+    plan = Plan(parse_config({**read_yaml("config.yaml"), **values}))
     first, *others = [f"encoder-{name}" for name in ("msm", "crop", "ict", "ccp", "mlm")]
     assert plan.pretraining.recipe(first).steps == 40 and plan.pretraining.recipe(first).warmup_steps == 4
     for model in others:
@@ -98,7 +98,7 @@ def test_a_call_in_other_words_for_the_same_adaptation_changes_nothing(project, 
 
 def test_held_out_documents_are_mined_by_no_method(project):
     assert call("--steps", "40") == 0
-    plan = make_plan(parse_config({**read_yaml("config.yaml"), **written()}))
+    plan = Plan(parse_config({**read_yaml("config.yaml"), **written()}))
     read = {path for store in ("msm", "mlm") for code in ("de", "fr") for path in plan.mining.documents(store, code)}
     assert read and all("/training/" in path for path in read)
     assert all("/held_out/" in path for path in plan.adaptation.held_out().values())
@@ -113,7 +113,7 @@ def test_a_set_of_one_s_own_is_a_benchmark_by_its_folder_and_stays(project, tmp_
     catalogue.add({})  # as a new process begins
     assert call("--steps", "40") == 0
     values = written()
-    plan = make_plan(parse_config(merged(read_yaml("config.yaml"), values)))
+    plan = Plan(parse_config(merged(read_yaml("config.yaml"), values)))
     assert values["adapt"]["benchmarks"] == ["tatoeba", "my_set"]
     assert json.loads(plan.adaptation.settings())["benchmarks"]["my_set"] == {"setting": "direct", "metric": "ndcg@10"}
 
@@ -204,7 +204,7 @@ def test_an_encoder_of_the_catalogue_is_trained_as_its_models_entry_says():
     keys = evaluated_keys("mcontriever", ["msm"], RULES)
     models = trained_models("mcontriever", ["msm"], ["de"], sizes_of(BASE, RULES), 20, 0)
     config = {"scale": "paper", "models": models, "adapt": {**keys, "benchmarks": ["tatoeba"]}}
-    assert '"pooling":"mean"' in make_plan(parse_config(config)).pretraining.encoding("mcontriever-msm")
+    assert '"pooling":"mean"' in Plan(parse_config(config)).pretraining.encoding("mcontriever-msm")
 
 
 def test_models_of_an_adaptation_are_trained_from_its_base():

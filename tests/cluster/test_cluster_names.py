@@ -5,9 +5,10 @@ import yaml
 
 from stele.catalogue.schema.costs import on_gpus
 from stele.cluster import resources, settings
+from stele.cluster.work import FORMULAS, Work
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 from tests.workflow.conftest import snakemake
 
 TARGET = "work/paper/encoders/msm/pt0/record.json"
@@ -73,7 +74,7 @@ def test_a_file_that_the_variable_names_must_be_there(monkeypatch, tmp_path):
 
 
 def plan(scale):
-    return make_plan(parse_config({"scale": scale}))
+    return Plan(parse_config({"scale": scale}))
 
 
 def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_scale(given):
@@ -101,6 +102,13 @@ def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_
     msm = {"model": "msm", "pt": "0"}  # longer than the cluster allows
     assert [paper["runtime"](msm, attempt) for attempt in (1, 2)] == [24 * 60, 24 * 60]
     assert [generated["mem_mb"](None, attempt) for attempt in (1, 2)] == [4_000, 6_000]
+
+
+def test_a_job_is_estimated_once_for_all_that_it_requests(monkeypatch):
+    estimated, job = [], {"model": "msm", "pt": "0"}
+    monkeypatch.setitem(FORMULAS, "pretrain", lambda plan, wildcards: estimated.append(wildcards.model) or Work())
+    requested = resources.job_resources("pretrain", plan("paper"))
+    assert requested["runtime"](job, 1) and requested["disk_mb"](job) and estimated == ["msm"]
 
 
 def test_several_nodes_are_asked_for_in_the_plugin_s_other_form(given):

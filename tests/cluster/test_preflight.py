@@ -12,7 +12,7 @@ from stele.cluster.sinfo import gpus, granted_minutes, minutes, nodes, problems,
 from stele.cluster.work import Work
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 from tests.workflow.conftest import copy_project, snakemake
 
 SINFO = """\
@@ -148,7 +148,7 @@ def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10e9}))
     monkeypatch.setattr(preflight, "_left_of_quotas", dict)
     monkeypatch.setattr(preflight, "unanswered", lambda urls: dict.fromkeys(urls, "ConnectTimeout"))
-    plan = make_plan(parse_config({"scale": "paper", "papers": ["msm"], "user_data": {"nq_dpr": "/no/such"}}))
+    plan = Plan(parse_config({"scale": "paper", "papers": ["msm"], "user_data": {"nq_dpr": "/no/such"}}))
     jobs = [
         job("dataset", stage="sources", wildcards={"dataset": "cc100", "part": "sw"}, log="d.log", local=True),
         job(resources={"slurm_partition": "gpus"}, after=("d.log",), work=Work(kept=40e9)),
@@ -181,7 +181,7 @@ def test_partitions_are_asked_about_for_jobs_on_nodes_alone(monkeypatch):
         raise AssertionError("nobody runs there")
 
     monkeypatch.setattr(sinfo.squeue, "query", ask)
-    plan = make_plan(parse_config({"scale": "miniature", "papers": ["msm"]}))
+    plan = Plan(parse_config({"scale": "miniature", "papers": ["msm"]}))
     preflight.check(plan, [job("table", stage="tables", wildcards={"paper": "msm", "number": "01"}, local=True)], True)
     assert sinfo.size({"mem_mb": "<TBD>"}, "mem_mb") == 0, "what is not known before is no problem"
 
@@ -199,7 +199,7 @@ def test_a_run_that_is_refused_leaves_nothing_and_says_why_once(root, tmp_path):
 
 
 def test_rows_that_wait_for_the_user_are_named_whatever_tables_they_are_of():
-    plan = make_plan(parse_config({"scale": "paper"}))
+    plan = Plan(parse_config({"scale": "paper"}))
     tables = [job("table", wildcards={"paper": "today", "number": number}) for number in ("05", "07")]
     assert preflight.unavailable(plan, tables[:1]) == []
     (lines,) = ["\n".join(preflight.unavailable(plan, tables))]

@@ -11,7 +11,7 @@ from stele.cluster import preflight
 from stele.cluster.requests import JobRequest
 from stele.cluster.work import Work
 from stele.config.model import parse_config
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 
 GB = 10**9
 
@@ -105,9 +105,7 @@ def server():
 @pytest.fixture
 def lacking():
     """lacking(jobs, key=value...) -> what reach.lacks says at the papers' sizes."""
-    return lambda jobs, **values: preflight.network_problems(
-        make_plan(parse_config({"scale": "paper", **values})), jobs
-    )
+    return lambda jobs, **values: preflight.network_problems(Plan(parse_config({"scale": "paper", **values})), jobs)
 
 
 CC100 = [job("dataset", dataset="cc100", part=part) for part in ("sw", "th")]

@@ -121,12 +121,6 @@ def test_a_seed_is_one_that_all_generators_take():
         arguments.seed("1" * 12)
 
 
-def test_a_seed_of_twenty_digits_is_wrong_usage(capsys):
-    line = ["scoring", "compare", "--system", "a", "a.csv", "--system", "b", "b.csv", "--seed", "12345678901234567890"]
-    assert cli.main(line) == cli.WRONG_USAGE
-    assert "error: --seed: " in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("flag", "name"), [("--queries", "x.txt"), ("--csv", "x.tsv"), ("--output", "x"), ("--csv", "d.csv")]
 )

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from stele.command import cli, reference
+from stele.command import cli
 from tests.conftest import ROOT
 
 NO_VERBS = {"CC-100", "Wikipedia", "Wikidata's", "Text", "What", "How", "A", "An", "The", "One", "All"}
@@ -99,7 +99,7 @@ def test_another_pipe_that_breaks_is_an_error_like_any_other(monkeypatch):
 
 
 def test_the_page_of_commands_has_each_with_its_flags():
-    page = reference.page()
+    page = cli.reference_page()
     for stage in cli.GROUPS:
         for command in cli.commands(stage):
             assert f"stele {stage}" + ("" if command == stage else f" {command}") in page

@@ -85,13 +85,6 @@ def test_a_wrong_number_or_option_is_wrong_usage(argv, capsys):
     assert argv[0] in capsys.readouterr().err
 
 
-def test_what_follows_the_stage_is_the_command_s():
-    resources, rest = launch.options(["--nodes", "2", "--gpus", "4", "retrieval", "retrieve", "--threads", "8"])
-    assert (resources.processes, resources.cpus, rest) == (8, 1, ["retrieval", "retrieve", "--threads", "8"])
-    assert launch.options(["scoring", "score"]) == (launch.Resources(), ["scoring", "score"])
-    assert launch.Resources(nodes=2).processes == 2 and launch.Resources(gpus=1).processes == 1
-
-
 def test_the_local_worker_is_for_one_process(monkeypatch, capsys):
     handed = []
     monkeypatch.setenv("STELE_WORKER", "/nowhere")

@@ -35,7 +35,7 @@ def test_an_unknown_scale_is_named_with_the_nearest():
         scale.load_scale("minature")
 
 
-@pytest.mark.parametrize("name", ["...yaml", "..yaml.yml", ".git.yaml", "-rf.yaml"])
+@pytest.mark.parametrize("name", ["...yaml", "..yaml.yml", ".git.yaml", "-rf.yaml", "paper.yaml", "miniature.yml"])
 def test_a_scale_s_file_has_a_name_that_its_folders_can_have(jobs, tmp_path, name):
     """`...yaml` without its suffix is `..`: work/.. would be the project."""
     (tmp_path / name).write_text(yaml.safe_dump(MINE))
@@ -132,20 +132,6 @@ def test_no_variant_of_a_recipe_keeps_the_papers_sizes_where_its_siblings_are_cu
     cut = getattr(scale.load_scale(name), kind).keys()
     for family, recipes in families.items():
         assert not recipes & cut or recipes <= cut, (family, recipes - cut)
-
-
-@pytest.mark.parametrize("name", ["paper.yaml", "miniature.yml"])
-def test_a_file_called_like_a_scale_that_there_is_is_refused(jobs, tmp_path, name):
-    (tmp_path / name).write_text(yaml.safe_dump(MINE))
-    with pytest.raises(SteleError, match="another name"):
-        jobs(scale=str(tmp_path / name))
-
-
-def test_two_scale_files_of_one_name_do_not_share_folders(tmp_path):
-    scale.check_stamp(tmp_path / "work/own", "a/own.yaml", "give the file another name")
-    scale.check_stamp(tmp_path / "work/own", "a/own.yaml", "give the file another name")
-    with pytest.raises(SteleError, match=r"'a/own\.yaml'.*'b/own\.yaml'.*another name or remove"):
-        scale.check_stamp(tmp_path / "work/own", "b/own.yaml", "give the file another name")
 
 
 def test_which_scale_and_why(tmp_path):

@@ -27,8 +27,8 @@ from stele.config.scale import load_scale
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.files.digests import facts_digest, folder_facts
-from stele.plan.params import assignments
-from stele.plan.plan import make_plan
+from stele.plan.paths import assignments
+from stele.plan.plan import Plan
 from stele.recipes.world import Pools
 from stele.scoring.system_files.systems import given_outputs, read_case
 from stele_world.content.generate import generate
@@ -79,7 +79,7 @@ needs_rows = pytest.mark.skipif(not BUILT, reason="`make controls` builds these 
 
 @pytest.fixture(scope="module")
 def plan():
-    return make_plan(parse_config({"scale": "miniature"}))
+    return Plan(parse_config({"scale": "miniature"}))
 
 
 def data_of(plan, name):

@@ -1,6 +1,5 @@
 """What a run will cost: the arithmetic against the one that trains, against counts by hand, and what it covers."""
 
-import dataclasses
 import doctest
 import itertools
 import json
@@ -8,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from copy import copy
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -246,7 +246,8 @@ def test_a_benchmark_of_one_s_own_has_no_estimate_and_a_day(jobs):
     assert resources.runtime_minutes("retrieve", plan, 2)(w) == 24 * 60
     assert resources.disk_mb("retrieve", plan)(w) == 1000
     own = SimpleNamespace(train_and_dev=lambda name: ("my_examples", "nq"), recipe=plan.finetuning.recipe)
-    of_own = dataclasses.replace(plan, finetuning=own)
+    of_own = copy(plan)
+    of_own.finetuning = own
     assert estimate(of_own, "finetune", {"model": "msm", "recipe": "nq"}) is None
 
 

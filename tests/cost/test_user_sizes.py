@@ -7,10 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from stele.cluster import preflight, resources
-from stele.cluster.basis import from_catalogue, is_users_text
 from stele.cluster.cost_page import of_this_plan
 from stele.cluster.requests import JobRequest, estimate
-from stele.cluster.work import Work
+from stele.cluster.work import Work, from_catalogue, is_users_text
 from stele.config.user_sets import user_sets
 from stele.recipes.flops import Shape, encode
 

@@ -28,7 +28,7 @@ from stele.evaluate.evaluate import (
     write,
 )
 from stele.files.paths import inside
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 from tests.conftest import ROOT
 from tests.waiting import PATIENCE, wait_for
 
@@ -233,8 +233,8 @@ def test_what_cannot_run_is_refused_in_a_sentence_and_nothing_is_written(
 def test_without_a_network_a_known_checkpoint_is_refused_before_anything_is_built(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SteleError, match=r"me5_small config.json: could not be fetched.*\n.*offline: true"):
-        check_checkpoint(make_plan(parse_config({"scale": "paper", "offline": True})), "me5_small")
-    check_checkpoint(make_plan(parse_config({"scale": "paper"})), "me5_small")
+        check_checkpoint(Plan(parse_config({"scale": "paper", "offline": True})), "me5_small")
+    check_checkpoint(Plan(parse_config({"scale": "paper"})), "me5_small")
 
 
 def test_snakemake_is_started_on_what_was_written(tmp_path, monkeypatch, capsys):

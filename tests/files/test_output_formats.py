@@ -1,14 +1,12 @@
 """CSV that no spreadsheet runs: what begins a formula is quoted, numbers stay, every text comes back."""
 
 import csv
-import doctest
 import io
 import random
 import re
 
 import pytest
 
-from stele.files import formats
 from stele.files.formats import csv_cell, csv_text, neutralised, plain_label, write_csv
 
 TEXTS = [
@@ -83,8 +81,3 @@ def test_hidden_characters_are_refused_in_labels_and_replaced_in_outputs(char):
 )
 def test_labels_keep_the_characters_that_scripts_need(text):
     assert neutralised(text) == plain_label(text) == text
-
-
-def test_the_examples_in_the_docstrings_hold():
-    outcome = doctest.testmod(formats)
-    assert outcome.attempted and not outcome.failed

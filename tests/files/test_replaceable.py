@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-from stele.command import cli
-from stele.command.stages import ALONE
+from stele.command import ALONE, cli
 from stele.errors import SteleError
 from stele.files.atomic import MARK, atomic_directory, check_replaceable, claim, drop_claimed, entries
 

@@ -5,7 +5,7 @@ import pytest
 from stele import catalogue
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 from stele.recipes.finetuning import parse_finetuning
 
 # The papers' values once more, so that a slip in recipes.yaml shows. DPR's: MSM, A.1; CCP, section 4.3; the scripts of
@@ -91,7 +91,7 @@ MINERS = {"marco_kept": "marco_kept_random", "mrtydi_kept": "marco_kept"}
 
 
 def jobs(scale="paper"):
-    return make_plan(parse_config({"scale": scale}))
+    return Plan(parse_config({"scale": scale}))
 
 
 def test_every_recipe_of_the_catalogue_is_here():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stele.command import cli
-from stele.files.project import FILES
+from stele.files.paths import FILES
 from tests.conftest import ROOT
 
 RESULT = "results/tables/msm/table_16.md"

@@ -8,7 +8,6 @@ from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
-from stele.papers.table import load_spec, references
 
 TODAY = {key: model for key, model in catalogue.entries(Model).items() if model.is_complete}
 
@@ -60,26 +59,6 @@ def test_a_pair_of_title_and_text_is_for_encoders_that_are_fine_tuned_on_it(jobs
     assert plan.retrieval.encoding("belebele", "mdpr_marco").passage_format == "text"
     for model in ("xlmr", "labse", "mcontriever", "msm", "kept"):
         assert plan.retrieval.encoding(benchmark, model).passage_format == "title_text_pair"
-
-
-def test_no_row_of_the_five_papers_reads_such_a_pair_with_an_encoder_that_joins_them_itself(root):
-    """So that what today's encoders read changes none of their numbers: such encoders are fine-tuned there."""
-    itself = {
-        key for key, model in catalogue.entries(Model).items() if model.is_complete or key in ("labse", "distilmbert")
-    }
-    pairs = {
-        key
-        for key, entry in catalogue.entries(Benchmark).items()
-        if entry.encoding and entry.encoding.passage_format == "title_text_pair"
-    }
-    assert pairs == {"mrtydi", "xor_retrieve", "nq"}
-    paths = [path for path in sorted(root.glob("paper_tables/*/table_*.yaml")) if path.parent.name != "today"]
-    rows = {one for path in paths for one in references(load_spec(path), "all")}
-    assert {(one.benchmark, one.model, one.setting) for one in rows if one.model == "labse"} >= {
-        ("mrtydi", "labse", "zero_shot_marco"),
-        ("tatoeba", "labse", "direct"),
-    }
-    assert not [one for one in rows if one.model in itself and one.benchmark in pairs and one.setting == "direct"]
 
 
 @pytest.mark.parametrize(("model", "length"), [("gte_mbase", 8192), ("mcontriever_marco", 512), ("mdpr_marco", 512)])

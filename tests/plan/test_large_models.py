@@ -2,9 +2,6 @@
 
 import pytest
 
-from stele import catalogue
-from stele.catalogue.schema.models import Model
-
 BENCHMARKS = ["tatoeba", "tatoeba_pairs"]
 TRAINED = {"mine": {"base": "xlmr_large", "recipe": "msm"}, "again": {"base": "mine", "recipe": "crop"}}
 LARGE = ["xlmr_large", "infoxlm_large", "ccp", "msm_large", *TRAINED]
@@ -33,16 +30,6 @@ def test_a_stand_in_and_all_trained_from_it_are_read_at_the_same_share_of_their_
 def test_a_checkpoint_of_the_user_s_has_its_own_layers(jobs, tmp_path):
     plan = jobs(scale="miniature", models={"xlmr_large": {"checkpoint": str(tmp_path)}, **TRAINED})
     assert {plan.retrieval.encoding("tatoeba", model).layer for model in ("xlmr_large", *TRAINED)} == {14}
-
-
-def test_the_protocol_of_large_models_is_there():
-    """A key that is misspelt would leave large models as the others are, without a word."""
-    large = {name: entry["large"] for name, entry in catalogue.load("benchmarks").items() if "large" in entry}
-    assert large.keys() == {*BENCHMARKS} and large["tatoeba"] == large["tatoeba_pairs"]
-    assert large["tatoeba"] == {"layer": 14, "of": 24, "pooling": "mean"}
-    deep = {key for key, sizes in catalogue.load("checkpoint_sizes").items() if sizes["layers"] == 24}
-    today = {key for key, model in catalogue.entries(Model).items() if model.is_complete}
-    assert deep - today == {"xlmr_large", "infoxlm_large", "ccp"}
 
 
 def test_an_encoder_of_today_is_read_as_it_was_trained_however_deep_it_is(jobs):

@@ -7,14 +7,14 @@ import pytest
 from stele.artifacts.results import RunKey
 from stele.cluster.requests import estimate
 from stele.config.model import parse_config
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 
 ROW = RunKey("mlqa", "xlmr", "zero_shot")
 SEEDS = "pt0-ft0"
 
 
 def plan(scale="miniature", **more):
-    return make_plan(parse_config({"scale": scale, **more}))
+    return Plan(parse_config({"scale": scale, **more}))
 
 
 def test_a_row_is_one_job_that_reads_the_questions_and_what_it_learns_from():

@@ -146,17 +146,3 @@ def test_what_a_scale_forces_reaches_the_command(jobs, miniature):
 def test_a_wrong_scale_is_named(values, said):
     with pytest.raises(SteleError, match=said):
         check_scale({"title": "mine", "generated": True, "languages": ["en", "sw"], **values}, "mine.yaml")
-
-
-def test_french_and_german_are_learnt_by_no_other_paper_s_models(jobs, miniature):
-    """Their budgets, and what was measured of them, are those of ten languages, CCP's of French besides."""
-    ten = ["en", "ar", "es", "fi", "ja", "ko", "ru", "sw", "te", "th"]
-    assert miniature.settings.sizes.languages == sorted([*ten, "de", "fr"], key=lambda code: (code != "en", code))
-    for model in ("msm", "crop", "ict", "mlm_equal_compute", "kept", "mcontriever_continued"):
-        assert set(miniature.pretraining.languages(model)) <= set(ten), model
-    assert set(miniature.pretraining.languages("ccp")) == {*ten, "fr"}
-    for benchmark in ("mewsli_x", "lareqa", "tatoeba", "tatoeba_pairs"):
-        assert "de" not in "-".join(codes := miniature.data.languages(benchmark)).split("-") and codes, benchmark
-    assert len(miniature.data.languages("clef")) == 12
-    own = {"base": "xlmr", "recipe": "msm", "override": {"languages": ["en", "fr"]}}
-    assert jobs(scale="miniature", models={"mine": own}).pretraining.languages("mine") == ["en", "fr"]

@@ -49,11 +49,6 @@ def test_rows_are_of_encoders_that_read_whole_windows(jobs, benchmark, setting, 
     assert (spec.pooling, spec.normalize, spec.towers, spec.passage_length) == ("cls", False, "separate", 512)
 
 
-def test_a_collection_that_one_must_order_is_named(jobs):
-    state, reason = jobs(scale="paper").rows.problem(RunKey("trec3_es", "mbert", "zero_shot_nq"))
-    assert state == "unavailable" and "LDC2000T51" in reason
-
-
 def test_what_is_reckoned_is_encoding_windows_not_documents(jobs):
     plan = jobs(scale="paper", user_data={"trec3_es": "."})
     w = SimpleNamespace(benchmark="trec3_es", model="mbert", setting="zero_shot_nq", seeds=SEEDS)

@@ -7,7 +7,7 @@ import pytest
 from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.errors import SteleError
-from stele.plan.params import option
+from stele.plan.paths import option
 
 SEEDS = "pt0-ft2"
 
@@ -111,8 +111,3 @@ def test_alignment_and_uniformity_read_gold_passages_and_no_collection(jobs):
     assert plan.protocols.protocol("xor_retrieve", "zero_shot_nq") == plan.data.benchmark("xor_retrieve")
     with pytest.raises(SteleError, match=r"unknown setting of vectors 'zero_shot_nq'\. Valid: align_uniform"):
         plan.retrieval.pair_inputs(other)
-
-
-def test_without_the_gold_passages_the_row_says_how_to_get_them(jobs):
-    state, reason = jobs(scale="paper").rows.problem(RunKey("xor_retrieve", "mbert", "align_uniform"))
-    assert state == "unavailable" and "user_data: {xor_dpr_train" in reason

@@ -60,12 +60,6 @@ def test_term_matching_is_expanded_where_that_was_better_on_the_test_topics():
     assert all(term[name] == ({"bm25_rm3"} if name in expanded else {"bm25"}) for name in term if term[name])
 
 
-def test_a_setting_that_is_not_there_is_refused(jobs):
-    own = [entry for entries in catalogue.load("settings")["settings"].values() for entry in entries.values()]
-    assert all(set(entry) <= {"kind", "term", "dense", "scores"} for entry in own if entry["kind"] == "fused")
-    assert jobs(scale="paper").rows.problem(FUSED._replace(setting="zero_shot_fused"))[0] == "not built"
-
-
 def test_folds_of_the_user_s_are_an_input(plan, tmp_path):
     made = plan(tmp_path, user_data={fused.FOLDS: str(tmp_path)})
     record = made.paths.dataset(fused.FOLDS, "all")

@@ -7,8 +7,7 @@ import pytest
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
-from stele.catalogue.schema.benchmarks import Benchmark, TrainingSet
-from stele.catalogue.schema.models import Model
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.cluster import search_costs, training_costs
 from stele.errors import SteleError
 
@@ -68,16 +67,6 @@ def test_a_language_is_called_as_its_model_calls_it(jobs):
     assert plan.transfer.generator("qgen", "bn").training_set.module == "jsonl"
     with pytest.raises(SteleError, match=r"generators\.qgen: unknown language 'de'"):
         plan.transfer.generator("qgen", "de")
-
-
-def test_the_recipe_names_what_there_is():
-    read = catalogue.load("recipes")["generators"]["qgen"]["by_language"]
-    collections = catalogue.load("recipes")["generated_queries"]["qgen"]["collections"]
-    assert set(read) == set(collections) == set(catalogue.entries(TrainingSet)["qgen"].languages)
-    for language, own in read.items():
-        assert own["model"] in catalogue.entries(Model)
-        assert language in catalogue.entries(TrainingSet)[own["training_set"]].languages
-        assert collections[language] in catalogue.entries(Benchmark)
 
 
 def test_downloads_are_of_the_row_s_language_alone(jobs):

@@ -9,7 +9,7 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.config.model import Sources
 from stele.errors import SteleError
-from stele.plan.params import assignments
+from stele.plan.paths import assignments
 from stele.plan.validation import check
 from tests.sealed import write_sealed
 
@@ -185,16 +185,6 @@ def test_every_mining_recipe_has_one_rule(jobs):
     assert found["knowledge_pairs"] == ["clhed", "clk", "ds_clk", "ilk", "uhs_ilk"]
     assert found["section_pairs"] == ["section_pairs"]
     assert sorted(chain.from_iterable(found.values())) == sorted(catalogue.load("recipes")["pairs"])
-
-
-def test_another_objective_s_code_is_no_param_of_kept(jobs):
-    from stele.snakemake_support.fingerprint import closure
-
-    plan = jobs(**PAPER)
-    reached = closure(["pretraining.pretrain", *plan.pretraining.modules("kept")])
-    assert "training.objectives.kept" in reached and "training.objectives.moco" not in reached
-    clk, ilk = (closure(["pairs.knowledge_pairs", f"pairs.methods.{method}"]) for method in ("clk", "ilk"))
-    assert "pairs.methods.clk" in clk and "pairs.methods.clk" not in ilk
 
 
 def test_the_pairs_that_are_counted_are_those_of_the_chosen_tables(jobs):

@@ -10,7 +10,7 @@ from stele.catalogue.schema.models import Model
 from stele.cluster.requests import estimate
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 
 ROW = RunKey("clef", "xlmr", "cv5")
 SEEDS = "pt0-ft0"
@@ -18,7 +18,7 @@ WORD_SCORERS = [key for key, model in catalogue.entries(Model).items() if model.
 
 
 def plan(scale="miniature", **more):
-    return make_plan(parse_config({"scale": scale, **more}))
+    return Plan(parse_config({"scale": scale, **more}))
 
 
 def test_each_pair_in_scale_is_a_job_and_the_row_joins_them():

@@ -7,7 +7,6 @@ import pytest
 from stele.artifacts.results import RunKey
 from stele.errors import SteleError
 from stele.papers.table import load_spec, references
-from stele.plan.params import as_json
 
 TABLE_2 = RunKey("statistics", "section_pairs", "count")
 SIX = ["de-en", "de-es", "de-fr", "en-es", "en-fr", "es-fr"]
@@ -31,21 +30,6 @@ def test_a_part_reads_its_languages_alone(jobs):
     assert read["documents"] == documents
     with pytest.raises(SteleError, match="pairs/section_pairs/en-de: want de-en"):
         plan.mining.section_inputs(part("en-de"))
-
-
-def test_the_words_vectors_change_no_other_recipe(jobs):
-    """What clk is given, and the datasets that it reads, are what they were."""
-    plan = jobs(scale="paper")
-    assert "vectors" not in as_json(plan.mining.text_recipe("clk"))
-    assert plan.mining.datasets("clk", ["en", "sw"]) == {
-        ("wikipedia", "en"),
-        ("wikipedia", "sw"),
-        ("wikidata_items", "all"),
-    }
-    assert plan.mining.datasets("section_pairs", ["en"]) - plan.mining.datasets("clk", ["en"]) == {
-        ("fasttext_aligned", "en")
-    }
-    assert plan.mining.datasets("chunks", ["en"]) == {("wikipedia", "en")}
 
 
 def test_table_2_counts_all_its_pairs_at_the_papers_size(jobs, root):
@@ -79,11 +63,6 @@ def test_generated_vectors_do_not_go_with_a_real_wikipedia(jobs, tmp_path):
     given = {"wikipedia": str(tmp_path), "wikidata_items": str(tmp_path)}
     state, reason = jobs(scale="miniature", user_data=given).rows.problem(TABLE_2)
     assert state == "unavailable" and "user_data: {fasttext_aligned: YOUR_FOLDER}" in reason
-
-
-def test_a_recipe_without_a_counter_is_not_built(jobs):
-    state, reason = jobs(scale="paper").rows.problem(RunKey("statistics", "clk", "count"))
-    assert (state, reason) == ("not built", "nothing counts clk yet")
 
 
 def test_costs_are_of_the_texts_and_the_vectors(jobs):

@@ -10,14 +10,14 @@ import pytest
 
 from stele import catalogue
 from stele.config.model import parse_config
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 
 TRAINED = sorted(key for key, model in catalogue.load("models").items() if "recipe" in model)
 OF_MSM = sorted(key for key in TRAINED if catalogue.load("models")[key]["recipe"] == "msm")
 
 
 def jobs(scale):
-    return make_plan(parse_config({"scale": scale}))
+    return Plan(parse_config({"scale": scale}))
 
 
 def recipe(model, scale="paper"):

@@ -14,7 +14,7 @@ from stele.artifacts.records import divergence, read_record
 from stele.command.cli import main
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 from stele.pretraining.inputs import load_base, parse_pairs
 from stele.training.objectives import Objective
 from stele.training.store import write_store
@@ -159,7 +159,7 @@ OF_KEPT = sorted(
 @pytest.mark.parametrize("model", OF_KEPT)
 def test_recipes_of_the_papers_scale_take_two_steps(tmp_path, base, pairs, model):
     """The catalogue's values as they are, but for what makes it large."""
-    plan = make_plan(parse_config({"scale": "paper"}))
+    plan = Plan(parse_config({"scale": "paper"}))
     values = plan.pretraining.recipe(model).given()
     small = {"pairs": 4, "length": 12, "warmup_steps": 1, "threads": 1, "languages": ["en", "sw"]}
     small |= {"groups": 2, "queue": 16} if values["objective"] == "moco" else {}

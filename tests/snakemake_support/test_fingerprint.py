@@ -43,7 +43,7 @@ def package(tmp_path, monkeypatch):
 
 
 def fresh(*args, **options):
-    names = ("code", "_path", "_read", "_loaded_before", "_data_digest")
+    names = ("code", "_files", "_read", "_loaded_before", "_data_digest")
     for function in (getattr(fingerprint, name) for name in names):
         function.cache_clear()
     return fingerprint.code(*args, **options)

@@ -1,6 +1,5 @@
 """What rules have by their names: in a Snakefile of three rules, as Snakemake then plans their jobs."""
 
-import doctest
 import os
 import re
 import subprocess
@@ -46,11 +45,6 @@ rule title_queries:
 
 complete_rules(workflow.rules, workflow, plan, Path(workflow.basedir))
 """
-
-
-def test_the_examples_in_the_docstrings_hold():
-    outcome = doctest.testmod(rule_directives)
-    assert outcome.attempted and not outcome.failed
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,7 @@ class Timer(threading.Timer):
 threading.Timer = Timer
 
 onstart:
-    if config["local"] != "untouched":
-        drop_rate_limit(workflow, local=config["local"])
+    drop_rate_limit(workflow, local=config["local"])
 
 onsuccess:
     with open("timers", "w") as handle:
@@ -64,13 +63,6 @@ def test_on_a_cluster_only_a_limit_that_the_user_gives_holds(tmp_path):
         made.unlink()
     _, _, seconds = build(tmp_path, False, "--max-jobs-per-timespan", "4/1s")
     assert seconds >= 5 - 0.5, "24 jobs at 4 a second: the last ones wait for five seconds"
-
-
-@pytest.mark.slow
-def test_the_locked_snakemake_still_starts_timers_of_its_own(tmp_path):
-    """Should this fail with a new Snakemake, RATE_LIMIT may go."""
-    timers, _, _ = build(tmp_path, "untouched")
-    assert timers >= JOBS / 4 - 1, "one for each pass over ready jobs, of which four run at a time"
 
 
 def test_signatures_are_asked_for_once_and_are_those_of_functions_and_methods():

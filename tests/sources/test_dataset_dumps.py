@@ -15,7 +15,7 @@ from stele.command import cli
 from stele.config.model import parse_config
 from stele.config.scale import load_scale, shards_of
 from stele.errors import SteleError
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 from stele.recipes.scale import Scale
 
 MAIN, ARCHIVE = "/dumps.wikimedia.org/swwiki/{date}/", "/archive.org/download/swwiki-{date}/"
@@ -110,7 +110,7 @@ def test_the_dump_itself_must_be_among_the_sums(site, fetch, capsys):
 
 # --- the date in the configuration ------------------------------------------------------------------------------------
 def plan(**values):
-    return make_plan(parse_config(values))
+    return Plan(parse_config(values))
 
 
 def test_the_date_changes_the_jobs_of_dumps_and_no_others():

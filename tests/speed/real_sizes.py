@@ -3,7 +3,7 @@
 from functools import cache
 
 from stele.config.model import parse_config
-from stele.plan.plan import Plan, make_plan
+from stele.plan.plan import Plan
 
 BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
 LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
@@ -28,7 +28,7 @@ REASON = f"set {ALL}=1 to run every recipe (minutes each, up to 12 GB of memory)
 
 @cache
 def jobs() -> Plan:
-    return make_plan(parse_config({"scale": "paper"}))
+    return Plan(parse_config({"scale": "paper"}))
 
 
 def config(checkpoint: str, dropout: float):

@@ -11,7 +11,7 @@ import pytest
 from stele.command import cli
 from stele.command.cli import commands
 from stele.config.model import parse_config
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 from stele.tables.values.lookup import STATES
 
 
@@ -51,7 +51,7 @@ def test_the_table_and_the_figure_of_the_adding_page_are_planned_checked_and_dra
     assert "| XLM-R " in Path("results/tables/msm/table_90.md").read_text(encoding="utf-8")
     assert cli.main(["tables", "figure", "--spec", "paper_tables/msm/figure_90.yaml", "--output", "figure.svg"]) == 0
     assert "MSM, figure 90" in Path("figure.svg").read_text(encoding="utf-8")
-    plan = make_plan(parse_config({"scale": "miniature", "papers": ["msm"]}))
+    plan = Plan(parse_config({"scale": "miniature", "papers": ["msm"]}))
     rows = {f"mrtydi/{model}/direct" for model in ("xlmr", "msm")}
     assert {row.path for row in plan.tables.rows_of("msm/90")} == rows
     assert "results/tables/msm/figure_90.svg" in plan.figures.files()

@@ -7,7 +7,7 @@ import pytest
 from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.plan.data import Data
-from stele.plan.plan import make_plan
+from stele.plan.plan import Plan
 from stele.plan.retrieval import projected
 from stele.plan.rows import Rows
 from stele.tables.values.context import Context
@@ -19,7 +19,7 @@ FIGURES = ["ccp/figure_01", "clir_lm/figure_01", "clir_lm/figure_04", "clir_lm/f
 
 def plan_of(**values):
     values = {"scale": "miniature", "papers": ["ccp", "clir_lm"], **values}
-    return make_plan(parse_config(values))
+    return Plan(parse_config(values))
 
 
 def test_a_figure_waits_for_what_can_be_built(tmp_path):

@@ -1,7 +1,5 @@
 """What rules.yaml says of rules and what the rule files say agree."""
 
-import doctest
-
 import pytest
 
 from stele import catalogue
@@ -10,7 +8,7 @@ from stele.catalogue.schema.costs import RuleFacts
 from stele.cluster.requests import FORMULAS
 from stele.errors import SteleError
 from tests.conftest import ROOT
-from tests.rule_files import command, rules
+from tests.rule_files import command, local_rules, rules
 
 RULES = rules(ROOT)
 FACTS = catalogue.entries(RuleFacts)
@@ -26,11 +24,6 @@ def entry(monkeypatch):
 
     yield put
     catalogue.entries.cache_clear()
-
-
-def test_the_examples_in_the_docstrings_hold():
-    outcome = doctest.testmod(rule_facts)
-    assert outcome.attempted and not outcome.failed
 
 
 @pytest.mark.parametrize("rule", FACTS)
@@ -72,3 +65,23 @@ def test_a_wrong_entry_is_named(entry, values, message):
     with pytest.raises(SteleError) as error:
         catalogue.entries(RuleFacts)
     assert message in str(error.value)
+
+
+def limits_memory(rule):
+    """Whether a rule's command can keep within the memory of its job."""
+    if (module := command(RULES[rule])) is None:
+        return False
+    folder = ROOT / "src" if module.startswith("stele_world.") else ROOT / "src/stele"
+    return "    memory_mb: " in (folder / f"{module.replace('.', '/')}.py").read_text()
+
+
+def test_a_command_that_can_keep_within_its_memory_is_told_how_much_that_is():
+    limited = set(filter(limits_memory, RULES))
+    assert limited >= {"knowledge_base", "knowledge_pairs"}
+    assert not [rule for rule in limited if "--memory-mb {resources.mem_mb}" not in RULES[rule]]
+
+
+def test_what_needs_the_network_runs_where_the_driver_is():
+    local = local_rules(ROOT)
+    assert local >= {"alias", "average", "count_parameters", "checkpoint", "dataset", "downloads", "context"}
+    assert not local & {"pretrain", "finetune", "retrieve", "mine", "standin"}

@@ -56,7 +56,7 @@ from stele.evaluate.evaluate import build, check_checkpoint, cost, encoding_of, 
 from stele.files.formats import duration
 from stele.files.paths import inside
 from stele.files.reading import read_json
-from stele.plan.plan import Plan, make_plan
+from stele.plan.plan import Plan
 
 SCALE = "laptop"
 MOST_THREADS = 8
@@ -174,7 +174,7 @@ def plan_of(values: dict[str, Any]) -> Plan:
     """The plan of a configuration beside config.yaml. Raises SteleError for what is wrong in it."""
     of_file = read_yaml("config.yaml")
     sources = Sources([("config.yaml", of_file), ("this command", values)])
-    return make_plan(parse_config(merged(of_file, values), sources))
+    return Plan(parse_config(merged(of_file, values), sources))
 
 
 def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options: Sequence[str]) -> float:

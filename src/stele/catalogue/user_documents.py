@@ -27,8 +27,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.digests import file_digests
 from stele.files.document_rows import document_rows
-from stele.files.reading import read_note
-from stele.files.unpacked import plain_name
+from stele.files.reading import plain_name, read_note
 from stele.progress import track
 
 log = logging.getLogger(__name__)

@@ -30,7 +30,7 @@ from stele.papers.claims import FILE, load_claims, papers_with_claims
 from stele.papers.paper import PAPER_TABLES
 from stele.papers.table_parts import CellSource
 from stele.plan.paths import seed_names
-from stele.plan.plan import Plan, make_plan
+from stele.plan.plan import Plan
 
 COLUMNS = ("paper", "key", "main", "row", "state", "missing", "reason")
 
@@ -94,7 +94,7 @@ def run(args: PlanClaims) -> None:
     if args.seeds:
         pretraining, finetuning = args.seeds
         changes["seeds"] = {"pretraining": list(range(pretraining)), "finetuning": list(range(finetuning))}
-    plan = make_plan(parse_config({**read_yaml(args.config), **changes}))
+    plan = Plan(parse_config({**read_yaml(args.config), **changes}))
     # what their rows need
     needs = needed(plan, {reference for claim in claims for reference in claim.references})
     if args.format == "csv":

@@ -27,7 +27,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import files_digest
 from stele.files.formats import duration
-from stele.files.project import FILES, project_folder
+from stele.files.paths import FILES, project_folder
 
 RESULT = "results/xor_retrieve/msm/zero_shot_nq.json"
 ENCODER = "work/tiny/encoders/msm/pt0"

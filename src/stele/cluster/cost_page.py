@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 from stele import catalogue
 from stele.catalogue.schema.costs import Costs, Device
-from stele.cluster.basis import named
 from stele.cluster.requests import JobRequest
 from stele.cluster.sinfo import size as number
 from stele.cluster.sizes import UNKNOWN, shape_of, windows
-from stele.cluster.work import Work, cpu_seconds, seconds
-from stele.command.stages import STAGES
+from stele.cluster.work import Work, cpu_seconds, named, seconds
+from stele.command import STAGES
 from stele.files.formats import duration, table
 from stele.plan.plan import Plan
 
@@ -83,9 +82,7 @@ def of_this_plan(jobs: Sequence[JobRequest], cores: int | None, gpus: bool) -> s
         took = [job.seconds or 0.0 for job in jobs]
     else:
         took = [work.waiting + cpu_seconds(work, job.threads) for job, work in zip(jobs, works, strict=True)]
-    place = {job.log: n for n, job in enumerate(jobs)}
-    after = [[place[log] for log in job.after if log in place] for job in jobs]
-    total = sum(took[n] for n in longest_chain(took, after))
+    total = sum(took[n] for n in longest_chain(took, _waits(jobs)))
     if cores is not None:
         threads = [min(job.threads, cores) for job in jobs]
         total = max(total, sum(seconds * number for seconds, number in zip(took, threads, strict=True)) / cores)
@@ -211,9 +208,7 @@ def _documents(plan: Plan, jobs: Sequence[JobRequest], on: str) -> list[str]:
 
 def _chain(jobs: Sequence[JobRequest], unit: Unit) -> str:
     """The longest chain, which no number of nodes shortens, without its negligible jobs."""
-    place = {job.log: n for n, job in enumerate(jobs)}
-    after = [[place[log] for log in job.after if log in place] for job in jobs]
-    longest = [(jobs[n], jobs[n].seconds or 0) for n in longest_chain([job.seconds or 0 for job in jobs], after)]
+    longest = [(jobs[n], jobs[n].seconds or 0) for n in longest_chain([job.seconds or 0 for job in jobs], _waits(jobs))]
     total = sum(took for _, took in longest)
     lines = [[job.name, str(job.devices or ""), unit.show(took)] for job, took in longest if took >= total / 100]
     title = f"The longest chain of jobs takes {unit.show(total) or 0} {unit.name}s, without the time in a queue:"
@@ -257,6 +252,12 @@ def _assumed(on: str, gpus: bool) -> str:
         f"{costs.start_minutes} minutes. Kept: all that is on the disk afterwards, downloads among it. "
         "Temporary: the most that lies there beside it while one job runs."
     )
+
+
+def _waits(jobs: Sequence[JobRequest]) -> list[list[int]]:
+    """The places of the jobs that each job waits for."""
+    place = {job.log: n for n, job in enumerate(jobs)}
+    return [[place[log] for log in job.after if log in place] for job in jobs]
 
 
 def longest_chain(seconds: Sequence[float], after: Sequence[Sequence[int]]) -> list[int]:

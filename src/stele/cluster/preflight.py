@@ -19,10 +19,9 @@ from urllib.parse import quote, urlsplit
 
 from stele.catalogue import datasets, hub
 from stele.cluster import settings, sinfo
-from stele.cluster.basis import named
 from stele.cluster.requests import JobRequest
 from stele.cluster.sinfo import Nodes
-from stele.cluster.work import Work
+from stele.cluster.work import Work, named
 from stele.errors import SteleError
 from stele.files.formats import duration
 from stele.plan.plan import Plan

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from stele.catalogue.schema.costs import rule_facts
 from stele.cluster import search_costs, settings, text_costs, training_costs  # noqa: F401 (register their formulas)
-from stele.cluster.basis import from_catalogue, is_users_text
 from stele.cluster.sinfo import Resources, size
 from stele.cluster.sizes import NUMBER, NoFigures, costs, saved_bytes, shape_of
-from stele.cluster.work import FORMULAS, Work, device, seconds
+from stele.cluster.work import FORMULAS, Work, device, from_catalogue, is_users_text, seconds
 from stele.plan.plan import Plan
+from stele.plan.settings import cached_method
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,11 @@ class JobRequest:
     @property
     def devices(self) -> int:
         """GPUs, over all nodes."""
-        return size(self.resources, "gpus") * (size(self.resources, "nodes") or 1)
+        return _devices(self.resources)
+
+
+def _devices(resources: Resources) -> int:
+    return size(resources, "gpus") * (size(resources, "nodes") or 1)
 
 
 def job_requests(plan: Plan, dag: Any) -> list[JobRequest]:
@@ -68,29 +72,28 @@ def job_requests(plan: Plan, dag: Any) -> list[JobRequest]:
 
 def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
     work, catalogued = None, []
+    rule, wildcards, resources = job.rule.name, dict(job.wildcards_dict), dict(job.resources)
     try:
-        work = estimate(plan, job.rule.name, dict(job.wildcards_dict))
-        catalogued = from_catalogue(plan, job.rule.name, dict(job.wildcards_dict))
+        work = estimate(plan, rule, wildcards)
+        catalogued = from_catalogue(plan, rule, wildcards)
     except Exception as error:  # an estimate that fails is no reason not to run
-        print(f"Stele: no estimate of {job.rule.name}: {type(error).__name__}: {error}", file=sys.stderr)
-    request = JobRequest(
+        print(f"Stele: no estimate of {rule}: {type(error).__name__}: {error}", file=sys.stderr)
+    return JobRequest(
         stage=Path(job.rule.snakefile).stem,
-        rule=job.rule.name,
-        wildcards=dict(job.wildcards_dict),
+        rule=rule,
+        wildcards=wildcards,
         log=str(job.log[0]),
         outputs=tuple(map(str, job.output)),
         threads=job.threads,
-        resources=dict(job.resources),
+        resources=resources,
         attempts=1 + job.restart_times,
         resumes="state" in job.rule.params.keys(),  # noqa: SIM118 (iterated, it gives values)
         local=job.is_local,
         after=tuple(str(other.log[0]) for other in dag.dependencies[job] if other.log),
         work=work,
+        seconds=None if work is None else seconds(work, on, _devices(resources), job.threads),
         catalogued=tuple(catalogued),
     )
-    if work is None:
-        return request
-    return replace(request, seconds=seconds(work, on, request.devices, job.threads))
 
 
 def estimate(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work | None:
@@ -98,6 +101,13 @@ def estimate(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work | None
 
     None where costs.yaml has no figures for its benchmark or training set.
     """
+    return _estimate(plan, rule, tuple(wildcards.items()))
+
+
+@cached_method
+def _estimate(plan: Plan, rule: str, named: tuple[tuple[str, str], ...]) -> Work | None:
+    """Worked out once a job, which requests time, memory and disk by it."""
+    wildcards = dict(named)
     try:
         if plan.settings.generated and not is_users_text(plan, rule, wildcards):
             return _generated(plan, rule, wildcards)

@@ -13,10 +13,9 @@ from typing import Any
 
 from stele.catalogue.schema.costs import Growing, RuleFacts, Size, rule_facts
 from stele.cluster import settings
-from stele.cluster.basis import is_users_text, text_bytes
 from stele.cluster.requests import estimate
 from stele.cluster.sinfo import Resources
-from stele.cluster.work import Work, device, seconds
+from stele.cluster.work import Work, device, is_users_text, seconds, text_bytes
 from stele.plan.plan import Plan
 
 # of a rule that trains or encodes, at a generated scale

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -17,9 +16,8 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model as CatalogueModel
-from stele.config.additions import additions, check_additions
-from stele.config.sources import Sources
-from stele.errors import SteleError, nearest, unknown
+from stele.config.sources import Sources, additions, check_additions, check_known
+from stele.errors import SteleError, nearest
 from stele.files.paths import results_problem
 from stele.files.strict import Seed, Strict, Values, validate
 from stele.papers.paper import PAPER_TABLES, PLAIN_PATH, check_papers, paper_folder, papers_in
@@ -189,23 +187,18 @@ def parse_config(values: Values, where: Sources | None = None) -> Config:
     known = catalogue.entries(Language)
     check_papers(config.papers, lambda n: where("papers", n))
     for n, language in enumerate(config.languages or ()):
-        _check_known("language", language, known, where("languages", n))
+        check_known("language", language, known, where("languages", n))
     released = {model.released.dataset for model in catalogue.entries(CatalogueModel).values() if model.released}
     for dataset in config.user_data:
-        _check_known("dataset", dataset, {*catalogue.entries(Dataset), *released}, where("user_data", dataset))
+        check_known("dataset", dataset, {*catalogue.entries(Dataset), *released}, where("user_data", dataset))
     for model, benchmarks in config.cards.items():
         for n, benchmark in enumerate(benchmarks):
-            _check_known("benchmark", benchmark, catalogue.entries(Benchmark), where("cards", model, n))
+            check_known("benchmark", benchmark, catalogue.entries(Benchmark), where("cards", model, n))
     for key, model in config.models.items():
         _check_model(key, model, config, where)
     if config.adapt:
         _check_adaptation(config.adapt, config, where)
     return config
-
-
-def _check_known(kind: str, name: str, valid: Sequence[str] | Mapping[str, Any] | set[str], place: str) -> None:
-    if name not in valid:
-        raise unknown(kind, name, valid, place)
 
 
 def _check_model(key: str, model: Model, config: Config, where: Sources) -> None:
@@ -220,9 +213,9 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
         hint = f" (did you mean to change the model {close!r}?)" if close else ""
         raise SteleError(f"{where('models', key)}: give `checkpoint`, or `base` and `recipe`{hint}")
     if model.recipe:
-        _check_known("recipe", model.recipe, recipes.names("pretraining"), where("models", key, "recipe"))
+        check_known("recipe", model.recipe, recipes.names("pretraining"), where("models", key, "recipe"))
     if model.base:
-        _check_known("model", model.base, {*known, *config.models}, where("models", key, "base"))
+        check_known("model", model.base, {*known, *config.models}, where("models", key, "base"))
         _check_ancestry(key, config, where("models", key, "base"))
         if model.base in known and not known[model.base].has_encoder:
             raise SteleError(
@@ -233,18 +226,18 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
     for n, table in enumerate(model.tables):
         paper, _, number = table.partition("/")
         name = f"{paper}/{int(number)}" if re.fullmatch("[0-9]{1,4}", number) else table
-        _check_known("table", name, {"all", *_tables(config)}, where("models", key, "tables", n))
+        check_known("table", name, {"all", *_tables(config)}, where("models", key, "tables", n))
 
 
 def _check_adaptation(adapt: Adaptation, config: Config, where: Sources) -> None:
     """Refuses unknown names, and methods that are no models of the configuration trained from the base."""
-    _check_known("model", adapt.base, {*catalogue.entries(CatalogueModel), *config.models}, where("adapt", "base"))
+    check_known("model", adapt.base, {*catalogue.entries(CatalogueModel), *config.models}, where("adapt", "base"))
     for n, name in enumerate(adapt.benchmarks):
-        _check_known("benchmark", name, catalogue.entries(Benchmark), where("adapt", "benchmarks", n))
+        check_known("benchmark", name, catalogue.entries(Benchmark), where("adapt", "benchmarks", n))
     trained = {key for key, model in config.models.items() if model.base == adapt.base and model.recipe}
     for n, name in enumerate(adapt.methods):
-        _check_known(f"model trained from {adapt.base}", name, trained, where("adapt", "methods", n))
-    _check_known(f"model trained from {adapt.base}", adapt.control, trained, where("adapt", "control"))
+        check_known(f"model trained from {adapt.base}", name, trained, where("adapt", "methods", n))
+    check_known(f"model trained from {adapt.base}", adapt.control, trained, where("adapt", "control"))
 
 
 def _check_ancestry(key: str, config: Config, place: str) -> None:

@@ -1,13 +1,24 @@
-"""The files that a configuration is merged from, so that an error names the one to mend."""
+"""The files that a configuration is merged from, so that an error names the one to mend, and what it adds to facts."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
 
+from stele import catalogue
 from stele.catalogue import read_yaml
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.datasets import Dataset
+from stele.catalogue.schema.languages import Language
+from stele.catalogue.user_documents import neutral_language
+from stele.errors import SteleError, unknown
 from stele.files.strict import Values
+
+if TYPE_CHECKING:
+    from stele.config.model import Config
+
+HELPERS = {"arguments", "load", "reader", "types"}  # modules of stele/benchmarks that read no benchmark
 
 
 class Sources:
@@ -46,3 +57,50 @@ def read_sources(workflow) -> Sources:
     of_workflow = [path for path in workflow.configfiles if path not in of_command_line]
     files = [(os.path.relpath(path), read_yaml(path)) for path in [*of_workflow, *of_command_line]]
     return Sources([*files, ("--config", workflow.config_settings.config)])
+
+
+# --- what config.yaml adds to the catalogue: languages, datasets, benchmarks and settings -----------------------------
+def additions(config: Config) -> dict[str, Values]:
+    """What a configuration adds to files of the catalogue; languages that nobody describes get neutral entries."""
+    languages = {code: entry.given() for code, entry in config.add_languages.items()}
+    described = {*catalogue.entries(Language), *languages}
+    for benchmark in config.add_benchmarks.values():
+        codes = {code for language in benchmark.languages for code in language.split("-")}
+        languages |= {code: neutral_language(code).given() for code in codes - described}
+    return {
+        "languages": languages,
+        "datasets": {name: entry.given() for name, entry in config.add_datasets.items()},
+        "benchmarks": {name: entry.given() for name, entry in config.add_benchmarks.items()},
+        "settings": dict(config.add_settings),
+    }
+
+
+def check_additions(config: Config, where: Sources) -> None:
+    """Refuses what the catalogue has already, and names that it does not have."""
+    for kind in (Language, Dataset, Benchmark):
+        key, known = f"add_{kind.FILE}", catalogue.entries(kind)
+        for name in getattr(config, key).keys() & known.keys():
+            what = known[name].name if kind is Language else known[name].title
+            raise SteleError(f"{where(key, name)}: the catalogue has it ({what}); leave it out")
+    paths = (catalogue.FOLDER.parent / "benchmarks").glob("[a-z]*.py")  # not imported
+    modules = sorted({path.stem for path in paths} - HELPERS)
+    datasets = {*catalogue.entries(Dataset), *config.add_datasets}
+    for name, benchmark in config.add_benchmarks.items():
+        for dataset in (*benchmark.data, *benchmark.judgments):
+            check_known("dataset", dataset, datasets, where("add_benchmarks", name, "data"))
+        check_known("module", benchmark.module or name, modules, where("add_benchmarks", name))
+        if name not in config.add_settings:
+            example = f"add_settings: {{{name}: {{direct: {{kind: dense}}}}}}"
+            raise SteleError(f"{where('add_benchmarks', name)}: it has no settings; say some, as {example}")
+    for name, settings in config.add_settings.items():
+        check_known(
+            "benchmark", name, {*catalogue.entries(Benchmark), *config.add_benchmarks}, where("add_settings", name)
+        )
+        for setting in settings.keys() & catalogue.load("settings")["settings"].get(name, {}).keys():
+            raise SteleError(f"{where('add_settings', name, setting)}: the catalogue has it; give it another name")
+
+
+def check_known(kind: str, name: str, valid: Collection[str], place: str) -> None:
+    """Raises SteleError, with the nearest valid name, for a name that is none."""
+    if name not in valid:
+        raise unknown(kind, name, valid, place)

@@ -34,7 +34,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.document_rows import document_rows
-from stele.files.unpacked import plain_name, unpacked_blocks
+from stele.files.reading import plain_name, unpacked_blocks
 from stele.text.scripts import letters_by_script, unicode_scripts
 
 log = logging.getLogger(__name__)

@@ -32,7 +32,7 @@ def encoder_of_model(
     from stele.catalogue import read_yaml
     from stele.catalogue.schema.models import hub_names
     from stele.config.model import parse_config
-    from stele.plan.plan import make_plan
+    from stele.plan.plan import Plan
 
     # the plan of this folder's configuration
     files = [Path("config.yaml")] if Path("config.yaml").is_file() else []
@@ -42,7 +42,7 @@ def encoder_of_model(
         config |= read_yaml(path) or {}
     if scale:
         config["scale"] = scale
-    plan = make_plan(parse_config(config))
+    plan = Plan(parse_config(config))
 
     # the model, by its key or its hub id, and its checkpoint
     models = plan.models.all

@@ -43,9 +43,9 @@ from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside
 from stele.files.reading import reading
-from stele.plan.cards import DEFAULT
-from stele.plan.params import as_json, flags
-from stele.plan.plan import Plan, make_plan
+from stele.plan.paths import as_json, flags
+from stele.plan.plan import Plan
+from stele.plan.scoring import DEFAULT
 
 log = logging.getLogger(__name__)
 
@@ -106,7 +106,7 @@ def run(args: Evaluate) -> None:
     values = merged(earlier_sets(path, earlier), values)
     values["cards"] = {name: [*earlier, *benchmarks]}
     # everything is checked before the configuration is written
-    plan = make_plan(parse_config(merged(read_yaml("config.yaml"), values)))
+    plan = Plan(parse_config(merged(read_yaml("config.yaml"), values)))
     targets, card = [plan.paths.result(row) for row in plan.cards.rows_of(name)], plan.paths.card(name)
     check_checkpoint(plan, name)
     write(path, values)

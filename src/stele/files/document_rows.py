@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.errors import SteleError
-from stele.files.reading import parse_json, reading
-from stele.files.unpacked import open_unpacked
+from stele.files.reading import open_unpacked, parse_json, reading
 
 LINE_BYTES = 32 << 20  # a longer line of JSON is left out
 BATCH = 256  # rows of a Parquet file that are held at a time

@@ -5,9 +5,11 @@ Whatever writes under such a name goes through `inside`; docs/security.md lists 
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 import unicodedata
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from stele.errors import SteleError
@@ -22,6 +24,9 @@ PROJECT = frozenset(
 STAMP = "scale.txt"  # stands in every folder of results
 PARTS = frozenset({"tables", "cards", "claims", "statistics", "parameters"})  # of one, beside those of benchmarks
 STUDY = "study.json"  # in one of kept results, which nothing is built into: under which claims it was begun
+# of the workflow
+FILES = ("Snakefile", "config.yaml", "config.schema.json", "envs", "paper_tables", "profiles", "workflow")
+CARRIED = "share/stele/Snakefile"  # as setup.py places it
 
 
 def read_stamp(folder: Path) -> str | None:
@@ -110,3 +115,26 @@ def _taken(path: Path, known: Callable[[Path], bool]) -> str | None:
     if path.exists() and not (path / STAMP).is_file() and not all(map(known, path.iterdir())):
         return f"it holds other files (and no {STAMP}, as a folder of results has); give a new or an empty one"
     return None
+
+
+# --- the workflow's files beside the package: in its clone, or as a wheel carries them --------------------------------
+def project_folder() -> Path:
+    """The folder of the Snakefile that this package belongs to.
+
+    Raises SteleError where the package lies alone.
+    """
+    for snakefile in _places():
+        if snakefile.is_file():
+            return snakefile.resolve().parent
+    folder = Path(__file__).parents[3]
+    raise SteleError(f"{folder} has no Snakefile, and the package carries none: install it with pip, or make a clone")
+
+
+def _places() -> Iterator[Path]:
+    """In a clone; where pip installed it; where `pip install --target` moved it."""
+    above = Path(__file__).parents
+    yield above[3] / "Snakefile"
+    with suppress(importlib.metadata.PackageNotFoundError):
+        files = importlib.metadata.files("stele") or ()
+        yield from (Path(file.locate()) for file in files if file.as_posix().endswith(CARRIED))
+    yield above[2] / CARRIED

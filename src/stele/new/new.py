@@ -13,7 +13,7 @@ from pathlib import Path
 
 from stele.command.arguments import Job, Positional
 from stele.errors import SteleError
-from stele.files.project import FILES, project_folder
+from stele.files.paths import FILES, project_folder
 
 SLURM = ("slurm", "profiles/slurm")  # so that `--profile slurm` is found
 

@@ -20,7 +20,7 @@ from pydantic import Field, PrivateAttr
 from stele.catalogue import read_yaml
 from stele.catalogue.schema.published import Entry
 from stele.errors import SteleError, unknown
-from stele.files.project import project_folder
+from stele.files.paths import project_folder
 from stele.files.reading import reading
 from stele.files.strict import Strict, validate
 

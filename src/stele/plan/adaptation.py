@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from stele.artifacts.results import RunKey
 from stele.config.model import Adaptation
 from stele.errors import SteleError
-from stele.plan.cards import Cards
 from stele.plan.mining import Mining
 from stele.plan.models import Models
-from stele.plan.params import as_json
-from stele.plan.paths import HELD_OUT, Inputs, Paths, pretraining_seed
+from stele.plan.paths import HELD_OUT, Inputs, Paths, as_json, pretraining_seed
 from stele.plan.pretraining import Pretraining
 from stele.plan.retrieval import Retrieval
 from stele.plan.rows import Rows
+from stele.plan.scoring import Cards
 
 STORE = "mlm"  # whose documents every method and the control read
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from stele.catalogue import recipes, user_documents
 from stele.catalogue.user_data import listing, part_files
-from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
+from stele.plan.settings import cached_method
 from stele.recipes.search import CalibrationRecipe
 
 
@@ -49,12 +49,9 @@ class Calibration:
             name = "CC-100" if corpus == "cc100" else f"user_data.{corpus}"
             return f"{name} has no text in {language}, by which it could be calibrated"
         folder = self.data.users_folder(corpus) if corpus == "cc100" else None
-        if folder and not self._users_files(folder, language):
+        if folder and not part_files(self._listing(folder), self.data.resolve(corpus, language, [language])):
             return f"user_data.{corpus}: {folder} has no text in {language}, by which it could be calibrated"
         return None
-
-    def _users_files(self, folder: str, language: str) -> list[str]:
-        return part_files(self._listing(folder), self.data.resolve(self.corpus, language, [language]))
 
     @cached_method
     def _listing(self, folder: str) -> list[str]:

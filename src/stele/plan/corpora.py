@@ -13,10 +13,9 @@ from stele.catalogue.schema.costs import Costs
 from stele.catalogue.user_data import listing, part_files
 from stele.config.scale import shards_of
 from stele.errors import SteleError
-from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.paths import Paths
-from stele.plan.settings import Settings
+from stele.plan.settings import Settings, cached_method
 
 KNOWLEDGE = ("wikipedia", "wikidata_items")  # the datasets that the knowledge base is made of
 PACKED = (".xz", ".bz2", ".gz", ".zst")

@@ -9,9 +9,8 @@ from stele import catalogue
 from stele.catalogue import datasets
 from stele.catalogue.schema.benchmarks import Benchmark, TrainingSet
 from stele.catalogue.schema.datasets import Part
-from stele.plan.cached_method import cached_method
 from stele.plan.paths import Paths
-from stele.plan.settings import Settings
+from stele.plan.settings import Settings, cached_method
 
 NAMED = 12  # languages of a benchmark that a message lists
 

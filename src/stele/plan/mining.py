@@ -10,10 +10,9 @@ from itertools import combinations
 from stele.catalogue import recipes, user_documents
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
-from stele.plan.cached_method import cached_method
 from stele.plan.corpora import Corpora
 from stele.plan.paths import TRAINING, Inputs, Paths
-from stele.plan.settings import Settings
+from stele.plan.settings import Settings, cached_method
 from stele.recipes.mining import OF_TOKENS, MiningRecipe
 
 

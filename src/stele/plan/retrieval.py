@@ -10,12 +10,10 @@ from stele.artifacts.results import RunKey
 from stele.catalogue.schema.costs import Checkpoint
 from stele.errors import SteleError, unknown
 from stele.plan.calibration import Calibration
-from stele.plan.models import Models
-from stele.plan.params import as_json, flags
-from stele.plan.paths import Inputs, Paths
+from stele.plan.models import Models, World
+from stele.plan.paths import Inputs, Paths, as_json, flags
 from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
-from stele.plan.world import World
 from stele.recipes.encoding import BENCHMARK, SomeEncoding
 
 ENCODED = {"vectors": "record.json", "numbers": "vectors.npy", "ids": "ids.npy"}  # inputs of a search

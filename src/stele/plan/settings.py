@@ -1,11 +1,12 @@
-"""What one run builds: its configuration, the scale, and the sizes of that scale."""
+"""What one run builds: its configuration, the scale, and the sizes of that scale, none of which change in a run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
+from typing import TypeVar
 
 from stele import catalogue
 from stele.catalogue import read_yaml, scale_names, user_documents
@@ -16,6 +17,22 @@ from stele.config.model import Config
 from stele.config.scale import load_scale, resolve_scale
 from stele.errors import SteleError, unknown
 from stele.recipes.scale import Scale
+
+Method = TypeVar("Method", bound=Callable)
+
+
+def cached_method(method: Method) -> Method:
+    """A method whose result for some arguments is kept with its object; what it returns must not be changed."""
+    name = f"_cached_{method.__name__}"
+
+    @wraps(method)
+    def call(self, *arguments):
+        results = self.__dict__.setdefault(name, {})
+        if arguments not in results:
+            results[arguments] = method(self, *arguments)
+        return results[arguments]
+
+    return call
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,15 +13,12 @@ from stele.catalogue.schema.models import Model
 from stele.catalogue.user_data import content_digest, listing, part_files
 from stele.errors import SteleError
 from stele.files.digests import digest
-from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
-from stele.plan.models import Models
-from stele.plan.params import as_json
-from stele.plan.paths import Inputs, Paths
+from stele.plan.models import Models, World
+from stele.plan.paths import Inputs, Paths, as_json
 from stele.plan.pretraining import Pretraining
-from stele.plan.settings import Settings
-from stele.plan.world import World
+from stele.plan.settings import Settings, cached_method
 
 USER_FILES = Path("state/user_files.json")  # what the user's files were when they were read, at any scale
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from stele.artifacts.results import RunKey
 from stele.errors import SteleError, unknown
 from stele.papers.paper import CLAIMS, CORRECTIONS, FILE, paper_folder
-from stele.plan.cached_method import cached_method
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
+from stele.plan.settings import cached_method
 from stele.plan.shown import added_models
 
 

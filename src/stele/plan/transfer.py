@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stele.catalogue import recipes
-from stele.plan.cached_method import cached_method
 from stele.plan.data import Data
-from stele.plan.params import as_json
-from stele.plan.paths import Inputs, Paths
+from stele.plan.paths import Inputs, Paths, as_json
+from stele.plan.settings import cached_method
 from stele.recipes.finetuning import GeneratedQueriesRecipe, GeneratorRecipe, TitleQueriesRecipe
 
 GENERATED = "generate_queries"  # the rule by which a generator writes them

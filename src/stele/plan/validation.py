@@ -7,7 +7,7 @@ from typing import Any
 
 from stele import catalogue
 from stele.catalogue import recipes
-from stele.config.sources import Sources
+from stele.config.sources import Sources, check_known
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 from stele.plan.plan import Plan
@@ -57,9 +57,7 @@ def _check_texts(plan: Plan, key: str, place: str) -> None:
     if reason := plan.pretraining.without_documents(key):
         raise SteleError(f"{place}: {reason}")
     for dataset, part in plan.pretraining.texts(key):
-        have = plan.data.parts(dataset)
-        if part not in have:
-            raise unknown(f"language of {dataset}", part, have, place)
+        check_known(f"language of {dataset}", part, plan.data.parts(dataset), place)
     wanted = plan.pretraining.values(key)["languages"]
     if reason := plan.pretraining.lacking(key, wanted):
         raise SteleError(f"{place}: {reason}; give more, or `tasks` without it")
@@ -74,8 +72,7 @@ def _check_languages(plan: Plan, codes: Iterable[str], place: str) -> None:
 
 def _check_names(kind: str, names: Any, valid: Mapping[str, Any], place: str) -> None:
     for name in names:
-        if name not in valid:
-            raise unknown(kind, str(name), valid, place)
+        check_known(kind, str(name), valid, place)
 
 
 def check_models_of_scale(plan: Plan) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -37,13 +38,23 @@ def _name(module: str) -> str:
 
 
 @cache
+def _files(root: Path) -> dict[str, Path]:
+    """Module -> its file, of both packages: "training.loop", "training" (its __init__), "stele_world.mirror"."""
+    files = {}
+    for folder, above in ((root, []), (root.parent / SIBLING, [SIBLING])):
+        for place, folders, names in os.walk(folder):
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            parts = [*above, *Path(place).relative_to(folder).parts]
+            for name in names:
+                if name.endswith(".py"):
+                    module = parts if name == "__init__.py" else [*parts, name.removesuffix(".py")]
+                    files[".".join(module)] = Path(place, name)
+    return files
+
+
 def _path(module: str) -> Path | None:
     """The file of a module given without the package's name ("training.loop"), None when there is none."""
-    base = _root(module) / module.replace(".", "/")
-    for candidate in (base / "__init__.py", base.with_suffix(".py")):
-        if candidate.is_file():
-            return candidate
-    return None
+    return _files(ROOT).get(module)
 
 
 def _strip_docstrings(tree: ast.AST) -> ast.AST:
@@ -68,12 +79,13 @@ def source_digest(source: str) -> str:
 
 
 @cache
-def _read(path: Path) -> tuple[str, frozenset[str]]:
-    """Digest and imported modules (of Stele only) of one file.
+def _read(module: str) -> tuple[str, frozenset[str]]:
+    """Digest and imported modules (of Stele only) of a module.
 
     Syntax trees would take seconds at every start of Snakemake, so the answer is cached beside Python's own compiled
     files, by the bytes of the source.
     """
+    path = _path(module)
     source, cached = path.read_bytes(), path.parent / "__pycache__" / f"{path.stem}.fingerprint.json"
     key = hashlib.sha256(source).hexdigest()
     with suppress(OSError, ValueError):
@@ -120,14 +132,14 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
     while todo:
         module = todo.pop()
         if module not in seen:
-            seen[module], _ = _read(_path(module))
+            seen[module], _ = _read(module)
             todo.extend(_loaded_before(module))
     return seen
 
 
 def _is_module(name: str) -> bool:
     """Whether a name is a module's: neither the package itself nor an attribute of a module."""
-    return bool(name) and _path(name) is not None
+    return bool(name) and name in _files(ROOT)
 
 
 @cache
@@ -135,7 +147,7 @@ def _loaded_before(module: str) -> tuple[str, ...]:
     """The modules that a module imports, and its packages, whose __init__ runs before it."""
     parts = module.split(".")
     packages = (".".join(parts[:n]) for n in range(1, len(parts)))
-    return tuple(filter(_is_module, (*_read(_path(module))[1], *packages)))
+    return tuple(filter(_is_module, (*_read(module)[1], *packages)))
 
 
 def package_modules(package: str) -> list[str]:

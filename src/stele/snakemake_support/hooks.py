@@ -20,13 +20,11 @@ from stele.config.scale import check_stamp
 from stele.config.sources import read_sources
 from stele.errors import SteleError
 from stele.files.strict import Values
-from stele.plan.plan import Plan, make_plan
+from stele.plan.plan import Plan
 from stele.plan.validation import check
-from stele.snakemake_support import interrupts, locks, rule_directives, run_tables, summary
+from stele.snakemake_support import locks, rule_directives, run_tables, summary
 from stele.snakemake_support.patches import dry_runs, slurm_patches, snakemake_patches
 from stele.snakemake_support.validate_catalogue import validate_catalogue
-
-NEW_OBJECTS = 100_000  # between two looks for garbage: all of a plan stays, and looking through it takes long
 
 
 def setup(values: Values, workflow, root: Path) -> Plan:
@@ -42,7 +40,6 @@ def setup(values: Values, workflow, root: Path) -> Plan:
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     hear_interrupts()
     dry_runs.keep_signatures()
-    gc.set_threshold(NEW_OBJECTS)
     try:
         # the cluster's settings, and the software of the jobs
         settings.read()  # an error in cluster.yaml comes before its names are used
@@ -56,7 +53,7 @@ def setup(values: Values, workflow, root: Path) -> Plan:
         if workflow.is_main_process:
             validate_catalogue()
         where = read_sources(workflow)
-        plan = make_plan(parse_config(values, where))
+        plan = Plan(parse_config(values, where))
         check(plan, where)
         # what the plan says to the jobs and to the user
         os.environ[VERIFY_WHOLE] = "1" if plan.settings.config.verify_inputs else "0"  # how jobs check is no param
@@ -77,6 +74,7 @@ def setup(values: Values, workflow, root: Path) -> Plan:
             if workflow.output_settings.dryrun:
                 dry_runs.print_few_jobs()
                 dry_runs.skip_environments()
+                atexit.register(gc.freeze)  # else all of the plan is looked through for garbage once more, at the end
                 atexit.register(_show_cost, plan, workflow)  # a dry run has no hooks
             else:
                 _overview().install(workflow)
@@ -200,7 +198,7 @@ def on_start(plan: Plan, workflow) -> None:
     if wanted and "STELE_WORKER" not in os.environ:
         _start_worker()
     _overview().begin(plan, workflow)
-    interrupts.end_jobs_when_interrupted()
+    snakemake_patches.end_jobs_when_interrupted()
 
 
 def _start_worker() -> None:
@@ -233,7 +231,7 @@ def _write_manifest(plan: Plan, workflow) -> None:
 def on_end(plan: Plan, workflow) -> None:
     """`onsuccess` and `onerror`: renders unfinished tables, writes the manifest, prints the summary."""
     _overview().end()
-    if not interrupts.interrupted.is_set():
+    if not snakemake_patches.interrupted.is_set():
         run_tables.finish_tables(plan, workflow)
     _write_manifest(plan, workflow)
     locks.forget()

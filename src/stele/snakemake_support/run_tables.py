@@ -20,7 +20,7 @@ from snakemake.iocontainers import InputFiles
 
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
-from stele.plan.params import as_json
+from stele.plan.paths import as_json
 from stele.plan.plan import Plan
 
 RULE = "context"

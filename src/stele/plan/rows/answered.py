@@ -10,8 +10,7 @@ from stele.artifacts.results import RunKey
 from stele.catalogue import recipes
 from stele.files.strict import Strict
 from stele.plan.models import Problem
-from stele.plan.params import as_json
-from stele.plan.paths import Inputs
+from stele.plan.paths import Inputs, as_json
 from stele.plan.rows.dense import Dense
 from stele.recipes.finetuning import AnsweringRecipe
 

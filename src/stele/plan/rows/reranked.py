@@ -18,8 +18,7 @@ from stele.errors import SteleError
 from stele.files.strict import Strict
 from stele.plan.data import Data
 from stele.plan.models import Problem
-from stele.plan.params import as_json, assignments
-from stele.plan.paths import Inputs, seed_names
+from stele.plan.paths import Inputs, as_json, assignments, seed_names
 from stele.plan.rows.dense import Dense
 from stele.recipes.reranking import RerankingRecipe, Trained
 
