@@ -8,8 +8,7 @@ from written import SPANISH, put
 
 from stele.benchmarks import collection
 from stele.benchmarks.collection import AdHocCollection
-from stele.benchmarks.load import load_reader
-from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.reader import RetrievalReader, load_reader
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError
 

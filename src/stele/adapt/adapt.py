@@ -41,7 +41,7 @@ from stele.adapt.planning.configuration import (
 from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
 from stele.artifacts import records
 from stele.catalogue import entries, read_yaml, whole
-from stele.catalogue.schema.adaptation import AdaptationRules
+from stele.catalogue.schema.models import AdaptationRules
 from stele.catalogue.schema.languages import Language
 from stele.cluster.sizes import shape_of
 from stele.command.arguments import Job, Number, Positional, Some, Whole

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from stele.artifacts import records
 from stele.catalogue import whole
-from stele.catalogue.schema.adaptation import AdaptationRules
+from stele.catalogue.schema.models import AdaptationRules
 from stele.claims.judging.adaptation import FAMILY, Comparison, judge_looks, rows_of, values_of
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.claims.judging.findings import ALPHA

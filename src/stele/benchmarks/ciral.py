@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stele.benchmarks._files import folder_of, located
-from stele.benchmarks._qrels import read_qrels, tsv_topics, warn_missing_judged
+from stele.benchmarks._trec import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks._tables import table_passages, tables
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet

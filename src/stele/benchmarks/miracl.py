@@ -16,7 +16,7 @@ from pathlib import Path
 
 from stele import catalogue
 from stele.benchmarks._files import below, folder_of, located
-from stele.benchmarks._qrels import read_qrels, tsv_topics, warn_missing_judged
+from stele.benchmarks._trec import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks._tables import table_passages, tables
 from stele.benchmarks.reader import RetrievalReader, TrainingReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet, TrainingExample

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stele import catalogue
 from stele.benchmarks._files import folder_of, identifier, lines, located, refuse_again
-from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks._trec import read_qrels
 from stele.benchmarks.reader import TrainingReader
 from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.catalogue.schema.languages import Language

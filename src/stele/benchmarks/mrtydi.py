@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
-from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks._trec import read_qrels
 from stele.benchmarks._tables import table_passages
 from stele.benchmarks._training_layouts import tevatron_examples
 from stele.benchmarks.reader import RetrievalReader, TrainingReader

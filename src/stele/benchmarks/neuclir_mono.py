@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stele.benchmarks._files import folder_of, identifier, lines, located, refuse_again
-from stele.benchmarks._qrels import read_qrels, warn_missing_judged
+from stele.benchmarks._trec import read_qrels, warn_missing_judged
 from stele.benchmarks._tables import table_passages, tables
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.catalogue import entries, read_yaml
-from stele.catalogue.schema.adaptation import AdaptationRules
+from stele.catalogue.schema.models import AdaptationRules
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_documents import DATASET, UNDETERMINED, by_language

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stele.catalogue import load, whole
-from stele.catalogue.schema.adaptation import AdaptationRules, EncoderSizes
+from stele.catalogue.schema.models import AdaptationRules, EncoderSizes
 from stele.errors import SteleError
 from stele.files.formats import duration
 from stele.recipes.flops import Shape
