@@ -41,8 +41,8 @@ from stele.adapt.planning.configuration import (
 from stele.adapt.planning.sizes import evaluated_keys, sizes_of, steps_within, trained_models
 from stele.artifacts import records
 from stele.catalogue import entries, read_yaml, whole
-from stele.catalogue.schema.models import AdaptationRules
 from stele.catalogue.schema.languages import Language
+from stele.catalogue.schema.models import AdaptationRules
 from stele.cluster.sizes import shape_of
 from stele.command.arguments import Job, Number, Positional, Some, Whole
 from stele.config.model import parse_config

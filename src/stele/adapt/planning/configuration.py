@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from stele.catalogue import entries, read_yaml
-from stele.catalogue.schema.models import AdaptationRules
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
+from stele.catalogue.schema.models import AdaptationRules
 from stele.catalogue.user_documents import DATASET, UNDETERMINED, by_language
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.command.arguments import Job

@@ -116,7 +116,7 @@ def check_standin(entry: Facts, where: str, at: list[str]) -> None:
     validate(kinds()[kind], entry, where, at)
 
 
-# --- adaptation.yaml ---------------------------------------------------------------------------------------------------
+# --- adaptation.yaml --------------------------------------------------------------------------------------------------
 class EncoderSizes(Strict):
     """How encoders up to a size are trained; `weights` in millions, None: all larger ones."""
 
