@@ -86,7 +86,7 @@ def said(finding: Mapping[str, Any]) -> str:
     """One of pydantic's findings in words: what is wrong with a value, the value, and how YAML came by it.
 
     >>> said({"type": "string_type", "msg": "Input should be a valid string", "input": False})
-    "Input should be a valid string (found False); YAML reads an unquoted no or off so: put it in quotes"
+    'Input should be a valid string (found False); YAML reads an unquoted no or off so: put it in quotes'
     """
     value, text = finding["input"], finding["msg"].removeprefix("Value error, ")
     if finding["type"] == "missing" or (finding["type"] == "value_error" and isinstance(value, Mapping | BaseModel)):
