@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from written import rows
 
 from stele.artifacts.run import run_of
 from stele.benchmarks.beir import Beir
@@ -33,8 +33,8 @@ EN = QuerySet("en", "en", "en")
 
 def as_beir(folder: Path, judged=JUDGED, corpus=CORPUS) -> dict:
     (folder / "qrels").mkdir(parents=True)
-    for name, rows in (("corpus", corpus), ("queries", QUERIES)):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for name, items in (("corpus", corpus), ("queries", QUERIES)):
+        (folder / f"{name}.jsonl").write_text(rows(*items))
     (folder / "qrels/test.tsv").write_text(HEAD + "".join(f"{q}\t{d}\t{s}\n" for q, d, s in judged))
     return {"mine": {"all": folder}}
 
@@ -50,9 +50,9 @@ def as_mteb(folder: Path, names=("corpus", "queries", "qrels"), score_type=None,
     return {"mine": {"all": folder}}
 
 
-def called_id(rows: list[dict]) -> list[dict]:
+def called_id(items: list[dict]) -> list[dict]:
     """Rows with ids as MTEB's newer sets call them."""
-    return [{"id" if key == "_id" else key: value for key, value in row.items()} for row in rows]
+    return [{"id" if key == "_id" else key: value for key, value in row.items()} for row in items]
 
 
 @pytest.fixture(params=["BEIR", "BEIR with id", "MTEB", "MTEB with id", "MTEB's older names", "MTEB's subsets"])
@@ -144,15 +144,11 @@ def test_gains_that_are_no_whole_numbers_are_refused_in_parquet_too(tmp_path, sc
         Beir().judgments(data, EN)
 
 
-def test_parquet_with_other_columns_or_damaged_is_named(tmp_path):
+def test_parquet_with_other_columns_is_named(tmp_path):
     data = as_mteb(tmp_path / "set")
     path = tmp_path / "set/corpus/test-00000-of-00001.parquet"
-    whole = path.read_bytes()
     pq.write_table(pa.table({"docid": ["a"], "contents": ["b"]}), path)
     with pytest.raises(SteleError, match=r"no column '_id'; found docid, contents; want _id, title, text"):
-        list(Beir().passages(data, "en"))
-    path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(SteleError, match=r"0001.parquet: not a readable Parquet file"):
         list(Beir().passages(data, "en"))
 
 
@@ -163,10 +159,6 @@ def test_a_role_that_is_missing_is_named_with_what_is_there(tmp_path):
         list(Beir().queries(data, EN))
 
 
-def lines(*rows: dict) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
 def texts_of(data: dict) -> dict[str, str]:
     return {query.id: query.text for query in Beir().queries(data, EN)}
 
@@ -174,16 +166,16 @@ def texts_of(data: dict) -> dict[str, str]:
 def test_judgments_as_json_lines_are_mteb_s(tmp_path):
     data, folder = as_beir(tmp_path / "set"), tmp_path / "set/qrels"
     (folder / "test.tsv").unlink()
-    rows = [dict(zip(("query-id", "corpus-id", "score"), row, strict=True)) for row in JUDGED]
-    (folder / "test.jsonl").write_text(lines(*rows))
+    judged = [dict(zip(("query-id", "corpus-id", "score"), row, strict=True)) for row in JUDGED]
+    (folder / "test.jsonl").write_text(rows(*judged))
     assert Beir().judgments(data, EN) == {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d1": 0}}
     assert Beir().left_out(data, EN).same_id is None
 
 
 def test_instructions_follow_the_text_as_in_mteb(tmp_path):
     data = as_beir(tmp_path / "set")
-    rows = [{**row, "instruction": f"about {row['_id']}" if row["_id"] != "q3" else None} for row in QUERIES]
-    (tmp_path / "set/queries.jsonl").write_text(lines(*rows))
+    asked = [{**row, "instruction": f"about {row['_id']}" if row["_id"] != "q3" else None} for row in QUERIES]
+    (tmp_path / "set/queries.jsonl").write_text(rows(*asked))
     assert texts_of(data) == {"q2": "two? about q2", "q1": "one? about q1", "q3": "three?"}
 
 
@@ -204,14 +196,14 @@ def test_a_conversation_is_joined_as_in_mteb(tmp_path):
     turns = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes?"}]
     one, two, three = ({"_id": "q1", "text": ["a", "b"]}, {"_id": "q2", "text": turns}, {"_id": "q3", "text": "c"})
     path = tmp_path / "set/queries.jsonl"
-    path.write_text(lines(one, {**two, "instruction": "answer"}, three))
+    path.write_text(rows(one, {**two, "instruction": "answer"}, three))
     assert texts_of(data) == {"q1": "a; b", "q2": "answer user: hi; assistant: yes?", "q3": "c"}
     for text, message in (
         ([], "without a turn"),
         ([{"role": "user"}], "no field 'content'"),
         ([3], "must be a string"),
     ):
-        path.write_text(lines({"_id": "q1", "text": text}, two, three))
+        path.write_text(rows({"_id": "q1", "text": text}, two, three))
         with pytest.raises(SteleError, match=rf"queries.jsonl, line 1.*{message}"):
             texts_of(data)
 
@@ -232,10 +224,10 @@ def test_a_re_ranking_task_is_refused(tmp_path):
 @pytest.mark.parametrize("layout", [as_beir, as_mteb])
 def test_images_and_sound_are_refused_and_empty_columns_of_them_are_not(tmp_path, role, layout):
     data = layout(tmp_path / "set")
-    rows = CORPUS if role == "corpus" else QUERIES
+    items = CORPUS if role == "corpus" else QUERIES
     value = {"bytes": b"png", "path": None} if layout is as_mteb else "a.png"
     for filled in (False, True):
-        table = [{"title": "", **row, "image": value if filled else None} for row in rows]
+        table = [{"title": "", **row, "image": value if filled else None} for row in items]
         if layout is as_mteb:
             kind = pa.struct({"bytes": pa.binary(), "path": pa.string()})
             names = ("_id", "title", "text")
@@ -243,7 +235,7 @@ def test_images_and_sound_are_refused_and_empty_columns_of_them_are_not(tmp_path
             path = tmp_path / f"set/{role}/test-00000-of-00001.parquet"
             pq.write_table(pa.Table.from_pylist(table, schema=schema), path)
         else:
-            (tmp_path / f"set/{role}.jsonl").write_text(lines(*table))
+            (tmp_path / f"set/{role}.jsonl").write_text(rows(*table))
         if filled:
             with pytest.raises(SteleError, match=rf"{role}.*: it has image; only texts are encoded here"):
                 list(Beir().queries(data, EN)), list(Beir().passages(data, "en"))
@@ -270,8 +262,8 @@ def test_of_several_splits_the_texts_are_of_that_of_the_judgments(tmp_path):
 
 def test_documents_that_are_no_hits(tmp_path):
     data = as_beir(tmp_path / "set")
-    rows = [{**row, "excluded_ids": ["d2", "N/A"] if row["_id"] == "q1" else []} for row in QUERIES]
-    (tmp_path / "set/queries.jsonl").write_text(lines(*rows))
+    asked = [{**row, "excluded_ids": ["d2", "N/A"] if row["_id"] == "q1" else []} for row in QUERIES]
+    (tmp_path / "set/queries.jsonl").write_text(rows(*asked))
     left_out = Beir().left_out(data, EN)
     assert left_out.of("q1") == {"q1", "d2"} and left_out.of("q2") == {"q2"}
     assert left_out.deepest(["q1", "q2"], 10) == 12

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from stele import catalogue
-from stele.benchmarks import belebele
+from stele.benchmarks._files import name_in_files
 from stele.benchmarks.belebele import Belebele
 from stele.benchmarks.types import Query, QuerySet
 from stele.catalogue.datasets import dataset, languages_of
@@ -42,7 +42,7 @@ def test_the_pairs_are_mteb_s_by_its_own_rule():
         latin = f"{base[:3]}_Latn"
         pairs |= {(base, latin), (latin, base)}
     languages = catalogue.entries(Benchmark)["belebele"].languages
-    named = [tuple(map(belebele.file_code, pair.split("-"))) for pair in languages]
+    named = [tuple(name_in_files(part, "belebele") for part in pair.split("-")) for pair in languages]
     assert len(named) == len(pairs) == 376 and set(named) == pairs and len(variants) == 122
 
 
@@ -50,9 +50,9 @@ def test_every_variant_that_is_a_language_s_own_is_in_its_script():
     codes = {"Latn": "Latin", "Cyrl": "Cyrillic", "Arab": "Arabic", "Deva": "Devanagari", "Jpan": "Japanese"}
     for code in languages_of(dataset("belebele")):
         entry = catalogue.entries(Language).get(code)
-        if entry and (script := codes.get(belebele.file_code(code)[4:])):
+        if entry and (script := codes.get(name_in_files(code, "belebele")[4:])):
             assert entry.script == script, code
-    assert belebele.file_code("sq") == "als_Latn"  # Tosk Albanian, and not Alemannic, which is als here
+    assert name_in_files("sq", "belebele") == "als_Latn"  # Tosk Albanian, and not Alemannic, which is als here
 
 
 def test_passages_are_of_the_first_half_of_a_pair_and_questions_of_the_second(data):

@@ -8,8 +8,6 @@ from written import SPANISH, put
 
 from stele.benchmarks import collection
 from stele.benchmarks.collection import AdHocCollection
-from stele.benchmarks.load import load_reader
-from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError
 
@@ -109,11 +107,6 @@ def test_a_topic_without_the_field_and_an_empty_collection(tmp_path):
         with pytest.raises(SteleError, match="no document in it; it should hold the collection's files"):
             list(AdHocCollection().passages(data, "es"))
         put(tmp_path / "empty.sgml", "")
-
-
-def test_six_collections_are_read_by_one_module():
-    names = ("ntcir8_zh", "trec2002_ar", "clef2006_fr", "fire2012_hi", "fire2012_bn", "trec3_es")
-    assert {type(load_reader(name, RetrievalReader)) for name in names} == {AdHocCollection}
 
 
 def test_a_file_of_json_in_place_of_the_publishers_files(tmp_path):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import doctest
 import gzip
-import io
 import tarfile
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 from stele.benchmarks import xda
 from stele.benchmarks.xda import Xda
 from stele.errors import SteleError
+from tests.readers.files import tarred as tar
 
 HEAD = (
     '<?xml version="1.0" encoding="utf-8"?>\n<TEI.2>\n<teiHeader><fileDesc><publicationStmt>'
@@ -23,16 +22,6 @@ TAIL = "</body></text></TEI.2>"
 
 def tei(body: str) -> bytes:
     return f"{HEAD}{body}{TAIL}".encode()
-
-
-def tar(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return gzip.compress(buffer.getvalue(), mtime=0)
 
 
 def one(text: str) -> bytes:
@@ -51,10 +40,6 @@ def corpus(tmp_path):
 
 def parallel(folder, *languages: str):
     return Xda().parallel_texts({"uncorpus": {"all": folder}}, languages or ["en", "es"])
-
-
-def test_the_example_in_the_docstring_holds():
-    assert doctest.testmod(xda).attempted and not doctest.testmod(xda).failed
 
 
 # --- a document's text ------------------------------------------------------------------------------------------------

@@ -140,13 +140,6 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, content, message):
     assert str(error.value).startswith(str(tmp_path / "docs")) and message in str(error.value)
 
 
-def test_a_cut_gzip_file_is_an_error(tmp_path):
-    path = put(tmp_path / "a.gz", AFP * 2000)
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(SteleError, match=r"a\.gz: the compressed file is cut short or damaged"):
-        read(path)
-
-
 def test_a_document_without_end_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(_trec, "LARGEST", 1000)
     monkeypatch.setattr(_trec, "BLOCK", 100)

@@ -148,18 +148,6 @@ def test_w100_with_a_missing_column(xor, tmp_path):
         list(XorRetrieve().passages(xor, "en"))
 
 
-def test_a_cut_file_of_passages_is_named(xor, tmp_path):
-    (tmp_path / "p/enwiki_20190201_w100.tsv").unlink()
-    path = tmp_path / "p/enwiki_20190201_w100.tsv.gz"
-    put(path, W100 * 100)
-    path.write_bytes(path.read_bytes()[:-20])
-    for read in (lambda: XorRetrieve().texts(xor, "en", {"99"}), lambda: list(XorRetrieve().passages(xor, "en"))):
-        with pytest.raises(
-            SteleError, match=r"enwiki_20190201_w100\.tsv\.gz(, line \d+)?: the compressed file is cut short or damaged"
-        ):
-            read()
-
-
 def dpr(**other) -> dict:
     passage = {"title": "T", "text": "gold", "score": 1.0, "title_score": 0, "passage_id": "11"}
     hard = {"title": "H", "text": "hard", "score": 0.5, "title_score": 0}

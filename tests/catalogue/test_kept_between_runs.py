@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from stele import catalogue
-from stele.catalogue import parsed_yaml
 from stele.snakemake_support import validate_catalogue as validation
 
 LANGUAGE = {"name": "Latgalian", "script": "Latin", "family": "Baltic"}
@@ -37,7 +36,7 @@ def test_a_damaged_file_of_values_is_not_trusted(folder, damage):
     file = folder / "a.yaml"
     file.write_text("a: 2.5\n")
     values = catalogue.read_yaml(file)
-    stored = parsed_yaml.path_of(file.read_text())
+    stored = catalogue.parsed_path(file.read_text())
     stored.write_text(damage(stored.read_text()))
     assert catalogue.read_yaml(file) == values
 
@@ -46,7 +45,7 @@ def test_values_that_json_has_not_are_parsed_each_time(folder):
     for text in ("1: a\n", "a: 2020-01-01\n", "a: .nan\n"):
         (folder / "a.yaml").write_text(text)
         assert str(catalogue.read_yaml(folder / "a.yaml")) == str(catalogue._parse(text, "a.yaml"))
-        assert not parsed_yaml.path_of(text).exists()
+        assert not catalogue.parsed_path(text).exists()
 
 
 def test_the_catalogue_is_checked_once_for_a_state_of_its_files(folder, monkeypatch):

@@ -118,12 +118,6 @@ def test_bad_files_are_named_and_leave_nothing(dataset, run, data, message, tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset"]
 
 
-def test_documents_of_cc100_stay_when_the_next_run_fails(dataset, run):
-    good = run("cc100", dataset(TEXT))
-    bad = run("cc100", dataset(b"\xfd7zXZ\x00garbage"))
-    assert bad.code == 1 and bad.record == good.record and len(list(read_documents(good.folder))) == 3
-
-
 def test_a_folder_without_text_lists_what_is_there(dataset, run):
     done = run("cc100", dataset(b"x", "readme.md"))
     assert done.code == 1 and "readme.md" in done.error and "{language}.txt.xz" in done.error

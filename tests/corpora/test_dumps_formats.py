@@ -6,8 +6,7 @@ import json
 import pytest
 
 from stele.artifacts.documents import read_documents
-from stele.corpora.dumps.dump_files import find_dump
-from stele.corpora.dumps.siteinfo import LARGEST
+from stele.corpora.dumps.dump_files import LARGEST, find_dump
 from stele.corpora.dumps.xml_dump import read_dump
 from stele.corpora.wikitext.paragraphs import extract
 from stele.errors import SteleError

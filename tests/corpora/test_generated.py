@@ -70,10 +70,3 @@ def test_links_point_to_pages(world, language):
     assert len(links) > 20
     known = {Site().normalise(title) for title in wiki.articles} | set(redirects)
     assert all(link.target in known for d in wiki.documents if d.title in wiki.articles for link in d.links)
-
-
-def test_shards_of_a_generated_dump_are_the_whole(world):
-    dump = find_dump(world["hi"].folder)
-    whole = [page for page in read_dump(dump) if not isinstance(page, Site)]
-    assert whole == [page for i in (1, 2, 3) for page in read_dump(dump, i, 3) if not isinstance(page, Site)]
-    assert [page.title for page in whole] == [page.title for page in world["hi"].pages]

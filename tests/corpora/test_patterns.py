@@ -11,7 +11,7 @@ import time
 import pytest
 
 import stele.corpora
-from stele.corpora.dumps.siteinfo import Siteinfo, redirect_pattern
+from stele.corpora.dumps.dump_files import Siteinfo, redirect_pattern
 from stele.corpora.wikitext.extensions import DROPPED, _closing, one_of
 
 SMALL, LARGE = 1500, 12_000  # characters; were a pattern quadratic, the large text would take 64 times the small one's
@@ -20,7 +20,7 @@ SLOW = 0.1  # CPU seconds that no linear pattern comes near at LARGE
 SHORT = {"abbreviations._WORD", "dump_files._ARTICLES"}
 # patterns that are tried at the beginning of a text or a line alone
 AT_START = {
-    "siteinfo.redirect_pattern",
+    "dump_files.redirect_pattern",
     "xml_dump._PROLOG",
     "paragraphs._GALLERY_LINE",
     "paragraphs._HEADING",
@@ -45,7 +45,7 @@ BEFORE = ("", "[[", "<")
 
 
 def patterns():
-    actual = {"extensions._closing": _closing("ref"), "siteinfo.redirect_pattern": redirect_pattern(Siteinfo({}, ()))}
+    actual = {"extensions._closing": _closing("ref"), "dump_files.redirect_pattern": redirect_pattern(Siteinfo({}, ()))}
     for module in pkgutil.walk_packages(stele.corpora.__path__, "stele.corpora."):
         last = module.name.rpartition(".")[2]
         for name, value in vars(importlib.import_module(module.name)).items():

@@ -68,15 +68,6 @@ def test_shards_are_the_whole(wiki, run):
     assert sum(part.record["documents"] for part in parts) == 40
 
 
-def test_documents_of_a_dump_are_the_same_bytes_whatever_its_packing(wiki, run):
-    for i in range(10):
-        wiki.add(f"Page {i}", ARTICLE)
-    first = run("wikipedia", wiki.write(), output="first").record["content"]
-    (wiki.folder / "xwiki-1-pages-articles.xml").unlink()
-    again = run("wikipedia", wiki.multistream(), output="again").record["content"]
-    assert first == again
-
-
 def test_limit_takes_the_first_and_says_so(wiki, run):
     for i in range(5):
         wiki.add(f"Page {i}", "Some text.")

@@ -264,21 +264,10 @@ MARKUP = [
     "&nbsp;", "&amp;", "-{", "}-", "__TOC__", "{{{", "}}}", "<gallery>", "</gallery>", " ", "\n", "\n\n", "#", "(", ")",
     ";", ":", "=",
 ]  # fmt: skip
-
-
 WHOLE = [
-    "ab",
-    "Ć d",
-    "中",
-    " ",
-    "[[ab]]",
-    "[[c d|''e'' f]]",
-    "{{a|[[b]]}}",
-    "[[File:x.png|y]]",
-    "\n\n",
-    "<ref>z</ref>",
-    "''i''",
-]
+    "ab", "Ć d", "中", " ", "[[ab]]", "[[c d|''e'' f]]", "{{a|[[b]]}}", "[[File:x.png|y]]",
+    "\n\n", "<ref>z</ref>", "''i''",
+]  # fmt: skip
 
 
 def test_random_markup_leaves_no_markup_and_right_spans():

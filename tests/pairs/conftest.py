@@ -63,18 +63,8 @@ def knowledge_pairs(tmp_path):
         for code, articles in (others or {}).items():
             sources[code] = write(place / "others", code, articles, shards)
         output = place / "pairs" / "record.json"
-        given = [
-            "--recipe",
-            json.dumps(recipe),
-            "--part",
-            "-".join(sorted(wikis)),
-            "--seed",
-            str(seed),
-            "--threads",
-            str(threads),
-            "--memory-mb",
-            "2000",
-        ]
+        given = ["--recipe", json.dumps(recipe), "--part", "-".join(sorted(wikis)), "--seed", str(seed)]
+        given += ["--threads", str(threads), "--memory-mb", "2000"]
         given += ["--knowledge-base", *(f"{code}={path}" for code, path in bases.items())]
         given += ["--documents", *(f"{code}={','.join(map(str, paths))}" for code, paths in sources.items())]
         knowledge_pairs_command.run(job(knowledge_pairs_command, [*given, "--output", str(output)]))

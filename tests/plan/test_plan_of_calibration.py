@@ -6,8 +6,7 @@ import pytest
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
-from stele.benchmarks.load import load_reader
-from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.reader import RetrievalReader, load_reader
 from stele.catalogue.scales import check_scale
 from stele.errors import SteleError
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,7 +31,7 @@ from stele.benchmarks.xda import Xda
 from stele.benchmarks.xor_retrieve import XorRetrieve
 from stele.benchmarks.xsa import Xsa
 from stele.evaluation.metrics import passages
-from tests.readers.files import Reader, lines, whole
+from tests.readers.files import Reader, lines, tarred, whole
 
 EN, SW = QuerySet("en", "en", "en"), QuerySet("sw", "sw", "sw")
 PASSAGE = {"docid": "7#0", "title": "Tī", "text": "moja mbili"}
@@ -111,13 +109,7 @@ def of(dataset: str, read: Callable[[dict], Any], part: str = "all") -> Callable
 
 def tar_gz(*contents: bytes) -> bytes:
     """An archive of English documents of the United Nations."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for number, content in enumerate(contents):
-            info = tarfile.TarInfo(f"UNv1.0-TEI/en/1990/a/{number}.xml")
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return gzip.compress(buffer.getvalue(), mtime=0)
+    return tarred({f"UNv1.0-TEI/en/1990/a/{number}.xml": content for number, content in enumerate(contents)})
 
 
 BENCHMARKS: dict[str, Reader] = {

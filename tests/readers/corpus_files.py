@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from stele.corpora import cc100
-from stele.corpora.dumps import dump_files, siteinfo, sql_dump
+from stele.corpora.dumps import dump_files, sql_dump
 from stele.corpora.dumps import xml_dump as dumps
 from stele.encoders.word_vectors import read_word_vectors
 from stele_world.writers.dump import SQL_HEAD, SQL_TAIL
@@ -51,7 +51,7 @@ CORPORA: dict[str, Reader] = {
         bz2.compress(b"100:1:One\n100:2:Two\n250:3:Three\n"),
         lambda path: dumps.shard_part(dumps.block_offsets(path), 999, 1, 2),
     ),
-    "siteinfo": ("xwiki-siteinfo-namespaces.json.gz", gzip.compress(SITE), siteinfo.read_siteinfo),
+    "siteinfo": ("xwiki-siteinfo-namespaces.json.gz", gzip.compress(SITE), dump_files.read_siteinfo),
     "sitelinks": (
         "wb_items_per_site.sql.gz",
         gzip.compress(SQL),

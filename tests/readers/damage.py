@@ -100,21 +100,8 @@ def _other_column(valid: bytes, draw: random.Random) -> bytes:
 EXTENDED = ("size", "path", "mtime", "uid", "linkpath", "GNU.sparse.size", "GNU.sparse.map", "GNU.sparse.major",
             "GNU.sparse.realsize", "hdrcharset")  # fmt: skip
 TEXTS = (
-    "-1",
-    "9" * 30,
-    "1" * 5000,
-    "1e5",
-    "nan",
-    "",
-    "x",
-    "\u00b2",
-    "-9999999999",
-    "1,2,3",
-    "BINARY",
-    "\0",
-    "../x",
-    "1",
-)
+    "-1", "9" * 30, "1" * 5000, "1e5", "nan", "", "x", "\u00b2", "-9999999999", "1,2,3", "BINARY", "\0", "../x", "1",
+)  # fmt: skip
 COLUMNS: tuple[list[Any], ...] = (
     [{"a": 1}, None], [[{"a": 1}], None], [["x"], [None]], [1, 2], [None], [b"\xff", b"x"], [1.5, float("nan")],
     [True, None], [10**18], ["x", None], [[0], [9]], [[-1], [0]], [[0], None], [[0], [None]], [date(1, 1, 1)],

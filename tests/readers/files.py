@@ -5,6 +5,7 @@ A reader is `name -> (file, content, read)`: `read(path)` is called with the pat
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import struct
@@ -44,11 +45,11 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 
 def tarred(files: dict[str, bytes]) -> bytes:
-    with tarfile.open(fileobj=(buffer := io.BytesIO()), mode="w:gz") as archive:
+    with tarfile.open(fileobj=(buffer := io.BytesIO()), mode="w") as archive:
         for name, content in files.items():
             (info := tarfile.TarInfo(name)).size = len(content)
             archive.addfile(info, io.BytesIO(content))
-    return buffer.getvalue()
+    return gzip.compress(buffer.getvalue(), mtime=0)
 
 
 def array(rows: list) -> bytes:

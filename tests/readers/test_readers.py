@@ -76,9 +76,7 @@ def test_no_traceback_for_a_folder_in_place_of_a_file_and_for_none(laid, name):
 def test_every_benchmark_is_among_the_readers(laid, monkeypatch):
     """Each reader of a benchmark or a training set is called by these tests."""
     called, readers = set(), set()
-    for name in (
-        found.name for found in pkgutil.iter_modules(benchmarks.__path__) if found.name not in ("reader", "load")
-    ):
+    for name in (found.name for found in pkgutil.iter_modules(benchmarks.__path__) if found.name != "reader"):
         module = importlib.import_module(f"stele.benchmarks.{name}")
         classes = (value for value in vars(module).values() if inspect.isclass(value))
         readers |= {kind for kind in classes if kind.__module__ == module.__name__ and issubclass(kind, KINDS)}

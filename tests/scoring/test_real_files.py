@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stele.benchmarks import lareqa
-from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks._trec import read_qrels
 from stele.benchmarks.lareqa import Lareqa
 from stele.benchmarks.tatoeba import Tatoeba
 from stele.scoring import score

@@ -6,7 +6,7 @@ import pytest
 from test_score_anything import RANKINGS, run, scored, trec
 
 from stele.benchmarks._files import json_lines
-from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks._trec import read_qrels
 from stele.errors import SteleError
 from stele.evaluation.metrics import load_metric
 from stele.scoring.system_files.formats import read_output

@@ -40,6 +40,21 @@ def as_pickle(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
 
 
+def as_modules(folder: Path, kinds: dict[str, str]) -> None:
+    """Makes it a sentence-transformers folder of these modules, by their paths."""
+    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    if "1_Pooling" in kinds:
+        (folder / "1_Pooling").mkdir()
+        (folder / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": 8}))
+
+
+def configured(folder: Path, **changes) -> None:
+    """Changes its config.json."""
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
 def publish(folder: Path, site=None, mirror: Path | None = None, repo: str = REPO, revision: str = "main") -> None:
     """Puts a folder where the hub has it, on a server (as a mirror) or in a mirror folder."""
     for path in folder.rglob("*"):

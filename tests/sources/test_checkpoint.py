@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from ten_tokens import REPO, as_pickle, publish
+from ten_tokens import REPO, as_modules, as_pickle, publish
 
 from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN
 from stele.catalogue import hub
@@ -38,11 +38,7 @@ def test_weights_are_fetched_in_one_format_only(run, local, site):
 def test_a_sentence_transformers_repository_comes_with_its_modules(run, local, site, tmp_path):
     (st := tmp_path / "st" / "0_Transformer").parent.mkdir()
     shutil.copytree(local, st)
-    types = [("0_Transformer", "Transformer"), ("1_Pooling", "Pooling"), ("", "Normalize")]
-    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in types]
-    (st.parent / "modules.json").write_text(json.dumps(modules))
-    (st.parent / "1_Pooling").mkdir()
-    (st.parent / "1_Pooling" / "config.json").write_text("{}")
+    as_modules(st.parent, {"0_Transformer": "Transformer", "1_Pooling": "Pooling", "": "Normalize"})
     publish(st.parent, site)
     assert run("--mirrors", site.address, "--offline") == 0
     assert list(run.record["models"]) == ["0_Transformer"]
@@ -103,17 +99,6 @@ def test_vectors_of_tokens_alone_are_a_checkpoint(run, local, site, tmp_path, ca
     assert load_encoder(run.folder).encode(["what is a stele ?"], "query").shape == (1, 6)
     assert run(*where) == 1 and "has no layers to train" in capsys.readouterr().err
     assert run(*where, "--generator") == 1 and "no model in it" in capsys.readouterr().err
-
-
-def as_modules(folder, kinds) -> None:
-    """Makes it a sentence-transformers folder of these modules, by their paths."""
-    module = "sentence_transformers.models."
-    (folder / "modules.json").write_text(
-        json.dumps([{"path": at, "type": module + kind} for at, kind in kinds.items()])
-    )
-    if "1_Pooling" in kinds:
-        (folder / "1_Pooling").mkdir()
-        (folder / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": 8}))
 
 
 def test_generated_checkpoints_are_stand_ins_and_checked_by_their_manifest(run, local, tmp_path, capsys):

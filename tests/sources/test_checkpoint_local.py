@@ -12,7 +12,7 @@ import sys
 
 import pytest
 import torch
-from ten_tokens import as_pickle, embed, make
+from ten_tokens import as_modules, as_pickle, configured, embed, make
 
 from stele.errors import SteleError
 from stele.files.atomic import MARK
@@ -93,15 +93,12 @@ def test_sharded_pytorch_weights_are_converted_shard_by_shard(run, local):
 
 def test_a_sentence_transformers_folder_is_kept_whole(run, local):
     (st := local.with_name("st")).mkdir()
-    module = "sentence_transformers.models."
-    kinds = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Dense", "Dense"), ("3_Normalize", "Normalize")]
-    modules = [{"idx": n, "name": str(n), "path": path, "type": module + kind} for n, (path, kind) in enumerate(kinds)]
     shutil.copytree(local, st, dirs_exist_ok=True)
-    (st / "modules.json").write_text(json.dumps(modules))
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3_Normalize": "Normalize"}
+    as_modules(st, kinds)
     (st / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 16, "do_lower_case": False}))
-    for folder, config in (("1_Pooling", {"word_embedding_dimension": 8}), ("2_Dense", {"in_features": 8})):
-        (st / folder).mkdir()
-        (st / folder / "config.json").write_text(json.dumps(config))
+    (st / "2_Dense").mkdir()
+    (st / "2_Dense" / "config.json").write_text(json.dumps({"in_features": 8}))
     torch.save({"linear.weight": torch.eye(8)}, st / "2_Dense" / "pytorch_model.bin")
     assert run("--path", str(st)) == 0
     have = {
@@ -176,8 +173,7 @@ def test_weights_that_do_not_fit_are_refused(run, local, capsys):
 
 def test_a_config_of_another_size_than_the_weights_is_refused_before_memory_is_taken(run, local, capsys):
     """Taken at its word, 64,000 dimensions are 60 GB."""
-    settings = json.loads((local / "config.json").read_text())
-    (local / "config.json").write_text(json.dumps({**settings, "hidden_size": 64_000, "intermediate_size": 256_000}))
+    configured(local, hidden_size=64_000, intermediate_size=256_000)
     before = peak()
     assert run("--path", str(local)) == 1
     message = capsys.readouterr().err
@@ -187,8 +183,7 @@ def test_a_config_of_another_size_than_the_weights_is_refused_before_memory_is_t
 
 @pytest.mark.parametrize("layers", [-1, 0, 10**9])
 def test_a_number_of_layers_that_cannot_be_is_refused(run, local, capsys, layers):
-    settings = json.loads((local / "config.json").read_text())
-    (local / "config.json").write_text(json.dumps({**settings, "num_hidden_layers": layers}))
+    configured(local, num_hidden_layers=layers)
     assert run("--path", str(local)) == 1
     assert f"{local}/config.json: num_hidden_layers is {layers}" in capsys.readouterr().err
 
@@ -196,8 +191,7 @@ def test_a_number_of_layers_that_cannot_be_is_refused(run, local, capsys, layers
 def test_layers_that_config_leaves_out_are_refused(run, tmp_path, capsys):
     local = make(tmp_path / "two", layers=2)
     assert run("--path", str(local)) == 0 and run.record["models"]["."]["parameters"] > 1_000
-    settings = json.loads((local / "config.json").read_text())
-    (local / "config.json").write_text(json.dumps({**settings, "num_hidden_layers": 1}))
+    configured(local, num_hidden_layers=1)
     assert run("--path", str(local)) == 1
     message = capsys.readouterr().err
     assert "leaves out encoder.layer.1;" in message and "num_hidden_layers is 1" in message
@@ -271,17 +265,15 @@ def test_weights_that_claim_more_than_the_file_holds_are_not_written(tmp_path):
 def test_a_tokenizer_of_another_model_or_damaged_numbers_are_refused(run, local, capsys):
     from safetensors.torch import load_file, save_file
 
-    config = json.loads((local / "config.json").read_text())
     weights = load_file(local / "model.safetensors")
     name = "bert.embeddings.word_embeddings.weight"
     small = {k: v[:9].clone() if v.shape[:1] == (10,) else v for k, v in weights.items()}
     save_file(small, local / "model.safetensors", {"format": "pt"})
-    (local / "config.json").write_text(json.dumps({**config, "vocab_size": 9}))
+    configured(local, vocab_size=9)
     assert run("--path", str(local)) == 1 and "do not belong together" in capsys.readouterr().err
-    save_file(
-        {**weights, name: torch.full_like(weights[name], float("nan"))}, local / "model.safetensors", {"format": "pt"}
-    )
-    (local / "config.json").write_text(json.dumps(config))
+    weights[name] = torch.full_like(weights[name], float("nan"))
+    save_file(weights, local / "model.safetensors", {"format": "pt"})
+    configured(local, vocab_size=10)
     assert run("--path", str(local)) == 1 and "no numbers" in capsys.readouterr().err
 
 

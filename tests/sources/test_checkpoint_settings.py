@@ -7,9 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from ten_tokens import REPO, WORDS, publish
+from ten_tokens import REPO, WORDS, as_modules, publish
 
-MODULE = "sentence_transformers.models."
 KINDS = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense"}
 DENSE = {"in_features": 8, "out_features": 4, "bias": False, "activation_function": "torch.nn.modules.linear.Identity"}
 PROMPTS = {"web_search_query": "Instruct: search\nQuery: ", "bitext": "Instruct: match\nQuery: "}
@@ -24,13 +23,10 @@ def set_type(folder: Path, model_type: str | None, **settings) -> None:
 
 def add_modules(folder: Path, kinds=KINDS, pooling: str = "mean", prompts=None) -> None:
     """Makes it a sentence-transformers folder of 4 dimensions, with weights of its Dense layer that nobody can read."""
-    listed = [
-        {"idx": n, "name": str(n), "path": path, "type": MODULE + kind} for n, (path, kind) in enumerate(kinds.items())
-    ]
-    (folder / "modules.json").write_text(json.dumps(listed))
+    as_modules(folder, kinds)
     (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts or {}}))
     for path, settings in (("1_Pooling", {"pooling_mode": pooling}), ("2_Dense", DENSE)):
-        (folder / path).mkdir()
+        (folder / path).mkdir(exist_ok=True)
         (folder / path / "config.json").write_text(json.dumps(settings))
     (folder / "2_Dense" / "model.safetensors").write_bytes(b"no weights")
 

@@ -68,10 +68,9 @@ def texts(data: bytes) -> list[bytes]:
     return [text for text in data.split(b"\n\n") if text.strip()]
 
 
-@pytest.mark.parametrize("over", ["folder", "server"])
-def test_the_first_documents_of_cc100(take, mirror, served, over):
+def test_the_first_documents_of_cc100(take, mirror, served):
     whole = (mirror / CC100).read_bytes()
-    code, folder, record = take("cc100", 90, over)
+    code, folder, record = take("cc100", 90, "server")
     assert code == 0
     data = lzma.decompress((folder / "sw.txt.xz").read_bytes())
     assert texts(data) == texts(lzma.decompress(whole))[:90]
@@ -81,15 +80,13 @@ def test_the_first_documents_of_cc100(take, mirror, served, over):
     assert read["bytes"] < len(whole) / 4  # a tenth of it, and what an xz decoder reads ahead
     assert read["sha256"] == hashlib.sha256(whole[: read["bytes"]]).hexdigest()
     assert record["labels"] == sorted([BEGINNING, GENERATED])
-    if over == "server":
-        assert sent(served, CC100) <= 2 * max(read["bytes"], beginning.SMALLEST)
-        assert sent(served, CC100) < len(whole) / 2
+    assert sent(served, CC100) <= 2 * max(read["bytes"], beginning.SMALLEST)
+    assert sent(served, CC100) < len(whole) / 2
 
 
-@pytest.mark.parametrize("over", ["folder", "server"])
-def test_the_first_pages_of_a_dump_are_whole_blocks_with_their_index(take, mirror, served, over):
+def test_the_first_pages_of_a_dump_are_whole_blocks_with_their_index(take, mirror, served):
     whole = (mirror / DUMP).read_bytes()
-    code, folder, record = take("wikipedia", 120, over)
+    code, folder, record = take("wikipedia", 120, "server")
     assert code == 0
     dump = find_dump(folder)
     pages = [page.page_id for page in list(read_dump(dump))[1:]]
@@ -101,8 +98,7 @@ def test_the_first_pages_of_a_dump_are_whole_blocks_with_their_index(take, mirro
     assert (folder / dump[0].articles).read_bytes().startswith(whole[: read["bytes"]])
     assert read["pages"] == 200 and read["bytes"] < read["of_bytes"] == len(whole)
     assert BEGINNING in record["labels"]
-    if over == "server":
-        assert read["bytes"] <= sent(served, DUMP) <= read["bytes"] + 2 * beginning.SMALLEST
+    assert read["bytes"] <= sent(served, DUMP) <= read["bytes"] + 2 * beginning.SMALLEST
 
 
 def test_folder_and_server_give_the_same_bytes(take, served):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import hashlib
-import io
 import os
 import random
 import signal
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from stele.artifacts.records import GENERATED
 from stele.catalogue.datasets import mirror_path
 from stele.command import cli
 from stele.files.digests import files_digest
+from tests.readers.files import tarred
 from tests.sealed import write_sealed
 from tests.waiting import wait_for
 
@@ -291,12 +292,7 @@ def test_a_snapshot_of_tatoeba_is_known_by_its_digests_and_a_cut_one_refused(run
     from stele.catalogue.datasets import resolve
 
     def archive(name: str, text: bytes) -> bytes:
-        held = io.BytesIO()
-        with tarfile.open(fileobj=held, mode="w:bz2") as made:
-            info = tarfile.TarInfo(name)
-            info.size = len(text)
-            made.addfile(info, io.BytesIO(text))
-        return held.getvalue()
+        return bz2.compress(gzip.decompress(tarred({name: text})))
 
     entry, sentences = resolve("tatoeba_exports", "all"), b"1\tdeu\tEins zwei drei\n2\tell\tX y z\n"
     urls = {file.path.partition(".")[0]: file.url for file in entry.files}

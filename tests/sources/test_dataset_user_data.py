@@ -47,26 +47,14 @@ def test_a_users_file_may_be_anywhere_below_the_folder_but_only_once(run, users_
     )  # the likest path wins
 
 
-def test_missing_and_damaged_user_data_are_named(run, users_folder, capsys):
+def test_a_missing_folder_and_a_damaged_file_of_the_user_are_named(run, users_folder, capsys):
     assert run(source(), "--user-data", str(run.folder / "none")) == 1
     assert "none is not a folder" in capsys.readouterr().err
-    assert (
-        run(source(file={"path": "queries.txt", "url": f"{HOST}/queries.txt"}), "--user-data", str(users_folder)) == 1
-    )
-    message = capsys.readouterr().err
-    assert "lacks queries.txt" in message and "deep/er/corpus.txt" in message and "user_data.set" in message
     (users_folder / "deep" / "er" / "corpus.txt").write_bytes(TEXT[:-1])
     assert run(source(file={"sha256": sha(TEXT)}), "--user-data", str(users_folder)) == 1
     message = capsys.readouterr().err
     assert sha(TEXT) in message and sha(TEXT[:-1]) in message and "corpus.txt" in message
     assert not run.output.parent.exists()
-
-
-def test_a_git_lfs_pointer_is_recognised(run, users_folder, capsys):
-    (users_folder / "deep" / "er" / "corpus.txt").write_text(
-        "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
-    )
-    assert run(source(), "--user-data", str(users_folder)) == 1 and "LFS pointer" in capsys.readouterr().err
 
 
 def test_languages_are_not_confused_when_their_files_have_one_name(run, capsys):
@@ -248,7 +236,7 @@ def test_what_a_folder_lacks_is_named_with_the_way_out(run, users_folder, togeth
     assert run(entry, "--user-data", str(users_folder)) == 1
     message = capsys.readouterr().err
     way = "name their own folder in config.yaml: user_data: {set: FOLDER}" if together else "take user_data.set out of"
-    assert "lacks none.txt" in message and way in message
+    assert "lacks none.txt" in message and "deep/er/corpus.txt" in message and way in message
 
 
 @pytest.mark.parametrize("data", [TEXT[:-1] + b"x\ny", b"\xff"])

@@ -16,9 +16,6 @@ from stele.errors import SteleError
 from stele.files import digests
 from stele.files.digests import sha256
 
-REAL = os.environ.get("STELE_REAL_DATA")
-real_data = pytest.mark.skipif(not REAL, reason="STELE_REAL_DATA names no folder with real data")
-
 
 @pytest.fixture
 def memory(tmp_path):
@@ -80,34 +77,30 @@ def test_a_file_that_was_written_just_now_is_not_remembered(tmp_path, memory, re
     assert read == ["a", "a"] and not memory.exists()
 
 
-@real_data
 @pytest.mark.parametrize("base", ["lareqa_xquad_r", "lareqa_xquad_r/xquad-r"])
-def test_real_lareqa_verifies(tmp_path, base):
-    record = _bring(tmp_path, datasets.resolve("lareqa", "all", ["en"]), Path(REAL, base))
+def test_real_lareqa_verifies(real_data, tmp_path, base):
+    record = _bring(tmp_path, datasets.resolve("lareqa", "all", ["en"]), real_data / base)
     assert record["origin"] == "real" and record["labels"] == []
     assert record["counts"]["questions"]["all"] == 13_090 and record["counts"]["candidates"]["all"] == 13_014
     assert all(facts["verified"] == "catalogue" for facts in record["files"].values()) and len(record["files"]) == 11
 
 
-@real_data
-def test_real_tatoeba_verifies(tmp_path):
-    record = _bring(tmp_path, datasets.resolve("tatoeba", "all"), Path(REAL, "tatoeba_v1"))
+def test_real_tatoeba_verifies(real_data, tmp_path):
+    record = _bring(tmp_path, datasets.resolve("tatoeba", "all"), real_data / "tatoeba_v1")
     assert record["counts"]["pairs"]["all"] == 88_877 and len(record["files"]) == 224
     assert record["counts"]["pairs"]["swh"] == 390
 
 
-@real_data
-def test_real_punkt_and_xor_verify(tmp_path):
-    record = _bring(tmp_path, datasets.resolve("nltk_punkt", "all"), Path(REAL, "nltk_punkt_tab"))
+def test_real_punkt_and_xor_verify(real_data, tmp_path):
+    record = _bring(tmp_path, datasets.resolve("nltk_punkt", "all"), real_data / "nltk_punkt_tab")
     assert record["counts"] == {"abbreviations": 156, "collocations": 37, "sentence_starters": 39}
-    record = _bring(tmp_path / "xor", datasets.resolve("xor_tydi", "all"), Path(REAL, "xor_tydi"))
+    record = _bring(tmp_path / "xor", datasets.resolve("xor_tydi", "all"), real_data / "xor_tydi")
     assert record["counts"] == {"train": 15_250, "dev": 2_110}
 
 
-@real_data
-def test_a_damaged_copy_of_real_data_is_refused(tmp_path, capsys):
+def test_a_damaged_copy_of_real_data_is_refused(real_data, tmp_path, capsys):
     (copy := tmp_path / "copy").mkdir()
-    for path in Path(REAL, "lareqa_xquad_r", "xquad-r").iterdir():
+    for path in (real_data / "lareqa_xquad_r/xquad-r").iterdir():
         (copy / path.name).write_bytes(path.read_bytes())
     text = (copy / "th.json").read_bytes()
     (copy / "th.json").write_bytes(text.replace(b"0", b"1", 1))

@@ -314,15 +314,18 @@ def tatoeba_exports(folder, sentences, links):
     """The links of CCP's 15 pairs; ours also chooses the sentences."""
     from stele import catalogue
     from stele.benchmarks import tatoeba_pairs
+    from stele.benchmarks._files import name_in_files
     from stele.benchmarks.reader import sides
-    from stele.benchmarks.tatoeba import file_code
 
     pairs = catalogue.load("benchmarks")["tatoeba_pairs"]["languages"]
     make_exports(folder, sentences, links)
 
+    def code_of(language):
+        return name_in_files(language, "tatoeba")
+
     def ours():
         languages = list(dict.fromkeys(language for pair in pairs for language in sides(pair)))
-        read = tatoeba_pairs.read_sentences(folder / "sentences.csv", [file_code(code) for code in languages])
+        read = tatoeba_pairs.read_sentences(folder / "sentences.csv", [*map(code_of, languages)])
         places = [tuple(map(languages.index, sides(pair))) for pair in pairs]
         linked, _ = tatoeba_pairs.read_links(folder / "links.csv", read, places)
         for pair, of_pair in zip(pairs, linked, strict=True):
@@ -346,7 +349,7 @@ def tatoeba_exports(folder, sentences, links):
             "JOIN sentences s ON s.id = l.one JOIN sentences t ON t.id = l.other GROUP BY ALL"
         ).fetchall()
         counts = {(one, other): number for one, other, number in rows}
-        return {pair: counts.get(tuple(map(file_code, sides(pair))), 0) for pair in pairs}
+        return {pair: counts.get(tuple(map(code_of, sides(pair))), 0) for pair in pairs}
 
     def by_line():
         for name in ("sentences", "links"):

@@ -38,6 +38,13 @@ def made(tmp_path_factory, generated) -> SimpleNamespace:
     return SimpleNamespace(mirror=mirror, records=records, facts=actual, folder=lies, base=folder)
 
 
+@pytest.fixture
+def texts(made, tmp_path):
+    """A mirror of the texts alone, in which stand-ins are made anew."""
+    ignored = shutil.ignore_patterns("huggingface.co")
+    return shutil.copytree(made.mirror, tmp_path / "mirror", ignore=ignored)
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_loads_with_transformers(made, key):
     import torch
@@ -108,9 +115,8 @@ def test_special_tokens_are_the_originals(made):
     bert = AutoTokenizer.from_pretrained(made.folder("mbert"))
     assert bert("one", "two")["token_type_ids"][0] == 0 and bert("one", "two")["token_type_ids"][-1] == 1
     assert bert.pad_token_id == 0 and not bert.do_lower_case
-    assert AutoTokenizer.from_pretrained(made.folder("bert")).tokenize("TOWN") == AutoTokenizer.from_pretrained(
-        made.folder("bert")
-    ).tokenize("town")
+    uncased = AutoTokenizer.from_pretrained(made.folder("bert"))
+    assert uncased.tokenize("TOWN") == uncased.tokenize("town")
 
 
 def test_an_uncased_vocabulary_is_of_texts_as_its_tokenizer_reads_them(made):
@@ -134,22 +140,17 @@ def decomposed(text: str) -> str:
 def test_mcontriever_is_the_encoder_alone_in_pytorch_s_form(made):
     """As the original: no vocabulary head, no pooler, and names without a prefix."""
     import torch
+    from transformers import AutoModel
 
     folder = made.folder("mcontriever")
     weights = torch.load(folder / "pytorch_model.bin", weights_only=True)
     assert {name.partition(".")[0] for name in weights} == {"embeddings", "encoder"}
     assert not (folder / "model.safetensors").exists()
-    base = torch.nn.Module.state_dict(load_bert(made.folder("mbert")))
+    base = torch.nn.Module.state_dict(AutoModel.from_pretrained(made.folder("mbert")))
     assert {name: value.shape for name, value in weights.items()} == {
         name: value.shape for name, value in base.items() if not name.startswith("pooler")
     }
     assert not torch.equal(weights["embeddings.word_embeddings.weight"], base["embeddings.word_embeddings.weight"])
-
-
-def load_bert(folder):
-    from transformers import AutoModel
-
-    return AutoModel.from_pretrained(folder)
 
 
 def test_one_vocabulary_covers_all_languages(made):
@@ -166,13 +167,8 @@ def test_one_vocabulary_covers_all_languages(made):
 
 
 def test_continued_ones_share_the_tokenizer(made):
-    for base, key in (
-        ("xlmr", "xlmr_large"),
-        ("xlmr", "infoxlm_base"),
-        ("mbert", "labse"),
-        ("mbert", "mcontriever"),
-        ("bert", "ernie2"),
-    ):
+    shared = {"xlmr": ["xlmr_large", "infoxlm_base"], "mbert": ["labse", "mcontriever"], "bert": ["ernie2"]}
+    for base, key in ((base, key) for base, keys in shared.items() for key in keys):
         assert sha256(made.folder(base) / "tokenizer.json") == sha256(made.folder(key) / "tokenizer.json")
     assert made.facts["xlmr_large"]["inputs"].keys() == {"mirror", "xlmr"}
 
@@ -193,24 +189,22 @@ def test_sentence_transformers_and_stele_agree(made, tmp_path, key, modules):
         np.testing.assert_allclose(np.linalg.norm(expected, axis=1), 1, atol=1e-5)
 
 
-def test_a_stand_in_of_the_same_seed_has_the_same_bytes(made, tmp_path):
-    mirror, records = tmp_path / "mirror", tmp_path / "standins"
-    shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
+def test_a_stand_in_of_the_same_seed_has_the_same_bytes(made, texts, tmp_path):
+    records = tmp_path / "standins"
     for key in ("xlmr", "mbert", "bert", "roberta", "labse", "distilmbert", "mcontriever"):
-        assert runs.make(key, mirror, records, LANGUAGES)["content"] == made.facts[key]["content"], key
+        assert runs.make(key, texts, records, LANGUAGES)["content"] == made.facts[key]["content"], key
     assert not (records / "state" / "xlmr").exists()
 
 
 @pytest.mark.parametrize(("values", "steps_done_twice"), [({}, 0), ({"learning_rate": 1e-4}, 2)])
-def test_goes_on_after_a_stop(made, tmp_path, monkeypatch, values, steps_done_twice):
+def test_goes_on_after_a_stop(made, texts, tmp_path, monkeypatch, values, steps_done_twice):
     """A run that is told to stop half-way and started again ends in the same bytes; another recipe starts anew."""
     import os
     import signal
 
     from stele_world.standins import masked
 
-    mirror, records = tmp_path / "mirror", tmp_path / "standins"
-    shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
+    records = tmp_path / "standins"
     whole, calls = masked.masked_batch, []
 
     def stopping(*arguments):
@@ -221,56 +215,53 @@ def test_goes_on_after_a_stop(made, tmp_path, monkeypatch, values, steps_done_tw
 
     monkeypatch.setattr(masked, "masked_batch", stopping)
     with pytest.raises(SteleError, match="after step 2 of 3"):
-        runs.make("xlmr", mirror, records, LANGUAGES, values)
-    assert not (mirror / "huggingface.co").exists() and not (records / "xlmr").exists()
-    assert runs.make("xlmr", mirror, records, LANGUAGES)["content"] == made.facts["xlmr"]["content"]
+        runs.make("xlmr", texts, records, LANGUAGES, values)
+    assert not (texts / "huggingface.co").exists() and not (records / "xlmr").exists()
+    assert runs.make("xlmr", texts, records, LANGUAGES)["content"] == made.facts["xlmr"]["content"]
     assert len(calls) == 3 + steps_done_twice
 
 
-def test_the_loss_of_a_longer_stand_in_is_lower(made, tmp_path):
-    mirror, records = tmp_path / "mirror", tmp_path / "standins"
-    shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
+def test_the_loss_of_a_longer_stand_in_is_lower(made, texts, tmp_path):
     body = {**catalogue.load("standins")["bert"]["architecture"], **runs.BODY}
-    long = runs.make("bert", mirror, records, ["en"], {"steps": 80, "batch": 24, "architecture": body})
+    values = {"steps": 80, "batch": 24, "architecture": body}
+    long = runs.make("bert", texts, tmp_path / "standins", ["en"], values)
     assert long["losses"]["mlm"] < made.facts["bert"]["losses"]["mlm"] - 0.5
     assert abs(made.facts["bert"]["losses"]["mlm"] - np.log(300)) < 0.5  # at first as good as chance
 
 
-def test_wrong_recipes_and_bases_are_refused(made, tmp_path):
-    def attempt(key: str, **values):
-        return runs.make(key, made.mirror, tmp_path, LANGUAGES, values)
+@pytest.mark.parametrize(
+    ("key", "values", "message"),
+    [
+        ("xlmr", {"kind": "traned"}, "kind of stand-in.*traned.*trained"),
+        ("xlmr", {"setps": 3}, "key.*setps.*steps"),
+        ("xlmr", {"batch": 1}, "batch"),
+        ("labse", {"bases": []}, "continues from 1"),
+        ("mcontriever", {"pairs": 8, "queue": 7}, "queue: want room for the 8 keys of a step"),
+        ("labse", {}, "no such record"),
+        ("xlmr", {"length": 100_000}, "less than a window"),
+    ],
+)
+def test_wrong_recipes_and_bases_are_refused(made, tmp_path, key, values, message):
+    with pytest.raises(SteleError, match=message):
+        runs.make(key, made.mirror, tmp_path, LANGUAGES, values)
 
-    with pytest.raises(SteleError, match=r"kind of stand-in.*traned.*trained"):
-        attempt("xlmr", kind="traned")
-    with pytest.raises(SteleError, match=r"key.*setps.*steps"):
-        attempt("xlmr", setps=3)
-    with pytest.raises(SteleError, match="batch"):
-        attempt("xlmr", batch=1)
-    with pytest.raises(SteleError, match="continues from 1"):
-        attempt("labse", bases=[])
-    with pytest.raises(SteleError, match="queue: want room for the 8 keys of a step"):
-        attempt("mcontriever", pairs=8, queue=7)
-    with pytest.raises(SteleError, match="no such record"):
-        attempt("labse")
-    with pytest.raises(SteleError, match="less than a window"):
-        attempt("xlmr", length=100_000)
+
+def test_languages_without_what_a_stand_in_learns_from_are_refused(made, tmp_path):
     with pytest.raises(SteleError, match="English alone"):
         runs.make("labse", made.mirror, made.records, ["en"])
     with pytest.raises(SteleError, match="CC-100 has none of als"):
         runs.make("xlmr", made.mirror, tmp_path, ["als"])
 
 
-def test_damaged_text_is_one_clear_error(made, tmp_path):
-    mirror = tmp_path / "mirror"
-    shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
-    text = mirror / "data.statmt.org/cc-100/th.txt.xz"
+def test_damaged_text_is_one_clear_error(texts, tmp_path):
+    text = texts / "data.statmt.org/cc-100/th.txt.xz"
     text.write_bytes(text.read_bytes()[:-40])
     with pytest.raises(SteleError, match=r"th\.txt\.xz: damaged"):
-        runs.make("xlmr", mirror, tmp_path, LANGUAGES)
+        runs.make("xlmr", texts, tmp_path, LANGUAGES)
     text.unlink()
     with pytest.raises(SteleError, match=r"th\.txt\.xz: no text of th"):
-        runs.make("xlmr", mirror, tmp_path, LANGUAGES)
-    assert not (mirror / "huggingface.co").exists()
+        runs.make("xlmr", texts, tmp_path, LANGUAGES)
+    assert not (texts / "huggingface.co").exists()
 
 
 def test_catalogue_agrees_with_the_models():

@@ -323,20 +323,3 @@ def test_lareqa_asks_the_same_questions_in_every_language(generated):
         for language in ("ar", "de", "en", "ru", "th")
     }
     assert ids["en"] and all(actual == ids["en"] for actual in ids.values())
-
-
-# --- splits
-def test_no_split_shares_a_question_and_no_training_question_asks_about_a_test_entity(generated):
-    world = generated.world
-    entities_asked = {split: set() for split in SPLITS}
-    entities = {split: set() for split in SPLITS}
-    for purpose, language in [("nq", "en"), ("marco", "en"), ("squad", "en"), ("mrtydi", "sw"), ("xor", "ru")]:
-        for split in SPLITS:
-            for question in world.questions(purpose, language, split):
-                entities_asked[split].add((purpose, question.text))
-                entities[split].add(question.entity)
-    assert (
-        not entities_asked["train"] & (entities_asked["dev"] | entities_asked["test"])
-        and not entities_asked["dev"] & entities_asked["test"]
-    )
-    assert not entities["train"] & (entities["dev"] | entities["test"])

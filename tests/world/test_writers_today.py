@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from stele.benchmarks import belebele
+from stele.benchmarks._files import name_in_files
 from stele.benchmarks.beir import Beir
 from stele.benchmarks.belebele import Belebele
 from stele.benchmarks.ciral import Ciral
@@ -97,7 +97,7 @@ def test_belebele_s_rows_are_parallel_over_variants(data, generated):
     own = data("belebele")
     links = {}
     for language in LANGUAGES:
-        path = own["belebele"]["all"] / f"data/{belebele.file_code(language)}.jsonl"
+        path = own["belebele"]["all"] / f"data/{name_in_files(language, 'belebele')}.jsonl"
         rows = [json.loads(line) for line in path.open()]
         links[language] = sorted(row["link"] for row in rows)
         assert all(row["correct_answer_num"] in "1234" for row in rows)

@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from stele import catalogue
 from stele.benchmarks.types import Data
+from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 from stele.files.reading import DECODER, JsonObject, check_surrogates, parse_json, reading
 
@@ -53,6 +55,15 @@ def located(folder: Path, name: str) -> Path:
             return files[0]
     held = sorted(path.name for path in below(folder))[:12]
     raise SteleError(f"{folder}: no file {name}; found {', '.join(held) if held else 'nothing'}")
+
+
+def name_in_files(language: str, files: str) -> str:
+    """How the files of a benchmark call a language, by a field of languages.yaml; the language itself where none says.
+
+    >>> name_in_files("fr", "tatoeba"), name_in_files("ru", "belebele"), name_in_files("hin_Latn", "belebele")
+    ('fra', 'rus_Cyrl', 'hin_Latn')
+    """
+    return getattr(catalogue.entries(Language).get(language), files, None) or language
 
 
 def present(folder: Path, pattern: str) -> set[str]:

@@ -119,11 +119,9 @@ class HundredWordsReader(RetrievalReader):
         return located(folder_of(data, self.DATASET, collection), self.FILE)
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """Its millions of passages, streamed."""
         return w100_passages(self.path(data, collection))
 
     def texts(self, data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
-        """The texts of some passages."""
         return w100_texts(self.path(data, collection), ids)
 
 

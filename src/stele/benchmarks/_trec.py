@@ -1,23 +1,28 @@
-"""Documents of newswire collections: TREC's SGML, Anserini's JSON, or `id<TAB>text` a line; gzipped or not.
+"""TREC's layouts: documents of newswire collections, judgments, and topics as TSV; gzipped or not.
 
-The text of an SGML document is what Anserini's TrecCollection indexes: the contents of some tags, in their order, by
-default those ten that it has (`TAGS`); tags within them go, entities become characters, paragraphs are parted by a
-blank line and lines stay lines. Nothing is a title of its own, so that term matching sees each word once. A document
-without any tag is text as a whole, as in collections that were cleaned. Entities that a file declares are not expanded.
+Documents are TREC's SGML, Anserini's JSON, or `id<TAB>text` a line. The text of an SGML document is what Anserini's
+TrecCollection indexes: the contents of some tags, in their order, by default those ten that it has (`TAGS`); tags
+within them go, entities become characters, paragraphs are parted by a blank line and lines stay lines. Nothing is a
+title of its own, so that term matching sees each word once. A document without any tag is text as a whole, as in
+collections that were cleaned. Entities that a file declares are not expanded.
 """
 
 from __future__ import annotations
 
 import html
+import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from stele.benchmarks._files import BLOCK, identifier, json_array, json_lines, lines, open_bytes
+from stele.benchmarks._files import BLOCK, identifier, json_array, json_lines, lines, open_bytes, refuse_again
+from stele.benchmarks.types import Passage, Query
 from stele.errors import SteleError
 from stele.files.reading import reading
+
+logger = logging.getLogger(__name__)
 
 TAGS = ("TEXT", "HEADLINE", "TITLE", "HL", "HEAD", "TTL", "DD", "DATE", "LP", "LEADPARA")
 LARGEST = 1 << 28  # bytes of a document; what is larger is no document
@@ -188,3 +193,62 @@ def _bodies(path: Path, handle: IO[bytes], buffer: bytes, start: re.Pattern[byte
 def _until_end(body: bytes) -> bytes:
     end = max(body.rfind(b"</DOC>"), body.rfind(b"</doc>"))
     return body if end < 0 else body[:end]
+
+
+# --- judgments and topics ---
+SHOWN = 3  # ids in a message
+_COLUMN = re.compile(r"[^ \t\r\f\v]+")  # as C's isspace parts them: an id may hold other white space
+
+
+def read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """Query id -> {document id: relevance} of lines `query iteration document relevance`, parted by blanks or tabs.
+
+    Relevance 0 and below (TREC's -1 is "not judged") is not relevant. Raises SteleError for another layout, a judgment
+    that is there twice, and a file without judgments.
+    """
+    judged: dict[str, dict[str, int]] = {}
+    for number, line in lines(path):
+        where, columns = f"{path}, line {number}", _COLUMN.findall(line)
+        if not columns:
+            continue
+        if len(columns) != 4 or not re.fullmatch(r"[+-]?[0-9]{1,9}", columns[3]):
+            raise SteleError(f"{where}: want `query 0 document relevance`, found {line[:80]!r}")
+        query, _, document, relevance = columns
+        refuse_again(document, judged.setdefault(query, {}), where, f"judgment of query {query} on document")
+        judged[query][document] = int(relevance)
+    if not judged:
+        raise SteleError(f"{path}: no judgments")
+    return judged
+
+
+def tsv_topics(path: Path) -> Iterator[Query]:
+    """The topics of a file of `id<TAB>text` lines, without quoting; an id twice and a line without text are errors."""
+    seen: set[str] = set()
+    for number, line in lines(path):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        name, _, text = line.partition("\t")
+        if not text.strip():
+            raise SteleError(f"{where}: want id, tab, text; found {line[:80]!r}")
+        seen.add(refuse_again(identifier(name, where), seen, where))
+        yield Query(name, text.strip())
+    if not seen:
+        raise SteleError(f"{path}: no topics")
+
+
+def warn_missing_judged(
+    passages: Iterable[Passage], judgments: Mapping[str, Mapping[str, int]], name: str
+) -> Iterator[Passage]:
+    """The passages as they come; after the last one a warning of the judged ids that none of them bears.
+
+    Such documents stay judged, as in trec_eval. The judged ids alone are held, a few thousand: a collection may have
+    tens of millions. `name` says whose they are.
+    """
+    lacking = {document for of_query in judgments.values() for document in of_query}
+    for passage in passages:
+        lacking.discard(passage.id)
+        yield passage
+    if lacking:
+        shown = ", ".join(sorted(lacking)[:SHOWN])
+        logger.warning("%s: %d judged documents are not in the collection (%s)", name, len(lacking), shown)

@@ -63,7 +63,6 @@ class Beir(RetrievalReader):
             )
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The documents, streamed."""
         for path in _texts(data, collection, "corpus"):
             yield from table_passages(path, _id(path), untitled=True)
 

@@ -18,12 +18,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from stele import catalogue
-from stele.benchmarks._files import folder_of, located
+from stele.benchmarks._files import folder_of, located, name_in_files
 from stele.benchmarks._tables import table_rows
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
-from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 
 DATASET = "belebele"
@@ -77,22 +75,12 @@ class Belebele(RetrievalReader):
         return judged
 
 
-def file_code(language: str) -> str:
-    """Belebele's code of a variant.
-
-    >>> file_code("ru"), file_code("hin_Latn")
-    ('rus_Cyrl', 'hin_Latn')
-    """
-    entry = catalogue.entries(Language).get(language)
-    return entry.belebele if entry and entry.belebele else language
-
-
 def _rows(data: Data, variant: str) -> list[_Row]:
     return _read(_file(data, variant))
 
 
 def _file(data: Data, variant: str) -> Path:
-    return located(folder_of(data, DATASET, variant), f"{file_code(variant)}.jsonl")
+    return located(folder_of(data, DATASET, variant), name_in_files(variant, DATASET) + ".jsonl")
 
 
 @lru_cache(maxsize=8)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stele.benchmarks._files import folder_of, located
-from stele.benchmarks._qrels import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks._tables import table_passages, tables
+from stele.benchmarks._trec import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 
@@ -30,7 +30,6 @@ class Ciral(RetrievalReader):
         yield from warn_missing_judged(_passages(data, collection), judged, collection)
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Topic id -> {passage id: relevance}."""
         return _judged(data, query_set.language)
 
 

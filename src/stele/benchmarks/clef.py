@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stele.benchmarks._files import folder_of, refuse_again
-from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._topics import by_judgments, topics
+from stele.benchmarks._trec import read_qrels
 from stele.benchmarks.collection import AdHocCollection, files_named, layout, qrels_file
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet

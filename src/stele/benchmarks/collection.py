@@ -21,9 +21,8 @@ from pathlib import Path
 
 from stele import catalogue
 from stele.benchmarks._files import below, folder_of, lines
-from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._topics import by_judgments, topics
-from stele.benchmarks._trec import TAGS, Document, Text, documents
+from stele.benchmarks._trec import TAGS, Document, Text, documents, read_qrels
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.catalogue.schema.datasets import Collection, Dataset

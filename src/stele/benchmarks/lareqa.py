@@ -20,8 +20,9 @@ import logging
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stele.benchmarks._files import field, folder_of, identifier, json_file, located, present
+from stele.benchmarks._files import field, folder_of, identifier, json_file, located, present, refuse_again
 from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.squad import paragraphs
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.errors import SteleError
 from stele.files.reading import reading
@@ -48,7 +49,6 @@ class Lareqa(RetrievalReader):
     COLLECTION = "all"
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The questions of one language."""
         for paragraph in _paragraphs(data, query_set.language):
             for question in paragraph.questions:
                 yield Query(f"{question.key}_{query_set.language}", question.text)
@@ -79,19 +79,14 @@ def _collection_languages(data: Data) -> list[str]:
 
 def _paragraphs(data: Data, language: str) -> Iterator[_Paragraph]:
     path = located(folder_of(data, DATASET, language), f"{language}.json")
-    number, seen = 0, set()
-    for article in field(json_file(path), "data", list, str(path)):
-        for paragraph in field(article, "paragraphs", list, str(path)):
-            number += 1
-            where = f"{path}, paragraph {number}"
-            with reading(where, "paragraph of LAReQA"):
-                read = _paragraph(paragraph, f"{language}_{number}", where)
-            for question in read.questions:
-                if question.key in seen:
-                    raise SteleError(f"{where}: question id {question.key!r} is there twice")
-                seen.add(question.key)
-            if read.questions:
-                yield read
+    seen: set[str] = set()
+    for number, (where, paragraph) in enumerate(paragraphs(json_file(path), path), start=1):
+        with reading(where, "paragraph of LAReQA"):
+            read = _paragraph(paragraph, f"{language}_{number}", where)
+        for question in read.questions:
+            seen.add(refuse_again(question.key, seen, where, "question id"))
+        if read.questions:
+            yield read
 
 
 def _paragraph(paragraph: dict, name: str, where: str) -> _Paragraph:

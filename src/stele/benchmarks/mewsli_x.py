@@ -39,7 +39,6 @@ class MewsliX(RetrievalReader, TrainingReader):
             )
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Mention id -> {gold entity: 1}."""
         judged: dict[str, dict[str, int]] = {}
         path = located(folder_of(data, DATASET, query_set.collection), f"wikinews_mentions_no_text-{JUDGED}.jsonl")
         for where, _, mention in _mentions(path, query_set.language):

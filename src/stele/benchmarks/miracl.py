@@ -16,8 +16,8 @@ from pathlib import Path
 
 from stele import catalogue
 from stele.benchmarks._files import below, folder_of, located
-from stele.benchmarks._qrels import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks._tables import table_passages, tables
+from stele.benchmarks._trec import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks.reader import RetrievalReader, TrainingReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet, TrainingExample
 from stele.catalogue.schema.datasets import Dataset
@@ -48,7 +48,6 @@ class Miracl(RetrievalReader, TrainingReader):
         )
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Topic id -> {passage id: 0 or 1}."""
         return read_qrels(_file(data, TOPICS, query_set.language, JUDGED, "qrels"))
 
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:

@@ -29,11 +29,9 @@ class Mlqa(AnsweringReader):
         return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in pairs]
 
     def answers(self, data: Data, query_set: QuerySet) -> dict[str, list[str]]:
-        """Question id -> its gold answers."""
         return gold_answers(_file(data, query_set, "test"))
 
     def questions(self, data: Data, query_set: QuerySet, split: str) -> Iterator[SpanQuestion]:
-        """The questions of a split ("dev" or "test"), each with its paragraph."""
         yield from span_questions(_file(data, query_set, split))
 
 

@@ -10,12 +10,10 @@ import logging
 from collections.abc import Container, Iterator
 from pathlib import Path
 
-from stele import catalogue
-from stele.benchmarks._files import folder_of, identifier, lines, located, refuse_again
-from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks._files import folder_of, identifier, lines, located, name_in_files, refuse_again
+from stele.benchmarks._trec import read_qrels
 from stele.benchmarks.reader import TrainingReader
 from stele.benchmarks.types import Data, Passage, TrainingExample
-from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 
 logger = logging.getLogger(__name__)
@@ -38,12 +36,13 @@ class Mmarco(TrainingReader):
         }
         wanted = {passage for passages in relevant.values() for passage in passages}
         for language, folder in data[DATASET].items():
-            queries = _texts(located(folder, f"{_name(language)}_queries.train.tsv"), relevant)
-            passages = _texts(located(folder, f"{_name(language)}_collection.tsv"), wanted)
+            name = name_in_files(language, DATASET)
+            queries = _texts(located(folder, f"{name}_queries.train.tsv"), relevant)
+            passages = _texts(located(folder, f"{name}_collection.tsv"), wanted)
             if lacking := len(wanted - passages.keys()) + len(relevant.keys() - queries.keys()):
                 logger.warning("%s: lacks %d queries and passages that are judged", folder, lacking)
             for query, ids in relevant.items():
-                positives = [Passage(name, "", passages[name]) for name in ids if name in passages]
+                positives = [Passage(passage, "", passages[passage]) for passage in ids if passage in passages]
                 if positives and query in queries:
                     yield TrainingExample(queries[query], positives, [], language)
 
@@ -61,9 +60,3 @@ def _texts(path: Path, wanted: Container[str]) -> dict[str, str]:
     if not texts:
         raise SteleError(f"{path}: no id in it is judged; want the files of MS MARCO's ids")
     return texts
-
-
-def _name(language: str) -> str:
-    """How mMARCO's files call a language."""
-    entry = catalogue.entries(Language).get(language)
-    return (entry and entry.mmarco) or language

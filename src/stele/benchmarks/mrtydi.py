@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
-from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._tables import table_passages
 from stele.benchmarks._training_layouts import tevatron_examples
+from stele.benchmarks._trec import read_qrels
 from stele.benchmarks.reader import RetrievalReader, TrainingReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet, TrainingExample
 
@@ -35,11 +35,9 @@ class MrTydi(RetrievalReader, TrainingReader):
             yield Query(name, field(item, "query", str, where))
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The passages of one language, streamed."""
         yield from table_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"), "docid")
 
     def judgments(self, data: Data, query_set: QuerySet, split: str = JUDGED) -> Judgments:
-        """Query id -> {passage id: relevance} of one language's queries."""
         return read_qrels(located(folder_of(data, TOPICS, query_set.language), f"qrels.{split}.txt"))
 
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:

@@ -32,5 +32,4 @@ class NeuclirMlir(RetrievalReader):
         return LANGUAGES
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Query id -> {document id: gain}."""
         return judgments_of(data, JUDGED)

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stele.benchmarks._files import folder_of, identifier, lines, located, refuse_again
-from stele.benchmarks._qrels import read_qrels, warn_missing_judged
 from stele.benchmarks._tables import table_passages, tables
+from stele.benchmarks._trec import read_qrels, warn_missing_judged
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.errors import SteleError
@@ -37,11 +37,9 @@ class NeuclirMono(RetrievalReader):
         yield from queries_of(data, query_set.language, query_set.language)
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The documents of one language, streamed."""
         yield from documents(data, (collection,), collection)
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Query id -> {document id: gain}."""
         return judgments_of(data, query_set.language)
 
 

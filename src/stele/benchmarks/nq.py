@@ -26,7 +26,6 @@ class NaturalQuestions(HundredWordsReader, TrainingReader):
     SCORED_BY = "answers"
 
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
-        """The one query set (English)."""
         return [QuerySet("en", "en", "en")]
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:

@@ -33,25 +33,22 @@ class Squad(TrainingReader):
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
         """(question, answer sentence in its paragraph); a question whose answer starts in no sentence is left out."""
         path = located(folder_of(data, DATASET, "all"), f"{split}-v1.1.json")
-        number, without = 0, 0
-        for article in field(json_file(path), "data", list, str(path)):
-            for paragraph in field(article, "paragraphs", list, str(path)):
-                number += 1
-                where = f"{path}, paragraph {number}"
-                context = field(paragraph, "context", str, where)
-                spans = sentence_spans(context)
-                for item in field(paragraph, "qas", list, where):
-                    gold = field(item, "answers", list, where)
-                    if not gold:
-                        raise SteleError(f"{where}: question {item.get('id')!r} has no answer: not SQuAD v1.1")
-                    start = field(gold[0], "answer_start", int, where)
-                    held = next(((i, a, b) for i, (a, b) in enumerate(spans) if a <= start < b), None)
-                    if held is None:
-                        without += 1
-                        continue
-                    i, first, last = held
-                    positive = Passage(f"{number}_{i}", context[first:last], context)
-                    yield TrainingExample(field(item, "question", str, where), [positive], [], "en")
+        without = 0
+        for number, (where, paragraph) in enumerate(paragraphs(json_file(path), path), start=1):
+            context = field(paragraph, "context", str, where)
+            spans = sentence_spans(context)
+            for item in field(paragraph, "qas", list, where):
+                gold = field(item, "answers", list, where)
+                if not gold:
+                    raise SteleError(f"{where}: question {item.get('id')!r} has no answer: not SQuAD v1.1")
+                start = field(gold[0], "answer_start", int, where)
+                held = next(((i, a, b) for i, (a, b) in enumerate(spans) if a <= start < b), None)
+                if held is None:
+                    without += 1
+                    continue
+                i, first, last = held
+                positive = Passage(f"{number}_{i}", context[first:last], context)
+                yield TrainingExample(field(item, "question", str, where), [positive], [], "en")
         if without:
             logger.info("%s: %d questions whose answer starts in no sentence were left out", path, without)
 
@@ -90,15 +87,20 @@ def span_questions(path: Path, version: str | None = None) -> Iterator[SpanQuest
 def _items(whole: JsonObject, path: Path) -> Iterator[tuple[JsonObject, JsonObject, str, str]]:
     """(paragraph, question, its id, where the paragraph stands) of all questions of a file."""
     seen: set[str] = set()
+    for where, paragraph in paragraphs(whole, path):
+        for item in field(paragraph, "qas", list, where):
+            name = refuse_again(identifier(checked_object(item, where).get("id"), where), seen, where, "question")
+            seen.add(name)
+            yield paragraph, item, name, where
+
+
+def paragraphs(whole: JsonObject, path: Path) -> Iterator[tuple[str, JsonObject]]:
+    """(where it stands, the paragraph) of all articles of a file in this layout, counted from 1."""
     number = 0
     for article in field(whole, "data", list, str(path)):
         for paragraph in field(article, "paragraphs", list, str(path)):
             number += 1
-            where = f"{path}, paragraph {number}"
-            for item in field(paragraph, "qas", list, where):
-                name = refuse_again(identifier(checked_object(item, where).get("id"), where), seen, where, "question")
-                seen.add(name)
-                yield paragraph, item, name, where
+            yield f"{path}, paragraph {number}", paragraph
 
 
 def _question(item: JsonObject, name: str, context: str, where: str) -> SpanQuestion:

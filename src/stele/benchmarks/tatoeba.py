@@ -16,11 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stele import catalogue
-from stele.benchmarks._files import folder_of, lines, located
+from stele.benchmarks._files import folder_of, lines, located, name_in_files
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
-from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 
 DATASET = "tatoeba"
@@ -51,7 +49,6 @@ class Tatoeba(RetrievalReader):
         return line_passages(english if collection != language else foreign)
 
     def query_collection(self, query_set: QuerySet) -> str:
-        """The collection whose passages are the queries, one for one in the same order."""
         return f"en-of-{query_set.language}" if query_set.collection == query_set.language else query_set.language
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
@@ -60,7 +57,7 @@ class Tatoeba(RetrievalReader):
 
 
 def _pair(data: Data, language: str) -> tuple[list[str], list[str]]:
-    folder, code = folder_of(data, DATASET, language), file_code(language)
+    folder, code = folder_of(data, DATASET, language), name_in_files(language, DATASET)
     foreign = located(folder, f"tatoeba.{code}-eng.{code}")
     english = located(folder, f"tatoeba.{code}-eng.eng")
     sides = [text for _, text in lines(foreign)], [text for _, text in lines(english)]
@@ -70,16 +67,6 @@ def _pair(data: Data, language: str) -> tuple[list[str], list[str]]:
     if not sides[0]:
         raise SteleError(f"{foreign}: the file is empty")
     return sides
-
-
-def file_code(language: str) -> str:
-    """LASER's code of a language (ISO 639-3); a language that the catalogue does not have is named by that code itself.
-
-    >>> file_code("fr"), file_code("zh"), file_code("max")
-    ('fra', 'cmn', 'max')
-    """
-    entry = catalogue.entries(Language).get(language)
-    return entry.tatoeba if entry and entry.tatoeba else language
 
 
 # --- sides whose lines are translations of each other; of tatoeba_pairs, too ---

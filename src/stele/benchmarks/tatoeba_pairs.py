@@ -35,9 +35,9 @@ from typing import NamedTuple
 import numpy as np
 
 from stele import catalogue
-from stele.benchmarks._files import folder_of, located
+from stele.benchmarks._files import folder_of, located, name_in_files
 from stele.benchmarks.reader import RetrievalReader, pair_query_sets, sides
-from stele.benchmarks.tatoeba import file_code, line_judgments, line_passages, line_queries
+from stele.benchmarks.tatoeba import line_judgments, line_passages, line_queries
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
@@ -74,7 +74,6 @@ class TatoebaPairs(RetrievalReader):
         return line_passages(_side(data, pair, language))
 
     def query_collection(self, query_set: QuerySet) -> str:
-        """The collection whose passages are the queries, one for one in the same order."""
         return _collection(query_set.language, query_set.name.partition("-")[0])
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
@@ -98,7 +97,7 @@ def _texts(data: Data, pair: str) -> Texts:
     stamps = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
     chosen = _of_files(stamps, tuple(dict.fromkeys([*known, pair])))[pair]  # all at once: the files are large
     if not chosen:
-        codes = " and ".join(map(file_code, sides(pair)))
+        codes = " and ".join(name_in_files(language, "tatoeba") for language in sides(pair))
         raise SteleError(f"{files[1]}: {pair}: no two sentences in {codes} are linked and fit; leave the pair out")
     return chosen
 
@@ -108,7 +107,7 @@ def _of_files(files: tuple[tuple[Path, int, int], ...], pairs: tuple[str, ...]) 
     """The chosen sentences of all `pairs`, in one pass over each of the two files (path, time, size)."""
     languages = list(dict.fromkeys(language for pair in pairs for language in sides(pair)))
     (path, *_), (links, *_) = files
-    sentences = read_sentences(path, [file_code(language) for language in languages])
+    sentences = read_sentences(path, [name_in_files(language, "tatoeba") for language in languages])
     places = [tuple(map(languages.index, sides(pair))) for pair in pairs]
     linked, counts = read_links(links, sentences, places)
     logger.info("%s: %d links, %d of them to no sentence", links, counts["links"], counts["dead"])

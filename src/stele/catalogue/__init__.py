@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -21,19 +22,18 @@ FOLDER = Path(__file__).parent
 ADDED = "STELE_ADDED"  # the environment variable with what config.yaml adds to the catalogue; jobs inherit it
 # what the last plan in this folder adds, for a command that is copied from it (`snakemake -p`) and run by hand
 LAST_PLAN = Path(".snakemake/stele-added.json")
+PARSED = Path(".snakemake/stele-yaml")  # no file where there is no .snakemake: outside a run's folder
 Facts = TypeVar("Facts", bound=Strict)  # a model of schema/ that says in `FILE` what it types
 
 
 def read_yaml(path: Path | str) -> Values:
     """The keys of one YAML file; a key given twice, a damaged file or a missing one is an error that names it."""
-    from stele.catalogue import parsed_yaml
-
     with reading(path, "YAML file", "mend it"):
         text = Path(path).read_text(encoding="utf-8")
-        value = parsed_yaml.stored(text)
+        value = _stored(text)
         if value is None:
             value = _parse(text, path)
-            parsed_yaml.store(text, value)
+            _store(text, value)
     if not isinstance(value, dict | None):
         raise SteleError(f"{path}: want keys and values, found {type(value).__name__}")
     return value or {}
@@ -63,6 +63,43 @@ def _parse(text: str, path: Path | str) -> Any:
     Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
     Loader.add_constructor("tag:yaml.org,2002:int", integer)
     return yaml.load(text, Loader)
+
+
+# Values of YAML files are kept as JSON in the folder of a run: reading that takes a tenth of the time of parsing. They
+# are kept by the text of the file and the code that reads it, so that another text or code finds none.
+def parsed_path(text: str) -> Path:
+    """Where the values of a text are kept."""
+    return PARSED / f"{_sha256(_code() + text)}.json"
+
+
+def _stored(text: str) -> Any:
+    """The values of a text; None where none are kept, or their file is damaged."""
+    with suppress(OSError, ValueError):
+        checksum, _, body = parsed_path(text).read_text(encoding="utf-8").partition("\n")
+        if checksum == _sha256(body):
+            return json.loads(body)
+    return None
+
+
+def _store(text: str, values: Any) -> None:
+    """Keeps the values of a text, where JSON has them as they are (it has no dates, and no numbers as keys)."""
+    with suppress(OSError, ValueError, TypeError):
+        body = json.dumps(values)
+        if PARSED.parent.is_dir() and json.loads(body) == values:
+            with atomic_file(parsed_path(text)) as handle:
+                handle.write(f"{_sha256(body)}\n{body}")
+
+
+@cache
+def _code() -> str:
+    """The text of what parses: PyYAML, by its version, and this module."""
+    import yaml
+
+    return yaml.__version__ + Path(__file__).read_text(encoding="utf-8")
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @cache

@@ -14,9 +14,11 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Annotated
@@ -35,7 +37,6 @@ from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.document_rows import document_rows
 from stele.files.reading import plain_name, unpacked_blocks
-from stele.text.scripts import letters_by_script, unicode_scripts
 
 log = logging.getLogger(__name__)
 
@@ -236,3 +237,42 @@ def _counts(dropped: Counter[str]) -> str:
 def _shown(source: Path, names: Sequence[str]) -> str:
     first = (source / names[0]).resolve() if names else source
     return f"{first} and {len(names) - 1} more" if len(names) > 1 else str(first)
+
+
+# --- the scripts that letters are of, by their Unicode names ---
+# what Unicode calls the scripts of languages.yaml, where it is not the same word
+_UNICODE = {
+    "Burmese": {"MYANMAR"},
+    "Han": {"CJK"},
+    "Hangul": {"HANGUL", "CJK"},
+    "Japanese": {"HIRAGANA", "KATAKANA", "CJK"},
+    "Odia": {"ORIYA"},
+}
+
+
+@lru_cache(maxsize=1 << 16)
+def _script(character: str) -> str:
+    name = unicodedata.name(character, "") if character.isalpha() else ""
+    return name.partition(" ")[0]
+
+
+def letters_by_script(text: str) -> Counter[str]:
+    """How many letters of a text each script has.
+
+    >>> dict(letters_by_script("Рига, Rīga 1201"))
+    {'CYRILLIC': 4, 'LATIN': 4}
+    """
+    letters: Counter[str] = Counter()
+    for character, number in Counter(text).items():
+        if script := _script(character):
+            letters[script] += number
+    return letters
+
+
+def unicode_scripts(script: str) -> set[str]:
+    """What the names of a script's letters begin with, for a script as languages.yaml calls it.
+
+    >>> unicode_scripts("Latin"), unicode_scripts("Han")
+    ({'LATIN'}, {'CJK'})
+    """
+    return _UNICODE.get(script, {script.upper()})

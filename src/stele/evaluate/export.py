@@ -25,7 +25,7 @@ from stele.artifacts.records import (
     read_record,
 )
 from stele.artifacts.results import COLUMNS, Result, load_results, read_placed, result_files
-from stele.benchmarks.belebele import file_code
+from stele.benchmarks._files import name_in_files
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.published import MtebTask, PublishedBenchmark
 from stele.command.arguments import Job, ResultsFolder
@@ -175,7 +175,7 @@ def subset_of(code: str, task: MtebTask) -> tuple[str, list[str]]:
     """
     if task.languages:
         return code, [task.languages[code]]
-    variants = [file_code(part) for part in code.split("-")]
+    variants = [name_in_files(part, "belebele") for part in code.split("-")]
     return "-".join(variants), [variant.replace("_", "-") for variant in variants]
 
 

@@ -10,21 +10,22 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pyarrow.parquet as pq
 
 from stele import progress
 from stele.artifacts import records
-from stele.command.arguments import NewRecord, record_of
+from stele.command.arguments import Job, Json, NewRecord, Record, record_of
+from stele.encoders.tokenizer import load_tokenizer, tokenizer_probe
+from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
+from stele.files.digests import digest, folder_facts
 from stele.files.reading import reading
-from stele.pairs.methods import KnowledgeMethod
+from stele.pairs.methods import KnowledgeMethod, load_method
 from stele.pairs.mining.knowledge import PAIRS
 from stele.pairs.mining.segments import Encode, encoder
-from stele.pairs.mining.tokenisation import TokenisationJob, open_tokenisation
 from stele.recipes.mining import OF_TOKENS, SPECIAL, KnowledgeRecipe
 from stele.training.store import write_store
 
@@ -32,6 +33,17 @@ log = logging.getLogger(__name__)
 
 JOB = "pairs tokenise"
 BATCH = 1 << 12  # pairs tokenised at once
+
+
+class TokenisationJob(Job):
+    """A job that tokenises mined texts."""
+
+    recipe: Json
+    """Recipe of the pairs."""
+    pairs: Record
+    """record.json of the pairs of texts."""
+    tokenizer: Record
+    """record.json of the checkpoint."""
 
 
 class Tokenise(TokenisationJob):
@@ -93,3 +105,23 @@ def _split(encoded: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
     ids, lengths = encoded
     ends = np.cumsum(lengths).tolist()
     return [ids[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True)]
+
+
+# --- of `tokenise_sections`, too ---
+class Tokenisation(NamedTuple):
+    """The pairs' recipe and record, the tokenizer, and the digest of its tokens of a probe."""
+
+    recipe: Any
+    made: records.Record
+    tokenizer: Any
+    probe: str
+
+
+def open_tokenisation(args: TokenisationJob, kind: type) -> Tokenisation:
+    """Opens what the arguments name. Raises SteleError for pairs of another method, or of another `kind` of methods."""
+    _, recipe = load_method(args.recipe, kind)
+    made = records.read_record(args.pairs)
+    if made.get("method") != recipe.method:
+        raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want those of {recipe.method}")
+    tokenizer = load_tokenizer(args.tokenizer.parent)
+    return Tokenisation(recipe, made, tokenizer, digest(tokenizer_probe(tokenizer)))

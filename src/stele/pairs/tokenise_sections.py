@@ -19,7 +19,7 @@ from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.pairs.methods import SectionMethod
 from stele.pairs.mining.segments import Encode, encoder, tokenised
-from stele.pairs.mining.tokenisation import TokenisationJob, open_tokenisation
+from stele.pairs.tokenise import TokenisationJob, open_tokenisation
 from stele.training.section_store import EMPTY, TokenSection, write_section_store
 
 log = logging.getLogger(__name__)

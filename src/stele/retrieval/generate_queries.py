@@ -18,8 +18,7 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records
-from stele.benchmarks.load import load_reader
-from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.reader import RetrievalReader, load_reader
 from stele.benchmarks.transfer_set import write_set
 from stele.benchmarks.types import Passage
 from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, record_of

@@ -53,13 +53,14 @@ from stele.sources.weights.checkpoint_checks import (
 )
 from stele.sources.weights.checkpoint_files import (
     INSTEAD,
+    Download,
     convert,
     convert_shards,
     model_folders,
+    place_fetched,
     refuse_code,
     static_folders,
 )
-from stele.sources.weights.hub_checkpoint import Download, place_fetched
 
 log = logging.getLogger(__name__)
 

@@ -41,7 +41,7 @@ class Teller:
         self._facts = facts
         self._sizes = sizes
         self._seed = seed
-        self._article_frames = cache(self._frames_of_article)
+        self._article_frames = cache(lambda entity: self._chosen(entity, self._stream("frames", entity)))
 
     def article(self, entity: str) -> Article:
         """The Wikipedia article about an entity: a lead, up to two sections, and one of the facts whose value it is."""
@@ -95,13 +95,10 @@ class Teller:
     def frame(self, fact: Fact) -> Frame:
         """The frame of a fact: a definition's adjective, a year beside another fact; the same in every language."""
         draws = stream(self._seed, "frame", fact.subject, fact.relation)
-        if self._concepts.relation(fact.relation).is_definition:
+        if self._concepts.relations[fact.relation].is_definition:
             return Frame(fact, adjective=f"adjective.{draws.pick(self._concepts.adjectives)}")
         dated = fact.kind in ("entity", "noun") and draws.chance(self._sizes.dials.dated)
         return Frame(fact, dated=str(draws.between(1900, 2020)) if dated else "")
-
-    def _frames_of_article(self, entity: str) -> tuple[list[Frame], list[Frame]]:
-        return self._chosen(entity, self._stream("frames", entity))
 
     def _inverse_frames(self, entity: str) -> list[Frame]:
         """The facts whose value an entity is, as its own page tells them: a share of those on the subjects' pages."""

@@ -74,10 +74,6 @@ class Inventory:
     parts: dict[str, str]
     relations: dict[str, Relation]
 
-    def relation(self, name: str) -> Relation:
-        """The relation called "type.relation"."""
-        return self.relations[name]
-
 
 def inventory(sizes: WorldSizes) -> Inventory:
     """The first `types`, `nouns`, ... of concepts.yaml."""
@@ -134,20 +130,14 @@ def _enough(words: list[str], count: int, ending: str) -> tuple[str, ...]:
 def _type(name: str, entry: Values, names: list[str], classes: dict[str, tuple[str, ...]]) -> Type:
     definition = entry["definition"]
     relations = [_relation(name, key, value, names, classes) for key, value in entry["relations"].items()]
-    definition_relation = {
-        "value": definition["value"],
-        "role": definition["role"],
-        "word": name,
-        "tell": [],
-        "ask": [],
-    }
+    as_relation = {**definition, "word": name, "tell": [definition["tell"]], "ask": []}
     return Type(
         name=name,
         words=tuple(entry["words"]),
         pronouns=tuple(entry["pronouns"]),
         titles=tuple(entry.get("titles", ())),
         suffix=tuple(entry.get("suffix", ())),
-        definition=_relation(name, "definition", {**definition_relation, "tell": [definition["tell"]]}, names, classes),
+        definition=_relation(name, "definition", as_relation, names, classes),
         definition_noun=definition["noun"],
         sections=tuple(entry["sections"]),
         relations=tuple(r for r in relations if r is not None),

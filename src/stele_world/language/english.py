@@ -16,7 +16,7 @@ class English(Grammar):
     def statement(self, frame: Frame, subject: str, draws: Draws) -> Line:
         """Tells a frame by one of its relation's patterns; a year stands first or last."""
         fact = frame.fact
-        relation = self.concepts.relation(fact.relation)
+        relation = self.concepts.relations[fact.relation]
         if relation.is_definition:
             return self.line(self._definition(frame, relation, draws), self._stop)
         if frame.inverse:
@@ -38,7 +38,7 @@ class English(Grammar):
 
     def question(self, fact: Fact, draws: Draws, mark: str | None = None) -> str:
         """Asks by one of the relation's patterns, or tells with a gap: X was born in which city?"""
-        relation = self.concepts.relation(fact.relation)
+        relation = self.concepts.relations[fact.relation]
         question = draws.pick((*relation.ask, *(with_gap(pattern, relation) for pattern in relation.tell)))
         if mark is not None:
             question = question.removesuffix("?") + mark

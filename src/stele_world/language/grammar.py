@@ -83,7 +83,7 @@ class Grammar:
     def statement(self, frame: Frame, subject: str, draws: Draws) -> Line:
         """Tells a frame; `subject` is "name", "noun" (the city) or "pronoun": how what it is about is called."""
         fact = frame.fact
-        relation = self.concepts.relation(fact.relation)
+        relation = self.concepts.relations[fact.relation]
         if relation.is_definition:
             return self.line(self._definition(frame, relation, draws), self._stop)
         verb = [Piece(self.lexicon.word(relation.name, draws))]
@@ -96,7 +96,7 @@ class Grammar:
 
     def question(self, fact: Fact, draws: Draws, mark: str | None = None) -> str:
         """Asks for the value of a fact, naming its subject; `mark` replaces the language's question mark."""
-        relation = self.concepts.relation(fact.relation)
+        relation = self.concepts.relations[fact.relation]
         wanted = self._asked(relation, draws)
         verb = [Piece(self.lexicon.word(relation.name, draws))]
         name = self.subject(fact.subject, "name", draws)

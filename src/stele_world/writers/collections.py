@@ -77,7 +77,7 @@ def askable(world: World, told: Iterable[Fact]) -> list[Fact]:
 def keywords_and_question(world: World, language: str, fact: Fact, draws: Draws) -> tuple[str, str]:
     """A topic's keywords (the name of the fact's subject, its verb), and its question."""
     grammar = world.grammars[language]
-    word = grammar.lexicon.word(world.concepts.relation(fact.relation).name, draws)
+    word = grammar.lexicon.word(world.concepts.relations[fact.relation].name, draws)
     return f"{world.entities[fact.subject].names[language]} {word}", grammar.question(fact, draws)
 
 

@@ -14,8 +14,15 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from stele.corpora.dumps.dump_files import DumpFiles, parts_of_shard, read_blocks
-from stele.corpora.dumps.siteinfo import Siteinfo, read_siteinfo, redirect_pattern, site_of
+from stele.corpora.dumps.dump_files import (
+    DumpFiles,
+    Siteinfo,
+    parts_of_shard,
+    read_blocks,
+    read_siteinfo,
+    redirect_pattern,
+    site_of,
+)
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
 

@@ -1,1 +1,1 @@
-"""What mining commands share: arguments, candidates of the knowledge base, segments, tokenisation."""
+"""What mining commands share: arguments, candidates of the knowledge base, segments."""

@@ -1,1 +1,1 @@
-"""Checkpoints: converting and checking weights and settings."""
+"""Checkpoints: fetching, converting and checking weights and settings."""
