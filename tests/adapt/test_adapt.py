@@ -8,9 +8,9 @@ import yaml
 
 from stele import catalogue
 from stele.adapt import adapt
-from stele.adapt.configuration import evaluated_keys, sizes_of, steps_within, trained_models
+from stele.adapt.planning.configuration import evaluated_keys, sizes_of, steps_within, trained_models
 from stele.catalogue import read_yaml, whole
-from stele.catalogue.schema.models import AdaptationRules
+from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command import cli
 from stele.config.model import parse_config
 from stele.config.user_sets import merged

@@ -3,7 +3,7 @@
 import pytest
 
 from stele.benchmarks import reader
-from stele.benchmarks.reader import load_reader
+from stele.benchmarks.load import load_reader
 from stele.benchmarks.types import LeftOut, Passage, Query, QuerySet
 from stele.errors import SteleError
 

@@ -19,7 +19,8 @@ from stele.artifacts import records
 from stele.artifacts.results import RunKey
 from stele.artifacts.run import run_of
 from stele.benchmarks.arguments import data_folders
-from stele.benchmarks.reader import BenchmarkReader, ParallelTextsReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import BenchmarkReader, ParallelTextsReader
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.config.model import parse_config
 from stele.config.scale import load_scale

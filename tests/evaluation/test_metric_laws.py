@@ -11,7 +11,8 @@ import pytest
 from stele.artifacts.run import run_of
 from stele.artifacts.run_files import read_run
 from stele.benchmarks.types import QuerySet
-from stele.evaluation.evaluate import evaluate, over_seeds
+from stele.evaluation.aggregate import over_seeds
+from stele.evaluation.evaluate import evaluate
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from tests.evaluation.cases import case_of, score

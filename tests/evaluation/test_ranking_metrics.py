@@ -12,7 +12,8 @@ import pytest
 from stele.artifacts.run import run_of
 from stele.benchmarks.tatoeba import Tatoeba
 from stele.benchmarks.types import QuerySet
-from stele.evaluation.evaluate import by_language, evaluate, over_seeds
+from stele.evaluation.aggregate import by_language, over_seeds
+from stele.evaluation.evaluate import evaluate
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.ranx_metrics import arrays

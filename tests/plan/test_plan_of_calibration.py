@@ -6,7 +6,8 @@ import pytest
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
-from stele.benchmarks.reader import RetrievalReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import RetrievalReader
 from stele.catalogue.scales import check_scale
 from stele.errors import SteleError
 

@@ -6,7 +6,8 @@ import pytest
 
 from stele import catalogue
 from stele.benchmarks.collection import AdHocCollection
-from stele.benchmarks.reader import BenchmarkReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import BenchmarkReader
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.metrics import load_metric
 

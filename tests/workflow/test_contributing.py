@@ -115,7 +115,8 @@ def test_a_new_metric_leaves_the_results_of_others_alone(root, tmp_path):
 
 READ = """
 from pathlib import Path
-from stele.benchmarks.reader import RetrievalReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import RetrievalReader
 reader, data = load_reader("my_benchmark", RetrievalReader), {"my_data": {"th": Path("my_data/th")}}
 (query_set,) = reader.query_sets(["th"])
 print([query.text for query in reader.queries(data, query_set)], reader.judgments(data, query_set))

@@ -9,7 +9,9 @@ HANDED = ("claims", "evaluate", "evaluation", "published", "tables")
 OWN_NAMES = {
     "claims/judge.py": {"into / f'{paper}.{ending}'"},
     "claims/pack.py": {
+        "folder / name",
         "folder / path.relative_to(results)",
+        "results / name",
         "target.parents[2] / f'{target.parent.name}.parquet'",
     },
     "claims/judging/trainings.py": {"folder / name"},

@@ -23,7 +23,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from pydantic import Field
 
-from stele.adapt.configuration import (
+from stele.adapt.planning.configuration import (
     COMMAND,
     DEFAULT_BENCHMARKS,
     FOLDER,
@@ -43,8 +43,8 @@ from stele.adapt.configuration import (
 )
 from stele.artifacts import records
 from stele.catalogue import entries, read_yaml, whole
+from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.catalogue.schema.languages import Language
-from stele.catalogue.schema.models import AdaptationRules
 from stele.catalogue.user_documents import by_language
 from stele.cluster.sizes import shape_of
 from stele.command.arguments import Job, Number, Positional, Some, Whole

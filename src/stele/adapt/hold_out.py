@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from stele.artifacts import records
 from stele.artifacts.documents import DocumentWriter, read_documents, read_sentences
 from stele.catalogue import whole
-from stele.catalogue.schema.models import AdaptationRules
+from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command.arguments import Job, NewRecord, Record, Some, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory

@@ -18,7 +18,7 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
 from stele.catalogue import whole
-from stele.catalogue.schema.models import AdaptationRules
+from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command.arguments import Job, Json, NewRecord, Record, Some, Threads, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory

@@ -22,7 +22,7 @@ from typing import Annotated, Any, NamedTuple
 from stele.artifacts import records
 from stele.artifacts.results import RunKey
 from stele.catalogue import whole
-from stele.catalogue.schema.models import AdaptationRules
+from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.claims.judging import findings
 from stele.claims.judging.estimate import FEWEST_SEEDS, Estimate, Term, combine, interval
 from stele.claims.judging.family import Case, judge_family

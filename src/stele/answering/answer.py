@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder, write_with_epochs
 from stele.benchmarks.arguments import data_folders, data_records
-from stele.benchmarks.reader import AnsweringReader, SpanTrainingReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import AnsweringReader, SpanTrainingReader
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
 from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, Some, record_beside
 from stele.encoders.tokenizer import load_tokenizer, read_json

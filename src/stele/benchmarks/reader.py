@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal
 
 from stele.benchmarks.types import (
     Data,
@@ -29,11 +29,7 @@ from stele.benchmarks.types import (
     SpanQuestion,
     TrainingExample,
 )
-from stele.catalogue.datasets import module_of
 from stele.errors import SteleError
-from stele.registry import load_named
-
-Reader = TypeVar("Reader")
 
 
 class CollectionReader(ABC):
@@ -206,15 +202,3 @@ def sides(pair: str) -> tuple[str, str]:
 def _file(reader: object) -> str:
     """The file that defines a reader, as the catalogue names it."""
     return type(reader).__module__.rpartition(".")[2]
-
-
-def load_reader(name: str, kind: type[Reader]) -> Reader:
-    """The reader of a benchmark by its name, or of a training set by its file, of one of the kinds above.
-
-    Raises SteleError for an unknown name, with the nearest one, and for a file without a class of that kind.
-    """
-    module = load_named("stele.benchmarks", module_of(name), kind.KIND)
-    for value in vars(module).values():
-        if isinstance(value, type) and issubclass(value, kind) and value.__module__ == module.__name__:
-            return value()
-    raise SteleError(f"{kind.KIND} {name} has no {kind.READS}")

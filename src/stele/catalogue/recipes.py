@@ -17,18 +17,13 @@ from stele.catalogue.schema.benchmarks import TrainingSet
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, Values, validate
 from stele.recipes import Recipe, mining
-from stele.recipes.finetuning import (
-    AnsweringRecipe,
-    FinetuningRecipe,
-    GeneratedQueriesRecipe,
-    GeneratorRecipe,
-    TitleQueriesRecipe,
-)
+from stele.recipes.finetuning import AnsweringRecipe, FinetuningRecipe, GeneratorRecipe
 from stele.recipes.mining import MiningRecipe
 from stele.recipes.pretraining import OBJECTIVES, recipe_model
 from stele.recipes.reranking import SCORERS, RerankingRecipe, Trained
 from stele.recipes.scale import Scale
 from stele.recipes.search import CalibrationRecipe
+from stele.recipes.transfer import GeneratedQueriesRecipe, TitleQueriesRecipe
 from stele.registry import module_names
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from stele.claims.judging.pairs import references_of
 from stele.claims.judging.verdicts import CONTEXT, LOOKS_FILE
 from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
-from stele.evaluation.evaluate import over_seeds
+from stele.evaluation.aggregate import over_seeds
 from stele.evaluation.scores import KEYS, QUERIES
 from stele.files.atomic import atomic_file, atomic_write_json
 from stele.files.digests import digest, sha256

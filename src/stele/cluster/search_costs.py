@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from stele.catalogue import whole
+from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.catalogue.schema.costs import BenchmarkSize, TrainingSetSize
-from stele.catalogue.schema.models import AdaptationRules
 from stele.cluster.sizes import (
     CHARACTERS,
     benchmark_size,

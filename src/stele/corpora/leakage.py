@@ -17,7 +17,8 @@ from stele import catalogue, progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
 from stele.benchmarks.arguments import RECORD, data_folders, data_paths
-from stele.benchmarks.reader import BenchmarkReader, ParallelTextsReader, RetrievalReader, load_reader, sides
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import BenchmarkReader, ParallelTextsReader, RetrievalReader, sides
 from stele.benchmarks.types import Data
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command.arguments import Datasets, Job, NewRecord, Record, Some, record_of

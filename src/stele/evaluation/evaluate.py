@@ -1,10 +1,8 @@
-"""The metrics of a case: values per query, by language and on average, means over seeds; `score` for notebooks."""
+"""The metrics of a case: values per query, by language and on average; `score` for notebooks."""
 
 from __future__ import annotations
 
-import math
-import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from stele.artifacts.run import Run, run_of
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
+from stele.evaluation.aggregate import by_language
 from stele.evaluation.guess import by_language as guess_by_language
 from stele.evaluation.metric import Case, Metric
 from stele.evaluation.metrics import load_metric
@@ -27,7 +26,7 @@ class Evaluation(NamedTuple):
     """All metrics of one case."""
 
     values: dict[str, np.ndarray]  # by metric, one value per judged query
-    metrics: dict[str, dict[str, Any]]  # by metric, as `by_language` gives them
+    metrics: dict[str, dict[str, Any]]  # by metric, as `aggregate.by_language` gives them
     notes: dict[str, int]
 
 
@@ -98,63 +97,3 @@ def _hits(query: str, hits: Mapping[str, float]) -> Mapping[str, float]:
     if not isinstance(hits, Mapping):
         raise SteleError(f"score: query {query!r}: want {{passage: score}}, found {type(hits).__name__}")
     return hits
-
-
-# --- means ------------------------------------------------------------------------------------------------------------
-def by_language(
-    values: np.ndarray, languages: Sequence[str], average: str, finish: Callable[[float], float] = float
-) -> dict[str, Any]:
-    """{"languages": {language: mean}, "average", "n": {language: queries}} of one metric.
-
-    `values` are float64 [rows]; NaN is a query that does not count. A language without any that does is left out.
-    `average` "macro" is the mean over languages, "micro" the mean over queries. `finish` turns a mean into the metric's
-    value.
-    """
-    counted: dict[str, list[float]] = {}
-    for value, language in zip(values.tolist(), languages, strict=True):
-        if not math.isnan(value):
-            counted.setdefault(language, []).append(value)
-    means = {language: finish(_mean(of_language)) for language, of_language in counted.items()}
-    overall = None
-    if counted and average == "macro":
-        overall = _mean(list(means.values()))
-    elif counted:
-        every = [value for of_language in counted.values() for value in of_language]
-        overall = finish(_mean(every))
-    return {
-        "languages": means,
-        "average": overall,
-        "n": {language: len(of_language) for language, of_language in counted.items()},
-    }
-
-
-def over_seeds(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """One metric of several seeds: means, sample standard deviations (None for one seed), and the values themselves.
-
-    The error of a guess is the mean over seeds, whose queries are the same.
-    """
-    languages = [language for language in metrics[0]["languages"] if all(language in m["languages"] for m in metrics)]
-    values = {language: [m["languages"][language] for m in metrics] for language in languages}
-    averages = [m["average"] for m in metrics]
-    guesses = [m.get("guess", {"languages": {}, "errors": {}}) for m in metrics]
-    known = [language for language in languages if all(language in of_seed["languages"] for of_seed in guesses)]
-    guess = {part: {code: _mean([g[part][code] for g in guesses]) for code in known} for part in guesses[0]}
-    return {
-        **({"guess": guess} if known else {}),
-        "languages": {language: _mean(values_of_language) for language, values_of_language in values.items()},
-        "average": _mean(averages),
-        "n": {language: metrics[0]["n"][language] for language in languages},
-        "std": {
-            "languages": {language: _std(values_of_language) for language, values_of_language in values.items()},
-            "average": _std(averages),
-        },
-        "values": {"languages": values, "average": averages},
-    }
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    return None if None in values else math.fsum(values) / len(values)
-
-
-def _std(values: Sequence[float | None]) -> float | None:
-    return None if None in values or len(values) < 2 else statistics.stdev(values)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records, record_count
-from stele.benchmarks.reader import TrainingReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import TrainingReader
 from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, Whole, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory

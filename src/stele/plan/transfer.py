@@ -8,7 +8,8 @@ from stele.catalogue import recipes
 from stele.plan.data import Data
 from stele.plan.paths import Inputs, Paths, as_json
 from stele.plan.settings import cached_method
-from stele.recipes.finetuning import GeneratedQueriesRecipe, GeneratorRecipe, TitleQueriesRecipe
+from stele.recipes.finetuning import GeneratorRecipe
+from stele.recipes.transfer import GeneratedQueriesRecipe, TitleQueriesRecipe
 
 GENERATED = "generate_queries"  # the rule by which a generator writes them
 

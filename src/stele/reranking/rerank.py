@@ -19,7 +19,8 @@ from stele.artifacts import records
 from stele.artifacts.run_files import write_run
 from stele.artifacts.state import drop, own_folder, write_with_epochs
 from stele.benchmarks.arguments import data_folders, data_records
-from stele.benchmarks.reader import RetrievalReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, QuerySet
 from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, Some, record_beside
 from stele.errors import SteleError

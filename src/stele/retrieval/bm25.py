@@ -20,7 +20,8 @@ from stele.artifacts import records
 from stele.artifacts.run import run_of
 from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records
-from stele.benchmarks.reader import RetrievalReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Query, QuerySet
 from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Some, Whole, record_beside
 from stele.errors import SteleError

@@ -14,7 +14,8 @@ from typing import Annotated
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records
-from stele.benchmarks.reader import RetrievalReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import RetrievalReader
 from stele.command.arguments import Datasets, NewRecord, ResumableJob, record_of
 from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.reading import read_state

@@ -21,7 +21,8 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.run_files import write_run
 from stele.benchmarks.arguments import data_folders, data_records
-from stele.benchmarks.reader import BenchmarkReader, GoldPairsReader, ParallelTextsReader, load_reader, sides
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import BenchmarkReader, GoldPairsReader, ParallelTextsReader, sides
 from stele.benchmarks.types import Data, Passage, Query
 from stele.command.arguments import Datasets, NewRecord, Some, record_beside
 from stele.errors import SteleError

@@ -23,7 +23,8 @@ from stele.artifacts import records
 from stele.artifacts.run import Hits, Run, run_of
 from stele.artifacts.run_files import collection_size, read_run, runs_of, write_run
 from stele.benchmarks.arguments import data_folders, data_records
-from stele.benchmarks.reader import RetrievalReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import RetrievalReader
 from stele.command.arguments import Datasets, Job, Json, NewRecord, Record, Some, Whole, record_beside
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash, read_folds

@@ -18,7 +18,8 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records
-from stele.benchmarks.reader import RetrievalReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.transfer_set import write_set
 from stele.benchmarks.types import Passage
 from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, record_of
@@ -28,7 +29,7 @@ from stele.files.digests import folder_facts
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
 from stele.progress import bar
-from stele.recipes.finetuning import GeneratedQueriesRecipe
+from stele.recipes.transfer import GeneratedQueriesRecipe
 from stele.retrieval.dense.windows import DocumentWindows, by_sentences, parse_windows
 from stele.text.sentences import split_sentences
 

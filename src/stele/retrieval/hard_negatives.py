@@ -27,7 +27,8 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records
-from stele.benchmarks.reader import CollectionReader, TrainingReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import CollectionReader, TrainingReader
 from stele.benchmarks.transfer_set import MINED_PASSAGES, MINED_QUESTIONS
 from stele.benchmarks.types import Passage
 from stele.command.arguments import Datasets, NewRecord, Record, ResumableJob, Threads, Whole, record_of

@@ -24,7 +24,8 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.state import drop
 from stele.benchmarks.arguments import data_folders, data_records
-from stele.benchmarks.reader import RetrievalReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.command.arguments import Datasets, NewRecord, ResumableJob, Some, Whole, record_beside
 from stele.errors import SteleError

@@ -25,7 +25,7 @@ from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.files.strict import validate
 from stele.progress import bar, track
-from stele.recipes.finetuning import TitleQueriesRecipe
+from stele.recipes.transfer import TitleQueriesRecipe
 from stele.retrieval.lexical import lucene_bm25
 from stele.retrieval.lexical.engines import TermIndex, Texts
 from stele.text.terms import analyzer, described

@@ -8,7 +8,7 @@ from typing import Annotated
 from stele.artifacts import records
 from stele.command.arguments import Job, Some, ends_in
 from stele.errors import SteleError
-from stele.evaluation.evaluate import over_seeds
+from stele.evaluation.aggregate import over_seeds
 from stele.files.digests import digest
 
 SAME = ("benchmark", "model", "setting", "averaged")

@@ -21,7 +21,8 @@ from typing import Annotated
 from stele import catalogue
 from stele.artifacts import records
 from stele.benchmarks.arguments import RECORD, data_folders, data_paths
-from stele.benchmarks.reader import BenchmarkReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import BenchmarkReader
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command.arguments import Datasets, Job, Positional, Some, ends_in
 from stele.errors import SteleError

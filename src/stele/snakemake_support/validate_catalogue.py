@@ -18,7 +18,7 @@ import pydantic
 from stele import catalogue
 from stele.catalogue import models as named_models
 from stele.catalogue import recipes, scales
-from stele.catalogue.schema import Facts, benchmarks, costs, datasets, languages, models, published
+from stele.catalogue.schema import Facts, adaptation, benchmarks, costs, datasets, languages, models, published
 from stele.evaluation import ranx_metrics
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
@@ -44,7 +44,7 @@ FILES: dict[str, Check] = {  # by path below stele/
     "catalogue/settings.yaml": check_settings,
     "catalogue/rules.yaml": _typed(dict[str, costs.RuleFacts]),
     "catalogue/analyzers.yaml": _typed(dict[str, benchmarks.Analyzer]),
-    "catalogue/adaptation.yaml": _typed(models.AdaptationRules),
+    "catalogue/adaptation.yaml": _typed(adaptation.AdaptationRules),
     "catalogue/costs.yaml": _typed(costs.Costs),
     "catalogue/published.yaml": _typed(dict[str, published.PublishedBenchmark]),
     "catalogue/reference_sources.yaml": _typed(published.ReferenceSources),

@@ -1,4 +1,4 @@
-"""models.yaml, standins.yaml, and adaptation.yaml: how an adaptation's sizes follow from an encoder and a budget."""
+"""models.yaml and standins.yaml."""
 
 from __future__ import annotations
 
@@ -114,38 +114,3 @@ def check_standin(entry: Facts, where: str, at: list[str]) -> None:
     """One stand-in."""
     kind = choice(entry, "kind", sorted(kinds()), where, at, required=True)
     validate(kinds()[kind], entry, where, at)
-
-
-# --- adaptation.yaml --------------------------------------------------------------------------------------------------
-class EncoderSizes(Strict):
-    """How encoders up to a size are trained; `weights` in millions, None: all larger ones."""
-
-    weights: float | None = Field(gt=0)
-    learning_rate: float = Field(gt=0)
-    groups: int = Field(ge=1)
-    encode_chunk: int | None = Field(ge=1)
-
-
-class HeldOut(Strict):
-    """How many documents of a language no training reads, and among how many a sentence's neighbour is looked for."""
-
-    share: float = Field(gt=0, lt=1)
-    documents: int = Field(ge=1)
-    candidates: int = Field(ge=2)
-
-
-class AdaptationRules(Strict):
-    """The file."""
-
-    FILE: ClassVar = "adaptation"
-
-    encoders: list[EncoderSizes] = Field(min_length=1)
-    mlm_share: float = Field(ge=0, lt=1, description="share of a method's groups that are MLM batches")
-    warmup: float = Field(ge=0, le=1)
-    steps: int = Field(ge=1)
-    fewest_steps: int = Field(ge=1)
-    measured_steps: int = Field(ge=1)
-    methods: list[str] = Field(min_length=1)
-    control: str
-    bar: float = Field(gt=0)
-    held_out: HeldOut

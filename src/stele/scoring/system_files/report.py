@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from stele.evaluation import bootstrap
+from stele.evaluation.aggregate import by_language
 from stele.evaluation.comparison import AVERAGE, Choices, Comparison
-from stele.evaluation.evaluate import Evaluation, by_language
+from stele.evaluation.evaluate import Evaluation
 from stele.evaluation.metric import Case
 from stele.files.atomic import atomic_file
 from stele.files.formats import csv_cell, write_csv

@@ -11,7 +11,8 @@ import numpy as np
 from stele import catalogue
 from stele.artifacts.run import Run, merged, without
 from stele.artifacts.run_files import collection_size
-from stele.benchmarks.reader import BenchmarkReader, load_reader
+from stele.benchmarks.load import load_reader
+from stele.benchmarks.reader import BenchmarkReader
 from stele.benchmarks.types import Data, QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError, unknown

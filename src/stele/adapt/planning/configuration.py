@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from stele.catalogue import entries, load, read_yaml, whole
+from stele.catalogue.schema.adaptation import AdaptationRules, EncoderSizes
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
-from stele.catalogue.schema.models import AdaptationRules, EncoderSizes
 from stele.catalogue.user_documents import DATASET, UNDETERMINED
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.command.arguments import Job

@@ -1,0 +1,1 @@
+"""What an adaptation is to be: its documents, sizes and configuration."""

@@ -1,0 +1,23 @@
+"""From the name of a benchmark or a training set to the class that reads it."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from stele.catalogue.datasets import module_of
+from stele.errors import SteleError
+from stele.registry import load_named
+
+Reader = TypeVar("Reader")
+
+
+def load_reader(name: str, kind: type[Reader]) -> Reader:
+    """The reader of a benchmark by its name, or of a training set by its file, which must be of a kind of `reader.py`.
+
+    Raises SteleError for an unknown name, with the nearest one, and for a file without a class of that kind.
+    """
+    module = load_named("stele.benchmarks", module_of(name), kind.KIND)
+    for value in vars(module).values():
+        if isinstance(value, type) and issubclass(value, kind) and value.__module__ == module.__name__:
+            return value()
+    raise SteleError(f"{kind.KIND} {name} has no {kind.READS}")

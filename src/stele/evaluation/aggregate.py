@@ -1,0 +1,69 @@
+"""From a value per query to a value per language and an average; from seeds to means and standard deviations."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def by_language(
+    values: np.ndarray, languages: Sequence[str], average: str, finish: Callable[[float], float] = float
+) -> dict[str, Any]:
+    """{"languages": {language: mean}, "average", "n": {language: queries}} of one metric.
+
+    `values` are float64 [rows]; NaN is a query that does not count. A language without any that does is left out.
+    `average` "macro" is the mean over languages, "micro" the mean over queries. `finish` turns a mean into the metric's
+    value.
+    """
+    counted: dict[str, list[float]] = {}
+    for value, language in zip(values.tolist(), languages, strict=True):
+        if not math.isnan(value):
+            counted.setdefault(language, []).append(value)
+    means = {language: finish(_mean(of_language)) for language, of_language in counted.items()}
+    overall = None
+    if counted and average == "macro":
+        overall = _mean(list(means.values()))
+    elif counted:
+        every = [value for of_language in counted.values() for value in of_language]
+        overall = finish(_mean(every))
+    return {
+        "languages": means,
+        "average": overall,
+        "n": {language: len(of_language) for language, of_language in counted.items()},
+    }
+
+
+def over_seeds(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One metric of several seeds: means, sample standard deviations (None for one seed), and the values themselves.
+
+    The error of a guess is the mean over seeds, whose queries are the same.
+    """
+    languages = [language for language in metrics[0]["languages"] if all(language in m["languages"] for m in metrics)]
+    values = {language: [m["languages"][language] for m in metrics] for language in languages}
+    averages = [m["average"] for m in metrics]
+    guesses = [m.get("guess", {"languages": {}, "errors": {}}) for m in metrics]
+    known = [language for language in languages if all(language in of_seed["languages"] for of_seed in guesses)]
+    guess = {part: {code: _mean([g[part][code] for g in guesses]) for code in known} for part in guesses[0]}
+    return {
+        **({"guess": guess} if known else {}),
+        "languages": {language: _mean(values_of_language) for language, values_of_language in values.items()},
+        "average": _mean(averages),
+        "n": {language: metrics[0]["n"][language] for language in languages},
+        "std": {
+            "languages": {language: _std(values_of_language) for language, values_of_language in values.items()},
+            "average": _std(averages),
+        },
+        "values": {"languages": values, "average": averages},
+    }
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    return None if None in values else math.fsum(values) / len(values)
+
+
+def _std(values: Sequence[float | None]) -> float | None:
+    return None if None in values or len(values) < 2 else statistics.stdev(values)
