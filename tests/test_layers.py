@@ -11,20 +11,9 @@ from graphlib import TopologicalSorter
 import grimp
 import pytest
 
+from stele.command import STAGES
 from tests.conftest import ROOT
 
-STAGES = {
-    "sources",
-    "corpora",
-    "pairs",
-    "pretraining",
-    "finetuning",
-    "retrieval",
-    "reranking",
-    "answering",
-    "scoring",
-    "tables",
-}
 SHARED = {
     *("errors", "registry", "progress", "files", "artifacts", "catalogue", "recipes", "config", "papers"),
     *("benchmarks", "evaluation", "training", "encoders", "text", "published"),

@@ -64,7 +64,7 @@ def test_sides_without_tokens_are_dropped(checkpoint):
 
 
 def test_pairs_of_another_method_are_refused(tmp_path, pairs, checkpoint):
-    with pytest.raises(SteleError, match="found pairs of clk, want those of ds_clk"):
+    with pytest.raises(SteleError, match="found pairs of clk, want pairs of ds_clk"):
         run(tmp_path, pairs, checkpoint, method="ds_clk")
     assert not (tmp_path / "store").exists()
 

@@ -91,7 +91,7 @@ def seconds(work: Work, on: str, devices: int, threads: int = 1) -> float:
     return gpu_seconds(work, on, devices) if devices else work.waiting + cpu_seconds(work, threads)
 
 
-# --- the sizes that a job's cost is counted from: the user's files, or those of the catalogue -------------------------
+# --- sizes behind a job's cost: of the user's files, or of the catalogue ----------------------------------------------
 READ_BY = {"page_entities": "wikidata_items", "knowledge_base": "wikipedia", "title_queries": "wikipedia"}
 
 

@@ -122,6 +122,6 @@ def open_tokenisation(args: TokenisationJob, kind: type) -> Tokenisation:
     _, recipe = load_method(args.recipe, kind)
     made = records.read_record(args.pairs)
     if made.get("method") != recipe.method:
-        raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want those of {recipe.method}")
+        raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want pairs of {recipe.method}")
     tokenizer = load_tokenizer(args.tokenizer.parent)
     return Tokenisation(recipe, made, tokenizer, digest(tokenizer_probe(tokenizer)))

@@ -1,4 +1,4 @@
-"""Fine-tuning: recipes and their chains, training sets, mined hard negatives; why a model or data cannot be had.
+"""Fine-tuning: recipes and their chains, training sets, mined hard negatives.
 
 A recipe may be meant for one language of its training set, in which its name then ends: "wiki-ar" learns as "wiki"
 does, from the Arabic part.
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from stele.catalogue import recipes
 from stele.errors import SteleError, unknown
 from stele.plan.data import Data
-from stele.plan.models import Models, Problem
+from stele.plan.models import Models
 from stele.plan.paths import Inputs, Paths, pretraining_seed
-from stele.plan.pretraining import Pretraining
 from stele.plan.settings import Settings, cached_method
 from stele.plan.transfer import Transfer
 from stele.recipes.finetuning import FinetuningRecipe
@@ -158,58 +157,3 @@ class Finetuning:
     def mining_inputs(self, w) -> Inputs:
         encoder = self.paths.finetuned(w.model, w.recipe, w.seeds)
         return {"encoder": encoder, "data": list(self.mining_data(w.training_set).values())}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Availability:
-    """Why a model or the data that a row reads cannot be had."""
-
-    models: Models
-    data: Data
-    pretraining: Pretraining
-    finetuning: Finetuning
-
-    @cached_method
-    def model_problem(self, key: str) -> Problem | None:
-        """(state, reason) when a model cannot be built, else None: `not built`, `unavailable` or `not in scale`."""
-        if not (trained := self.models.pretraining_of(key)):
-            return self.models.checkpoint_problem(key)
-        of_others = self.model_problem(self.models[trained].base) or self.model_problem(self.models.tokenizer(key))
-        return self.pretraining.problem(trained) or of_others
-
-    @cached_method
-    def finetuning_problem(self, recipe: str | None) -> Problem | None:
-        """(state, reason) when a chain of fine-tunings cannot be built, whatever its data: a language, a generator."""
-        for name in self.finetuning.chain(recipe):
-            if reason := self.finetuning.lacking(name):
-                return "not in scale", reason
-            for model in sorted(self.finetuning.written_by(name)):
-                if problem := self.model_problem(model):
-                    return problem
-        return None
-
-    @cached_method
-    def pretraining_data(self, model: str) -> dict[str, list[str]]:
-        """The corpora that a model and those that it starts from are pretrained on, by what reads them."""
-        groups = {}
-        while trained := self.models.pretraining_of(model):
-            groups[f"pretraining of {trained}"] = sorted({dataset for dataset, _ in self.pretraining.texts(trained)})
-            model = self.models[trained].base
-        return groups
-
-    @cached_method
-    def finetuning_data(self, recipe: str | None) -> dict[str, list[str]]:
-        """The datasets that a chain of fine-tunings reads, by what reads them."""
-        groups = {}
-        for name in self.finetuning.chain(recipe):
-            groups |= self.finetuning.datasets(name)
-            if mined := self.finetuning.mined_set(name):
-                groups[f"hard negatives of {mined}"] = self.finetuning.mined_datasets(mined)
-        return groups
-
-    def data_problem(self, groups: dict[str, list[str]]) -> Problem | None:
-        """`unavailable` where a dataset cannot be had, or those of a group are of two worlds."""
-        for reader, names in groups.items():
-            if reason := self.data.problem(names) or self.data.mixture_problem(reader, names):
-                return "unavailable", reason
-        return None

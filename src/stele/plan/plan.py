@@ -9,15 +9,16 @@ from collections.abc import Mapping
 
 from stele.config.model import Config
 from stele.plan.adaptation import AdaptationParts
+from stele.plan.availability import Availability
 from stele.plan.calibration import Calibration
 from stele.plan.corpora import Corpora
 from stele.plan.data import Data
 from stele.plan.figures import Figures
-from stele.plan.finetuning import Availability, Finetuning
+from stele.plan.finetuning import Finetuning
 from stele.plan.mining import Mining
 from stele.plan.models import Models, World
 from stele.plan.paths import Paths
-from stele.plan.pretraining import Pretraining, TextSizes
+from stele.plan.pretraining import Pretraining
 from stele.plan.protocols import Protocols
 from stele.plan.requested import RequestedOutputs, make_today
 from stele.plan.retrieval import Retrieval
@@ -27,6 +28,7 @@ from stele.plan.settings import make_settings
 from stele.plan.shown import Shown
 from stele.plan.sources import Sources
 from stele.plan.tables import Tables
+from stele.plan.text_sizes import TextSizes
 from stele.plan.transfer import Transfer
 
 

@@ -10,8 +10,8 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.papers.paper import TODAY
+from stele.plan.availability import Availability
 from stele.plan.figures import Figures
-from stele.plan.finetuning import Availability
 from stele.plan.models import Problem, World
 from stele.plan.paths import Inputs
 from stele.plan.rows import Rows

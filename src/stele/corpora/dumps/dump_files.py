@@ -201,7 +201,7 @@ class Siteinfo(NamedTuple):
 
 
 def site_of(language: str, case: str, names: Iterable[tuple[str | None, str | None]], siteinfo: Siteinfo) -> Site:
-    """The Site of an export's header, whose `names` are (number, name) and come before those of `siteinfo`."""
+    """The Site that an export's header describes: its `names`, (number, name), come before the names of `siteinfo`."""
     local = {name: int(key) for key, name in names if name and re.fullmatch("-?[0-9]{1,9}", key or "")}
     return Site(language, case != "case-sensitive", {**siteinfo.names, **local})
 

@@ -18,9 +18,10 @@ from stele.artifacts.results import RunKey
 from stele.catalogue.schema import choice
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, Values, validate
+from stele.plan.availability import Availability
 from stele.plan.calibration import Calibration
 from stele.plan.data import Data
-from stele.plan.finetuning import Availability, Finetuning
+from stele.plan.finetuning import Finetuning
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
