@@ -41,15 +41,23 @@ def small_model():
     return XLMRobertaForMaskedLM(XLMRobertaConfig(**MODEL, max_position_embeddings=64))
 
 
-@pytest.mark.parametrize("shapes", [SHAPES, SHORT], ids=["full", "shorter than the recipe allows"])
+# more and longer texts, of very different lengths: they go through the encoder in pieces
+UNLIKE = {"sentence_length": 50, "query_length": 30, "block_length": 60, "length": 60, "pairs": 120, "documents": 30}
+UNLIKE |= {"queue": 240, "bank": 240}
+
+
+@pytest.mark.parametrize("shapes", [SHAPES, SHORT, None], ids=["full", "shorter than the recipe allows", "unlike"])
 @pytest.mark.parametrize("objective", list(OWN))
 def test_equals_what_pytorch_counts(objective, shapes):
-    recipe = parse_recipe({"objective": objective, **SIZES, **OWN[objective]})
-    model, chosen = small_model(), objective_of(recipe)
+    changes = {} if shapes else {key: UNLIKE[key] for key in OWN[objective].keys() & UNLIKE.keys()}
+    recipe = parse_recipe({"objective": objective, **SIZES, **OWN[objective], **changes})
+    model, chosen, rng = small_model(), objective_of(recipe), np.random.default_rng(0)
     heads = chosen.heads(model)
-    examples, lengths = shapes[objective]
-    tokens = np.random.default_rng(0).integers(5, 300, examples * sum(lengths))
-    flat = Flat(tokens, np.array(lengths * examples), np.full(examples, len(lengths)))
+    examples, lengths = (shapes or SHAPES)[objective]
+    examples = examples if shapes else changes.get("pairs") or changes.get("documents") or examples
+    lengths = lengths * examples if shapes else rng.integers(1, 60, examples * len(lengths))
+    tokens = rng.integers(5, 300, sum(lengths))
+    flat = Flat(tokens, np.array(lengths), np.full(examples, len(lengths) // examples))
     made = chosen.batch(flat, WORDS, Group(0, [("en", np.arange(examples))]), generator(1))
     expected = chosen.flops(made, Shape.of(model.config))
     with FlopCounterMode(display=False) as counter:

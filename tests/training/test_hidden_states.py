@@ -1,9 +1,11 @@
 """First-token states computed for that token alone against the models' own forward passes."""
 
+import numpy as np
 import pytest
 import torch
 
-from stele.training.hidden_states import first_states, token_states
+from stele.training.hidden_states import first_states, mean_states, pooled_states, token_states
+from stele.training.masking import computed_length, pieces_by_length
 
 
 def model(family, dropout=0.0):
@@ -59,15 +61,46 @@ def test_gradients_equal_those_of_the_whole_forward(family):
         assert torch.allclose(whole[name], alone[name], atol=1e-5), name
 
 
-def test_chunks_change_neither_states_nor_gradients():
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+@pytest.mark.parametrize("chunk", [None, 2, 50, 300])
+def test_pieces_change_neither_states_nor_gradients(pooling, chunk):
+    """200 texts of 2 to 30 tokens: quarters by length, chunks in the order of length, or all at once."""
     made = model("xlm-roberta").train().double()  # sums of float32 in another order differ by the processor
-    ids, mask = batch(padded=True)
-    results = []
-    for chunk in (None, 2, 4):
+    generator = torch.Generator().manual_seed(1)
+    mask = torch.arange(30) < torch.randint(2, 31, (200, 1), generator=generator)
+    ids = torch.where(mask, torch.randint(5, 50, mask.shape, generator=generator), torch.tensor(1))
+    weights = torch.randn(200, 32, generator=generator, dtype=torch.double)
+    tokens = []
+    made.embeddings.register_forward_hook(lambda module, args, states: tokens.append(states.shape[:2].numel()))
+
+    def encoded(encode):
         made.zero_grad()
-        states = first_states(made, ids, mask, chunk)
-        states.square().sum().backward()
-        results.append((states.detach(), made.embeddings.word_embeddings.weight.grad.clone()))
-    for states, gradient in results[1:]:
-        assert torch.allclose(states, results[0][0], atol=1e-12)
-        assert torch.allclose(gradient, results[0][1], atol=1e-12)
+        tokens.clear()
+        states = encode()
+        (states * weights).sum().backward()
+        return states.detach(), made.embeddings.word_embeddings.weight.grad.clone()
+
+    whole = encoded(lambda: {"cls": first_states, "mean": mean_states}[pooling](made, ids, mask))
+    assert tokens == [200 * 30]
+    pieces = encoded(lambda: pooled_states(pooling, made, ids, mask, chunk))
+    for ours, expected in zip(pieces, whole, strict=True):
+        torch.testing.assert_close(ours, expected, atol=1e-12, rtol=0)
+    again = 2 if chunk in (2, 50) else 1  # chunks are computed again in the backward pass
+    assert sum(tokens) == again * round(200 * computed_length(mask.sum(1).numpy(), chunk)) < again * 0.7 * 200 * 30
+
+
+def test_little_padding_is_not_worth_another_pass():
+    lengths = np.array([9, 4, 7, 2, 9, 5])
+    (rows,) = pieces_by_length(lengths)
+    assert rows.tolist() == list(range(6)) and computed_length(lengths) == 9
+    assert len(pieces_by_length(np.repeat(lengths, 40))) == 1 and len(pieces_by_length(np.repeat(lengths, 200))) == 4
+
+
+def test_pairs_in_one_sequence_stay_in_their_order():
+    """Their types and masks go with them."""
+    made = model("bert").eval().double()
+    ids = torch.randint(5, 50, (6, 9), generator=torch.Generator().manual_seed(1))
+    mask = torch.arange(9) < torch.tensor([9, 4, 7, 2, 9, 5])[:, None]
+    types = (torch.arange(9) >= 4).long().expand(6, 9)
+    expected = first_states(made, ids, mask, types)
+    torch.testing.assert_close(pooled_states("cls", made, ids, mask, 2, types=types), expected, atol=1e-12, rtol=0)

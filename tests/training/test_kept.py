@@ -12,7 +12,7 @@ from tiny_objectives import HERE, SHAPE, WORDS, fit, model, objective_of, on_cpu
 from stele.errors import SteleError
 from stele.recipes.pretraining import parse_recipe
 from stele.training import run_sizes, tasks
-from stele.training.hidden_states import mean_states
+from stele.training.hidden_states import pooled_states
 from stele.training.sampling import Group, generator
 from stele.training.store import Store, write_store
 
@@ -58,11 +58,11 @@ def test_vectors_are_means_over_the_tokens_that_are_there(chunk):
     texts = [[0, 7, 8, 9, 2], [0, 7, 2], [0, 30, 31, 2], [0, 5, 2]]
     ids = torch.tensor([text + [1] * (5 - len(text)) for text in texts])
     mask = torch.arange(5) < torch.tensor([[len(text)] for text in texts])
-    found = mean_states(encoder.base_model, ids, mask, chunk)
+    found = pooled_states("mean", encoder.base_model, ids, mask, chunk)
     for text, vector in zip(texts, found, strict=True):
         alone = encoder.base_model(input_ids=torch.tensor([text])).last_hidden_state[0].mean(0)
         torch.testing.assert_close(vector, alone, atol=1e-5, rtol=1e-4)
-    full = mean_states(encoder.base_model, ids[:1], None)
+    full = pooled_states("mean", encoder.base_model, ids[:1], None)
     torch.testing.assert_close(full[0], found[0], atol=1e-5, rtol=1e-4)
 
 

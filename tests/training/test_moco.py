@@ -33,7 +33,7 @@ class Constant(torch.nn.Module):
 
 
 def heads_of(vectors, queue, monkeypatch, **changes):
-    monkeypatch.setattr(hidden_states, "mean_states", lambda model, *_: model.vectors)
+    monkeypatch.setattr(hidden_states, "pooled_states", lambda pooling, model, *_: model.vectors)
     values = {"queue": len(queue), "pairs": len(vectors), "groups": 1, "temperature": 0.5, **changes}
     encoder = Constant(vectors)
     made = WithHeads(objective_of(recipe("moco", **values)), encoder)

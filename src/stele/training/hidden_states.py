@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from stele.errors import SteleError
+from stele.training.masking import pieces_by_length
 from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, in_pieces
 
@@ -25,7 +26,28 @@ def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tens
     return model(input_ids=ids, attention_mask=None if mask is None else mask.long(), **inputs).last_hidden_state
 
 
-def first_states(
+def first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None = None) -> Tensor:
+    """The last hidden state [n, d] of each sequence's first token: the sentence vector of MSM (section 3.1).
+
+    In the last layer only that token's output is needed, so queries, attention, feed-forward and normalisation are
+    computed for it alone; with L layers this saves about 5/6 of one layer and changes nothing else. `types` as for
+    `token_states`.
+    """
+    if _is_bert_like(model):
+        return _first_states(model, ids, mask, types)
+    return token_states(model, ids, mask, types)[:, 0]
+
+
+def mean_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None = None) -> Tensor:
+    """The mean last hidden state [n, d] of a sequence's tokens, special ones included, float32 (KEPT, section 3.1)."""
+    states = token_states(model, ids, mask, types).float()
+    if mask is None:
+        return states.mean(1)
+    return states.masked_fill(~mask[..., None], 0.0).sum(1) / mask.sum(1, keepdim=True)
+
+
+def pooled_states(
+    pooling: str,
     model: nn.Module,
     ids: Tensor,
     mask: Tensor | None,
@@ -33,35 +55,28 @@ def first_states(
     processes: ProcessContext | None = None,
     types: Tensor | None = None,
 ) -> Tensor:
-    """The last hidden state [n, d] of each sequence's first token: the sentence vector of MSM (section 3.1).
+    """The vectors [n, d] of a group's texts by a `pooling`: "cls" (`first_states`) or "mean" (`mean_states`).
 
-    In the last layer only that token's output is needed, so queries, attention, feed-forward and normalisation are
-    computed for it alone; with L layers this saves about 5/6 of one layer and changes nothing else. With `chunk`,
-    sequences go through that many at a time and are computed again in the backward pass, so memory is that of one
-    chunk. Of several `processes` each computes some of them, and all get all (sharding.in_pieces). `types` as for
-    `token_states`.
+    Texts of about equal length go through the model together (masking.pieces_by_length), so that little of what is
+    computed is padding; pairs in one sequence, which have `types`, in the order that they have. With `chunk`, so many
+    texts go through at a time and are computed again in the backward pass: memory is that of one chunk. Of several
+    `processes` each computes some of the texts, and all get all (sharding.in_pieces).
     """
-    states_of = _first_states if _is_bert_like(model) else _first_of_all
-    return _in_pieces(states_of, model, ids, mask, chunk, processes, types)
+    states_of = mean_states if pooling == "mean" else first_states
+    if mask is None or types is not None:
+        lengths, pieces = np.full(len(ids), ids.shape[1]), cut(len(ids), chunk)
+    else:
+        lengths = mask.sum(1).cpu().numpy()
+        pieces = pieces_by_length(lengths, chunk)
+    if processes is None and len(pieces) == 1:
+        return states_of(model, ids, mask, types)
 
+    def encode(rows: np.ndarray) -> Tensor:
+        chosen, width = torch.from_numpy(rows).to(ids.device), int(lengths[rows].max())
+        there = None if mask is None or (types is None and lengths[rows].min() == width) else mask[chosen, :width]
+        return states_of(model, ids[chosen, :width], there, None if types is None else types[chosen, :width])
 
-def mean_states(
-    model: nn.Module,
-    ids: Tensor,
-    mask: Tensor | None,
-    chunk: int | None = None,
-    processes: ProcessContext | None = None,
-) -> Tensor:
-    """The mean last hidden state [n, d] of each sequence's tokens, special ones included, float32 (KEPT, section 3.1).
-
-    `chunk` and `processes` as for `first_states`.
-    """
-    return _in_pieces(_mean_states, model, ids, mask, chunk, processes)
-
-
-def pooled_states(pooling: str, model: nn.Module, *batch: Any) -> Tensor:
-    """The vectors of texts by a `pooling`, "cls" or "mean"; the other arguments are those of `first_states`."""
-    return (mean_states if pooling == "mean" else first_states)(model, *batch)
+    return in_pieces(encode, pieces, chunk is not None and len(ids) > chunk, processes)
 
 
 def stacked(texts: Sequence[tuple[Tensor, Tensor | None]], pad_id: int) -> tuple[Tensor, Tensor | None]:
@@ -79,25 +94,6 @@ def stacked(texts: Sequence[tuple[Tensor, Tensor | None]], pad_id: int) -> tuple
     return torch.cat(padded), torch.cat([functional.pad(mask, (0, width - mask.shape[1])) for mask in masks])
 
 
-def _in_pieces(
-    states_of: Callable[..., Tensor],
-    model: nn.Module,
-    ids: Tensor,
-    mask: Tensor | None,
-    chunk: int | None,
-    processes: ProcessContext | None,
-    types: Tensor | None = None,
-) -> Tensor:
-    if processes is None and (chunk is None or len(ids) <= chunk):
-        return states_of(model, ids, mask, types)
-
-    def encode(rows: np.ndarray) -> Tensor:
-        chosen = torch.from_numpy(rows).to(ids.device)
-        return states_of(model, ids[chosen], *(None if part is None else part[chosen] for part in (mask, types)))
-
-    return in_pieces(encode, cut(len(ids), chunk), chunk is not None, processes)
-
-
 def _is_bert_like(model: nn.Module) -> bool:
     """BERT, ERNIE, RoBERTa and XLM-R name their parts alike; with another attention than PyTorch's, do not guess."""
     layers = getattr(getattr(model, "encoder", None), "layer", None)
@@ -109,17 +105,6 @@ def _is_bert_like(model: nn.Module) -> bool:
         and model.config._attn_implementation == "sdpa"
         and not getattr(model.config, "is_decoder", False)
     )
-
-
-def _mean_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> Tensor:
-    states = token_states(model, ids, mask, types).float()
-    if mask is None:
-        return states.mean(1)
-    return states.masked_fill(~mask[..., None], 0.0).sum(1) / mask.sum(1, keepdim=True)
-
-
-def _first_of_all(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> Tensor:
-    return token_states(model, ids, mask, types)[:, 0]
 
 
 def _first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> Tensor:

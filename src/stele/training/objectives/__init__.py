@@ -15,7 +15,7 @@ import numpy as np
 
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import PretrainingRecipe
-from stele.training.masking import Vocabulary
+from stele.training.masking import Vocabulary, computed_length
 from stele.training.sampling import Batch, Group
 from stele.training.store import joined
 
@@ -86,6 +86,13 @@ class Objective(ABC):
     def choices(self, vocabulary: int) -> int:
         """Where nothing is contrasted: how many a prediction chooses among."""
         return vocabulary
+
+    def computed_length(self, batch: Batch, side: str = "") -> float:
+        """Tokens that the encoder computes a text of a batch (or of its `side`), padding included."""
+        mask = batch.get(f"{side}mask")
+        if mask is None:
+            return batch[f"{side}ids"].shape[1]
+        return computed_length(mask.sum(1), self.recipe.encode_chunk)
 
     # --- heads and loss -----------------------------------------------------------------------------------------------
     def heads(self, model: nn.Module) -> nn.Module:
@@ -197,4 +204,4 @@ class PairObjective(Objective):
         return self.recipe.pairs
 
     def sizes(self, batch):
-        return *batch["query_ids"].shape, batch["passage_ids"].shape[1]
+        return len(batch["query_ids"]), *(self.computed_length(batch, side) for side in ("query_", "passage_"))

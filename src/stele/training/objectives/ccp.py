@@ -178,7 +178,7 @@ class ContextPrediction(PairObjective):
         }
 
     def sizes(self, batch):
-        return *batch["ids"].shape, len(batch["queues"])
+        return len(batch["ids"]), self.computed_length(batch), len(batch["queues"])
 
     def heads(self, model):
         from stele.training.objectives._ccp_heads import Heads

@@ -223,11 +223,11 @@ class RelevanceRanking(Objective):
         import torch
         from torch.nn import functional
 
-        from stele.training.hidden_states import first_states
+        from stele.training.hidden_states import pooled_states
 
         pointwise = self.recipe.ranking == "pointwise"
         chunk = self.recipe.encode_chunk
-        states = first_states(model.base_model, batch["ids"], batch["mask"], chunk, processes, batch["types"])
+        states = pooled_states("cls", model.base_model, batch["ids"], batch["mask"], chunk, processes, batch["types"])
         if pointwise:
             states = heads["dropout"](model.base_model.pooler(states[:, None]))
         with torch.autocast(states.device.type, enabled=False):

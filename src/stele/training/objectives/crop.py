@@ -52,7 +52,7 @@ class Crop(PairObjective):
         return {"ids": ids, "mask": attention(lengths, ids.shape[1]), **duplicate_counts(ids[0::2])}
 
     def sizes(self, batch):
-        return batch["ids"].shape
+        return len(batch["ids"]), self.computed_length(batch)
 
     def heads(self, model):
         from stele.training.heads import Projector

@@ -60,7 +60,7 @@ class InverseCloze(PairObjective):
         return {**arrays, **duplicate_counts(arrays["block_ids"])}
 
     def sizes(self, batch):
-        return *batch["query_ids"].shape, batch["block_ids"].shape[1]
+        return len(batch["query_ids"]), *(self.computed_length(batch, side) for side in ("query_", "block_"))
 
     def heads(self, model):
         from torch import nn

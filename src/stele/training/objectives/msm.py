@@ -92,7 +92,7 @@ class MaskedSentences(Objective):
         }
 
     def sizes(self, batch):
-        return *batch["ids"].shape, max(batch["counts"])
+        return len(batch["ids"]), self.computed_length(batch), max(batch["counts"])
 
     def heads(self, model):
         """Document encoder and projection heads, once for all languages or once more for English."""
