@@ -22,7 +22,7 @@ from stele.cluster.sizes import (
     training_set_size,
 )
 from stele.cluster.text_costs import dataset_bytes
-from stele.cluster.work import Work, cost_formula
+from stele.cluster.work import Work, cost_formula, training_core
 from stele.evaluation.folds import FOLDS
 from stele.plan.plan import Plan
 from stele.plan.rows.answered import Answered
@@ -49,7 +49,8 @@ def pretrain(plan: Plan, wildcards: Any) -> Work:
     heads = states(shape._replace(layers=layers), *sequences)
     memory = training_memory(shape, encoder + heads, recipe.hidden_tokens())
     # weights, gradients' averages and the optimiser's two moments lie in the state folder
-    return Work({"training": number}, steps=waited, kept=kept, temporary=3 * saved_bytes(shape), memory=memory)
+    core = training_core(shape.width)
+    return Work({"training": number}, waited, kept=kept, temporary=3 * saved_bytes(shape), memory=memory, core=core)
 
 
 def states(shape: Shape, sequences: float, length: float) -> float:
@@ -77,7 +78,7 @@ def pretraining_operations(recipe: PretrainingRecipe, shape: Shape, fill: Fill) 
 def pretraining_step(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> float:
     """Operations of an average optimiser step."""
     group = recipe.flops(shape, *recipe.group_sizes(fill.tokens, fill.sentences))
-    mlm_group = recipe.mlm_flops(shape, *recipe.mlm_sizes(fill.tokens)) if recipe.mlm_share else 0.0
+    mlm_group = recipe.mlm_flops(shape, *recipe.mlm_sizes()) if recipe.mlm_share else 0.0
     return recipe.groups * ((1 - recipe.mlm_share) * group + recipe.mlm_share * mlm_group)
 
 
@@ -104,7 +105,7 @@ def finetune(plan: Plan, wildcards: Any) -> Work:
     kept = saved_bytes(shape) * (1 if recipe.towers == "shared" else 2)
     read = examples * (1 + recipe.hard_negatives) * costs().passage_characters
     work = Work({"training": number}, steps, read / costs().rates.mined_bytes, kept=kept, temporary=3 * kept)
-    return replace(work, memory=finetuning_memory(recipe, shape))
+    return replace(work, memory=finetuning_memory(recipe, shape), core=training_core(shape.width))
 
 
 def finetuning_memory(recipe: FinetuningRecipe, shape: Shape) -> float:

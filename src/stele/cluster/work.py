@@ -27,6 +27,7 @@ class Work:
     kept          bytes that stay on the disk
     temporary     bytes on the disk while the job runs
     memory        bytes of a process at its peak; 0: not estimated
+    core          operations a second of one core; 0: as costs.yaml's `core`
     """
 
     flops: Mapping[str, float] = field(default_factory=dict)
@@ -37,6 +38,7 @@ class Work:
     kept: float = 0
     temporary: float = 0
     memory: float = 0
+    core: float = 0
 
     @property
     def operations(self) -> float:
@@ -83,7 +85,17 @@ def gpu_seconds(work: Work, on: str, devices: int) -> float:
 
 def cpu_seconds(work: Work, threads: int = 1) -> float:
     """Seconds on cores without a GPU: only operations use several."""
-    return work.cpu_seconds + work.operations / catalogue.whole(Costs).core / max(1, threads)
+    return work.cpu_seconds + work.operations / (work.core or catalogue.whole(Costs).core) / max(1, threads)
+
+
+def training_core(width: int) -> float:
+    """Operations a second of one core that trains an encoder: those of the widest measured one that is no wider.
+
+    >>> training_core(32) == training_core(64) < training_core(384) == training_core(1024)
+    True
+    """
+    measured = catalogue.whole(Costs).training_core
+    return measured[max((other for other in measured if other <= width), default=min(measured))]
 
 
 def seconds(work: Work, on: str, devices: int, threads: int = 1) -> float:

@@ -197,10 +197,9 @@ class PretrainingRecipe(Optimisation):
         whole = encode(sequences, length, shape, first_only=False, global_tokens=global_tokens) + head
         return passes(sequences, self.encode_chunk) * whole
 
-    def mlm_sizes(self, tokens: float) -> tuple[int, int, float]:
-        """The arguments of `mlm_flops` for sequences that fill a share `tokens` of the recipe's length."""
-        length = round(self.mlm_length * tokens)
-        return self.mlm_sequences, length, self.mask_probability * self.mlm_sequences * (length - 2)
+    def mlm_sizes(self) -> tuple[int, int, float]:
+        """The arguments of `mlm_flops` for sequences as long as the recipe allows."""
+        return self.mlm_sequences, self.mlm_length, self.mask_probability * self.mlm_sequences * (self.mlm_length - 2)
 
     def to_equal(self) -> PretrainingRecipe | None:
         """The recipe in `equal_compute_to`; raises SteleError where that says no `steps`."""

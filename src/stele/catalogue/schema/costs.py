@@ -32,7 +32,7 @@ class Shares(Strict):
 
 
 class Fill(Strict):
-    """Of what a recipe allows."""
+    """Of what a recipe allows, as shares."""
 
     tokens: float = Field(gt=0, le=1)
     sentences: float = Field(gt=0, le=1)
@@ -150,6 +150,7 @@ class Costs(Strict):
     small_step_seconds: Positive
     start_minutes: Positive
     core: Positive
+    training_core: dict[int, Positive]
     process_bytes: Positive
     training_memory: TrainingMemory
     fill: Fill

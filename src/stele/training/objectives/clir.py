@@ -77,7 +77,7 @@ class Recipe(TasksRecipe):
         return sum(of_task[task]() for task in self.tasks) / len(self.tasks)
 
     def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int]:
-        return round(self.length * tokens), QUERY
+        return self.length, QUERY
 
     def longest_group(self) -> tuple[int, int]:
         return 2 * self.pairs, self.length

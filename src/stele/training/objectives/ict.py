@@ -41,7 +41,7 @@ class Recipe(PretrainingRecipe):
         return passes(pairs, self.encode_chunk) * encoder + 3 * (heads + 2 * self.width * pairs**2)
 
     def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
-        return self.pairs, round(self.query_length * tokens), round(self.block_length * tokens)
+        return self.pairs, round(self.query_length * tokens), self.block_length
 
 
 class InverseCloze(PairObjective):

@@ -80,8 +80,7 @@ class Recipe(TasksRecipe):
         return passes(pairs, self.encode_chunk) * encoder + 3 * 2 * shape.width * pairs**2
 
     def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
-        length = round(self.length * tokens)
-        return self.pairs, length, length
+        return self.pairs, self.length, self.length
 
 
 class KnowledgePairs(PairObjective):

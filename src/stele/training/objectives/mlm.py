@@ -19,7 +19,7 @@ class Recipe(PretrainingRecipe):
         return self.mlm_flops(shape, sequences, length, places)
 
     def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, float]:
-        return self.mlm_sizes(tokens)
+        return self.mlm_sizes()
 
     def longest_group(self) -> tuple[int, int]:
         return self.mlm_sequences, self.mlm_length

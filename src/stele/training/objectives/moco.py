@@ -58,8 +58,7 @@ class Recipe(PretrainingRecipe):
         return passes(pairs, self.encode_chunk) * queries + keys + 2 * 2 * shape.width * pairs * self.queue
 
     def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
-        length = round(self.length * tokens)
-        return self.pairs, length, length
+        return self.pairs, self.length, self.length
 
 
 class MomentumContrast(PairObjective):
