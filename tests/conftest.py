@@ -26,13 +26,22 @@ def root() -> Path:
     return ROOT
 
 
+def unpack_evidence(name: str, folder: Path) -> Path:
+    with tarfile.open(ROOT / f"evidence/{name}.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder / name
+
+
 @pytest.fixture(scope="session")
 def kept_study(tmp_path_factory) -> Path:
     """The results of the kept study, out of their archive."""
-    folder = tmp_path_factory.mktemp("evidence")
-    with tarfile.open(ROOT / "evidence/study.tar.gz") as archive:
-        archive.extractall(folder, filter="data")
-    return folder / "study"
+    return unpack_evidence("study", tmp_path_factory.mktemp("evidence"))
+
+
+@pytest.fixture(scope="session")
+def real_study(tmp_path_factory) -> Path:
+    """The results of the study on real text, a folder a name, out of their archive."""
+    return unpack_evidence("real", tmp_path_factory.mktemp("evidence"))
 
 
 @pytest.fixture(scope="session")

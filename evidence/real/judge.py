@@ -9,6 +9,7 @@ from pathlib import Path
 
 from stele.adapt.verdict import judge_looks, rows_of
 from stele.artifacts import records
+from stele.errors import SteleError
 
 ROUNDING = 1e-6  # values per query are kept as float32
 
@@ -25,4 +26,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except SteleError as error:
+        raise SystemExit(str(error)) from None

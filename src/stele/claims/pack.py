@@ -65,7 +65,8 @@ def run(args: Pack) -> None:
     if args.work and not work.is_dir():
         raise SteleError(f"{work}: no such folder of work")
     seeds = pack(args.results, args.folder, args.specs, work)
-    write_verdicts(judge(args.folder, args.specs, None), read_stamp(args.folder) or "", args.folder / "claims")
+    if read_object(args.folder / STUDY, "record of a study")["claims_sha256"]:  # of an adaptation no claim is judged
+        write_verdicts(judge(args.folder, args.specs, None), read_stamp(args.folder) or "", args.folder / "claims")
     results.write_manifest(args.folder)
     size = sum(path.stat().st_size for path in args.folder.rglob("*") if path.is_file())
     log.info("%s: %d results of single seeds, %.1f MB", args.folder, seeds, size / 1e6)

@@ -25,6 +25,11 @@ def filled(template: Path, folder: Path, claims: Sequence[Mapping[str, Any]]) ->
 
     Raises SteleError for a template that cannot be filled, an unknown claim, and a verdict that is not the stated one.
     """
+    return fill(template, _facts(folder, claims))
+
+
+def fill(template: Path, facts: Mapping[str, Any]) -> str:
+    """A page from a template and the names that it knows; SteleError for a template that cannot be filled."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -36,7 +41,7 @@ def filled(template: Path, folder: Path, claims: Sequence[Mapping[str, Any]]) ->
     with reading(template, "template"):
         text = template.read_text(encoding="utf-8")
     try:
-        return environment.from_string(text).render(**_facts(folder, claims))
+        return environment.from_string(text).render(**facts)
     except jinja2.TemplateError as error:
         raise SteleError(f"{template}: {error}") from None
 

@@ -1,0 +1,132 @@
+"""Fill the page on the study on real text: `python evidence/real/page.py FOLDER TEMPLATE > docs/real.md`.
+
+FOLDER holds what `stele claims pack results_adapt/NAME FOLDER/NAME` keeps of each name that was judged. Differences
+and scores are in points of a hundred. A sentence about a comparison asks for the verdict that it states
+(`comparison("ltg", "msm", "ltg", "worse")`): where the verdict is another, the page is refused.
+"""
+
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from stele.adapt.verdict import Row, values_of
+from stele.artifacts import records
+from stele.claims.judging.report import fill
+from stele.errors import SteleError
+from stele.tables.render.adaptation import leaks
+
+NAMES = ("news_latin", "news_other", "news_apart", "ltg")  # in the order of the plan
+CALIBRATED = ("tatoeba", "shifted")  # the benchmark and setting of the encoder as it was, its vectors shifted
+POINTS = 100
+
+
+def main() -> None:
+    folder, template = map(Path, sys.argv[1:])
+    verdicts = {name: records.read_record(folder / name / "verdict.json") for name in NAMES if (folder / name).is_dir()}
+    studies = [study_facts(name, folder / name, verdict) for name, verdict in verdicts.items()]
+    comparisons = {
+        (study["name"], row["method"], row["benchmark"], row["against"]): row
+        for study in studies
+        for row in study["comparisons"]
+    }
+
+    def comparison(name: str, method: str, benchmark: str, against: str, state: str) -> Mapping[str, Any]:
+        row = comparisons[name, method, benchmark, against]
+        if row["state"] != state:
+            raise SteleError(f"the page says {method} of {name} is {state}; it is {row['state']}: write it anew")
+        return row
+
+    missing = [name for name in NAMES if name not in verdicts]
+    sys.stdout.write(fill(template, {"studies": studies, "missing": missing, "comparison": comparison}))
+
+
+def study_facts(name: str, folder: Path, verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page shows of a name."""
+    base, control = verdict["base"], verdict["control"]
+    methods = {model: model.removeprefix(f"{base}-") for model in (*verdict["methods"], control)}
+    sides = {base: "as it was", control: "MLM"}
+    return {
+        "name": name,
+        "command": verdict["command"],
+        "seeds": len(verdict["seeds"]),
+        "methods": list(methods.values()),
+        "benchmarks": list(verdict["benchmarks"]),
+        "comparisons": [
+            {
+                **row,
+                "method": methods[row["model"]],
+                "against": sides[row["against"]],
+                "mean": row["mean"] * POINTS,
+                "interval": [limit * POINTS for limit in row["interval"]],
+            }
+            for row in verdict["comparisons"]
+        ],
+        "scores": [
+            {**_score(row), "model": {base: "as it was", **methods}[row["model"]]}
+            for row in verdict["values"] + _calibrated(folder, verdict)
+        ],
+        "trainings": [
+            training_facts([row for row in verdict["trainings"] if row["model"] == model]) | {"method": method}
+            for model, method in methods.items()
+        ],
+        "neighbours": neighbour_shares(verdict["neighbours"], {base: "as it was", **methods}),
+        "leaks": list(leaks(verdict["leakage"])),
+        "cpu_hours": sum(row["cpu_seconds"] for row in verdict["trainings"]) / 3600,
+    }
+
+
+def _calibrated(folder: Path, verdict: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The scores of the encoder as it was after calibration, where they were asked for."""
+    benchmark, setting = CALIBRATED
+    if benchmark not in verdict["benchmarks"]:
+        return []
+    row = Row(benchmark, verdict["base"], setting, verdict["benchmarks"][benchmark]["metric"])
+    return [{**scores, "calibrated": True} for scores in values_of(folder, [row])]
+
+
+def _score(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "benchmark": row["benchmark"],
+        "metric": row["metric"],
+        "calibrated": row.get("calibrated", False),
+        "mean": row["mean"] * POINTS,
+        "interval": [limit * POINTS for limit in row["interval"]] if row["interval"] else None,
+        "languages": {code: value * POINTS for code, value in row["languages"].items()},
+        "queries": sum(row["queries"].values()),
+    }
+
+
+def training_facts(trainings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Steps, losses and minutes of a method, each a mean over seeds, and how many ended above chance or diverged."""
+    (task,) = trainings[0]["chance"]
+    return {
+        "steps": trainings[0]["steps"],
+        "loss": fmean(row["losses"][task] for row in trainings),
+        "chance": fmean(row["chance"][task] for row in trainings),
+        "above": sum(task in row["above_chance"] for row in trainings),
+        "diverged": sum(bool(row.get("diverged")) for row in trainings),
+        "minutes": fmean(row["cpu_seconds"] for row in trainings) / 60,
+    }
+
+
+def neighbour_shares(runs: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The share of held-out sentences that find their neighbour, and how far apart others are: means over languages."""
+    shares, cosines = defaultdict(list), defaultdict(list)
+    for run in runs:
+        for of_language in run["languages"].values():
+            shares[run["model"]].append(of_language["found"] / of_language["sentences"])
+            cosines[run["model"]].append(of_language["cosine"])
+    return [
+        {"model": names[model], "share": fmean(shares[model]) * POINTS, "cosine": fmean(cosines[model])}
+        for model in shares
+    ]
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except SteleError as error:
+        raise SystemExit(str(error)) from None
