@@ -48,6 +48,16 @@ def test_a_folder_is_a_benchmark_of_its_name(jobs, tmp_path):
     assert "my_facts" not in catalogue.entries(Benchmark)
 
 
+def test_a_set_of_an_earlier_call_keeps_its_name(jobs, tmp_path):
+    """The last plan, which commands read, knows a set of that name by then: it is this one."""
+    place = folder(tmp_path / "set", BEIR)
+    first = user_sets([place], None)
+    jobs(scale="paper", **first)
+    assert user_sets([place], None, first) == first and list(first["add_benchmarks"]) == ["set"]
+    with pytest.raises(SteleError, match="would both be called set"):
+        user_sets([folder(tmp_path / "other/set", BEIR)], None, first)
+
+
 def test_subsets_are_languages_and_a_language_that_nobody_describes_is_one(jobs, tmp_path):
     mteb = {f"{code}-{role}/test.jsonl": CORPUS for code in ("lv", "xal") for role in ("corpus", "queries", "qrels")}
     plan = jobs(scale="paper", **user_sets([folder(tmp_path / "set", mteb)], None))

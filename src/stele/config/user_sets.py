@@ -7,9 +7,8 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stele import catalogue
 from stele.benchmarks.beir import role_of, split_of
-from stele.catalogue import read_yaml
+from stele.catalogue import read_yaml, shipped
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.user_data import listing
@@ -29,19 +28,24 @@ BENCHMARK: Values = {
 }
 
 
-def user_sets(folders: Sequence[Path], languages: Sequence[str] | None) -> dict[str, dict[str, Any]]:
+def user_sets(
+    folders: Sequence[Path], languages: Sequence[str] | None, declared: Mapping[str, Any] | None = None
+) -> dict[str, dict[str, Any]]:
     """The keys of config.yaml for folders in BEIR's or MTEB's layout; a set's name is its folder's.
 
     A set is of the languages of its subsets ({language}-corpus and so on), else of the one language that is asked for,
-    else of `und`. Raises SteleError for a folder that lacks a part, and for two folders of one name.
+    else of `und`. Raises SteleError for a folder that lacks a part, and for two folders of one name, be the other in
+    `declared`, what config.yaml and earlier calls say.
     """
     values: dict[str, dict[str, Any]] = {key: {} for key in KEYS}
+    before = (declared or {}).get("user_data") or {}
+    # of the catalogue alone: what an earlier call added under that name is this set
+    known = {name for kind in (Benchmark, Dataset) for name in shipped(f"catalogue/{kind.FILE}.yaml")}
     for folder in folders:
-        name = name_of(folder, {*catalogue.entries(Benchmark), *catalogue.entries(Dataset)})
-        if name in values["user_data"]:
-            raise SteleError(
-                f"--data: {values['user_data'][name]} and {folder} would both be called {name}; rename one"
-            )
+        name = name_of(folder, known)
+        other = values["user_data"].get(name) or before.get(name)
+        if other and (name in values["user_data"] or Path(other).resolve() != folder.resolve()):
+            raise SteleError(f"--data: {other} and {folder} would both be called {name}; rename one")
         files = files_of(folder)
         codes = sorted({subset for subset, _ in files.values() if subset})
         if wrong := [code for code in codes if not re.fullmatch("[a-z]{2,8}", code)]:

@@ -89,7 +89,8 @@ def run(args: Evaluate) -> None:
     path = inside(FOLDER, f"{name}.yaml", f"the model {args.model}")
     # the configuration of this evaluation, over the user's other keys
     others = read_yaml(args.configfile) if args.configfile else {}
-    sets = user_sets(args.data, args.languages)
+    earlier_call = read_yaml(path) if path.is_file() else {}
+    sets = user_sets(args.data, args.languages, merged(read_yaml("config.yaml"), merged(others, earlier_call)))
     benchmarks = list(dict.fromkeys([*(args.benchmarks or ([] if args.data else DEFAULT)), *sets["user_data"]]))
     declared = merged(read_yaml("config.yaml"), merged(others, sets))
     known = {*catalogue.entries(Benchmark), *(declared.get("add_benchmarks") or {})}

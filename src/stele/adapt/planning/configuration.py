@@ -58,9 +58,10 @@ def configuration(
                 f"{FOLDER / name}.yaml has {old or 'nothing'} as its {key}; give --name NAME for a second adaptation"
             )
     # the benchmarks, some of them sets of the user's own, and their languages
-    sets = user_sets(args.data, args.languages or languages)
+    said_before = merged(read_yaml("config.yaml"), merged(others, earlier_sets(earlier)))
+    sets = user_sets(args.data, args.languages or languages, said_before)
     names = [*(args.benchmarks or ([] if args.data or before else DEFAULT_BENCHMARKS)), *sets["user_data"]]
-    declared = merged(read_yaml("config.yaml"), merged(others, merged(earlier_sets(earlier), sets)))
+    declared = merged(said_before, sets)
     added = declared.get("add_benchmarks") or {}
     for benchmark in names:
         if benchmark not in (known := {*entries(Benchmark), *added}):
