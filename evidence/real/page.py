@@ -2,7 +2,7 @@
 
 FOLDER holds what `stele claims pack results_adapt/NAME FOLDER/NAME` keeps of each name that was judged. Differences
 and scores are in points of a hundred. A sentence about a comparison asks for the verdict that it states
-(`comparison("ltg", "msm", "ltg", "worse")`): where the verdict is another, the page is refused.
+(`comparison("ltg", "msm", "ltg_titles", "as it was", "worse")`): where the verdict is another, the page is refused.
 """
 
 import sys
@@ -94,7 +94,6 @@ def _score(row: Mapping[str, Any]) -> dict[str, Any]:
         "calibrated": row.get("calibrated", False),
         "mean": row["mean"] * POINTS,
         "interval": [limit * POINTS for limit in row["interval"]] if row["interval"] else None,
-        "languages": {code: value * POINTS for code, value in row["languages"].items()},
         "queries": sum(row["queries"].values()),
     }
 

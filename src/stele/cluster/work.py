@@ -89,7 +89,7 @@ def cpu_seconds(work: Work, threads: int = 1) -> float:
 
 
 def training_core(width: int) -> float:
-    """Operations a second of one core that trains an encoder: those of the widest measured one that is no wider.
+    """Operations a second of one core that trains: as measured at the largest width that is not above `width`.
 
     >>> training_core(32) == training_core(64) < training_core(384) == training_core(1024)
     True

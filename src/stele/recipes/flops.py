@@ -39,7 +39,7 @@ class Shape(NamedTuple):
         return cls(layers, width, inner, config.vocab_size, window)
 
 
-def layer_forward(tokens: float, length: int, shape: Shape, queries: float | None = None) -> float:
+def layer_forward(tokens: float, length: float, shape: Shape, queries: float | None = None) -> float:
     """One layer over `tokens` tokens in sequences of `length`; `queries` of them have an output (None: all)."""
     queries = tokens if queries is None else queries
     keys = 4 * shape.width**2 * tokens  # key and value of every token
@@ -47,7 +47,7 @@ def layer_forward(tokens: float, length: int, shape: Shape, queries: float | Non
     return keys + rest
 
 
-def windowed_layer_forward(sequences: int, length: int, shape: Shape, global_tokens: int) -> float:
+def windowed_layer_forward(sequences: int, length: float, shape: Shape, global_tokens: int) -> float:
     """One layer with sliding windows over sequences of `length`, each with as many global tokens."""
     padded = -(-length // shape.window) * shape.window
     attention = (7 * shape.window + 8 * global_tokens) * shape.width
@@ -55,7 +55,7 @@ def windowed_layer_forward(sequences: int, length: int, shape: Shape, global_tok
     return sequences * (padded * token + global_tokens * 2 * shape.width**2)
 
 
-def encode(sequences: int, length: int, shape: Shape, first_only: bool, global_tokens: int = 2) -> float:
+def encode(sequences: int, length: float, shape: Shape, first_only: bool, global_tokens: int = 2) -> float:
     """An encoder's forward pass; `first_only`: the last layer computes the first token of each sequence alone.
 
     `global_tokens`: of a sequence, where there are windows; of a text alone, [CLS] and [SEP].

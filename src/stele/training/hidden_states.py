@@ -58,8 +58,8 @@ def pooled_states(
     """The vectors [n, d] of a group's texts by a `pooling`: "cls" (`first_states`) or "mean" (`mean_states`).
 
     Texts of about equal length go through the model together (masking.pieces_by_length), so that little of what is
-    computed is padding; pairs in one sequence, which have `types`, in the order that they have. With `chunk`, so many
-    texts go through at a time and are computed again in the backward pass: memory is that of one chunk. Of several
+    computed is padding; pairs in one sequence, which have `types`, in the order that they have. With `chunk`, that
+    many texts go through at a time and are computed again in the backward pass: memory is that of one chunk. Of several
     `processes` each computes some of the texts, and all get all (sharding.in_pieces).
     """
     states_of = mean_states if pooling == "mean" else first_states

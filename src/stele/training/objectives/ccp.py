@@ -137,7 +137,7 @@ class Recipe(PretrainingRecipe):
     def new_objective(self, task: str) -> ContextPrediction:
         return ContextPrediction(self)
 
-    def flops(self, shape: Shape, sentences: int, length: int, languages: int) -> float:
+    def flops(self, shape: Shape, sentences: int, length: float, languages: int) -> float:
         """Encoder, heads, scores; no gradient goes to the bank, whose queues of the group's languages are read."""
         encoder = encode(sentences, length, shape, first_only=self.pooling != "mean")
         queues = languages if self.bank_per == "language" else 1

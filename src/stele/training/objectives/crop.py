@@ -32,7 +32,7 @@ class Recipe(PretrainingRecipe):
     def new_objective(self, task: str) -> Crop:
         return Crop(self)
 
-    def flops(self, shape: Shape, sentences: int, length: int) -> float:
+    def flops(self, shape: Shape, sentences: int, length: float) -> float:
         encoder = encode(sentences, length, shape, first_only=self.pooling != "mean")
         heads = 0 if self.projector == "none" else 4 * shape.width**2 * sentences
         return passes(sentences, self.encode_chunk) * encoder + 3 * (heads + shape.width * sentences**2 / 2)

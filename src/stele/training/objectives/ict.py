@@ -35,7 +35,7 @@ class Recipe(PretrainingRecipe):
     def new_objective(self, task: str) -> InverseCloze:
         return InverseCloze(self)
 
-    def flops(self, shape: Shape, pairs: int, query_length: int, block_length: int) -> float:
+    def flops(self, shape: Shape, pairs: int, query_length: float, block_length: float) -> float:
         encoder = sum(encode(pairs, length, shape, self.pooling != "mean") for length in (query_length, block_length))
         heads = 4 * shape.width * self.width * pairs
         return passes(pairs, self.encode_chunk) * encoder + 3 * (heads + 2 * self.width * pairs**2)

@@ -75,7 +75,7 @@ class Recipe(TasksRecipe):
     def new_objective(self, task: str) -> KnowledgePairs:
         return KnowledgePairs(self)
 
-    def flops(self, shape: Shape, pairs: int, query_length: int, passage_length: int) -> float:
+    def flops(self, shape: Shape, pairs: int, query_length: float, passage_length: float) -> float:
         encoder = sum(encode(pairs, length, shape, self.pooling == "cls") for length in (query_length, passage_length))
         return passes(pairs, self.encode_chunk) * encoder + 3 * 2 * shape.width * pairs**2
 

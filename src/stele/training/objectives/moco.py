@@ -50,7 +50,7 @@ class Recipe(PretrainingRecipe):
     def new_objective(self, task: str) -> MomentumContrast:
         return MomentumContrast(self)
 
-    def flops(self, shape: Shape, pairs: int, query_length: int, passage_length: int) -> float:
+    def flops(self, shape: Shape, pairs: int, query_length: float, passage_length: float) -> float:
         """Queries forward and backward, keys forward; scores twice, since no gradient goes to the queue."""
         queries, keys = (
             encode(pairs, length, shape, self.pooling == "cls") for length in (query_length, passage_length)

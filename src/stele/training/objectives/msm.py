@@ -51,7 +51,7 @@ class Recipe(PretrainingRecipe):
     def new_objective(self, task: str) -> MaskedSentences:
         return MaskedSentences(self)
 
-    def flops(self, shape: Shape, sentences: int, length: int, of_a_document: int) -> float:
+    def flops(self, shape: Shape, sentences: int, length: float, of_a_document: int) -> float:
         """Sentence encoder, document encoder (its last layer asks once a sequence), heads, scores."""
         encoder = encode(sentences, length, shape, first_only=self.pooling != "mean")
         document = encode(sentences, of_a_document, shape._replace(layers=self.layers), first_only=True)
