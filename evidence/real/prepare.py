@@ -1,12 +1,13 @@
-"""Lay out the text and the set of the study on real text: `python evidence/real/prepare.py NTREX DUMP OUT`.
+"""Lay out the text and the set of the study on real text: `python evidence/real/prepare.py NTREX DUMP XQUAD OUT`.
 
 NTREX is the folder of NTREX-128's references, DUMP that of a Latgalian Wikipedia's dump, under its released
-name (ltgwiki-DATE-pages-articles.xml, or .bz2). OUT gets
+name (ltgwiki-DATE-pages-articles.xml, or .bz2), XQUAD that of LAReQA's files ({language}.json). OUT gets
 
     news_latin/LANGUAGE.txt, news_other/LANGUAGE.txt    the news, a document after another, by script
     news_apart/LANGUAGE.txt                             the same in Latin script, each document in half of the languages
     ltg/ltg.jsonl                                       four fifths of the articles
     ltg_titles/                                         the last fifth in BEIR's layout: titles ask for articles
+    xquad_r/                                            XQuAD-R, by language: questions ask for paragraphs
 
 Nothing is drawn: articles are divided by the digest of their title, documents by their number.
 """
@@ -81,32 +82,47 @@ def articles(dump: Path, aside: Path) -> dict[str, str]:
 
 def write_articles(out: Path, texts: dict[str, str]) -> None:
     """Four fifths as documents, the titles and texts of the last fifth as queries and passages."""
-    titles = out / "ltg_titles"
-    (titles / "qrels").mkdir(parents=True)
-    (out / "ltg").mkdir()
-    documents, corpus, queries, judgments = [], [], [], ["query-id\tcorpus-id\tscore"]
+    documents, pairs = [], []
     for title, text in texts.items():
         if int(sha256(title.encode()).hexdigest(), 16) % FIFTHS:
             documents.append({"title": title, "text": text, "language": "ltg"})
-            continue
-        passage = without_title(text, title)
-        if len(passage.split()) < LEAST_WORDS:
-            continue
-        number = str(len(corpus))
+        elif len((passage := without_title(text, title)).split()) >= LEAST_WORDS:
+            pairs.append((passage, [title]))
+    (out / "ltg").mkdir()
+    write_lines(out / "ltg/ltg.jsonl", documents)
+    write_set(out / "ltg_titles", pairs)
+
+
+def write_set(folder: Path, asked: list[tuple[str, list[str]]], subset: str = "") -> None:
+    """Passages, each with the queries that it alone answers: as BEIR has them, a subset's as MTEB."""
+    corpus, queries, judgments = [], [], ["query-id\tcorpus-id\tscore"]
+    for number, (passage, of_passage) in enumerate(asked):
         corpus.append({"_id": f"d{number}", "text": passage})
-        queries.append({"_id": f"q{number}", "text": title})
-        judgments.append(f"q{number}\td{number}\t1")
-    for path, rows in (
-        (out / "ltg/ltg.jsonl", documents),
-        (titles / "corpus.jsonl", corpus),
-        (titles / "queries.jsonl", queries),
-    ):
-        path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
-    (titles / "qrels/test.tsv").write_text("\n".join(judgments) + "\n", encoding="utf-8")
+        for query in of_passage:
+            judgments.append(f"q{len(queries)}\td{number}\t1")
+            queries.append({"_id": f"q{len(queries)}", "text": query})
+    (folder / f"{subset}qrels").mkdir(parents=True)
+    (folder / f"{subset}qrels/test.tsv").write_text("\n".join(judgments) + "\n", encoding="utf-8")
+    write_lines(folder / f"{subset}corpus.jsonl", corpus)
+    write_lines(folder / f"{subset}queries.jsonl", queries)
+
+
+def write_lines(path: Path, rows: list[dict[str, str]]) -> None:
+    path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
+
+
+def xquad(path: Path) -> list[tuple[str, list[str]]]:
+    """The paragraphs of a language, each with its questions."""
+    articles_of_language = json.loads(path.read_text(encoding="utf-8"))["data"]
+    return [
+        (paragraph["context"], [question["question"] for question in paragraph["qas"]])
+        for article in articles_of_language
+        for paragraph in article["paragraphs"]
+    ]
 
 
 def main() -> None:
-    ntrex, dump, out = map(Path, sys.argv[1:])
+    ntrex, dump, squad, out = map(Path, sys.argv[1:])
     documents = news(ntrex)
     for name, chosen in (("news_latin", LATIN), ("news_other", OTHER)):
         write_news(out / name, {language: documents[language] for language in chosen})
@@ -114,6 +130,9 @@ def main() -> None:
     aside = out / "ltg_aside"
     aside.mkdir()
     write_articles(out, articles(dump, aside))
+    for path in sorted(squad.glob("*.json")):
+        if path.stem in LATIN | OTHER:
+            write_set(out / "xquad_r", xquad(path), f"{path.stem}-")
 
 
 if __name__ == "__main__":
