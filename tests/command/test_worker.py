@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from stele.command.worker import child_of
 from tests.waiting import PATIENCE, wait_for
 
 PROBE = '''"""A command for the tests."""
@@ -117,6 +118,16 @@ def _driver(environment) -> str:
         except OSError:
             continue  # it ended while we looked
     raise AssertionError("no worker serves the socket")
+
+
+def test_a_child_is_known_by_its_client_for_as_long_as_it_runs(tree, environment):
+    path = environment["STELE_WORKER"]
+    process = stele(environment, tree, "--sleep", str(PATIENCE))
+    wait_for((tree / "running").exists)
+    assert child_of(path, process.pid) == int(wait_for((tree / "running").read_text))
+    process.send_signal(signal.SIGTERM)
+    process.wait(timeout=PATIENCE)
+    assert child_of(path, process.pid) is None
 
 
 def test_clients_that_die_before_they_have_said_what_they_want_disturb_nobody(tree, environment):

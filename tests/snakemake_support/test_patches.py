@@ -57,17 +57,19 @@ def test_the_patches_fit_the_locked_versions_and_each_name_that_they_replace_is_
 @pytest.mark.parametrize("number", ["9.26.4", "9.30.0", "10.0.1"])
 def test_another_snakemake_is_left_as_it_is_and_one_sentence_says_so(installed, capsys, number):
     importlib.import_module("snakemake.cli")  # its modules import each other: this one first
-    from snakemake import dag
+    from snakemake import benchmark, dag
     from snakemake.persistence import PersistenceBase
 
     installed("snakemake", number)
-    before = dag.MissingRuleException, PersistenceBase.finished
+    before = dag.MissingRuleException, PersistenceBase.finished, benchmark.BenchmarkTimer
     scheduler = types.SimpleNamespace(job_rate_limiter="its own")
     settings = types.SimpleNamespace(max_jobs_per_timespan=None)
     snakemake_patches.drop_rate_limit(types.SimpleNamespace(scheduler=scheduler, scheduling_settings=settings), True)
     snakemake_patches.name_nearest_targets(None)
     snakemake_patches.record_on_nodes()
-    assert (dag.MissingRuleException, PersistenceBase.finished) == before and scheduler.job_rate_limiter == "its own"
+    snakemake_patches.measure_children_of_worker("no worker")
+    assert (dag.MissingRuleException, PersistenceBase.finished, benchmark.BenchmarkTimer) == before
+    assert scheduler.job_rate_limiter == "its own"
     told = capsys.readouterr().err
     assert told.count("Stele:") == 1 and f"snakemake {number}" in told and "9.27" in told
     with pytest.raises(SteleError, match=rf"{number}.*9\.27"), planning.planning_only(False):

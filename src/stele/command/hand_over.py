@@ -39,7 +39,7 @@ def hand_over(path: str, arguments: Sequence[str], package: str = "stele") -> in
     except OSError:
         return None
     request = {"package": package, "argv": list(arguments), "cwd": os.getcwd(), "env": dict(os.environ)}
-    request["prefix"] = sys.prefix
+    request |= {"prefix": sys.prefix, "client": os.getpid()}
     descriptors = array.array("i", [0, 1, 2])
     message = json.dumps(request).encode() + b"\n"
     sent = connection.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])

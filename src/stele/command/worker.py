@@ -6,8 +6,9 @@ The command line is the same with and without it: `python -m stele` asks the wor
 command itself when there is none.
 
 Protocol over a Unix socket: the client (`hand_over.py`) sends one JSON line (package, argv, cwd, environment, its
-Python's folder) with its three standard file descriptors, then one line per signal it is sent; the worker answers with
-the exit code, or declines a client of another Python. A client that goes away takes its child with it.
+Python's folder, its process) with its three standard file descriptors, then one line per signal it is sent; the worker
+answers with the exit code, or declines a client of another Python. A client that goes away takes its child with it.
+While a child runs, a file beside the socket says whose it is (`child_of`).
 """
 
 from __future__ import annotations
@@ -95,6 +96,18 @@ def start() -> str:
     return str(path)
 
 
+def child_of(path: str, client: int) -> int | None:
+    """The process that the worker at `path` runs for a client's process; None where it runs none."""
+    try:
+        return int(_file_of_child(path, client).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _file_of_child(path: str, client: int) -> Path:
+    return Path(f"{path}-{client}")
+
+
 def _listen(path: Path) -> socket.socket:
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     server.bind(str(path))
@@ -124,6 +137,7 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
             target.target_context.refresh()
     gc.freeze()  # a child's collections leave what is loaded here alone: else they copy all of its pages
     clients: dict[socket.socket, int] = {}  # connection -> child
+    children: dict[int, Path] = {}  # child -> the file that names it
     ends: dict[int, socket.socket] = {}  # process file descriptor -> connection
     while not driver or alive(driver):
         ready, _, _ = select.select([server, *clients, *ends], [], [], 1.0)
@@ -133,6 +147,8 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
                 if request := _request(connection):
                     child = _fork(*request, sockets=(server, connection, *clients), pidfds=ends)
                     clients[connection] = child
+                    children[child] = _file_of_child(server.getsockname(), request[0]["client"])
+                    children[child].write_text(str(child))
                     ends[os.pidfd_open(child)] = connection
                 else:
                     connection.close()
@@ -140,9 +156,12 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
                 if item in clients:
                     _forward(item, clients[item])
             elif item in ends:
+                children.pop(clients[ends[item]]).unlink(missing_ok=True)
                 _finish(item, ends.pop(item), clients)
     for child in clients.values():
         _kill(child, signal.SIGKILL)
+    for path in children.values():
+        path.unlink(missing_ok=True)
 
 
 def _request(connection: socket.socket) -> tuple[dict, array.array] | None:

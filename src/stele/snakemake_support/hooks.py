@@ -207,6 +207,7 @@ def _start_worker() -> None:
 
     try:
         os.environ["STELE_WORKER"] = worker.start()
+        snakemake_patches.measure_children_of_worker(os.environ["STELE_WORKER"])
     except OSError as error:
         print(f"Stele: no local worker, so each job loads its libraries anew: {error}", file=sys.stderr)
 

@@ -78,6 +78,17 @@ directory is shared (`--shared-fs-usage persistence`).""",
     until="PersistenceBase.finished writes in every mode",
 )
 
+BENCHMARKED_PROCESSES = Patch(
+    SNAKEMAKE,
+    FITS,
+    upstream="""Let a workflow say which processes a benchmark measures
+
+BenchmarkTimer measures the process of a job and its children. Where a job asks a server on the same host to do its work
+(a daemon that has large libraries loaded), the benchmark file has the memory and CPU time of the client, some
+megabytes. Please let a workflow add processes, for instance by a function `pids(pid) -> list[int]`.""",
+    until="a workflow can say which processes are a job's",
+)
+
 
 def drop_rate_limit(workflow: Any, local: bool) -> None:
     """Takes Snakemake's default rate limit away, and any for jobs that run here, where the cores are the limit.
@@ -185,6 +196,29 @@ def missing_target(target: str, valid: list[str]) -> str:
         f"no rule makes {target!r}{hint} A table is results/tables/PAPER/table_NN.md, a result "
         "results/BENCHMARK/MODEL/SETTING.json; `snakemake --list` shows the rules"
     )
+
+
+def measure_children_of_worker(path: str) -> None:
+    """Makes benchmark files measure what the local worker at `path` runs for a job, beside the job's own processes."""
+    if not BENCHMARKED_PROCESSES.applies():
+        return
+    import psutil
+    from snakemake import benchmark
+
+    from stele.command.worker import child_of
+
+    class JobProcess(psutil.Process):
+        def children(self, recursive: bool = False) -> list[psutil.Process]:
+            own = super().children(recursive)
+            handed_over = [child_of(path, process.pid) for process in (self, *own)]
+            return own + [process for pid in handed_over if pid for process in _family(pid)]
+
+    class Timer(benchmark.BenchmarkTimer):
+        def __init__(self, pid: int, *arguments: Any) -> None:
+            super().__init__(pid, *arguments)
+            self.main = JobProcess(pid)
+
+    benchmark.BenchmarkTimer = Timer
 
 
 def record_on_nodes() -> None:
