@@ -12,14 +12,18 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from stele.adapt.verdict import Row, values_of
+from stele.adapt.verdict import Row, rows_of, term_of, values_of
 from stele.artifacts import records
+from stele.claims.judging.estimate import combine, interval
+from stele.claims.judging.findings import ALPHA
+from stele.claims.judging.observed import Runs
 from stele.claims.judging.report import fill
 from stele.errors import SteleError
 from stele.tables.render.adaptation import leaks
 
 NAMES = ("news_latin", "news_other", "news_apart", "ltg")  # in the order of the plan
 CALIBRATED = ("tatoeba", "shifted")  # the benchmark and setting of the encoder as it was, its vectors shifted
+SIDES = ("as it was", "MLM")  # what a method is compared with
 POINTS = 100
 
 
@@ -47,7 +51,7 @@ def study_facts(name: str, folder: Path, verdict: Mapping[str, Any]) -> dict[str
     """What the page shows of a name."""
     base, control = verdict["base"], verdict["control"]
     methods = {model: model.removeprefix(f"{base}-") for model in (*verdict["methods"], control)}
-    sides = {base: "as it was", control: "MLM"}
+    sides = dict(zip((base, control), SIDES, strict=True))
     return {
         "name": name,
         "command": verdict["command"],
@@ -68,6 +72,7 @@ def study_facts(name: str, folder: Path, verdict: Mapping[str, Any]) -> dict[str
             {**_score(row), "model": {base: "as it was", **methods}[row["model"]]}
             for row in verdict["values"] + _calibrated(folder, verdict)
         ],
+        "by_language": by_language(folder, verdict, {**methods, base: "as it was, calibrated"}),
         "trainings": [
             training_facts([row for row in verdict["trainings"] if row["model"] == model]) | {"method": method}
             for model, method in methods.items()
@@ -76,6 +81,36 @@ def study_facts(name: str, folder: Path, verdict: Mapping[str, Any]) -> dict[str
         "leaks": list(leaks(verdict["leakage"])),
         "cpu_hours": sum(row["cpu_seconds"] for row in verdict["trainings"]) / 3600,
     }
+
+
+def by_language(folder: Path, verdict: Mapping[str, Any], names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Of each benchmark of several languages two tables, against the encoder as it was and against the control.
+
+    Differences of each model by language, the mean over all languages first, without verdicts.
+    """
+    runs, tables = Runs(folder), []
+    for benchmark in verdict["benchmarks"]:
+        rows = {row.model: row for row in rows_of(verdict) if row.benchmark == benchmark}
+        languages = next(row["languages"] for row in verdict["values"] if row["benchmark"] == benchmark)
+        if len(languages) == 1:
+            continue
+        for side, model in zip(SIDES, (verdict["base"], verdict["control"]), strict=True):
+            compared = [rows[method] for method in verdict["methods"]]
+            if benchmark == CALIBRATED[0] and model == verdict["base"]:
+                compared.insert(0, rows[model]._replace(setting=CALIBRATED[1]))
+            differences = {
+                language: [difference(runs, row, rows[model], language) for row in compared]
+                for language in (None, *languages)
+            }
+            shown = [names[row.model] for row in compared]
+            tables.append({"benchmark": benchmark, "against": side, "models": shown, "differences": differences})
+    return tables
+
+
+def difference(runs: Runs, row: Row, against: Row, language: str | None) -> Mapping[str, Any]:
+    """What a row is above another, in points with a 95 % interval: in a language, or the mean over all."""
+    estimate = combine([term_of(runs, row, 1.0, language), term_of(runs, against, -1.0, language)])
+    return {"mean": estimate.mean * POINTS, "interval": [limit * POINTS for limit in interval(estimate, ALPHA)]}
 
 
 def _calibrated(folder: Path, verdict: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -236,12 +236,13 @@ def finding_of(runs: Runs, row: Row, against: str) -> Finding | None:
     return None if None in terms else findings.greater(combine(terms))
 
 
-def term_of(runs: Runs, row: Row, weight: float) -> Term | None:
-    """A row's mean over languages as a term; None where there is no result of it."""
+def term_of(runs: Runs, row: Row, weight: float, language: str | None = None) -> Term | None:
+    """A row's mean over its languages, or its score in one, as a term; None where there is no result of it."""
     system = runs.system(row.key)
     if isinstance(system, Absent) or not system.metrics.get(row.metric):
         return None
-    languages = [runs.scored(row.key, row.metric, code) for code in system.metrics[row.metric]]
+    codes = system.metrics[row.metric] if language is None else [language]
+    languages = [runs.scored(row.key, row.metric, code) for code in codes]
     return Term(weight, languages, system.seeds, system.finetuning)
 
 

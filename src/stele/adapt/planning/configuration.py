@@ -246,7 +246,9 @@ def trained_models(
         settled = (
             {"groups"} if "step_pairs" in recipes[recipe] else set()
         )  # CCP's groups follow from the pairs of a step
-        rates = sizes.model_dump(include={"learning_rate", "groups", "encode_chunk"}, exclude=settled)
+        rates = sizes.model_dump(
+            include={"learning_rate", "groups", "encode_chunk"}, exclude=settled, exclude_none=True
+        )
         precision = "bfloat16" if gpus else "float32"
         beside = {} if recipe == rules.control else {"mlm_share": rules.mlm_share}
         kept = {"snapshots": [steps // 2]} if steps > 1 else {}  # half-way, of all in the first method's steps

@@ -10,12 +10,15 @@ from stele.files.strict import Strict
 
 
 class EncoderSizes(Strict):
-    """How encoders up to a size are trained; `weights` in millions, None: all larger ones."""
+    """How encoders up to a size are trained; `weights` in millions, None: all larger ones.
+
+    encode_chunk: as in a recipe of pretraining; None: each recipe's own.
+    """
 
     weights: float | None = Field(gt=0)
     learning_rate: float = Field(gt=0)
     groups: int = Field(ge=1)
-    encode_chunk: int | None = Field(ge=1)
+    encode_chunk: int | None = Field(None, ge=1)
 
 
 class HeldOut(Strict):
