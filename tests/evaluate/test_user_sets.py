@@ -14,8 +14,8 @@ from stele.errors import SteleError
 from stele.evaluate import evaluate
 
 CORPUS = '{"_id": "d1", "title": "Water", "text": "boils"}\n{"_id": "d2", "text": "freezes"}\n'
-QUERIES = '{"_id": "q1", "text": "does water boil?"}\n'
-QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t1\n"
+QUERIES = '{"_id": "q1", "text": "does water boil?"}\n{"_id": "q2", "text": "does it freeze?"}\n'
+QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n"
 BEIR = {"corpus.jsonl": CORPUS, "queries.jsonl": QUERIES, "qrels/test.tsv": QRELS, "qrels/train.tsv": QRELS}
 
 
@@ -87,8 +87,14 @@ def test_a_folder_that_lacks_something_is_refused(tmp_path, files, message):
     [
         ("corpus.jsonl", CORPUS + '{"_id": "d3", "text": \n', "corpus.jsonl, line 3: not a readable line of JSON"),
         ("corpus.jsonl", CORPUS + '{"_id": "d2", "text": "x"}\n', "corpus.jsonl, line 3: _id 'd2' is there twice"),
-        ("queries.jsonl", QUERIES + '{"_id": "q2"}\n', "queries.jsonl, line 2: no field 'text'"),
-        ("qrels/test.tsv", QRELS + "q1\td2\tmuch\n", "qrels/test.tsv, line 3: score must be a whole number"),
+        ("queries.jsonl", QUERIES + '{"_id": "q3"}\n', "queries.jsonl, line 3: no field 'text'"),
+        ("qrels/test.tsv", QRELS + "q1\td2\tmuch\n", "qrels/test.tsv, line 4: score must be a whole number"),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\n", "qrels/test.tsv: no judgments"),
+        ("qrels/test.tsv", QRELS.replace("\t1\n", "\t0\n"), "qrels/test.tsv: no score is above 0"),
+        ("qrels/test.tsv", QRELS.replace("\td", "\tx"), "qrels/test.tsv: not one of the 2 relevant documents (x1, x2)"),
+        ("qrels/test.tsv", QRELS.partition("q2")[0], "qrels/test.tsv: one query is judged; want two"),
+        ("qrels/test.tsv", QRELS + "q9\td1\t1\n", "queries.jsonl: 1 judged queries are not in it (q9)"),
+        ("queries.jsonl", QUERIES.replace("does it freeze?", " "), "queries.jsonl: the text of query q2 is blank"),
     ],
 )
 def test_a_damaged_line_is_found_when_the_set_is_taken_in(tmp_path, capsys, name, text, message):

@@ -23,7 +23,7 @@ def listing(folder: Path | str) -> list[str]:
     """The files below a folder, as sorted relative paths; hidden ones apart, symbolic links to folders not followed."""
     folder, paths = Path(folder).expanduser(), []
     if not folder.is_dir():
-        raise SteleError(f"{folder}: no such folder")
+        raise SteleError(f"{folder}: {'a file, want a folder' if folder.exists() else 'no such folder'}")
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         below = Path(root).relative_to(folder).as_posix()

@@ -10,14 +10,14 @@ from typing import Any
 from stele.benchmarks.beir import role_of, split_of
 from stele.catalogue import read_yaml, shipped
 from stele.catalogue.schema.benchmarks import Benchmark
-from stele.catalogue.schema.datasets import Dataset
+from stele.catalogue.schema.datasets import OWN, Dataset
 from stele.catalogue.user_data import listing
 from stele.catalogue.user_documents import UNDETERMINED
 from stele.errors import SteleError
 from stele.files.strict import Values
 
 KEYS = ("user_data", "add_datasets", "add_benchmarks", "add_settings")  # of config.yaml, each by a set's name
-COUNTED = {"passages": "corpus", "queries": "queries", "judgments": "qrels"}
+COUNTED = {"passages": "corpus", "queries": "queries"}  # and judgments, held against both
 WANTED = "corpus.jsonl, queries.jsonl and qrels/test.tsv, as BEIR has them, or the same in MTEB's layout"
 SPLIT = "test"
 BENCHMARK: Values = {
@@ -55,10 +55,11 @@ def user_sets(
             what: {"count": "retrieval_rows", "files": [file for file, (_, actual) in files.items() if actual == role]}
             for what, role in COUNTED.items()
         }
+        counts["judgments"] = {"count": "retrieval_judgments", "files": list(files)}
         values["user_data"][name] = str(folder.resolve())
         values["add_datasets"][name] = {
             "title": name,
-            "version": "yours",
+            "version": OWN,
             "parts": "all",
             "languages": codes,
             "files": [{"path": file} for file in files],
@@ -92,7 +93,7 @@ def files_of(folder: Path) -> dict[str, tuple[str, str]]:
     """file -> (subset, role) of the files that are read; of judgments of several splits those of `test`."""
     roles = {name: role_of(Path(name)) for name in listing(folder)}
     files = {name: (subset, role) for name, (subset, role) in roles.items() if role}
-    if lacking := [role for role in COUNTED.values() if role not in {role for _, role in files.values()}]:
+    if lacking := [role for role in (*COUNTED.values(), "qrels") if role not in {role for _, role in files.values()}]:
         held = ", ".join(list(roles)[:5]) or "nothing"
         raise SteleError(f"--data {folder}: no {lacking[0]} in it (found {held}); want {WANTED}")
     splits = {split_of(Path(name)) for name, (_, role) in files.items() if role == "qrels"}

@@ -64,7 +64,8 @@ def fault(error: Exception, kind: str = "file") -> str:
     if isinstance(error, OSError) and error.errno is not None:
         return f"cannot be read ({error.strerror})"
     if isinstance(error, json.JSONDecodeError):
-        return f"not a readable {kind}: not JSON ({error})"
+        place = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
+        return f"not a readable {kind}: not JSON ({error.msg.removesuffix(' at')}, {place})"
     if isinstance(error, KeyTwice):
         return str(error)
     if isinstance(error, RecursionError):

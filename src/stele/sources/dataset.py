@@ -16,13 +16,13 @@ from pydantic import AfterValidator
 from stele import catalogue
 from stele.artifacts.records import BEGINNING, GENERATED, start, write_record
 from stele.catalogue.datasets import availability, languages_of, resolve, resolve_entry
-from stele.catalogue.schema.datasets import Dataset, Part
+from stele.catalogue.schema.datasets import OWN, Dataset, Part
 from stele.catalogue.schema.languages import Language
 from stele.command.arguments import Json, NewRecord, Whole, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import block_digests, digest
-from stele.files.reading import parse_object
+from stele.files.reading import AGAIN, parse_object
 from stele.files.strict import validate
 from stele.sources.download.counts import KINDS
 from stele.sources.download.cut import CUTS, Fetched
@@ -80,9 +80,11 @@ def run(args: FetchDataset) -> None:
         try:
             counts = _count(source, folder, list(files), places.manifest if origin == "generated" else None)
         except SteleError as error:
-            raise SteleError(
-                f"{args.dataset} {args.part}: {_renamed(str(error), folder, files, args.user_data)}"
-            ) from None
+            message = _renamed(str(error), folder, files, args.user_data)
+            if source.version == OWN:  # nobody can get it again
+                advice = "convert it (`iconv -f ENCODING -t UTF-8`)" if "not UTF-8" in message else "mend it"
+                message = message.replace(AGAIN, advice)
+            raise SteleError(f"{args.dataset} {args.part}: {message}") from None
         is_cut = any("beginning" in facts and not facts["beginning"]["whole"] for facts in files.values())
         matched = origin == "generated" or any(facts["verified"] == "catalogue" for facts in files.values())
         write_record(

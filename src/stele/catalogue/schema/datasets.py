@@ -33,6 +33,7 @@ LanguageField = Literal[  # of languages.yaml
 Each = Literal["language", "mrtydi", "tatoeba", "belebele", "wikipedia", "cc100"]
 Wall = Literal["none", "licence", "drive", "private", "script"]
 Unit = Literal["documents", "pages"]
+OWN = "yours"  # the version of a set of the user's own
 Way = Literal[  # to count (stele/sources/download/counts.py)
     "lines",
     "filled_lines",
@@ -44,6 +45,7 @@ Way = Literal[  # to count (stele/sources/download/counts.py)
     "mentions_in_text",
     "parallel_lines",
     "retrieval_rows",
+    "retrieval_judgments",
 ]
 
 

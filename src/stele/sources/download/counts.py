@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from stele.benchmarks.beir import checked_rows
+from stele.benchmarks.beir import checked_judgments, checked_rows
 from stele.errors import SteleError
 from stele.files.reading import parse_json, reading
 from stele.progress import track
@@ -73,6 +73,12 @@ def records(*paths: Path) -> int:
 def retrieval_rows(*paths: Path) -> int:
     """Rows of files in BEIR's or MTEB's layout, each checked."""
     return sum(map(checked_rows, paths))
+
+
+@KINDS.register("retrieval_judgments")
+def retrieval_judgments(*paths: Path) -> int:
+    """Judgments of a set in BEIR's or MTEB's layout, held against its queries and corpus; `paths` are all its files."""
+    return checked_judgments(paths)
 
 
 @KINDS.register("rows")
