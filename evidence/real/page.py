@@ -13,13 +13,13 @@ from statistics import fmean
 from typing import Any
 
 from stele.adapt.verdict import Row, rows_of, term_of, values_of
+from stele.adapt.warnings import leaks
 from stele.artifacts import records
 from stele.claims.judging.estimate import combine, interval
 from stele.claims.judging.findings import ALPHA
 from stele.claims.judging.observed import Runs
 from stele.claims.judging.report import fill
 from stele.errors import SteleError
-from stele.tables.render.adaptation import leaks
 
 NAMES = ("news_latin", "news_other", "news_apart", "ltg")  # in the order of the plan
 CALIBRATED = ("tatoeba", "shifted")  # the benchmark and setting of the encoder as it was, its vectors shifted

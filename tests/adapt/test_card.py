@@ -1,5 +1,6 @@
 """The card of an adaptation: what went wrong comes first, and nothing is said that was not measured."""
 
+from stele.adapt.warnings import leaks, problems
 from stele.tables.render.adaptation import make_card, to_html, to_markdown
 
 TRAINING = {"folder": "work/x", "labels": [], "steps": 9, "chance": {"msm": 3.8}, "cpu_seconds": 60.0}
@@ -43,20 +44,24 @@ VERDICT = {
         {"model": "e-msm", "languages": {"de": HELD_OUT}, "snapshots": {"4": {"de": {**HELD_OUT, "found": 9}}}},
         {"model": "e-msm", "languages": {"de": HELD_OUT}, "snapshots": {"4": {"de": {**HELD_OUT, "found": 6}}}},
     ],
-    "leakage": {"b": {"passages": {"texts": 100, "exact": 3, "near": 2}}},
+    "documents": {"de": 2000, "lv": 7},
+    "warnings": ["a/de.txt: 3 lines not utf8 left out or cut"],
 }
+LEAKED = {"b": {"passages": {"texts": 100, "exact": 3, "near": 2}}}
 
 
-def test_a_loss_above_chance_a_collapse_and_a_leak_are_warnings_on_the_card():
-    card = make_card(VERDICT)
-    assert card.warnings == [
+def test_a_loss_above_chance_a_collapse_and_a_leak_are_warnings():
+    assert [*problems(VERDICT["trainings"]), *leaks(LEAKED)] == [
         "e-msm: the loss of msm ended above that of a guess (seed 0: 4.10, by chance 3.80)",
         "e-mlm: diverged (seed 0: cosine .99)",
         "5 of the 100 passages of b stand in the documents (3 as they are, 2 nearly)",
     ]
+
+
+def test_warnings_and_the_documents_are_on_the_card():
+    card = make_card(VERDICT)
     for page in (to_markdown(card), to_html(card)):
-        assert "by chance 3.80" in page and "cosine .99" in page
-        assert "5 of the 100 passages" in page and "SentenceTransformer" in page
+        assert "3 lines not utf8" in page and "2,000 in de, 7 in lv" in page and "SentenceTransformer" in page
 
 
 def test_what_is_missing_is_a_dash():

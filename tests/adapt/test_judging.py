@@ -57,6 +57,17 @@ def test_two_seeds_decide_nothing_and_one_has_no_interval(tmp_path, seeds, said)
         assert (comparison.interval is None) == (seeds == 1)
 
 
+@pytest.mark.parametrize(("worth", "end"), [(0.0, "floor"), (1.0, "ceiling")])
+def test_that_two_are_alike_cannot_be_seen_at_the_end_of_the_scale(tmp_path, worth, end):
+    names = [code for code in LANGUAGES for _ in range(QUERIES)]
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.0}, seeds=3)
+    for model, seeds in (("base", UNTRAINED), ("mlm", PRETRAINED), ("up", PRETRAINED)):
+        alike = np.full((1 if model == "base" else 3, 1, len(names)), worth)
+        write_system(tmp_path, f"tatoeba/{model}/{SETTING}", {METRIC: alike}, names, seeds)
+    for comparison in judged(tmp_path, settings).values():
+        assert comparison.state == "undecided" and f"within 0.01 of the {end}" in comparison.sentence
+
+
 def test_more_seeds_are_another_look_at_half_of_the_level_and_what_was_decided_stays(tmp_path):
     settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.1, "unsure": 0.01}, 6, over_seeds=0.01)
     first, both = (judged(tmp_path, settings, looks=looks) for looks in ([3], [3, 6]))

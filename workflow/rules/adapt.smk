@@ -57,7 +57,7 @@ rule verdict:
     shell:
         "python -m stele adapt verdict --settings {params.settings:q} --results-dir {params.results}"
         " --encoders {params.encoders} --neighbours {params.neighbours}"
-        " --leakage {params.leakage} --output {output.verdict} > {log} 2>&1"
+        " --leakage {params.leakage} --documents {input.documents} --output {output.verdict} > {log} 2>&1"
 
 
 localrules:

@@ -9,6 +9,9 @@ trainings learnt and cost, and how often neighbours of held-out sentences are fo
 
 A look is a number of seeds at which a verdict was given. Look k has the level alpha / 2^k, so that all looks together
 keep alpha however often seeds are added; a comparison that is decided stays so.
+
+`warnings` are what a reader should know before believing a verdict: trainings that went wrong, documents that were left
+out or look wrong, and texts of the benchmarks that stand in the documents.
 """
 
 from __future__ import annotations
@@ -19,17 +22,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+from stele.adapt.warnings import leaks, problems
 from stele.artifacts import records
 from stele.artifacts.results import RunKey
 from stele.catalogue import whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.claims.judging import findings
 from stele.claims.judging.estimate import FEWEST_SEEDS, Estimate, Term, combine, interval
-from stele.claims.judging.family import Case, judge_family
-from stele.claims.judging.findings import ALPHA, Finding
+from stele.claims.judging.family import Case, extreme, judge_family
+from stele.claims.judging.findings import ALPHA
 from stele.claims.judging.observed import Absent, Runs, System
 from stele.claims.judging.trainings import thinned
-from stele.command.arguments import Job, Json, ResultsFolder, Some, ends_in
+from stele.command.arguments import Job, Json, Record, ResultsFolder, Some, ends_in
 from stele.errors import SteleError
 from stele.files.reading import parse_object
 from stele.papers.table_parts import Seeds
@@ -37,6 +41,7 @@ from stele.papers.table_parts import Seeds
 JOB = "adapt verdict"
 FAMILY = "holm"
 STATES = {"supported": "better", "reversed": "worse"}  # the others are called as among the claims
+TOP = 1.0  # of every metric
 PARTS = 8  # of a loss curve
 OF_A_TRAINING = ("steps", "losses", "chance", "diverged", "unlearnt", "cpu_seconds", "wall_seconds", "device")
 
@@ -51,6 +56,8 @@ class Verdict(Job):
     """MODEL:SEED=RECORD of each."""
     leakage: Some[str]
     """BENCHMARK=RECORD of each, of `corpora leakage`."""
+    documents: Some[Record]
+    """Of each language, of `corpora documents`."""
     output: Annotated[Path, ends_in(".json")]
     """verdict.json to write."""
 
@@ -66,6 +73,10 @@ def run(args: Verdict) -> None:
     # what the trainings learnt and cost
     trainings = [{**_named(key), "folder": str(path.parent), **training_facts(path)} for key, path in encoders.items()]
     of_neighbours = [{**_named(key), **neighbour_facts(path)} for key, path in neighbours.items()]
+    # what it was trained on
+    documents = [records.read_record(path) for path in args.documents]
+    leaked = {benchmark: records.read_record(path)["counts"] for benchmark, path in leakage.items()}
+    notes = [note for record in documents for note in record.get("notes", [])]
     records.write_record(
         args.output,
         job=JOB,
@@ -73,6 +84,7 @@ def run(args: Verdict) -> None:
             **encoders,
             **{f"neighbours:{key}": path for key, path in neighbours.items()},
             **{f"leakage:{key}": path for key, path in leakage.items()},
+            **{f"documents:{n}": path for n, path in enumerate(args.documents, 1)},
         },
         clock=clock,
         **{key: settings[key] for key in ("base", "methods", "control", "benchmarks", "looks", "seeds", "command")},
@@ -82,7 +94,9 @@ def run(args: Verdict) -> None:
         values=values_of(args.results_dir, rows),
         trainings=trainings,
         neighbours=of_neighbours,
-        leakage={benchmark: records.read_record(path)["counts"] for benchmark, path in leakage.items()},
+        leakage=leaked,
+        documents={record["language"]: record["documents"] for record in documents},
+        warnings=[*problems(trainings), *notes, *leaks(leaked)],
         content=[_facts(comparison) for comparison in comparisons],
     )
     for comparison in comparisons:
@@ -120,6 +134,7 @@ def neighbour_facts(path: Path) -> dict[str, Any]:
     return {key: record[key] for key in ("languages", "snapshots")}
 
 
+# --- comparisons ------------------------------------------------------------------------------------------------------
 def _facts(comparison: Comparison) -> dict[str, Any]:
     verdict = comparison.verdict
     return {
@@ -134,12 +149,11 @@ def _facts(comparison: Comparison) -> dict[str, Any]:
         "seeds": verdict.seeds,
         "look": comparison.look,
         "detectable": verdict.detectable,
-        "seeds_needed": verdict.seeds_needed,
+        "seeds_needed": None if comparison.extreme else verdict.seeds_needed,
         "sentence": comparison.sentence,
     }
 
 
-# --- comparisons ------------------------------------------------------------------------------------------------------
 class Row(NamedTuple):
     """A model on a benchmark, by one metric."""
 
@@ -159,12 +173,13 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """A method minus what it is compared with, and the verdict at a look (from 1)."""
+    """A method minus what it is compared with, and the verdict at a look (from 1); `extreme` as of its `Case`."""
 
     row: Row
     against: str
     verdict: findings.Verdict
     look: int
+    extreme: str = ""
 
     @property
     def state(self) -> str:
@@ -189,7 +204,7 @@ class Comparison:
         if self.interval:
             text += " [{:+.4f}, {:+.4f}]".format(*self.interval)
         if self.state == "undecided":
-            text += f" ({_how_to_decide(verdict)})"
+            text += f" ({verdict.reason if self.extreme and verdict.reason else _how_to_decide(verdict)})"
         return text
 
 
@@ -221,19 +236,22 @@ def judge_looks(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row], 
     decided: dict[tuple[Row, str], Comparison] = {}
     for look, seeds in enumerate(settings["looks"], 1):
         runs = Runs(folder, Seeds(pretraining=settings["seeds"][:seeds]))
-        cases = [Case(finding_of(runs, row, against), bar) for row, against in sides]
+        cases = [case_of(runs, row, against, bar) for row, against in sides]
         verdicts = judge_family(cases, FAMILY, ALPHA / 2**look)
-        for (row, against), verdict in zip(sides, verdicts, strict=True):
+        for (row, against), case, verdict in zip(sides, cases, verdicts, strict=True):
             before = decided.get((row, against))
             if before is None or before.verdict.state in ("undecided", "no data"):
-                decided[row, against] = Comparison(row, against, verdict, look)
+                decided[row, against] = Comparison(row, against, verdict, look, case.extreme)
     return list(decided.values())
 
 
-def finding_of(runs: Runs, row: Row, against: str) -> Finding | None:
-    """The finding that a method is above what it is compared with; None where results are missing."""
+def case_of(runs: Runs, row: Row, against: str, bar: float) -> Case:
+    """The case that a method is above what it is compared with; without a finding where results are missing."""
     terms = [term_of(runs, row, 1.0), term_of(runs, row._replace(model=against), -1.0)]
-    return None if None in terms else findings.greater(combine(terms))
+    if None in terms:
+        return Case(None, bar)
+    scores = [abs(combine([term]).mean) for term in terms]
+    return Case(findings.greater(combine(terms)), bar, extreme=extreme(scores, TOP, bar))
 
 
 def term_of(runs: Runs, row: Row, weight: float, language: str | None = None) -> Term | None:
@@ -252,9 +270,7 @@ def values_of(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
     for row in rows:
         term = term_of(runs, row, 1.0)
         if term is None:
-            raise SteleError(
-                f"{folder / row.key.path}: no result with {row.metric}; ask for the verdict through Snakemake"
-            )
+            raise SteleError(f"{folder / row.key.path}: no {row.metric} of two queries or more in any language")
         system = runs.system(row.key)
         estimate = combine([term])
         values.append(

@@ -110,4 +110,5 @@ class AdaptationParts:
             "encoders": list(self.encoders().values()),
             "neighbours": list(self.neighbours().values()),
             "leakage": list(self.leakage().values()),
+            "documents": self.pretraining.documents(self.values.methods[0]),
         }

@@ -39,6 +39,17 @@ class Case(NamedTuple):
         return self.finding.p if self.finding and self.finding.seeds >= FEWEST_SEEDS else math.nan
 
 
+def extreme(scores: Sequence[float], top: float, bar: float) -> str:
+    """The end of the scale that all scores lie within a bar of: "floor", "ceiling", or "".
+
+    >>> extreme([0.0, 0.01], 1.0, 0.01), extreme([0.995, 1.0], 1.0, 0.01), extreme([0.0, 1.0], 1.0, 0.01)
+    ('floor', 'ceiling', '')
+    """
+    if scores and max(scores) <= bar:
+        return "floor"
+    return "ceiling" if scores and top - bar <= min(scores) and max(scores) <= top else ""
+
+
 def judge_family(cases: Sequence[Case], procedure: str, alpha: float = ALPHA) -> list[Verdict]:
     """The verdicts of one family, "holm" or "benjamini_hochberg", each at its own level.
 

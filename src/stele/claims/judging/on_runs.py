@@ -23,7 +23,7 @@ from stele.claims.judging.comparisons import (
     signed,
 )
 from stele.claims.judging.estimate import FEWEST_SEEDS, Estimate, Term, combine
-from stele.claims.judging.family import Case
+from stele.claims.judging.family import Case, extreme
 from stele.claims.judging.findings import Finding, Verdict
 from stele.claims.judging.pairs import (
     Pair,
@@ -142,15 +142,8 @@ def _case(judging: Judging, finding: Finding, bar: float, comparisons: Sequence[
     if judging.claim.floor is not None and all(scores):
         floor = (max(map(max, scores)), judging.claim.floor)
     tops = [values[0].at.scale for values in comparisons]
-    extremes = [_extreme(of_values, top, bar) for of_values, top in zip(scores, tops, strict=True)]
+    extremes = [extreme(of_values, top, bar) for of_values, top in zip(scores, tops, strict=True)]
     return Case(finding, bar, floor, next(filter(None, extremes), ""))
-
-
-def _extreme(scores: Sequence[float], top: float, bar: float) -> str:
-    """The end of the scale that all scores lie within a bar of: "floor", "ceiling", or ""."""
-    if scores and max(scores) <= bar:
-        return "floor"
-    return "ceiling" if scores and top - bar <= min(scores) and max(scores) <= top else ""
 
 
 def greater(judging: Judging) -> Case | Verdict:

@@ -95,7 +95,7 @@ class Looks(Strict):
     """The two looks at a study: main claims that the first leaves undecided get more seeds and are judged again.
 
     `looks.yaml` in a folder of results names the seeds of the first look; it is written before others are added:
-    `first: {pretraining: [0, 1, 2, 3, 4], finetuning: [0, 1]}`. A kind that is not named has all its seeds.
+    `first: {pretraining: [0, 1, 2], finetuning: [0, 1, 2]}`. A kind that is not named has all its seeds.
     Verdicts of both looks follow from the folder alone.
     """
 

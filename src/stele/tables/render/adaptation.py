@@ -49,7 +49,7 @@ def make_card(verdict: Verdict) -> AdaptationCard:
     return AdaptationCard(
         title=f"{verdict['base']}, adapted",
         summary=[comparison["sentence"] for comparison in verdict["comparisons"]],
-        warnings=[*warnings(trainings), *leaks(verdict["leakage"])],
+        warnings=verdict["warnings"],
         labels=sorted({*verdict["labels"], *of_results}),
         facts=_facts(verdict),
         verdicts=Sheet(VERDICTS, [_verdict(row) for row in verdict["comparisons"]], 5),
@@ -72,34 +72,6 @@ def make_card(verdict: Verdict) -> AdaptationCard:
     )
 
 
-def warnings(trainings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What went wrong in the trainings of each model: divergence, tasks that learnt nothing, losses above chance."""
-    problems: dict[tuple[str, str], list[str]] = {}
-    for training in trainings:
-        model, seed, unlearnt = training["model"], f"seed {training['seed']}", training.get("unlearnt") or {}
-        if training.get("diverged"):
-            problems.setdefault((model, "diverged"), []).append(f"{seed}: {training['diverged']}")
-            continue
-        for task, reason in unlearnt.items():
-            problems.setdefault((model, f"{task} learnt nothing"), []).append(f"{seed}: {reason}")
-        for task in training["above_chance"]:
-            if task not in unlearnt:
-                loss, chance = training["losses"][task], training["chance"][task]
-                what = f"the loss of {task} ended above that of a guess"
-                problems.setdefault((model, what), []).append(f"{seed}: {loss:.2f}, by chance {chance:.2f}")
-    for (model, what), seeds in problems.items():
-        yield f"{model}: {what} ({'; '.join(seeds)})"
-
-
-def leaks(counts: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[str]:
-    """Which texts of benchmarks stand in the documents."""
-    for benchmark, kinds in counts.items():
-        for kind, of_kind in kinds.items():
-            if matches := of_kind["exact"] + of_kind["near"]:
-                how = f"{of_kind['exact']} as they are, {of_kind['near']} nearly"
-                yield f"{matches} of the {of_kind['texts']} {kind} of {benchmark} stand in the documents ({how})"
-
-
 def _facts(verdict: Verdict) -> dict[str, str]:
     trainings, budget = verdict["trainings"], verdict["budget"]
     seconds = {key: sum(training.get(key, 0.0) for training in trainings) for key in ("cpu_seconds", "wall_seconds")}
@@ -108,6 +80,7 @@ def _facts(verdict: Verdict) -> dict[str, str]:
         "methods": ", ".join(verdict["methods"]),
         "control": f"{verdict['control']}: masked language modelling with as many operations",
         "all trainings": f"{duration(seconds['wall_seconds'])}, {duration(seconds['cpu_seconds'])} of CPU",
+        "documents": ", ".join(f"{number:,} in {code}" for code, number in verdict["documents"].items()),
         "device": ", ".join(sorted({training["device"] for training in trainings if "device" in training})),
     }
     if budget["hours"]:
