@@ -129,6 +129,25 @@ def test_a_second_call_adds_seeds_and_keeps_what_was_edited(project):
     assert after["seeds"]["pretraining"] == [0, 1, 2, 3, 4] and after["models"] == values["models"]
 
 
+def test_what_was_edited_after_a_plan_stays_with_another_budget_and_other_keys_stay(project, monkeypatch):
+    monkeypatch.setattr(adapt, "cost", lambda *_, **__: "")
+    assert call("--steps", "40", "--plan") == 0
+    values = written()
+    values["models"]["encoder-msm"]["override"]["learning_rate"] = 1e-6
+    values["keep_index"] = True
+    Path("adapt/encoder.yaml").write_text(yaml.safe_dump(values))
+    assert call("--steps", "50") == 0
+    after, override = written(), written()["models"]["encoder-msm"]["override"]
+    assert after["keep_index"] and override["learning_rate"] == 1e-6
+    assert (override["steps"], override["warmup_steps"], override["snapshots"]) == (50, 5, [25])
+
+
+def test_a_refused_call_leaves_no_scale_and_documents_are_not_read_from_the_project(project, capsys):
+    assert call("--steps", "40", "--languages", "xx") == 1 and not Path("adapt/encoder.scale.yaml").exists()
+    words = "encoder --configfile mine.yaml --encoding pooling=mean --documents ."
+    assert cli.main(["adapt", *words.split()]) == 1 and "give another folder" in capsys.readouterr().err
+
+
 def test_hours_set_the_steps_by_measured_steps_which_are_kept(project, monkeypatch, capsys):
     """Eight steps of msm take 16 seconds, as much of mlm 32, and so of crop: 10 s for a step of all three."""
     seconds = {"encoder-measured": 16.0, "encoder-measured-control": 32.0}

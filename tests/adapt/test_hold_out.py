@@ -37,12 +37,12 @@ def test_a_tenth_is_held_out_and_no_copy_of_it_is_trained_on(tmp_path):
     assert sorted(training + held_out) == sorted(texts)
 
 
-@pytest.mark.parametrize(("number", "what"), [(1, "one document"), (1000, "1000 documents of one text")])
+@pytest.mark.parametrize(("number", "what"), [(1, "one document"), (1000, "1,000 documents of one text")])
 def test_documents_of_one_text_are_refused_with_what_is_wanted(tmp_path, capsys, number, what):
     record = corpus(tmp_path / "documents", [("the same", "text")] * number)
     output = str(tmp_path / "training/record.json")
     assert cli.main(["adapt", "hold_out", "--side", "training", "--documents", str(record), "--output", output]) == 1
-    assert f"{what}; want different ones" in capsys.readouterr().err
+    assert f"{what} in de; want different ones" in capsys.readouterr().err
 
 
 def test_a_neighbour_is_found_where_nothing_else_is_as_close():

@@ -108,7 +108,7 @@ def test_a_single_file_is_a_corpus_of_no_stated_language(read, tmp_path):
 def test_a_title_and_paragraphs_are_kept_and_left_out_rows_are_counted(read, caplog):
     rows = [
         {"text": "One.\nTwo.\n\nThree.", "title": "A", "language": "de"},
-        {"text": "Yes.", "language": "en"},
+        *[{"text": "Yes.", "language": "en"}] * 100,
         {"text": " "},
         {"title": "no text"},
         {"text": "... ---"},
@@ -120,7 +120,7 @@ def test_a_title_and_paragraphs_are_kept_and_left_out_rows_are_counted(read, cap
     finally:
         document_rows.LINE_BYTES = before
     assert [(d.title, d.sentences, d.paragraphs) for d in actual] == [("A", ["One.", "Two.", "Three."], [0, 2])]
-    wanted = {"rows_without_text": 2, "rows_of_another_language": 1, "empty_documents": 1, "lines_not_json": 1}
+    wanted = {"rows_without_text": 2, "rows_of_another_language": 100, "empty_documents": 1, "lines_not_json": 1}
     assert record["dropped"] == {**wanted, "lines_too_long": 1, "empty_paragraphs": 1}
     assert "1 lines too long" in log and "one document only" in log
 
@@ -152,6 +152,7 @@ def test_texts_in_another_script_are_said(read):
         ({"de.txt": "für\nüber\nöde".encode("latin-1")}, "3 of 3 lines are not UTF-8"),
         ({"de.txt": "Ein Text.".encode("utf-16")}, "as in UTF-16"),
         ({"de.jsonl": '{"body": "x"}\n'}, "no row has a `text`; found body"),
+        ({"de/1.txt": "gut\nöde".encode("latin-1")}, "1 of 2 lines are not UTF-8"),
         ({"de.jsonl": "nein\n" * 9}, "9 of 9 lines are no JSON"),
         ({"x.jsonl": '{"text": "x", "language": "deu_Latn"}\n'}, "x.jsonl, line 1: language 'deu_Latn'"),
         ({"de.parquet": "no Parquet"}, "de.parquet"),

@@ -26,20 +26,23 @@ from pydantic import Field
 from stele.adapt.planning.configuration import (
     COMMAND,
     DEFAULT_BENCHMARKS,
-    FOLDER,
-    MEASURED,
     SEEDS,
     configuration,
-    earlier_call,
     evaluated_keys,
     gpus,
-    methods_of,
     sizes_of,
-    steps_of,
     steps_within,
     trained_models,
-    with_earlier_command,
     write_scale,
+)
+from stele.adapt.planning.earlier_calls import (
+    FOLDER,
+    MEASURED,
+    earlier_call,
+    methods_of,
+    steps_of,
+    with_budget,
+    with_earlier_command,
 )
 from stele.artifacts import records
 from stele.catalogue import entries, read_yaml, whole
@@ -98,8 +101,42 @@ def run(args: Adapt) -> None:
     # the encoder's key, what config.yaml must say of it, and the documents
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
     path = inside(FOLDER, f"{name}.yaml", f"the encoder {args.model}")
-    languages = list(by_language(args.documents, entries(Language)))
-    # the configuration of this adaptation, over that of an earlier call and the user's other keys
+    documents = by_language(args.documents, entries(Language))
+    shown = (f"{code} ({len(of.files)} files, {of.size / 1e6:.2f} MB)" for code, of in documents.items())
+    print(f"Documents: {', '.join(shown)}")
+    # the configuration; of a call that is refused no scale stays that shapes the next one
+    scale = Path(f"{FOLDER / name}.scale.yaml")
+    was_there = scale.is_file()
+    try:
+        values, steps = settled(args, name, model, list(documents))
+    except SteleError:
+        if not was_there:
+            scale.unlink(missing_ok=True)
+        raise
+    write(path, values, COMMAND)
+    plan = plan_of(values)
+    targets = [plan.paths.verdict, plan.paths.adaptation_card]
+    words = [*targets, "--configfile", str(path), *args.snakemake]
+    print(f"snakemake {shlex.join(words)}", flush=True)
+    if args.plan:
+        if steps is None:
+            print(f"--hours: a timing will set the number of steps; this plan assumes {whole(AdaptationRules).steps}")
+        methods = (model.removeprefix(f"{name}-") for model in values["adapt"]["methods"])
+        print(cost(targets, path, f"adapting {name} with {', '.join(methods)}", on_cluster="slurm" in args.snakemake))
+        return
+    print(f"Logs: {plan.paths.logs}/", flush=True)
+    build(words)
+    report(plan)
+
+
+def settled(
+    args: Adapt, name: str, model: dict[str, Any], languages: Sequence[str]
+) -> tuple[dict[str, Any], int | None]:
+    """The configuration of an adaptation, over that of an earlier call and the user's other keys, and the steps.
+
+    Steps are None where --hours has not been timed, as with --plan. Raises SteleError for what cannot be built.
+    """
+    path = FOLDER / f"{name}.yaml"
     earlier = earlier_call(path, args)
     values = configuration(args, name, model, languages, earlier)
     scale = {"like": SCALE, "title": f"{name} on documents of one's own", "generated": False}
@@ -124,7 +161,7 @@ def run(args: Adapt) -> None:
 
     def with_steps(steps: int) -> dict[str, Any]:
         fresh = trained_models(name, methods, languages, sizes, steps, gpus_of_scale)
-        return {**values, "models": {**values["models"], **fresh, **earlier.get("models", {})}}
+        return {**values, "models": {**values["models"], **fresh, **with_budget(earlier.get("models", {}), fresh)}}
 
     values["adapt"] = {**evaluated_keys(name, methods, rules), **values["adapt"]}
     steps = steps_of(args, earlier, name, rules)
@@ -140,20 +177,8 @@ def run(args: Adapt) -> None:
         )
     values = with_earlier_command(with_steps(steps or rules.steps), earlier)
     # everything is checked before it is written
-    plan = plan_of(values)
-    plan.adaptation.keys()
-    write(path, values, COMMAND)
-    targets = [plan.paths.verdict, plan.paths.adaptation_card]
-    words = [*targets, "--configfile", str(path), *args.snakemake]
-    print(f"snakemake {shlex.join(words)}", flush=True)
-    if args.plan:
-        if steps is None:
-            print(f"--hours: a timing will set the number of steps; this plan assumes {rules.steps}")
-        print(cost(targets, path, f"adapting {name} with {', '.join(methods)}", on_cluster="slurm" in args.snakemake))
-        return
-    print(f"Logs: {plan.paths.logs}/", flush=True)
-    build(words)
-    report(plan)
+    plan_of(values).adaptation.keys()
+    return values, steps
 
 
 def check_names(args: Adapt) -> None:
@@ -162,6 +187,10 @@ def check_names(args: Adapt) -> None:
     for method in args.methods or ():
         if method not in rules.methods:
             raise unknown("method", method, rules.methods)
+    if Path.cwd().is_relative_to(args.documents.expanduser().resolve()):
+        raise SteleError(
+            f"--documents {args.documents}: the project is in it, and what is built there; give another folder"
+        )
     if args.hours is not None and args.steps is not None:
         raise SteleError("--hours, --steps: one follows from the other; give one of them")
     for option in ("hours", "steps", "seeds"):
@@ -208,9 +237,12 @@ def overridden(model: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
 
 
 def report(plan: Plan) -> None:
-    """Prints the verdicts and where the card and the encoders are."""
-    for comparison in read_json(Path(plan.paths.verdict), "verdict")["comparisons"]:
+    """Prints the verdicts, what to know before believing them, and where the card and the encoders are."""
+    verdict = read_json(Path(plan.paths.verdict), "verdict")
+    for comparison in verdict["comparisons"]:
         print(comparison["sentence"])
+    for warning in verdict["warnings"]:
+        print(f"Warning: {warning}")
     print(f"Card: {plan.paths.adaptation_card}, {Path(plan.paths.adaptation_card).with_suffix('.html')}")
     for key, record in plan.adaptation.encoders().items():
         if key.rpartition(":")[0] in plan.adaptation.values.methods:

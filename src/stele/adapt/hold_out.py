@@ -41,9 +41,11 @@ def run(args: HoldOut) -> None:
     # one side of the documents
     of_side = [(text in held_out) == (args.side == "held_out") for text in texts]
     if len(different) == 1:
-        what = f"{len(texts)} documents of one text" if len(texts) > 1 else "one document"
+        read = [records.read_record(path) for path in args.documents]
+        repeated = len(texts) - 1 + sum(record.get("dropped", {}).get("repeated_documents", 0) for record in read)
+        what = f"{repeated + 1:,} documents of one text" if repeated else "one document"
         raise SteleError(
-            f"{args.documents[0]}: {what}; want different ones to train on: files of their own, rows, or parted by "
+            f"{what} in {read[0]['language']}; want different ones to train on: files of their own, rows, or parted by "
             "blank lines"
         )
     documents = chain.from_iterable(map(read_documents, args.documents))

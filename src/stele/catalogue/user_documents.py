@@ -97,9 +97,12 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
         raise SteleError(f"{where}: no such folder or file; correct the path")
     folder, names = place_of(place)
     readable = [name for name in names if kind_of(name)]
-    if not readable:
-        others = f"found {', '.join(names[:5])}" if names else "it is empty"
+    linked = _links_to_folders(folder) if names != [Path(place).name] else ""
+    if not any((folder / name).stat().st_size for name in readable):
+        others = f"found {', '.join(names[:5])}" if names else linked or "it is empty"
         raise SteleError(f"{where}: no documents in it ({others}); want {WANTED}")
+    if linked:
+        log.warning("%s: %s", where, linked)
     if len(readable) < len(names):
         left_out = [name for name in names if not kind_of(name)]
         log.warning("%s: %d files of other formats left out: %s", where, len(left_out), ", ".join(left_out[:5]))
@@ -126,6 +129,11 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
             where, undetermined[0], f" and {len(undetermined) - 1} more" * (len(undetermined) > 1), UNDETERMINED,
         )  # fmt: skip
     return {code: OwnDocuments(tuple(sorted(files[code])), float(sizes[code])) for code in sorted(files)}
+
+
+def _links_to_folders(folder: Path) -> str:
+    links = sorted(path.name for path in folder.iterdir() if path.is_symlink() and path.is_dir())
+    return f"links to folders, which are not followed: {', '.join(links[:5])}" if links else ""
 
 
 def files_of(place: Path | str, language: str) -> list[str]:

@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 JOB = "corpora documents"
 ONE_DOCUMENT = 1 << 20  # bytes of text from which on a file holds many documents
-RULES = cc100.TextRules("text in UTF-8 (`iconv -f ENCODING -t UTF-8` converts it)", 1, 0.01, anywhere=True)
+RULES = cc100.TextRules("text in UTF-8 (`iconv -f ENCODING -t UTF-8` converts it)", 0, 0.01, anywhere=True)
 SAMPLED = 2000  # documents whose letters are counted, and sentences of each
 SENTENCES = 8
 Text = tuple[str, list[str]]  # title, paragraphs

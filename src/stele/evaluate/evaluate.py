@@ -140,7 +140,7 @@ def model_of(name_given: str, encoding: dict[str, Any], name: str | None = None)
     for twin, model in known.items():
         if model.same_weights_as == name_given:
             raise SteleError(f"{name_given}: asks for code of its own, which is never run; the same weights are {twin}")
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", name_given):
+    if not re.fullmatch(r"(?!\.)[\w.-]+/[\w.-]+", name_given):
         if "/" in name_given:
             raise SteleError(f"{name_given}: no such folder, and no hub id (OWNER/NAME)")
         raise unknown("model", name_given, known, "no folder, no hub id (OWNER/NAME)", hub_names(known))

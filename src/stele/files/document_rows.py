@@ -16,7 +16,7 @@ from stele.files.reading import open_unpacked, parse_json, reading
 
 LINE_BYTES = 32 << 20  # a longer line of JSON is left out
 BATCH = 256  # rows of a Parquet file that are held at a time
-BAD_LINES, BAD_SHARE = 1, 0.01  # more lines than both that cannot be read: another kind of file
+BAD_SHARE = 0.01  # more lines than this that cannot be read: another kind of file
 LANGUAGE_CODE = re.compile("[a-z]{2,8}")
 COLUMNS = ("text", "title", "language")
 
@@ -84,7 +84,7 @@ def _json_rows(path: Path, skipped: Counter[str]) -> Iterator[tuple[str, dict[st
                 skipped["lines_not_json"] += 1
                 continue
             yield f"{path}, line {number}", values
-    if bad > max(BAD_LINES, BAD_SHARE * number):
+    if bad > BAD_SHARE * number:
         raise SteleError(f"{bad} of {number} lines are no JSON objects in UTF-8, the first: {first_bad}")
 
 

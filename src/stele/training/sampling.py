@@ -156,7 +156,8 @@ class Sampler:
         if not self.sizes:
             raise SteleError(
                 f"{sampling.name}: no language has the {sampling.group} examples that one group needs "
-                f"(found {self.left_out}): give more text, or a recipe with smaller groups"
+                f"(found {self.left_out}): give more text, documents of several sentences, or a recipe with smaller "
+                "groups"
             )
         self.group_size, self.seed, self.name = sampling.group, sampling.seed, sampling.name
         self.languages: Sequence[str] = list(self.sizes)

@@ -1,4 +1,4 @@
-"""The configuration of an adaptation: what `stele adapt` writes, and what stays of an earlier call's.
+"""The configuration of an adaptation, as `stele adapt` writes it.
 
 Sizes follow from the encoder and the budget, by the rules of catalogue/adaptation.yaml.
 """
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stele.adapt.planning.earlier_calls import FOLDER, RESULTS, earlier_sets
 from stele.catalogue import entries, load, read_yaml, whole
 from stele.catalogue.schema.adaptation import AdaptationRules, EncoderSizes
 from stele.catalogue.schema.benchmarks import Benchmark
@@ -25,12 +26,9 @@ from stele.files.formats import duration
 from stele.files.reading import read_json
 from stele.recipes.flops import Shape
 
-FOLDER = Path("adapt")
-RESULTS = "results_adapt"
 DEFAULT_BENCHMARKS = ("belebele", "tatoeba")
 SEEDS = FEWEST_SEEDS
 COMMAND = "stele adapt"
-MEASURED = "measured"  # begins the name of a training whose steps are timed
 MILLION = 1e6
 
 
@@ -43,7 +41,8 @@ def configuration(
 ) -> dict[str, Any]:
     """The keys of config.yaml of one adaptation but for the trained models; the documents are in `languages`.
 
-    An earlier call's seeds, benchmarks and encoding stay. Raises SteleError where it had another encoder or documents.
+    An earlier call's seeds, benchmarks, encoding and keys of other kinds stay. Raises SteleError where it had another
+    encoder or documents.
     """
     corpus = {DATASET: str(args.documents.expanduser().resolve())}
     others = read_yaml(args.configfile) if args.configfile else {}
@@ -55,7 +54,8 @@ def configuration(
     ):
         if earlier and old != new:
             raise SteleError(
-                f"{FOLDER / name}.yaml has {old or 'nothing'} as its {key}; give --name NAME for a second adaptation"
+                f"{FOLDER / name}.yaml has {old or 'nothing'} as its {key}; give --name NAME for a second adaptation, "
+                "or remove the file where nothing was trained"
             )
     # the benchmarks, some of them sets of the user's own, and their languages
     said_before = merged(read_yaml("config.yaml"), merged(others, earlier_sets(earlier)))
@@ -94,12 +94,8 @@ def configuration(
     }
     user_data = {**sets, "user_data": {**corpus, **sets["user_data"]}}
     values |= {key: entries_by_name for key, entries_by_name in user_data.items() if entries_by_name}
-    return merged(others, merged(earlier_sets(earlier), values))
-
-
-def earlier_sets(earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of an earlier call's data."""
-    return {key: earlier[key] for key in KEYS if earlier.get(key)}
+    kept = {key: value for key, value in earlier.items() if key not in {*values, *KEYS}}
+    return merged({**kept, **others}, merged(earlier_sets(earlier), values))
 
 
 def command_line(words: Sequence[str]) -> str:
@@ -112,45 +108,6 @@ def command_line(words: Sequence[str]) -> str:
     return shlex.join([*COMMAND.split(), *(word for word in typed if word != "--plan")])
 
 
-def with_earlier_command(values: dict[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration; with the command of the call that asked for all of it where this one asks for nothing new.
-
-    The card shows a command, so that another one would build the verdict again.
-
-    >>> earlier = {"seeds": [0, 1], "adapt": {"command": "stele adapt a/b --seeds 2"}}
-    >>> with_earlier_command({"seeds": [0, 1], "adapt": {"command": "stele adapt a/b"}}, earlier) == earlier
-    True
-    """
-    command = {"command": (earlier.get("adapt") or {}).get("command")}
-    repeated = {**values, "adapt": {**values["adapt"], **command}}
-    return repeated if repeated == earlier else values
-
-
-def earlier_call(path: Path, args: Job) -> dict[str, Any]:
-    """The configuration of an earlier call: nothing where another budget is given before anything was trained by it."""
-    if not path.is_file():
-        return {}
-    earlier = read_yaml(path)
-    trained = {record.parts[-3] for record in Path(f"work/{path.stem}.scale/encoders").glob("*/pt*/record.json")}
-    if any(not model.startswith(f"{path.stem}-{MEASURED}") for model in trained):
-        return earlier
-    if {*methods_in(earlier, path.stem)} - {*(args.methods or methods_in(earlier, path.stem))}:
-        return {}  # of a --plan with more methods, of which none was trained
-    if args.seeds is not None and args.seeds < len(earlier.get("seeds", {}).get("pretraining", [])):
-        return {}
-    if args.steps is None and args.hours is None:
-        return earlier
-    before = {"hours": (earlier.get("adapt") or {}).get("hours"), "steps": steps_in(earlier)}
-    same = args.hours == before["hours"] if args.hours else args.steps == before["steps"]
-    return earlier if same else {}
-
-
-def steps_in(earlier: Mapping[str, Any]) -> int | None:
-    """The steps of an earlier call's first method."""
-    first = ((earlier.get("adapt") or {}).get("methods") or [""])[0]
-    return earlier.get("models", {}).get(first, {}).get("override", {}).get("steps")
-
-
 def looks_of(before: Sequence[int], seeds: int) -> list[int]:
     """The looks with one at this number of seeds; one at fewer seeds than decide anything does not count.
 
@@ -158,33 +115,6 @@ def looks_of(before: Sequence[int], seeds: int) -> list[int]:
     ([3], [3], [3, 5], [3])
     """
     return [*(look for look in before if FEWEST_SEEDS <= look < seeds), seeds]
-
-
-def methods_in(earlier: Mapping[str, Any], name: str) -> list[str]:
-    """The methods of an earlier call."""
-    return [key.removeprefix(f"{name}-") for key in (earlier.get("adapt") or {}).get("methods", [])]
-
-
-def methods_of(args: Job, earlier: Mapping[str, Any], name: str) -> list[str]:
-    """The methods of earlier calls, and those that are named; the first, which sets the compute, stays the first."""
-    before = methods_in(earlier, name)
-    return list(dict.fromkeys([*before, *(args.methods or ([] if before else ["msm"]))]))
-
-
-def steps_of(args: Job, earlier: Mapping[str, Any], name: str, rules: AdaptationRules) -> int | None:
-    """The steps of the first method: an earlier call's, else --steps; None where they follow from --hours.
-
-    Raises SteleError where an earlier call had others.
-    """
-    before, steps = earlier.get("adapt") or {}, steps_in(earlier)
-    if not steps:
-        return None if args.hours else args.steps or rules.steps
-    if args.steps not in (None, steps) or (args.hours and args.hours != before.get("hours")):
-        raise SteleError(
-            f"{FOLDER / name}.yaml has {steps} steps; give --name NAME for a second adaptation, or remove the file and "
-            f"{RESULTS}/{name}"
-        )
-    return steps
 
 
 def write_scale(path: Path, scale: Mapping[str, Any]) -> None:

@@ -1,0 +1,121 @@
+"""What stays of an earlier call of `stele adapt` with the same name: what was edited, added, trained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stele.catalogue import read_yaml
+from stele.catalogue.schema.adaptation import AdaptationRules
+from stele.command.arguments import Job
+from stele.config.user_sets import KEYS
+from stele.errors import SteleError
+
+FOLDER = Path("adapt")
+RESULTS = "results_adapt"
+MEASURED = "measured"  # begins the name of a training whose steps are timed
+BUDGET = {"steps", "warmup_steps", "snapshots"}  # of a recipe, by the hours or steps that a call allows
+
+
+def earlier_call(path: Path, args: Job) -> dict[str, Any]:
+    """The configuration of an earlier call.
+
+    Before anything was trained by it, another budget is taken in place of its own, and with fewer methods or seeds it
+    is begun anew.
+    """
+    if not path.is_file():
+        return {}
+    earlier = read_yaml(path)
+    trained = {record.parts[-3] for record in Path(f"work/{path.stem}.scale/encoders").glob("*/pt*/record.json")}
+    if any(not model.startswith(f"{path.stem}-{MEASURED}") for model in trained):
+        return earlier
+    fewer_methods = {*methods_in(earlier, path.stem)} - {*(args.methods or methods_in(earlier, path.stem))}
+    fewer_seeds = args.seeds is not None and args.seeds < len(earlier.get("seeds", {}).get("pretraining", []))
+    if fewer_methods or fewer_seeds:
+        print(f"{path}: begun anew, with fewer {'methods' if fewer_methods else 'seeds'}; nothing was trained by it")
+        return {}
+    if args.steps is None and args.hours is None:
+        return earlier
+    before = {"hours": (earlier.get("adapt") or {}).get("hours"), "steps": steps_in(earlier)}
+    same = args.hours == before["hours"] if args.hours else args.steps == before["steps"]
+    return earlier if same else without_budget(earlier)
+
+
+def without_budget(earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration of an earlier call without the steps of its models."""
+    models = {
+        key: {**model, "override": {k: value for k, value in model["override"].items() if k not in BUDGET}}
+        if "override" in model
+        else model
+        for key, model in earlier.get("models", {}).items()
+    }
+    adapt = {key: value for key, value in earlier["adapt"].items() if key not in ("hours", "step_seconds")}
+    return {**earlier, "models": models, "adapt": adapt}
+
+
+def with_budget(earlier: Mapping[str, Any], fresh: Mapping[str, Any]) -> dict[str, Any]:
+    """The models of an earlier call; those without steps have the fresh models' of the same keys.
+
+    >>> fresh = {"e-msm": {"override": {"learning_rate": 2, "steps": 9}}}
+    >>> with_budget({"e-msm": {"override": {"learning_rate": 1}}}, fresh)
+    {'e-msm': {'override': {'steps': 9, 'learning_rate': 1}}}
+    """
+    models = dict(earlier)
+    for key, model in earlier.items():
+        if "override" in model and key in fresh and not BUDGET & model["override"].keys():
+            budget = {name: value for name, value in fresh[key]["override"].items() if name in BUDGET}
+            models[key] = {**model, "override": {**budget, **model["override"]}}
+    return models
+
+
+def earlier_sets(earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of an earlier call's data."""
+    return {key: earlier[key] for key in KEYS if earlier.get(key)}
+
+
+def with_earlier_command(values: dict[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration; with the command of the call that asked for all of it where this one asks for nothing new.
+
+    The card shows a command, so that another one would build the verdict again.
+
+    >>> earlier = {"seeds": [0, 1], "adapt": {"command": "stele adapt a/b --seeds 2"}}
+    >>> with_earlier_command({"seeds": [0, 1], "adapt": {"command": "stele adapt a/b"}}, earlier) == earlier
+    True
+    """
+    command = {"command": (earlier.get("adapt") or {}).get("command")}
+    repeated = {**values, "adapt": {**values["adapt"], **command}}
+    return repeated if repeated == earlier else values
+
+
+def methods_of(args: Job, earlier: Mapping[str, Any], name: str) -> list[str]:
+    """The methods of earlier calls, and those that are named; the first, which sets the compute, stays the first."""
+    before = methods_in(earlier, name)
+    return list(dict.fromkeys([*before, *(args.methods or ([] if before else ["msm"]))]))
+
+
+def methods_in(earlier: Mapping[str, Any], name: str) -> list[str]:
+    """The methods of an earlier call."""
+    return [key.removeprefix(f"{name}-") for key in (earlier.get("adapt") or {}).get("methods", [])]
+
+
+def steps_of(args: Job, earlier: Mapping[str, Any], name: str, rules: AdaptationRules) -> int | None:
+    """The steps of the first method: an earlier call's, else --steps; None where they follow from --hours.
+
+    Raises SteleError where an earlier call had others.
+    """
+    before, steps = earlier.get("adapt") or {}, steps_in(earlier)
+    if not steps:
+        return None if args.hours else args.steps or rules.steps
+    if args.steps not in (None, steps) or (args.hours and args.hours != before.get("hours")):
+        raise SteleError(
+            f"{FOLDER / name}.yaml has {steps} steps; give --name NAME for a second adaptation, or remove the file and "
+            f"{RESULTS}/{name}"
+        )
+    return steps
+
+
+def steps_in(earlier: Mapping[str, Any]) -> int | None:
+    """The steps of an earlier call's first method."""
+    first = ((earlier.get("adapt") or {}).get("methods") or [""])[0]
+    return earlier.get("models", {}).get(first, {}).get("override", {}).get("steps")
