@@ -169,7 +169,7 @@ class PretrainingRecipe(Optimisation):
         return {recipe.store_of(task) for recipe in recipes for task in recipe.all_tasks()}
 
     def longest_group(self) -> tuple[int, int]:
-        """Sequences of a group of the objective, and the most tokens of one."""
+        """Sequences of a group of the objective that wait together for the backward pass; the most tokens of one."""
         sequences, *lengths = self.group_sizes(1.0, 1.0)
         return sequences, max(lengths)
 

@@ -43,6 +43,9 @@ class Recipe(PretrainingRecipe):
     def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
         return self.pairs, round(self.query_length * tokens), self.block_length
 
+    def longest_group(self) -> tuple[int, int]:
+        return self.pairs + self.pairs * self.query_length // self.block_length, self.block_length
+
 
 class InverseCloze(PairObjective):
     POOLING = "cls"

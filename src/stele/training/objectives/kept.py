@@ -82,6 +82,9 @@ class Recipe(TasksRecipe):
     def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
         return self.pairs, self.length, self.length
 
+    def longest_group(self) -> tuple[int, int]:
+        return 2 * self.pairs, self.length
+
 
 class KnowledgePairs(PairObjective):
     """All tasks alike; the encoder's own vectors are compared."""
