@@ -68,6 +68,18 @@ def test_that_two_are_alike_cannot_be_seen_at_the_end_of_the_scale(tmp_path, wor
         assert comparison.state == "undecided" and f"within 0.01 of the {end}" in comparison.sentence
 
 
+@pytest.mark.parametrize("number", range(5))
+def test_the_same_values_query_by_query_are_no_better_by_the_order_of_their_sums(tmp_path, number):
+    names = [code for code in LANGUAGES for _ in range(QUERIES)]
+    worth = np.random.default_rng(number).uniform(0.2, 0.6, len(names))
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.0}, seeds=3)
+    for model, seeds in (("base", UNTRAINED), ("up", PRETRAINED)):
+        same = np.broadcast_to(worth, (1 if model == "base" else 3, 1, len(names)))
+        write_system(tmp_path, f"tatoeba/{model}/{SETTING}", {METRIC: same}, names, seeds)
+    comparison = judged(tmp_path, settings)["up", "base"]
+    assert comparison.state == "no effect" and comparison.verdict.mean == 0
+
+
 def test_more_seeds_are_another_look_at_half_of_the_level_and_what_was_decided_stays(tmp_path):
     settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.1, "unsure": 0.01}, 6, over_seeds=0.01)
     first, both = (judged(tmp_path, settings, looks=looks) for looks in ([3], [3, 6]))

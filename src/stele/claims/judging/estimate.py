@@ -32,6 +32,7 @@ import numpy as np
 FEWEST_SEEDS = 3  # below it nothing is decided
 PRETRAINING = "pt"  # begins the name of a seed of pretraining
 UNTRAINED = sys.maxsize  # seeds of what no seed has a part in
+ROUNDING = 1e-12  # of what is added and subtracted: a difference below it is that of sums in another order
 
 
 class Part(NamedTuple):
@@ -158,7 +159,12 @@ def combine(terms: Sequence[Term]) -> Estimate:
     for by_both in crossed.values():
         parts += _over_finetuning(by_both)
     mean = math.fsum(float(means.mean()) for means in by_seeds.values())
-    return Estimate(mean, tuple(parts), _seeds(by_seeds))
+    size = math.fsum(abs(term.weight) * _size(term.languages) for term in terms)
+    return Estimate(mean if abs(mean) > ROUNDING * size else 0.0, tuple(parts), _seeds(by_seeds))
+
+
+def _size(languages: Sequence[Scored]) -> float:
+    return max(float(np.abs(language.means).max()) for language in languages)
 
 
 def _seeds(groups: Iterable[tuple[str, ...]]) -> int:
