@@ -135,10 +135,12 @@ def test_what_was_edited_after_a_plan_stays_with_another_budget_and_other_keys_s
     values = written()
     values["models"]["encoder-msm"]["override"]["learning_rate"] = 1e-6
     values["keep_index"] = True
+    values["models"]["mine"] = {"base": "encoder", "recipe": "msm", "override": {"steps": 77}}
     Path("adapt/encoder.yaml").write_text(yaml.safe_dump(values))
     assert call("--steps", "50") == 0
     after, override = written(), written()["models"]["encoder-msm"]["override"]
     assert after["keep_index"] and override["learning_rate"] == 1e-6
+    assert after["models"]["mine"]["override"] == {"steps": 77}
     assert (override["steps"], override["warmup_steps"], override["snapshots"]) == (50, 5, [25])
 
 

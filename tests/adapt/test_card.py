@@ -64,6 +64,11 @@ def test_warnings_and_the_documents_are_on_the_card():
         assert "3 lines not utf8" in page and "2,000 in de, 7 in lv" in page and "SentenceTransformer" in page
 
 
+def test_an_older_verdict_without_warnings_has_a_card():
+    older = {key: value for key, value in VERDICT.items() if key not in ("warnings", "documents")}
+    assert make_card(older).warnings == ()
+
+
 def test_what_is_missing_is_a_dash():
     card = make_card(VERDICT)
     assert card.verdicts.rows[0][-4:] == ["+0.1000", "—", "—", "1"] and card.trainings.rows[1][5:7] == ["—", "3.80"]

@@ -7,6 +7,7 @@ import yaml
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
+from stele.benchmarks.beir import checked_judgments
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import cli
 from stele.config.user_sets import user_sets
@@ -105,6 +106,20 @@ def test_a_damaged_line_is_found_when_the_set_is_taken_in(tmp_path, capsys, name
     output = tmp_path / "out" / "record.json"
     assert cli.main(["sources", "dataset", "--dataset", "set", *words, "--output", str(output)]) == 1
     assert f"{place}/{message}" in capsys.readouterr().err and not output.exists()
+
+
+@pytest.mark.parametrize("shared", ["corpus", "queries"])
+def test_what_subsets_share_is_held_against_what_each_has(tmp_path, shared):
+    """A corpus and judgments of all languages' questions, or questions and judgments of all languages' corpora."""
+    own, texts = ("queries", QUERIES) if shared == "corpus" else ("corpus", CORPUS)
+    both = {**BEIR, f"de-{own}.jsonl": texts, f"fr-{own}.jsonl": texts}
+    files = {name: text for name, text in both.items() if name not in (f"{own}.jsonl", "qrels/train.tsv")}
+    place = folder(tmp_path / "set", files)
+    paths = [place / name for name in files]
+    assert checked_judgments(paths) == 2
+    (place / f"fr-{own}.jsonl").write_text(texts.replace('"d', '"x').replace('"q', '"x'))
+    with pytest.raises(SteleError, match=r"relevant documents .* is in the corpus|judged queries are not in it"):
+        checked_judgments(paths)
 
 
 def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(tmp_path, monkeypatch, root):

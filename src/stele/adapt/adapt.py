@@ -110,7 +110,7 @@ def run(args: Adapt) -> None:
     try:
         values, steps = settled(args, name, model, list(documents))
     except SteleError:
-        if not was_there:
+        if not was_there and not path.is_file():  # the configuration of a timing that failed needs it
             scale.unlink(missing_ok=True)
         raise
     write(path, values, COMMAND)
@@ -241,7 +241,7 @@ def report(plan: Plan) -> None:
     verdict = read_json(Path(plan.paths.verdict), "verdict")
     for comparison in verdict["comparisons"]:
         print(comparison["sentence"])
-    for warning in verdict["warnings"]:
+    for warning in verdict.get("warnings", ()):
         print(f"Warning: {warning}")
     print(f"Card: {plan.paths.adaptation_card}, {Path(plan.paths.adaptation_card).with_suffix('.html')}")
     for key, record in plan.adaptation.encoders().items():

@@ -17,6 +17,7 @@ out or look wrong, and texts of the benchmarks that stand in the documents.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,8 +74,11 @@ def run(args: Verdict) -> None:
     # what the trainings learnt and cost
     trainings = [{**_named(key), "folder": str(path.parent), **training_facts(path)} for key, path in encoders.items()]
     of_neighbours = [{**_named(key), **neighbour_facts(path)} for key, path in neighbours.items()]
-    # what it was trained on
+    # the documents that it was given
     documents = [records.read_record(path) for path in args.documents]
+    numbers: Counter[str] = Counter()
+    for record in documents:
+        numbers[record["language"]] += record["documents"]
     leaked = {benchmark: records.read_record(path)["counts"] for benchmark, path in leakage.items()}
     notes = [note for record in documents for note in record.get("notes", [])]
     records.write_record(
@@ -95,7 +99,7 @@ def run(args: Verdict) -> None:
         trainings=trainings,
         neighbours=of_neighbours,
         leakage=leaked,
-        documents={record["language"]: record["documents"] for record in documents},
+        documents=dict(numbers),
         warnings=[*problems(trainings), *notes, *leaks(leaked)],
         content=[_facts(comparison) for comparison in comparisons],
     )
@@ -149,7 +153,7 @@ def _facts(comparison: Comparison) -> dict[str, Any]:
         "seeds": verdict.seeds,
         "look": comparison.look,
         "detectable": verdict.detectable,
-        "seeds_needed": None if comparison.extreme else verdict.seeds_needed,
+        "seeds_needed": None if comparison.at_extreme else verdict.seeds_needed,
         "sentence": comparison.sentence,
     }
 
@@ -186,6 +190,11 @@ class Comparison:
         return STATES.get(self.verdict.state, self.verdict.state)
 
     @property
+    def at_extreme(self) -> bool:
+        """Whether it is undecided because both sides score at an end of the scale, which no seed changes."""
+        return bool(self.extreme and self.verdict.reason)
+
+    @property
     def interval(self) -> tuple[float, float] | None:
         """The interval of the difference; None of one seed, whose luck nobody knows."""
         limits = self.verdict.interval
@@ -204,7 +213,7 @@ class Comparison:
         if self.interval:
             text += " [{:+.4f}, {:+.4f}]".format(*self.interval)
         if self.state == "undecided":
-            text += f" ({verdict.reason if self.extreme and verdict.reason else _how_to_decide(verdict)})"
+            text += f" ({verdict.reason if self.at_extreme else _how_to_decide(verdict)})"
         return text
 
 
@@ -268,10 +277,11 @@ def values_of(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Each row's score over all its seeds: its mean over languages with a 95 % interval, and each language."""
     runs, values = Runs(folder), []
     for row in rows:
-        term = term_of(runs, row, 1.0)
+        system, term = runs.system(row.key), term_of(runs, row, 1.0)
+        if isinstance(system, Absent):
+            raise SteleError(f"{folder / row.key.path}: no result; ask for the verdict through Snakemake")
         if term is None:
             raise SteleError(f"{folder / row.key.path}: no {row.metric} of two queries or more in any language")
-        system = runs.system(row.key)
         estimate = combine([term])
         values.append(
             {

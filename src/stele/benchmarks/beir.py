@@ -148,31 +148,35 @@ def checked_rows(path: Path) -> int:
 
 
 def checked_judgments(paths: Sequence[Path]) -> int:
-    """The judgments of a set, each held against its queries and corpus; `paths` are all of its files.
+    """The judgments of a set, held against its queries and corpus; `paths` are all of its files.
 
-    Raises SteleError, with the file, where nothing could be scored: no judgment, none above 0, a single query, whose
-    mean no interval can be given of, a judged query that is blank or not there, no relevant document in the corpus.
+    Raises SteleError, with the file, where nothing could be scored: no judgment, none above 0, a judged query that is
+    blank or not there, no relevant document in the corpus; and for a set of single queries, whose means have no
+    interval.
     """
     data = {"": {"all": Path(os.path.commonpath(paths))}}
-    number = 0
-    for subset in sorted({subset for subset, role in map(role_of, paths) if role == "qrels"}):
-        judged, qrels = _judged(data, subset), _shown(_files(data, subset, "qrels"))
+    subsets = sorted({subset for subset, role in map(role_of, paths) if role and subset}) or [""]
+    numbers: dict[Path, int] = {}  # of a file, which several subsets may share
+    queries = []
+    for subset in subsets:
+        judged, qrels = _judged(data, subset), _qrels(data, subset)
+        numbers[qrels] = sum(map(len, judged.values()))
+        queries.append(len(judged))
         relevant = {name for scores in judged.values() for name, score in scores.items() if score > 0}
         if not relevant:
             raise SteleError(f"{qrels}: no score is above 0, so that no document is right")
-        if len(judged) == 1:
-            raise SteleError(f"{qrels}: one query is judged; want two at least, else no interval can be given")
         if len(_not_in_corpus(data, subset, relevant)) == len(relevant):
-            corpus, some = _shown(_files(data, subset, "corpus")), ", ".join(sorted(relevant)[:SHOWN])
+            some = ", ".join(sorted(relevant)[:SHOWN])
             raise SteleError(
-                f"{qrels}: not one of the {len(relevant)} relevant documents ({some}) is in {corpus}; both must be of "
-                "one release"
+                f"{qrels}: not one of the {len(relevant)} relevant documents ({some}) is in the corpus; both must be "
+                "of one release"
             )
         for query in Beir().queries(data, QuerySet(subset, subset, subset)):
             if not query.text.strip():
                 raise SteleError(f"{_shown(_files(data, subset, 'queries'))}: the text of query {query.id} is blank")
-        number += sum(map(len, judged.values()))
-    return number
+    if max(queries) == 1:
+        raise SteleError(f"{_shown([*numbers])}: one query is judged; want two at least, else no interval can be given")
+    return sum(numbers.values())
 
 
 def _id(path: Path) -> str:

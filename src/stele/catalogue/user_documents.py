@@ -14,6 +14,7 @@ compressed. The language of a file is
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -97,10 +98,12 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
         raise SteleError(f"{where}: no such folder or file; correct the path")
     folder, names = place_of(place)
     readable = [name for name in names if kind_of(name)]
-    linked = _links_to_folders(folder) if names != [Path(place).name] else ""
-    if not any((folder / name).stat().st_size for name in readable):
+    linked = "" if Path(place).expanduser().is_file() else _links_to_folders(folder)
+    if not readable:
         others = f"found {', '.join(names[:5])}" if names else linked or "it is empty"
         raise SteleError(f"{where}: no documents in it ({others}); want {WANTED}")
+    if not any((folder / name).stat().st_size for name in readable):
+        raise SteleError(f"{where}: all of its documents are empty files: {', '.join(readable[:5])}")
     if linked:
         log.warning("%s: %s", where, linked)
     if len(readable) < len(names):
@@ -132,7 +135,12 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
 
 
 def _links_to_folders(folder: Path) -> str:
-    links = sorted(path.name for path in folder.iterdir() if path.is_symlink() and path.is_dir())
+    links = [
+        (Path(root) / name).relative_to(folder).as_posix()
+        for root, folders, _ in os.walk(folder)
+        for name in sorted(folders)
+        if (Path(root) / name).is_symlink()
+    ]
     return f"links to folders, which are not followed: {', '.join(links[:5])}" if links else ""
 
 

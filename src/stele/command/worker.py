@@ -108,6 +108,11 @@ def _file_of_child(path: str, client: int) -> Path:
     return Path(f"{path}-{client}")
 
 
+def _drop(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
 def _listen(path: Path) -> socket.socket:
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     server.bind(str(path))
@@ -148,7 +153,8 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
                     child = _fork(*request, sockets=(server, connection, *clients), pidfds=ends)
                     clients[connection] = child
                     children[child] = _file_of_child(server.getsockname(), request[0]["client"])
-                    children[child].write_text(str(child))
+                    with contextlib.suppress(OSError):  # a full disk: the job is measured by its client
+                        children[child].write_text(str(child))
                     ends[os.pidfd_open(child)] = connection
                 else:
                     connection.close()
@@ -156,12 +162,12 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
                 if item in clients:
                     _forward(item, clients[item])
             elif item in ends:
-                children.pop(clients[ends[item]]).unlink(missing_ok=True)
+                _drop(children.pop(clients[ends[item]]))
                 _finish(item, ends.pop(item), clients)
     for child in clients.values():
         _kill(child, signal.SIGKILL)
     for path in children.values():
-        path.unlink(missing_ok=True)
+        _drop(path)
 
 
 def _request(connection: socket.socket) -> tuple[dict, array.array] | None:
@@ -180,7 +186,7 @@ def _request(connection: socket.socket) -> tuple[dict, array.array] | None:
                 raise EOFError
             message += part
         content = json.loads(message)
-        if content["prefix"] == sys.prefix:
+        if content["prefix"] == sys.prefix and "client" in content:
             request = content
         else:
             connection.sendall(DECLINED)

@@ -223,7 +223,7 @@ def _notes(
         script, number = letters.most_common(1)[0]
         notes.append(
             f"{where}: {number / letters.total():.0%} of the letters are {script.capitalize()}, but {entry.name} is "
-            f"written in {entry.script}; are the texts in {language}?"
+            f"written in {entry.script}: the texts may not be in {language}"
         )
     return notes
 

@@ -43,14 +43,12 @@ def earlier_call(path: Path, args: Job) -> dict[str, Any]:
 
 
 def without_budget(earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration of an earlier call without the steps of its models."""
-    models = {
-        key: {**model, "override": {k: value for k, value in model["override"].items() if k not in BUDGET}}
-        if "override" in model
-        else model
-        for key, model in earlier.get("models", {}).items()
-    }
-    adapt = {key: value for key, value in earlier["adapt"].items() if key not in ("hours", "step_seconds")}
+    """The configuration of an earlier call without the steps of the models that it would train."""
+    before, models = earlier.get("adapt") or {}, {**earlier.get("models", {})}
+    for key in {*before.get("methods", []), before.get("control")} & models.keys():
+        override = {name: value for name, value in models[key].get("override", {}).items() if name not in BUDGET}
+        models[key] = {**models[key], "override": override}
+    adapt = {key: value for key, value in before.items() if key not in ("hours", "step_seconds")}
     return {**earlier, "models": models, "adapt": adapt}
 
 

@@ -160,7 +160,7 @@ def combine(terms: Sequence[Term]) -> Estimate:
         parts += _over_finetuning(by_both)
     mean = math.fsum(float(means.mean()) for means in by_seeds.values())
     size = math.fsum(abs(term.weight) * _size(term.languages) for term in terms)
-    return Estimate(mean if abs(mean) > ROUNDING * size else 0.0, tuple(parts), _seeds(by_seeds))
+    return Estimate(0.0 if abs(mean) <= ROUNDING * size else mean, tuple(parts), _seeds(by_seeds))
 
 
 def _size(languages: Sequence[Scored]) -> float:

@@ -22,6 +22,7 @@ from stele.snakemake_support.patches import SNAKEMAKE, Patch
 FITS = ("9.27",)
 DEFAULT_RATE = (100, 1)  # jobs in seconds: Snakemake's own --max-jobs-per-timespan
 FORMATS = ("md", "tex", "csv", "html")  # of a table
+LONGEST_WAIT = 2.0  # seconds between two measurements of a job's memory, where Snakemake asks for as many
 
 RATE_LIMIT = Patch(
     SNAKEMAKE,
@@ -201,8 +202,8 @@ def missing_target(target: str, valid: list[str]) -> str:
 def measure_children_of_worker(path: str) -> None:
     """Makes benchmark files measure what the local worker at `path` runs for a job, beside the job's own processes.
 
-    Of a process with torch a measurement takes hundredths of a second, so each waits twice as long as the last, up to
-    Snakemake's interval, where Snakemake would take thirty in the first 15 seconds.
+    One of a process with torch takes hundredths of a second: they come after .5, 1 and 2 seconds, then every 2, where
+    Snakemake would take thirty in the first 15.
     """
     if not BENCHMARKED_PROCESSES.applies():
         return
@@ -217,7 +218,11 @@ def measure_children_of_worker(path: str) -> None:
             handed_over = [child_of(path, process.pid) for process in (self, *own)]
             return own + [process for pid in handed_over if pid for process in _family(pid)]
 
-    class Timer(benchmark.BenchmarkTimer):
+    original = getattr(benchmark.BenchmarkTimer, "original", benchmark.BenchmarkTimer)
+
+    class Timer(original):
+        original = original
+
         def __init__(self, pid: int, *arguments: Any) -> None:
             super().__init__(pid, *arguments)
             self.main = JobProcess(pid)
@@ -226,7 +231,7 @@ def measure_children_of_worker(path: str) -> None:
         def work(self) -> None:
             passed = time.monotonic() - self.began
             if passed >= self.due:
-                self.due = passed + min(passed, self._interval)
+                self.due = passed + min(passed, LONGEST_WAIT)
                 super().work()
 
     benchmark.BenchmarkTimer = Timer

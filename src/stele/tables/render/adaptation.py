@@ -49,7 +49,7 @@ def make_card(verdict: Verdict) -> AdaptationCard:
     return AdaptationCard(
         title=f"{verdict['base']}, adapted",
         summary=[comparison["sentence"] for comparison in verdict["comparisons"]],
-        warnings=verdict["warnings"],
+        warnings=verdict.get("warnings", ()),  # of an older verdict none
         labels=sorted({*verdict["labels"], *of_results}),
         facts=_facts(verdict),
         verdicts=Sheet(VERDICTS, [_verdict(row) for row in verdict["comparisons"]], 5),
@@ -80,7 +80,7 @@ def _facts(verdict: Verdict) -> dict[str, str]:
         "methods": ", ".join(verdict["methods"]),
         "control": f"{verdict['control']}: masked language modelling with as many operations",
         "all trainings": f"{duration(seconds['wall_seconds'])}, {duration(seconds['cpu_seconds'])} of CPU",
-        "documents": ", ".join(f"{number:,} in {code}" for code, number in verdict["documents"].items()),
+        "documents": ", ".join(f"{number:,} in {code}" for code, number in verdict.get("documents", {}).items()),
         "device": ", ".join(sorted({training["device"] for training in trainings if "device" in training})),
     }
     if budget["hours"]:
