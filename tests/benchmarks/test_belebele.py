@@ -67,6 +67,16 @@ def test_passages_are_of_the_first_half_of_a_pair_and_questions_of_the_second(da
     assert Belebele().judgments(data, pair) == {"Q0": {"C1": 1, "C0": 1}, "Q1": {"C0": 1}, "Q2": {"C1": 1}}
 
 
+def test_a_question_has_the_same_number_in_a_variant_that_asks_two_in_the_same_words(data, tmp_path):
+    twice = rows(("b", "Of b", "why?"), ("a", "Of a", "why?"), ("b", "Of b", "when?"), ("a", "Of a", "who?"))
+    (tmp_path / "data/swh_Latn.jsonl").write_text(twice)
+    (pair,) = Belebele().query_sets(["sw"])
+    asked = {query.id: query.text for query in Belebele().queries(data, pair)}
+    assert (
+        asked == {"Q0": "why?", "Q2": "when?", "Q3": "who?"} and Belebele().judgments(data, pair).keys() == asked.keys()
+    )
+
+
 def test_a_variant_alone_is_a_pair_with_itself_and_half_a_pair_is_refused(data):
     (pair,) = Belebele().query_sets(["ru"])
     assert pair.name == "ru-ru" and len(Belebele().judgments(data, pair)) == 4

@@ -43,9 +43,8 @@ class Belebele(RetrievalReader):
         return [QuerySet(pair, pair, pair.partition("-")[0]) for pair in pairs]
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The different questions of a variant, numbered in the order in which they come first."""
-        questions = dict.fromkeys(row.question for row in _rows(data, self.asked_in(query_set)))
-        return (Query(f"Q{number}", question) for number, question in enumerate(questions))
+        """The different questions of a variant, each by the number of its first row."""
+        return (Query(number, question) for question, number in _numbers(data, self.asked_in(query_set)).items())
 
     def asked_in(self, query_set: QuerySet) -> str:
         """The variant of a pair's questions: pairs that share it ask the same ones, which are encoded once."""
@@ -62,10 +61,9 @@ class Belebele(RetrievalReader):
         """Question -> {passage: 1}: the passage that bears the link of each row with that question."""
         links = dict.fromkeys(row.link for row in _rows(data, query_set.collection))
         passage = {link: f"C{number}" for number, link in enumerate(links)}
-        rows = _rows(data, self.asked_in(query_set))
-        number = {question: f"Q{n}" for n, question in enumerate(dict.fromkeys(row.question for row in rows))}
+        number = _numbers(data, self.asked_in(query_set))
         judged: dict[str, dict[str, int]] = {}
-        for row in rows:
+        for row in _rows(data, self.asked_in(query_set)):
             if row.link not in passage:
                 raise SteleError(
                     f"{_file(data, self.asked_in(query_set))}: a question is about {row.link}, which no passage of "
@@ -73,6 +71,16 @@ class Belebele(RetrievalReader):
                 )
             judged.setdefault(number[row.question], {})[passage[row.link]] = 1
         return judged
+
+
+def _numbers(data: Data, variant: str) -> dict[str, str]:
+    """Question -> its id. Rows are parallel over variants: by their numbers a question has the same id in all of them,
+    also where a variant asks two questions in the same words.
+    """
+    numbers: dict[str, str] = {}
+    for number, row in enumerate(_rows(data, variant)):
+        numbers.setdefault(row.question, f"Q{number}")
+    return numbers
 
 
 def _rows(data: Data, variant: str) -> list[_Row]:
