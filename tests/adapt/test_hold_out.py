@@ -51,6 +51,10 @@ def test_a_neighbour_is_found_where_nothing_else_is_as_close():
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     assert accuracy(vectors, vectors)["found"] == 50
     assert accuracy(vectors, np.roll(vectors, 1, axis=0))["found"] == 0
+    equal = generator.normal(size=(33, 24)).astype(np.float32)
+    equal /= np.linalg.norm(equal, axis=1, keepdims=True)
+    equal[-1] = equal[0]
+    assert accuracy(equal, equal)["found"] == 31  # of equals none
     collapsed = np.tile(vectors[:1], (50, 1))
     assert accuracy(collapsed, collapsed) == {"sentences": 50, "found": 0, "cosine": 1.0}
 

@@ -7,6 +7,7 @@ from scipy import stats
 from stele.adapt.verdict import judge_looks, rows_of, values_of
 from stele.catalogue import entry
 from stele.catalogue.schema.benchmarks import Benchmark
+from stele.errors import SteleError
 from tests.claims.made_results import PRETRAINED, UNTRAINED, write_system
 
 METRIC, SETTING = entry(Benchmark, "tatoeba").metrics[0], "direct"
@@ -78,6 +79,26 @@ def test_the_same_values_query_by_query_are_no_better_by_the_order_of_their_sums
         write_system(tmp_path, f"tatoeba/{model}/{SETTING}", {METRIC: same}, names, seeds)
     comparison = judged(tmp_path, settings)["up", "base"]
     assert comparison.state == "no effect" and comparison.verdict.mean == 0
+
+
+def test_sides_scored_on_other_queries_or_in_other_languages_are_refused(tmp_path):
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.02}, seeds=3)
+    names = ["de"] * QUERIES
+    write_system(tmp_path, f"tatoeba/up/{SETTING}", {METRIC: np.full((3, 1, QUERIES), 0.9)}, names, PRETRAINED)
+    with pytest.raises(SteleError, match="score both on the same"):
+        judged(tmp_path, settings)
+
+
+def test_two_methods_that_came_out_alike_are_two_comparisons_of_the_family(tmp_path):
+    """Both equal the encoder as it was: the levels of the others must not become larger by that."""
+    settings = planted(tmp_path, {"base": 0.0, "mlm": -0.1, "up": 0.02, "a": 0.0, "b": 0.0}, seeds=4)
+    names = [code for code in LANGUAGES for _ in range(QUERIES)]
+    alike = np.broadcast_to(np.random.default_rng(1).uniform(0.2, 0.6, len(names)), (4, 1, len(names)))
+    for model in ("a", "b"):
+        write_system(tmp_path, f"tatoeba/{model}/{SETTING}", {METRIC: alike}, names, PRETRAINED)
+    found = judged(tmp_path, settings)
+    levels = sorted({round(comparison.verdict.level, 6) for comparison in found.values()})
+    assert levels[0] == pytest.approx(0.025 / 6, abs=1e-6)  # all six comparisons count
 
 
 def test_more_seeds_are_another_look_at_half_of_the_level_and_what_was_decided_stays(tmp_path):

@@ -116,7 +116,8 @@ def accuracy(queries: np.ndarray, passages: np.ndarray) -> dict[str, Any]:
     >>> accuracy(np.eye(3), np.eye(3)[[0, 2, 1]])
     {'sentences': 3, 'found': 1, 'cosine': 0.333333}
     """
-    scores, number = queries @ passages.T, len(queries)
+    scores = (queries.astype(np.float64) @ passages.T.astype(np.float64)).astype(np.float32)  # equal texts score alike
+    number = len(queries)
     own = np.diag(scores)
     others = np.where(np.eye(number, dtype=bool), -np.inf, scores)
     cosine = (scores.sum() - own.sum()) / (number * (number - 1))

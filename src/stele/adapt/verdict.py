@@ -259,8 +259,19 @@ def case_of(runs: Runs, row: Row, against: str, bar: float) -> Case:
     terms = [term_of(runs, row, 1.0), term_of(runs, row._replace(model=against), -1.0)]
     if None in terms:
         return Case(None, bar)
+    if queries_of(runs, row) != queries_of(runs, row._replace(model=against)):
+        raise SteleError(
+            f"{row.key.path}: scored in other languages or on other queries than {against}; score both on the same"
+        )
     scores = [abs(combine([term]).mean) for term in terms]
-    return Case(findings.greater(combine(terms)), bar, extreme=extreme(scores, TOP, bar))
+    estimate = combine(terms)
+    return Case(findings.greater(estimate), bar, extreme=extreme(scores, TOP, bar), compared=(row, against))
+
+
+def queries_of(runs: Runs, row: Row) -> dict[str, set[int]]:
+    """Language -> the numbers of the queries that count."""
+    languages = runs.system(row.key).metrics[row.metric]
+    return {code: set(language.queries.tolist()) for code, language in languages.items()}
 
 
 def term_of(runs: Runs, row: Row, weight: float, language: str | None = None) -> Term | None:
