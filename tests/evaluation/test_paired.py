@@ -45,6 +45,9 @@ def test_seeds_are_averaged_by_query():
 def test_a_difference_by_rounding_is_a_tie():
     pairs = Pairs(np.array([[0.1 + 0.2, 0.5]]), np.array([[0.3, 0.4]]), np.array(["en", "en"]))
     assert pairs.differences().tolist() == [0.0, pytest.approx(0.1)]
+    values = 1 / np.arange(1.0, 41.0)
+    kept = values.astype(np.float32).astype(np.float64)  # as values per query are packed
+    assert not Pairs(kept[None], values[None], np.array(["en"] * 40)).differences().any()
 
 
 def test_macro_and_micro_averages_and_deviations_by_hand():

@@ -51,6 +51,12 @@ def test_ties_are_all_marked(bench):
     assert [ranks[m, "ar"] for m in "abcd"] == ["best", "best", "second", "second"]
 
 
+def test_a_tie_is_not_broken_by_the_last_bit_of_a_mean(bench):
+    values = {"a": 0.19999999999999998, "b": 0.20000000000000004, "c": 0.1}  # of .1, .2, .3 and of .2, .2, .2
+    ranks = _ranks(bench, {m: {"ar": v} for m, v in values.items()}, **TABLE)
+    assert [ranks[m, "ar"] for m in "abc"] == ["best", "best", "second"]
+
+
 def test_groups_are_compared_apart_unless_the_spec_says_otherwise(bench):
     ranks = _ranks(bench, {m: {"ar": v} for m, v in {"a": 0.5, "b": 0.4, "c": 0.3, "d": 0.2}.items()})
     assert {m for m, column in ranks if column == "ar"} == {"a", "c"} and set(ranks.values()) == {"best"}

@@ -157,7 +157,7 @@ def comparison_report(comparisons: Sequence[Comparison], choices: Choices, label
 def _explained(comparisons: Sequence[Comparison], choices: Choices) -> str:
     corrected = {"holm": " after Holm's correction", "bonferroni": " after Bonferroni's correction"}
     over = (
-        f"{corrected[choices.correction]} over {len(comparisons)} comparisons"
+        f"{corrected[choices.correction]} over {sum(not math.isnan(each.p) for each in comparisons)} comparisons"
         if choices.correction in corrected
         else ""
     )

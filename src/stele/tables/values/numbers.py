@@ -12,8 +12,12 @@ from stele.papers.table_parts import Report
 
 
 def scaled(value: float, report: Report) -> Decimal:
-    """Our value (a fraction) in the units that the paper prints, unrounded."""
-    return Decimal(repr(float(value))) * Decimal(repr(report.scale))
+    """Our value (a fraction) in the units that the paper prints, without the last bits, in which sums differ.
+
+    >>> scaled((0.970 + 0.729) / 2, Report())
+    Decimal('84.9500')
+    """
+    return Decimal(repr(round(float(value), 12))) * Decimal(repr(report.scale))
 
 
 def rounded(value: Decimal, report: Report) -> str:

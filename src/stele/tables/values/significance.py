@@ -94,7 +94,7 @@ def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Ce
         else:
             base = [cell for cell in comparable if cell.reference.model == plan.baseline(cell.reference.benchmark)]
             pairs = [(cell, base[0]) for cell in comparable if base and cell is not base[0]]
-        yield from ((cell, other) for cell, other in pairs if cell.outcome.value != other.outcome.value)
+        yield from ((cell, other) for cell, other in pairs if _compared(cell) != _compared(other))
 
 
 @lru_cache(maxsize=32)  # tables share results
@@ -182,11 +182,16 @@ def _same_languages(cells: list[Cell]) -> list[Cell]:
 def _rank(cells: list[Cell]) -> dict[str, Rank]:
     if len(cells) < 2:
         return {}
-    values = sorted({cell.outcome.value for cell in cells}, reverse=cells[0].direction == "higher")
-    ranks: dict[str, Rank] = {cell.address: "best" for cell in cells if cell.outcome.value == values[0]}
+    values = sorted({_compared(cell) for cell in cells}, reverse=cells[0].direction == "higher")
+    ranks: dict[str, Rank] = {cell.address: "best" for cell in cells if _compared(cell) == values[0]}
     if len(cells) > 2 and len(values) > 1:
-        ranks |= {cell.address: "second" for cell in cells if cell.outcome.value == values[1]}
+        ranks |= {cell.address: "second" for cell in cells if _compared(cell) == values[1]}
     return ranks
+
+
+def _compared(cell: Cell) -> float:
+    """A cell's value without its last bits, in which means of the same values over other seeds differ."""
+    return round(cell.outcome.value, 12)
 
 
 def results_in(cells: Sequence[Cell], results: Results) -> dict[str, str]:
