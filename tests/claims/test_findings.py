@@ -8,7 +8,7 @@ from scipy import stats
 
 from stele.claims.judging import findings
 from stele.claims.judging.estimate import Estimate, Part, detectable, seeds_needed
-from stele.claims.judging.family import Case, judge, judge_family
+from stele.claims.judging.family import Case, extreme, judge, judge_family
 from stele.evaluation.significance import correct, levels
 from tests.claims.planted import by_language, estimate, planted
 
@@ -207,6 +207,39 @@ def test_seeds_needed_shrink_what_seeds_can_and_nothing_else():
     assert seeds_needed(found, 0.005, 0.05) is None  # the queries alone leave more open
     many = seeds_needed(found, 0.0057, 0.05)
     assert many > 100 and detectable(with_seeds(many), 0.05) <= 0.0057 < detectable(with_seeds(many - 1), 0.05)
+
+
+def test_few_seeds_may_be_enough_where_more_are_not():
+    """Beside a part of one degree of freedom the sum's fall with each seed: the first that is enough is found."""
+    found = Estimate(0.1, (Part(0.05, 2, 3), Part(0.01, 1)), 3)
+
+    def enough(n):
+        return detectable(found._replace(parts=(Part(0.05 * 3 / n, n - 1, n), found.parts[1])), 0.05) <= 1.0
+
+    assert seeds_needed(found, 1.0, 0.05) == next(n for n in range(3, 50) if enough(n)) == 4
+
+
+def test_one_seed_on_the_other_side_decides_no_test():
+    shown = Estimate(5.0, (Part(0.01, 4, 5),), 1)
+    for finding in (
+        findings.significant([(0.001, 5.0)] * 3, shown),
+        findings.not_significant([(0.9, 0.1)] * 3, shown, 9),
+    ):
+        assert judge(Case(finding, BAR)).state == "undecided"
+
+
+def test_a_claim_that_no_verdict_can_come_of_makes_no_other_easier():
+    border = Case(findings.greater(Estimate(2.0, (Part(0.6, 4, 5),), 5)), BAR)
+    sure, null = Estimate(9.0, (Part(0.01, 4, 5),), 5), Estimate(0.0, (Part(0.6, 4, 5),), 5)
+    nulls = [Case(findings.greater(null._replace(mean=n / 1000)), BAR) for n in range(10)]
+    floors = [Case(findings.greater(sure._replace(mean=9.0 + n)), BAR, floor=(1.0, 5.0)) for n in range(10)]
+    alone = judge_family([border, *nulls], "benjamini_hochberg")[0]
+    beside = judge_family([border, *nulls, *floors], "benjamini_hochberg")
+    assert (beside[0].state, beside[0].level) == (alone.state, alone.level) and beside[-1].state == "floor"
+
+
+def test_a_mean_of_eleven_perfect_scores_is_at_the_ceiling():
+    assert extreme([100.00000000000001, 100.0], 100, 1.0) == "ceiling"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from stele.claims.judging.findings import Verdict
 from stele.claims.judging.observed import Absent, Runs, System
 from stele.claims.judging.pairs import Pair, Value
 from stele.errors import SteleError
+from stele.evaluation import paired
 from stele.evaluation.significance import correct, load_test
 from stele.papers.addresses import PrintedPaper, PrintedValue
 from stele.papers.claims import Bars, Claim
@@ -215,7 +216,7 @@ def _tests(pair: Pair, runs: Runs) -> list[Outcome]:
         by_seed, other = left.values[:, in_left], right.values[:, in_right]
         if systems[0].seeds != systems[1].seeds:
             other = other.mean(axis=0, keepdims=True)
-        strata.append(pair.better * (by_seed - other))
+        strata.append(pair.better * paired.differences(by_seed, other))
     return [
         (
             test.p_value([of_language[seed] for of_language in strata], PERMUTATIONS, 0),

@@ -236,6 +236,7 @@ def quantile(probability: float, freedom: float) -> float:
 
 
 POWER = 0.8
+SEARCHED_SEEDS = 50  # below which each number of seeds is tried
 MOST_SEEDS = 1_000_000  # an effect that takes more is as good as hidden by the queries
 
 
@@ -257,7 +258,11 @@ def seeds_needed(estimate: Estimate, effect: float, alpha: float, power: float =
         parts = tuple(_with_seeds(part, seeds) for part in estimate.parts)
         return detectable(estimate._replace(parts=parts), alpha, power) <= effect
 
-    seeds = FEWEST_SEEDS + bisect_left(range(FEWEST_SEEDS, MOST_SEEDS), True, key=is_enough)
+    # few seeds may be enough where more are not: beside a part of few degrees of freedom the sum's fall with each seed
+    for seeds in range(FEWEST_SEEDS, SEARCHED_SEEDS):
+        if is_enough(seeds):
+            return seeds
+    seeds = SEARCHED_SEEDS + bisect_left(range(SEARCHED_SEEDS, MOST_SEEDS), True, key=is_enough)
     return seeds if is_enough(seeds) else None
 
 

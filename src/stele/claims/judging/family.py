@@ -16,7 +16,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from stele.claims.judging.estimate import FEWEST_SEEDS, detectable, seeds_needed
+from stele.claims.judging.estimate import FEWEST_SEEDS, ROUNDING, detectable, seeds_needed
 from stele.claims.judging.findings import ALPHA, Finding, PartDifference, State, Verdict
 from stele.evaluation.significance import levels
 
@@ -26,17 +26,27 @@ class Case(NamedTuple):
 
     floor: (the highest score of what is compared, the least that means something). All in the unit of the estimate.
     extreme: the end of the scale, "floor" or "ceiling", that all scores of a comparison lie within a bar of.
+    compared: what is compared, where that is known; else the same numbers are the same comparison.
     """
 
     finding: Finding | None
     bar: float
     floor: tuple[float, float] | None = None
     extreme: str = ""
+    compared: object = None
+
+    @property
+    def is_at_floor(self) -> bool:
+        """Whether all that is compared scores below what means something."""
+        return self.floor is not None and self.floor[0] < self.floor[1]
 
     @property
     def p(self) -> float:
-        """The p-value that counts in a family; NaN where nothing can be decided yet."""
-        return self.finding.p if self.finding and self.finding.seeds >= FEWEST_SEEDS else math.nan
+        """The p-value that counts in a family; NaN where no verdict can come of it."""
+        finding = self.finding
+        if finding is None or finding.seeds < FEWEST_SEEDS or self.is_at_floor:
+            return math.nan
+        return math.nan if finding.equivalence and self.extreme else finding.p
 
 
 def extreme(scores: Sequence[float], top: float, bar: float) -> str:
@@ -47,7 +57,7 @@ def extreme(scores: Sequence[float], top: float, bar: float) -> str:
     """
     if scores and max(scores) <= bar:
         return "floor"
-    return "ceiling" if scores and top - bar <= min(scores) and max(scores) <= top else ""
+    return "ceiling" if scores and top - bar <= min(scores) and max(scores) <= top * (1 + ROUNDING) else ""
 
 
 def judge_family(cases: Sequence[Case], procedure: str, alpha: float = ALPHA) -> list[Verdict]:
@@ -60,7 +70,7 @@ def judge_family(cases: Sequence[Case], procedure: str, alpha: float = ALPHA) ->
     places, p_values = [], []
     for number, case in enumerate(cases):
         finding = case.finding
-        same = number if finding is None else (finding.supports, finding.reverses, finding.shown)
+        same = case.compared or (number if finding is None else (finding.supports, finding.reverses, finding.shown))
         if same not in first:
             first[same] = len(p_values)
             p_values.append(case.p)
@@ -96,7 +106,7 @@ def judge(case: Case, level: float = ALPHA) -> Verdict:
 
 
 def _state(case: Case, finding: Finding, closest: PartDifference | None, level: float) -> tuple[State, str]:
-    if case.floor and case.floor[0] < case.floor[1]:
+    if case.is_at_floor:
         return "floor", f"all that is compared scores below {case.floor[1]:g}"
     if finding.seeds < FEWEST_SEEDS:
         return "undecided", f"{finding.seeds} of at least {FEWEST_SEEDS} seeds"

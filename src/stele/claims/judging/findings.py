@@ -175,7 +175,7 @@ def comparable(estimate: Estimate, bar: float, languages: Sequence[Estimate] = (
     """
     sides = [side for each in (estimate, *languages) for side in (each, each.reversed)]
     within = max(p_above(side, -bar) for side in sides)
-    outside = min(p_above(estimate, bar), p_above(estimate.reversed, bar))
+    outside = min(1.0, 2 * min(p_above(estimate, bar), p_above(estimate.reversed, bar)))  # on either side of the bar
     means = [language.mean for language in languages]
     against = f"by language from {min(means):+.3g} to {max(means):+.3g}" if len(means) > 1 else ""
     uncorrected = min(within, outside)
@@ -212,7 +212,8 @@ def significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: f
     as_claimed = sum(difference > 0 for difference in decided)
     reason = f"significant in {len(decided)} of {seeds} seeds, {as_claimed} of them as claimed"
     uncorrected = min(supports, reverses, 1.0)
-    return Finding(supports, reverses, shown, seeds, reason, uncorrected=uncorrected, by_test=True)
+    fewest = min(seeds, shown.seeds)
+    return Finding(supports, reverses, shown, fewest, reason, uncorrected=uncorrected, by_test=True)
 
 
 def not_significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: float) -> Finding:
@@ -228,7 +229,8 @@ def not_significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, ba
     reverses = 1.0 if abs(shown.mean) < bar else (seeds - most + 1) * of_seeds[most - 1]
     reason = f"significant in {decided} of {seeds} seeds"
     uncorrected = min(supports, reverses, 1.0)
-    return Finding(supports, reverses, shown, seeds, reason, equivalence=True, uncorrected=uncorrected, by_test=True)
+    fewest = min(seeds, shown.seeds)
+    return Finding(supports, reverses, shown, fewest, reason, equivalence=True, uncorrected=uncorrected, by_test=True)
 
 
 def count(number: float, claimed: float, at_least: bool = False, more_than: bool = False, unknown: int = 0) -> Verdict:

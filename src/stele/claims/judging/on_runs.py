@@ -22,7 +22,7 @@ from stele.claims.judging.comparisons import (
     mean_terms,
     signed,
 )
-from stele.claims.judging.estimate import FEWEST_SEEDS, Estimate, Term, combine
+from stele.claims.judging.estimate import FEWEST_SEEDS, ROUNDING, Estimate, Term, combine
 from stele.claims.judging.family import Case, extreme
 from stele.claims.judging.findings import Finding, Verdict
 from stele.claims.judging.pairs import (
@@ -158,7 +158,9 @@ def greater(judging: Judging) -> Case | Verdict:
         estimates = {"all": mean_of([terms for _, terms in usable])}
     above, bar = {}, bar_of(usable[0][0], judging.bars)
     for name, estimate in estimates.items():
-        above[name] = findings.greater(estimate._replace(mean=estimate.mean - judging.claim.value), bar)
+        difference_to_value = estimate.mean - judging.claim.value
+        is_equal = math.isclose(estimate.mean, judging.claim.value, rel_tol=ROUNDING)
+        above[name] = findings.greater(estimate._replace(mean=0.0 if is_equal else difference_to_value), bar)
     finding = findings.at_least(_enough(judging.claim, len(above)), above)
     return _case(judging, finding, bar, [[value] for value, _ in usable])
 
