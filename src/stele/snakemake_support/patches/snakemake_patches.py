@@ -218,10 +218,10 @@ def measure_children_of_worker(path: str) -> None:
             handed_over = [child_of(path, process.pid) for process in (self, *own)]
             return own + [process for pid in handed_over if pid for process in _family(pid)]
 
-    original = getattr(benchmark.BenchmarkTimer, "original", benchmark.BenchmarkTimer)
+    snakemakes = getattr(benchmark.BenchmarkTimer, "unpatched", benchmark.BenchmarkTimer)
 
-    class Timer(original):
-        original = original
+    class Timer(snakemakes):
+        unpatched = snakemakes
 
         def __init__(self, pid: int, *arguments: Any) -> None:
             super().__init__(pid, *arguments)
