@@ -1,6 +1,6 @@
 """The card of an adaptation: what went wrong comes first, and nothing is said that was not measured."""
 
-from stele.adapt.warnings import leaks, problems
+from stele.adapt.verdict import leaks, problems
 from stele.tables.render.adaptation import make_card, to_html, to_markdown
 
 TRAINING = {"folder": "work/x", "labels": [], "steps": 9, "chance": {"msm": 3.8}, "cpu_seconds": 60.0}
