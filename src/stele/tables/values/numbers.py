@@ -17,7 +17,12 @@ def scaled(value: float, report: Report) -> Decimal:
     >>> scaled((0.970 + 0.729) / 2, Report())
     Decimal('84.9500')
     """
-    return Decimal(repr(round(float(value), 12))) * Decimal(repr(report.scale))
+    return Decimal(repr(without_last_bits(value))) * Decimal(repr(report.scale))
+
+
+def without_last_bits(value: float) -> float:
+    """A number without the bits in which means of the same values, summed in another order, differ."""
+    return round(float(value), 12)
 
 
 def rounded(value: Decimal, report: Report) -> str:

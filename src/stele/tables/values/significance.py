@@ -26,6 +26,7 @@ from stele.evaluation import paired, scores
 from stele.evaluation.significance import PERMUTATIONS, correct, load_test
 from stele.files.digests import digest
 from stele.papers.table_parts import Significance
+from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
 from stele.tables.values.lookup import Results
 
@@ -190,8 +191,7 @@ def _rank(cells: list[Cell]) -> dict[str, Rank]:
 
 
 def _compared(cell: Cell) -> float:
-    """A cell's value without its last bits, in which means of the same values over other seeds differ."""
-    return round(cell.outcome.value, 12)
+    return numbers.without_last_bits(cell.outcome.value)
 
 
 def results_in(cells: Sequence[Cell], results: Results) -> dict[str, str]:
