@@ -83,7 +83,7 @@ class Scored(NamedTuple):
 
     means: float64 [S], by seed. queries: int [n], which of the stratum's queries count, none of a count that is no mean
     over queries. centred: float64 [n], what each adds to the mean over seeds beside that mean, divided by n.
-    by_finetuning: float64 [S, F], the means by seed of fine-tuning too, where all S seeds have the same F.
+    by_finetuning: float64 [S, F], the means by the F seeds of fine-tuning that all S seeds have, if several.
     """
 
     stratum: Hashable
@@ -97,7 +97,7 @@ class Term(NamedTuple):
     """One part of a linear combination: `weight` times the mean over languages of a system.
 
     `seeds` names the S seeds: terms of the same names vary together; none (S is 1) where no seed has a part in it.
-    `finetuning` names the F seeds of fine-tuning that all of them share, none where they share no two.
+    `finetuning` names the F seeds of fine-tuning that all of them have, none of fewer than two.
     """
 
     weight: float

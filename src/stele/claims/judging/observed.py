@@ -38,7 +38,7 @@ class Absent(NamedTuple):
 class Language(NamedTuple):
     """The values of one metric in one language: float64 [S, n] by seed, of the queries of these numbers (int [n]).
 
-    by_finetuning: float64 [S, F], their means by seed of fine-tuning too, where all S seeds have the same F.
+    by_finetuning: float64 [S, F], their means by the F seeds of fine-tuning that all S seeds have, if several.
     """
 
     queries: np.ndarray
@@ -50,7 +50,7 @@ class System(NamedTuple):
     """A row of results by metric and language; `seeds` are the names of its S seeds, none where nothing is trained.
 
     diverged: in which seeds the pretraining diverged and why, "" where in none. finetuning: the names of the F seeds of
-    fine-tuning that all S share, none where they share no two.
+    fine-tuning that all S have, none of fewer than two.
     """
 
     seeds: tuple[str, ...]
@@ -85,13 +85,11 @@ class Runs:
             return self._counted(row, paths[0])
         groups = by_seed([path.stem for path in paths], results)
         values = [scores.read(path)[0] for path in paths]
-        finetuning = crossed([path.stem for path in paths], groups)
+        finetuning, crossed_files = crossed([path.stem for path in paths], groups)
         metrics = {}
         for metric in values[0].values:
             if all(metric in of_file.values for of_file in values):
-                metrics[metric] = self._metric(
-                    row, values, metric, [indices for _, indices in groups], bool(finetuning)
-                )
+                metrics[metric] = self._metric(row, values, metric, [indices for _, indices in groups], crossed_files)
         labels = frozenset(label for record in results for label in record.get("labels", ()))
         seeds = tuple(name for name, _ in groups if name)
         return System(seeds, metrics, labels, divergence(groups, results), finetuning)
@@ -113,9 +111,9 @@ class Runs:
         files: Sequence[scores.Scores],
         metric: str,
         groups: Sequence[Sequence[int]],
-        is_crossed: bool,
+        crossed_files: Sequence[Sequence[int]],
     ) -> dict[str, Language]:
-        """One metric of the files, averaged by group of files; `is_crossed`: in each group by the same seeds."""
+        """One metric of the files, averaged by group of files; `crossed_files` as `crossed` has them."""
         first = files[0]
         by_file = np.stack([file.values[metric][0, _order(first, file)] for file in files])
         values = np.stack([by_file[indices].mean(axis=0) for indices in groups])
@@ -126,7 +124,7 @@ class Runs:
             if len(places) > 1:  # a single query has no variance
                 keys = [first.keys[place] for place in places]
                 of_files = by_file[:, places].mean(axis=1)
-                by_finetuning = np.stack([of_files[indices] for indices in groups]) if is_crossed else None
+                by_finetuning = of_files[np.array(crossed_files)] if crossed_files else None
                 languages[name] = Language(self._numbers(row.benchmark, name, keys), values[:, places], by_finetuning)
         return languages
 
@@ -198,17 +196,23 @@ def _stratum(benchmark: str, language: str) -> tuple[str, str]:
     return benchmark, "" if alike else language
 
 
-def crossed(names: Sequence[str], groups: Sequence[tuple[str, list[int]]]) -> tuple[str, ...]:
-    """The seeds of fine-tuning that all groups of files share, in their order; none where they share no two.
+def crossed(
+    names: Sequence[str], groups: Sequence[tuple[str, list[int]]]
+) -> tuple[tuple[str, ...], list[list[int]]]:
+    """The seeds of fine-tuning that all groups of files have, and each group's files of them; none of fewer than two.
 
     >>> crossed(["pt0-ft0", "pt0-ft1", "pt1-ft0", "pt1-ft1"], [("pt0", [0, 1]), ("pt1", [2, 3])])
-    ('ft0', 'ft1')
+    (('ft0', 'ft1'), [[0, 1], [2, 3]])
+    >>> crossed(["pt0-ft0", "pt0-ft1", "pt0-ft2", "pt1-ft0", "pt1-ft2"], [("pt0", [0, 1, 2]), ("pt1", [3, 4])])
+    (('ft0', 'ft2'), [[0, 2], [3, 4]])
     >>> crossed(["pt0-ft0", "pt0-ft1"], [("ft0", [0]), ("ft1", [1])])
-    ()
+    ((), [])
     """
-    of_groups = {tuple(names[index].partition("-")[2] for index in indices) for _, indices in groups}
-    shared = of_groups.pop()
-    return shared if not of_groups and len(shared) > 1 and len(groups) > 1 else ()
+    of_groups = [{names[index].partition("-")[2]: index for index in indices} for _, indices in groups]
+    shared = tuple(seed for seed in of_groups[0] if all(seed in files for files in of_groups))
+    if len(groups) < 2 or len(shared) < 2:
+        return (), []
+    return shared, [[files[seed] for seed in shared] for files in of_groups]
 
 
 def numbers(name: str) -> tuple[int, int]:
