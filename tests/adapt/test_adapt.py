@@ -145,9 +145,16 @@ def test_what_was_edited_after_a_plan_stays_with_another_budget_and_other_keys_s
 
 
 def test_a_refused_call_leaves_no_scale_and_documents_are_not_read_from_the_project(project, capsys):
-    assert call("--steps", "40", "--languages", "xx") == 1 and not Path("adapt/encoder.scale.yaml").exists()
-    words = "encoder --configfile mine.yaml --encoding pooling=mean --documents ."
-    assert cli.main(["adapt", *words.split()]) == 1 and "give another folder" in capsys.readouterr().err
+    words = "adapt encoder --configfile mine.yaml --encoding pooling=mean"
+    assert cli.main([*words.split(), "normalize=5", "--documents", "text"]) == 1
+    assert "normalize" in capsys.readouterr().err and not Path("adapt/encoder.scale.yaml").exists()
+    assert cli.main([*words.split(), "--documents", "."]) == 1 and "give another folder" in capsys.readouterr().err
+
+
+def test_a_language_that_nobody_knows_gets_the_nearest_code_and_too_few_seeds_a_word(project, capsys):
+    assert call("--languages", "sww") == 1 and "'sw'" in capsys.readouterr().err
+    assert call("--seeds", "2", "--steps", "40") == 0
+    assert "nothing is decided by fewer than 3" in capsys.readouterr().out
 
 
 def test_hours_set_the_steps_by_measured_steps_which_are_kept(project, monkeypatch, capsys):

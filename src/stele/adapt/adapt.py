@@ -49,6 +49,7 @@ from stele.catalogue import entries, read_yaml, whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_documents import by_language
+from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.cluster.sizes import shape_of
 from stele.command.arguments import Job, Number, Positional, Some, Whole
 from stele.config.model import parse_config
@@ -116,6 +117,9 @@ def run(args: Adapt) -> None:
     write(path, values, COMMAND)
     plan = plan_of(values)
     targets = [plan.paths.verdict, plan.paths.adaptation_card]
+    seeds = len(values["seeds"]["pretraining"])
+    if seeds < FEWEST_SEEDS:
+        print(f"--seeds {seeds}: nothing is decided by fewer than {FEWEST_SEEDS}; more can be added later")
     words = [*targets, "--configfile", str(path), *args.snakemake]
     print(f"snakemake {shlex.join(words)}", flush=True)
     if args.plan:

@@ -50,6 +50,7 @@ from stele.sources.weights.checkpoint_checks import (
     check_settings,
     check_static,
     refuse_without_tokenizer,
+    refuse_without_weights,
 )
 from stele.sources.weights.checkpoint_files import (
     INSTEAD,
@@ -123,6 +124,8 @@ def run(args: Checkpoint) -> None:
             if args.settings_only:  # otherwise loading says it
                 for folder in model_folders(Path(place)):
                     refuse_without_tokenizer(folder)
+                    if args.path:
+                        refuse_without_weights(folder)
     if args.settings_only:
         if download is not None:
             with atomic_directory(args.state / "settings", JOB) as folder:  # until the weights are fetched

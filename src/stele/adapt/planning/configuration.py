@@ -70,8 +70,11 @@ def configuration(
         code for entry in added.values() for pair in entry.get("languages", ()) for code in pair.split("-")
     }
     described = {*entries(Language), *(declared.get("add_languages") or {}), *codes_of_sets}
+    for code in args.languages or ():
+        if code not in described:
+            raise unknown("language", code, described)
     wanted = [*(args.languages or earlier.get("languages") or languages), *(codes_of_sets & {UNDETERMINED})]
-    evaluated = list(dict.fromkeys(code for code in wanted if code in {*described, *(args.languages or ())}))
+    evaluated = list(dict.fromkeys(code for code in wanted if code in described))
     if not evaluated:
         raise SteleError(
             f"--documents {args.documents}: no benchmark has its languages ({', '.join(languages)}); name a folder or "

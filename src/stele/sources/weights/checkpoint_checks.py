@@ -26,7 +26,7 @@ TEXTS = (
     "Стела — камень с текстом.",
     "نص على حجر",
     "石碑上的文字",
-)  # several scripts  # several scripts
+)  # several scripts
 
 
 def check_settings(folder: Path, encoding: Mapping[str, Values] | None = None, generator: bool = False) -> None:
@@ -66,6 +66,12 @@ def refuse_without_tokenizer(folder: Path) -> None:
     """A tokenizer is made by its files alone: without any, transformers makes one that knows no word."""
     if not any((folder / name).is_file() for name in VOCABULARY):
         raise SteleError(f"{folder}: no tokenizer (none of {', '.join(VOCABULARY)})")
+
+
+def refuse_without_weights(folder: Path) -> None:
+    """Settings alone say nothing of the files of weights, which a user's own folder may lack."""
+    if not any((folder / name).is_file() for name in WEIGHTS):
+        raise SteleError(f"{folder}: no weights (none of {', '.join(WEIGHTS)})")
 
 
 def _with_instruction(encoding: Mapping[str, Values]) -> dict[str, Values]:
@@ -131,9 +137,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
         SteleError: no tokenizer, weights missing for parts of the model, ids beyond the vocabulary, NaN.
     """
     refuse_without_tokenizer(folder)
-    present = {path.name for path in folder.iterdir()}
-    if not present & set(WEIGHTS[:2]):
-        raise SteleError(f"{folder}: no weights (none of {', '.join(WEIGHTS)})")
+    refuse_without_weights(folder)
     import torch
     from transformers import AutoModel, AutoTokenizer
     from transformers.utils import logging as transformers_logging
