@@ -101,7 +101,7 @@ def test_every_page_of_the_documentation_is_linked():
 
 
 def test_where_things_are_names_every_package():
-    table = (ROOT / "CONTRIBUTING.md").read_text().partition("## Rooms")[2].partition("\n## ")[0]
+    table = (ROOT / "CONTRIBUTING.md").read_text().partition("## Packages")[2].partition("\n## ")[0]
     named = {name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)}
     assert named == {path.parent.name for path in (ROOT / "src/stele").glob("*/__init__.py")}
 
