@@ -70,10 +70,10 @@ def test_generated_and_paper_scales_run_the_same_rules(fresh, miniature):
 def test_a_large_plan_is_shown_by_rule_and_a_small_one_job_by_job(fresh):
     table, command = "results/tables/msm/table_16.md", " pretraining pretrain --"
     short = snakemake(fresh, "-n", table).stdout
-    assert "| pretrain " in short and "the same with -p" in short and "Pretrain" not in short
+    assert "| pretrain " in short and "add -p" in short and "Pretrain" not in short
     long = snakemake(fresh, "-n", "-p", table).stdout
     assert command in long and "| pretrain " not in long and len(long) > 5 * len(short)
-    assert "Write down which rows" in snakemake(fresh, "-n", "results/tables/context.json").stdout
+    assert "List the rows" in snakemake(fresh, "-n", "results/tables/context.json").stdout
 
 
 def test_a_dry_run_leaves_no_trace(fresh):

@@ -14,7 +14,7 @@ rule hold_out:
     params:
         code=code("adapt.hold_out"),
     message:
-        "Hold documents of {wildcards.part} out: {wildcards.side}"
+        "Hold out documents of {wildcards.part}: {wildcards.side}"
     shell:
         "python -m stele adapt hold_out --side {wildcards.side} --documents {input.documents} --output {output.record}"
         " > {log} 2>&1"
@@ -53,7 +53,7 @@ rule verdict:
         leakage=lambda wildcards: assignments(plan.adaptation.leakage()),
         results=lambda wildcards: plan.settings.config.results_dir,
     message:
-        "Judge the adapted encoders against the encoder as it was and the control"
+        "Judge the adapted encoders against the original encoder and the control"
     shell:
         "python -m stele adapt verdict --settings {params.settings:q} --results-dir {params.results}"
         " --encoders {params.encoders} --neighbours {params.neighbours}"

@@ -9,7 +9,7 @@ rule claim_results:
             plan, main=False
         ),
     message:
-        "The results that the claims of the papers are judged by are here"
+        "All results for judging the papers' claims exist"
 
 
 rule main_claim_results:
@@ -19,7 +19,7 @@ rule main_claim_results:
             plan, main=True
         ),
     message:
-        "The results that the main claims of the papers are judged by are here"
+        "All results for judging the papers' main claims exist"
 
 
 # judges what is there, whatever that is; no output, so that it can be asked for at any time
@@ -29,7 +29,7 @@ rule claims:
         papers=[str(Path(path).parent) for path in plan.tables.claims],
         into=plan.paths.results("claims"),
     message:
-        "Judge the claims of the papers on the results that are there"
+        "Judge the papers' claims on the existing results"
     shell:
         "python -m stele claims judge {params.results} --paper {params.papers} --into {params.into} 2> {log}"
 

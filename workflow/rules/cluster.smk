@@ -7,7 +7,7 @@ rule cost:
         # how this run was started is no param
         arguments=hooks.command_line(),
     message:
-        "Estimate what is still to be built"
+        "Estimate the cost of the remaining jobs"
     shell:
         "python -m stele cluster cost -- {resources.arguments} 2> {log}"
 

@@ -73,7 +73,7 @@ rule leakage:
         languages=lambda wildcards: plan.data.languages(wildcards.benchmark),
         data=lambda wildcards: assignments(plan.data.evaluated(wildcards.benchmark)),
     message:
-        "Look for the passages and queries of {wildcards.benchmark} in the documents that {wildcards.model} learns from"
+        "Look for the passages and queries of {wildcards.benchmark} in the training documents of {wildcards.model}"
     shell:
         "python -m stele corpora leakage --documents {input.documents} --benchmark {wildcards.benchmark}"
         " --languages {params.languages} --data {params.data} --output {output.record} > {log} 2>&1"
@@ -88,7 +88,7 @@ rule page_entities:
         code=code("corpora.page_entities"),
         wikis=lambda wildcards: plan.corpora.knowledge_wikis,
     message:
-        "Read which page of which Wikipedia is about which item of Wikidata"
+        "Map the pages of each Wikipedia to items of Wikidata"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
     shell:
         "python -m stele corpora page_entities --dataset {input.dataset} --wikis {params.wikis} --output {output.record}"

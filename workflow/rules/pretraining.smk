@@ -42,7 +42,7 @@ rule snapshot:
         code=code("pretraining.snapshot"),
         step=lambda wildcards: plan.models.snapshot_step(wildcards.model),
     message:
-        "Take {wildcards.model} (seed {wildcards.pt}) out of its pretraining"
+        "Export {wildcards.model} (seed {wildcards.pt}) from its pretraining"
     shell:
         "python -m stele pretraining snapshot --model {wildcards.model} --encoder {input.encoder}"
         " --step {params.step} --output {output.record} > {log} 2>&1"

@@ -94,7 +94,7 @@ rule count_dataset:
             {"lengths": plan.scoring.counting(wildcards).lengths(wildcards.dataset)}
         ),
     message:
-        "Count what {wildcards.dataset} holds"
+        "Count the queries, passages and judgments of {wildcards.dataset}"
     shell:
         "python -m stele scoring count_dataset --dataset {wildcards.dataset} --data {params.data} {params.lengths}"
         " --output {output.result} > {log} 2>&1"

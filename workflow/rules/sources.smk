@@ -66,7 +66,7 @@ rule downloads:
     input:
         lambda wildcards: plan.requested.downloads(),
     message:
-        "Everything that the chosen tables need from outside is here"
+        "All downloads for the chosen tables exist"
 
 
 # nodes have no internet: what is fetched is fetched where the workflow was started

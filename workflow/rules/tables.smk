@@ -8,7 +8,7 @@ rule context:
         digest=lambda wildcards: context_digest(plan),
         written=context_file(plan),  # by the driver, before the first job
     message:
-        "Write down which rows can be built and why the others cannot"
+        "List the rows that can be built and why others cannot"
     shell:
         "cp {params.written} {output.context}.part 2> {log} && mv {output.context}.part {output.context}"
 
@@ -156,7 +156,7 @@ rule all_tables:
         ),
         results=lambda wildcards: plan.settings.config.results_dir,
     message:
-        "Set all tables together"
+        "Render all tables together"
     shell:
         "python -m stele tables all_tables --spec {input.specs} --context {input.context} --results-dir {params.results}"
         " --figures {input.figures} > {log} 2>&1"
@@ -182,7 +182,7 @@ rule today_tables:
         ),
         results=lambda wildcards: plan.settings.config.results_dir,
     message:
-        "Set the tables of today's encoders together"
+        "Render the tables of today's encoders together"
     shell:
         "python -m stele tables all_tables --name today_tables --spec {input.specs} --context {input.context}"
         " --results-dir {params.results} --figures {input.figures} > {log} 2>&1"
@@ -215,7 +215,7 @@ rule verify:
         results=lambda wildcards: plan.settings.config.results_dir,
         built=[plan.paths.work(""), plan.paths.resources("")],
     message:
-        "Check every file that was built against the record that was written with it"
+        "Check every built file against its record"
     shell:
         "python -m stele tables verify --results-dir {params.results} --built {params.built} 2> {log}"
 

@@ -13,7 +13,7 @@ rule title_queries:
         seed=plan.settings.sizes.seed,
         state=plan.paths.state("title_queries/{recipe}/{part}"),
     message:
-        "Make queries of the titles of the Wikipedia of {wildcards.part}, {wildcards.recipe}"
+        "Make queries from the titles of the Wikipedia of {wildcards.part}, {wildcards.recipe}"
     shell:
         "python -m stele retrieval title_queries --language {wildcards.part} --documents {input.documents}"
         " --recipe {params.recipe:q} --seed {params.seed} --state {params.state} --code {params.code}"
@@ -41,7 +41,7 @@ rule finetune_generator:
         seed=plan.settings.sizes.seed,
         state=plan.paths.state("finetune_generator/{recipe}/{part}"),
     message:
-        "Fine-tune a generator of queries in {wildcards.part}, {wildcards.recipe}"
+        "Fine-tune a query generator in {wildcards.part}, {wildcards.recipe}"
     shell:
         "python -m stele --gpus {resources.gpus} --cpus {threads}"
         " finetuning finetune_generator --model {params.model} --generator {input.generator}"

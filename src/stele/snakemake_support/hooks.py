@@ -97,7 +97,7 @@ def _show_cost(plan: Plan, workflow) -> None:
         return  # nothing could be planned, or nothing is left to be done
     if dry_runs.FEW_JOBS.applies() and not dry_runs.prints_jobs(workflow):
         print(cost_page.by_rule(jobs, device(settings.read().gpu_model)), file=sys.stderr)
-        print("Stele: each job, its command and why it runs: the same with -p", file=sys.stderr)
+        print("Stele: add -p to see each job, its command and why it runs", file=sys.stderr)
     on_cluster = os.environ.get("STELE_SHOW_JOBS") == "1"
     gpus = on_cluster or Path("/proc/driver/nvidia/version").exists()
     print(f"Stele: {cost_page.of_this_plan(jobs, None if on_cluster else workflow.cores or 1, gpus)}", file=sys.stderr)
@@ -106,7 +106,7 @@ def _show_cost(plan: Plan, workflow) -> None:
 def _say_what_stays(plan: Plan) -> None:
     """`--delete-all-output` takes what rules name as outputs, which are records and tables."""
     folders = f"{plan.settings.config.results_dir} {plan.paths.work('')} {plan.paths.resources('')}"
-    print(f"Stele: these were records and tables alone; all of it, and its space: rm -r {folders}", file=sys.stderr)
+    print(f"Stele: only records and tables were deleted; to delete everything: rm -r {folders}", file=sys.stderr)
 
 
 def _workflow_error(error: SteleError) -> Exception:

@@ -108,4 +108,4 @@ def clear_stale_locks() -> None:
         )
     elif dead and here == dead:
         shutil.rmtree(LOCKS, ignore_errors=True)
-        print("Stele: an earlier run was killed; its locks are removed and its work goes on", file=sys.stderr)
+        print("Stele: an earlier run was killed; its locks are removed and its work resumes", file=sys.stderr)
