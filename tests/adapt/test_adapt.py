@@ -154,7 +154,7 @@ def test_a_refused_call_leaves_no_scale_and_documents_are_not_read_from_the_proj
 def test_a_language_that_nobody_knows_gets_the_nearest_code_and_too_few_seeds_a_word(project, capsys):
     assert call("--languages", "sww") == 1 and "'sw'" in capsys.readouterr().err
     assert call("--seeds", "2", "--steps", "40") == 0
-    assert "nothing is decided by fewer than 3" in capsys.readouterr().out
+    assert "fewer than 3 decide nothing" in capsys.readouterr().out
 
 
 def test_hours_set_the_steps_by_measured_steps_which_are_kept(project, monkeypatch, capsys):
@@ -196,7 +196,7 @@ def test_other_steps_or_documents_under_the_same_name_are_refused(project, tmp_p
     [
         (["--methods", "mms"], "'msm'"),
         (["--benchmarks", "tatoba"], "'tatoeba'"),
-        (["--hours", "1", "--steps", "5"], "one follows from the other"),
+        (["--hours", "1", "--steps", "5"], "the other follows from it"),
         (["--steps", "0"], "--steps 0: want more than 0"),
         (["--seeds", "-1"], "--seeds -1: want more than 0"),
     ],

@@ -110,7 +110,7 @@ def test_answers_off_their_span_are_left_out_of_training_and_counted(answer, tmp
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (lambda items: items.append(items[0]), "question 'train0' is there twice"),
+        (lambda items: items.append(items[0]), "question 'train0' appears twice"),
         (lambda items: items[1].update(context=" \n"), "paragraph 2: its context is empty"),
         (
             lambda items: items[1].update(answers=[]),

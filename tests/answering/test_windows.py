@@ -153,7 +153,7 @@ def test_a_tokenizer_without_marks_is_refused():
     from transformers import PreTrainedTokenizerFast
 
     bare = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"a": 0}, "a")), pad_token="a")
-    with pytest.raises(SteleError, match="sets no mark before two texts"):
+    with pytest.raises(SteleError, match="adds no token before a text pair"):
         marks(bare)
 
 

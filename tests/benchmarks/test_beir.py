@@ -118,13 +118,13 @@ def test_judged_documents_that_the_corpus_lacks_are_counted_and_stay(tmp_path, c
     [
         ("qrels/test.tsv", HEAD + "q1\td1\t0.5\n", r"test.tsv, line 2: score must be a whole number .* found '0.5'"),
         ("qrels/test.tsv", HEAD + "q1\td1\t1.0\n", r"score must be a whole number"),
-        ("qrels/test.tsv", HEAD + "q1\td1\t1\nq1\td1\t0\n", r"line 3: judgment of query q1 on document 'd1' is there"),
+        ("qrels/test.tsv", HEAD + "q1\td1\t1\nq1\td1\t0\n", r"line 3: judgment of query q1 on document 'd1' appears"),
         ("qrels/test.tsv", "q1\td1\t1\n", r"line 1: want the head line query-id corpus-id score"),
         ("qrels/test.tsv", HEAD, r"test.tsv: no judgments"),
         ("qrels/test.tsv", HEAD + "q1 d1 1\n", r"line 2: want 3 tab-separated columns, found 1"),
         ("qrels/test.tsv", HEAD + "q7\td1\t1\n", r"queries.jsonl: 1 judged queries are not in it \(q7\)"),
-        ("qrels/dev.tsv", HEAD + "q1\td1\t1\n", r"dev.tsv, .*test.tsv: judgments of several splits; give one"),
-        ("queries.jsonl", '{"_id": "q1", "text": "a"}\n' * 2, r"queries.jsonl, line 2: _id 'q1' is there twice"),
+        ("qrels/dev.tsv", HEAD + "q1\td1\t1\n", r"dev.tsv, .*test.tsv: judgments of several splits; name one"),
+        ("queries.jsonl", '{"_id": "q1", "text": "a"}\n' * 2, r"queries.jsonl, line 2: _id 'q1' appears twice"),
         ("queries.jsonl", '{"name": "q1", "text": "a"}\n', r"line 1: no field '_id'; found name, text"),
         ("corpus.jsonl", '{"_id": "d1", "title": "a"}\n', r"corpus.jsonl, line 1: no field 'text'"),
         ("corpus.jsonl", '{"_id": "d 1", "text": "a"}\n', r"_id must be a string without white space"),
@@ -237,7 +237,7 @@ def test_images_and_sound_are_refused_and_empty_columns_of_them_are_not(tmp_path
         else:
             (tmp_path / f"set/{role}.jsonl").write_text(rows(*table))
         if filled:
-            with pytest.raises(SteleError, match=rf"{role}.*: it has image; only texts are encoded here"):
+            with pytest.raises(SteleError, match=rf"{role}.*: found image; Stele encodes text only"):
                 list(Beir().queries(data, EN)), list(Beir().passages(data, "en"))
         else:
             assert len(list(Beir().queries(data, EN))) == 3 and len(list(Beir().passages(data, "en"))) == 3
@@ -256,7 +256,7 @@ def test_of_several_splits_the_texts_are_of_that_of_the_judgments(tmp_path):
     assert [passage.id for passage in Beir().passages(data, "en")] == ["d1", "d2", "d3"]
     assert list(texts_of(data)) == ["q2", "q1", "q3"]
     (tmp_path / "set/qrels/test-00000-of-00001.parquet").rename(tmp_path / "set/qrels/validation.parquet")
-    with pytest.raises(SteleError, match=r"corpus/dev-.*: corpus of several splits; give that of the judgments"):
+    with pytest.raises(SteleError, match=r"corpus/dev-.*: corpus of several splits; name the judgments' split"):
         list(Beir().passages(data, "en"))
 
 

@@ -16,7 +16,7 @@ ES = QuerySet("es", "es", "es")
 
 @pytest.fixture
 def folder(tmp_path):
-    """Three documents of which one is there twice, and another year's; topics in Spanish; one more is judged."""
+    """Three documents of which one appears twice, and another year's; topics in Spanish; one more is judged."""
     put(tmp_path / "ism_001", "".join(f"<DOC><DOCNO>{n}</DOCNO><TEXT>old {n}</TEXT></DOC>" for n in (1, 2)))
     put(tmp_path / "ism_002.gz", "<DOC><DOCNO>2</DOCNO><TEXT>new 2</TEXT></DOC><DOC id=3><TEXT></TEXT></DOC>")
     put(tmp_path / "af940512", "<DOC id=4><TEXT>of another track</TEXT></DOC>")

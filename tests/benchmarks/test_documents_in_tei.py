@@ -172,14 +172,14 @@ def test_a_folder_without_a_language_or_without_partners_is_an_error(corpus):
     with pytest.raises(SteleError, match=r"no documents in ru; want .* UNv1\.0-TEI\.ru\.tar\.gz.*found en, es, fr"):
         parallel(corpus, "en", "ru")
     (corpus / "UNv1.0-TEI.es.tar.gz").write_bytes(tar({"UNv1.0-TEI/es/1999/other.xml": one("x")}))
-    with pytest.raises(SteleError, match="no document is there in all of en, es, fr"):
+    with pytest.raises(SteleError, match="no document exists in all of en, es, fr"):
         parallel(corpus)
 
 
 def test_a_document_that_is_there_twice_is_an_error(corpus):
     members = {"UNv1.0-TEI/es/1990/a/1.xml": one("x"), "1990/a/1.xml": one("y")}
     (corpus / "UNv1.0-TEI.es.tar.gz").write_bytes(tar(members))
-    with pytest.raises(SteleError, match="document '1990/a/1' is there twice"):
+    with pytest.raises(SteleError, match="document '1990/a/1' appears twice"):
         parallel(corpus)
 
 

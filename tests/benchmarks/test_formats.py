@@ -41,11 +41,11 @@ def test_queries_passages_and_judgments_of_mrtydi_are_read(swahili):
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
-        ("t/test.jsonl.gz", rows(topic(7), topic(7)), r"test\.jsonl\.gz, line 2: query_id '7' is there twice"),
+        ("t/test.jsonl.gz", rows(topic(7), topic(7)), r"test\.jsonl\.gz, line 2: query_id '7' appears twice"),
         ("t/test.jsonl.gz", rows(topic(7)) + "{oops\n", r"test\.jsonl\.gz, line 2: not a readable line of JSON"),
         ("t/test.jsonl.gz", '{"query_id": "7"}\n', r"line 1: no field 'query'; found query_id"),
         ("t/test.jsonl.gz", "[7]\n", r"line 1: want a JSON object, found list"),
-        ("t/qrels.test.txt", "7 Q0 1#0 1\n7 Q0 1#0 1\n", r"line 2: judgment of query 7 on document '1#0' is there"),
+        ("t/qrels.test.txt", "7 Q0 1#0 1\n7 Q0 1#0 1\n", r"line 2: judgment of query 7 on document '1#0' appears"),
         ("t/qrels.test.txt", "7 Q0 1#0\n", r"line 1: want `query 0 document relevance`"),
         ("c/corpus.jsonl.gz", rows({"docid": "1 0", "title": "", "text": "x"}), "docid must be a string without white"),
         ("c/corpus.jsonl.gz", rows({"docid": "1", "title": "", "text": 3}), r"'text' must be a string, found int"),

@@ -55,7 +55,7 @@ def test_lareqa_follows_the_official_loader(xquad_r):
     ("changed", "message"),
     [
         (xquad(paragraph("Ab", [[0, 3]], ("a", 0))), "paragraph 1: sentence_breaks must be"),
-        (xquad(paragraph("Ab", [[0, 2]], ("a", 0), ("a", 0))), "paragraph 1: question id 'a' is there twice"),
+        (xquad(paragraph("Ab", [[0, 2]], ("a", 0), ("a", 0))), "paragraph 1: question id 'a' appears twice"),
         ('{"data": [\n{"paragraphs": oops', r"not a readable file: not JSON \(Expecting value, line 2"),
     ],
 )

@@ -74,7 +74,7 @@ def test_a_shard_that_is_missing_or_of_another_index_is_named(thai, tmp_path):
     ("text", "message"),
     [
         ("7 no tab\n", r"topics.tsv, line 1: want id, tab, text"),
-        ("7\ta\n7\tb\n", r"topics.tsv, line 2: id '7' is there twice"),
+        ("7\ta\n7\tb\n", r"topics.tsv, line 2: id '7' appears twice"),
         ("\n", r"topics.tsv: no topics"),
     ],
 )

@@ -49,7 +49,7 @@ def test_what_is_judged_and_not_there_is_counted(data, tmp_path, caplog):
     ("file", "text", "message"),
     [
         ("french_collection.tsv", "1 Elle\n", r"collection\.tsv, line 1: want id<tab>text, found '1 Elle'"),
-        ("french_collection.tsv", "1\tElle\n1\tLui\n", r"line 2: id '1' is there twice"),
+        ("french_collection.tsv", "1\tElle\n1\tLui\n", r"line 2: id '1' appears twice"),
         ("french_collection.tsv", "11\tElle\n", r"no id in it is judged"),
         ("french_queries.train.tsv", "", r"no id in it is judged"),
     ],

@@ -149,7 +149,7 @@ def test_each_file_is_read_once_for_all_pairs(tmp_path, monkeypatch):
         ("sentences.csv", "", r"sentences\.csv, line 0: the file is empty or cut"),
         ("sentences.csv", "1\tdeu\tEins zwei\n2\tell\n", r"sentences\.csv, line 2: want id, language and text"),
         ("sentences.csv", "1\tdeu\tEins zwei\n1_0\tell\tένα\n", r"line 2: want id, language and text.*b'1_0\\tell"),
-        ("sentences.csv", "1\tdeu\tEins zwei\n1\tell\tένα\n", r"sentences\.csv: sentence 1 is there twice"),
+        ("sentences.csv", "1\tdeu\tEins zwei\n1\tell\tένα\n", r"sentences\.csv: sentence 1 appears twice"),
         (
             "sentences.csv",
             "1\tdeu\tEins zwei\n",

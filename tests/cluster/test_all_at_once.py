@@ -50,7 +50,7 @@ class Run:
             now = self.training()
             started = now and now["start"] != job["start"] and datetime.fromisoformat(now["start"]).timestamp()
             fresh = started and log_file(self.project).stat().st_mtime >= started
-            return now if fresh and "going on after step" in log(self.project) else None
+            return now if fresh and "resuming after step" in log(self.project) else None
 
         return wait_for(again, what=f"the training after {what}")
 

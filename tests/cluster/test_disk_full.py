@@ -51,7 +51,7 @@ def test_a_full_disk_loses_nothing(here, built):
     at_speed(built)
     last = begin()
     output = last.communicate(timeout=PATIENCE)[1]
-    assert last.returncode == 0 and "going on after step" in output
+    assert last.returncode == 0 and "resuming after step" in output
     done = snakemake(built, "--rerun-triggers", "mtime", "--", TABLE)  # what was made by hand is not made again
     assert done.returncode == 0, done.stdout[-6000:]
     assert outputs(built) == outputs(here)

@@ -38,7 +38,7 @@ def test_two_nodes_with_two_gpus_each_told_to_stop_killed_and_brought_to_the_tab
     assert first["partition"] == "gpu" and first["nodes"] == "n[1-2]" and "gpu:2" in first["gpus"]
     cluster.run("scancel", "--signal=USR1", first["id"])
     wait_for(lambda: "stele: error: pretrain msm: stopped by SIGUSR1" in log(built), what="the notice")
-    second = wait_for(lambda: "going on after step" in log(built) and training(), what="the second attempt")
+    second = wait_for(lambda: "resuming after step" in log(built) and training(), what="the second attempt")
     os.kill(rank(3, second["id"]), signal.SIGKILL)
     wait_for(lambda: "process 3 ended by SIGKILL" in log(built), what="the end of a process")
     at_speed(built)
@@ -46,7 +46,7 @@ def test_two_nodes_with_two_gpus_each_told_to_stop_killed_and_brought_to_the_tab
     jobs = cluster.jobs(rule="pretrain", folder=built)
     assert [job["state"] for job in jobs] == ["FAILED", "FAILED", "COMPLETED"]
     assert [job["memory"] for job in jobs] == ["6000M", "12000M", "12000M"]
-    assert "going on after step" in log(built) and '"processes": 4' in record(built)
+    assert "resuming after step" in log(built) and '"processes": 4' in record(built)
     assert (built / TABLE).is_file()
 
 

@@ -154,7 +154,7 @@ def test_folders_are_looked_into(lacking, tmp_path, monkeypatch):
     assert line == "in no mirror, and the network is off (offline: true): 1 (dataset cc100.th)"
     assert actual[line] == [CC100[1].log]
     actual = lacking(CC100, mirrors=[str(tmp_path / "none")], offline=True)
-    assert f"mirrors: {tmp_path}/none is no folder" in actual and len(actual) == 2
+    assert f"mirrors: {tmp_path}/none is not a folder" in actual and len(actual) == 2
 
 
 def test_what_the_user_gives_or_the_world_makes_is_not_fetched(lacking, tmp_path, monkeypatch):

@@ -55,10 +55,10 @@ def test_a_line_is_read_as_the_shell_gives_it(line, values):
     [
         ([], "missing: BENCHMARK"),
         (["x", "--limmit", "3"], "--limmit. Did you mean --limit?"),
-        (["x", "--limit", "1.0"], "--limit: '1.0' is no whole number"),
+        (["x", "--limit", "1.0"], "--limit: '1.0' is not a whole number"),
         (
             ["x", "--limit", "1", "--seed", "a", "--level", "nan"],
-            "--level: 'nan' is no number\n--seed: 'a' is no whole",
+            "--level: 'nan' is not a number\n--seed: 'a' is not a whole",
         ),
         (["x", "--languages"], "--languages requires at least 1"),
         (["x", "--encoder"], "--encoder requires an argument"),
@@ -117,7 +117,7 @@ def test_a_number_is_finite_and_has_the_digits_0_to_9(text):
 
 def test_a_seed_is_one_that_all_generators_take():
     assert arguments.seed(str(2**32 - 1)) == 2**32 - 1
-    with pytest.raises(ValueError, match="the largest is 4294967295"):
+    with pytest.raises(ValueError, match="a seed of at most 4294967295"):
         arguments.seed("1" * 12)
 
 

@@ -276,5 +276,5 @@ def test_a_key_of_another_form_is_answered_with_an_example(values, example):
 @pytest.mark.parametrize(("number", "read"), [("010", 8), ("1:30", 90), ("0x1F", 31)])
 def test_a_number_to_another_base_is_refused(tmp_path, number, read):
     (tmp_path / "mine.yaml").write_text(f"seeds:\n  finetuning: [{number}]\n")
-    with pytest.raises(SteleError, match=f"mine.yaml, line 2: {number}: YAML reads it as {read}"):
+    with pytest.raises(SteleError, match=f"mine.yaml, line 2: YAML reads {number} as {read}"):
         read_yaml(tmp_path / "mine.yaml")

@@ -106,7 +106,7 @@ def test_damage_leaves_nothing_new_and_what_was_there_before(wiki, run, tmp_path
 def test_a_dump_without_pages_is_refused(wiki, run, packing, shard):
     record = wiki.multistream() if packing == "multistream" else wiki.write()
     done = run("wikipedia", record, "--shard", shard)
-    assert done.code == 1 and "pages-articles" in done.error and "not one page in it" in done.error
+    assert done.code == 1 and "pages-articles" in done.error and "<siteinfo> and no page" in done.error
     assert done.record is None
 
 

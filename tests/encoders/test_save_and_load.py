@@ -154,7 +154,7 @@ def test_weights_that_are_gone_from_a_folder_of_stele_s_are_made_again_by_one_co
     write_sealed(folder / "record.json", {"job": "pretraining pretrain"})
     with pytest.raises(SteleError) as caught:
         load_encoder(folder, {"pooling": "cls", "query_length": 20, "passage_length": 20})
-    assert f"{folder}: its weights are gone, which `pretraining pretrain` had made" in str(caught.value)
+    assert f"{folder}: the weights that `pretraining pretrain` made are missing" in str(caught.value)
     assert f"`snakemake --force {folder}/record.json`" in str(caught.value)
     assert "sources checkpoint" not in str(caught.value)
 

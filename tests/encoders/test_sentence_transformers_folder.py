@@ -280,7 +280,7 @@ def test_what_would_give_other_vectors_is_refused(folder, spoil, message):
     ("module", "message"),
     [
         ({"type": "custom_st.Transformer"}, "module 'custom_st.Transformer' is its own code"),
-        ({"name": "1"}, "name '1' is there twice"),
+        ({"name": "1"}, "name '1' appears twice"),
         ({"kwargs": ["task"]}, "modules.json: 0.kwargs: "),
         ({"quark": 1}, "unknown key '0.quark'"),
     ],

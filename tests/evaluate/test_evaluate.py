@@ -129,13 +129,13 @@ def test_an_interrupt_ends_snakemake_and_says_how_to_go_on(tmp_path, how):
     wait_for((tmp_path / "started").exists)
     os.write(ours, b"\x03") if how == "terminal" else os.kill(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE)
-    assert said.strip() == "interrupted; the same command goes on where it stopped"
+    assert said.strip() == "interrupted; run the same command again to resume"
     assert (tmp_path / "heard").read_text() == "INT "
 
 
 def test_a_repository_goes_by_its_twin_and_by_any_case():
     assert model_of("baai/BGE-m3", {}) == ("bge_m3", {})
-    with pytest.raises(SteleError, match="code of its own, which is never run; the same weights are gte_mbase"):
+    with pytest.raises(SteleError, match="its own code, which Stele never runs; use gte_mbase, the same weights"):
         model_of("Alibaba-NLP/gte-multilingual-base", {})
 
 
@@ -180,7 +180,7 @@ def test_a_configuration_is_written_in_its_folder_alone(tmp_path, monkeypatch, c
         ("me5_smal", "did you mean 'me5_small'"),
         ("multilingual-e5-smal", "did you mean 'intfloat/multilingual-e5-small'"),
         ("bm25", "has no encoder"),
-        ("a/b/c", "^a/b/c: no such folder"),
+        ("a/b/c", "^a/b/c: neither a folder"),
     ],
 )
 def test_what_is_no_model_is_refused(given, message):

@@ -78,7 +78,7 @@ def test_a_result_that_mteb_wrote_stays(tmp_path, capsys):
     file = next(out.rglob("BelebeleRetrieval.json"))
     file.write_text(theirs := json.dumps({**json.loads(file.read_text()), "mteb_version": "2.1.0"}))
     assert export(results, "--format", "mteb", "--to", str(out)) == 1
-    assert "from MTEB itself" in capsys.readouterr().err and file.read_text() == theirs
+    assert "written by MTEB" in capsys.readouterr().err and file.read_text() == theirs
 
 
 def test_the_hubs_library_reads_the_index_of_a_model_card(tmp_path, capsys):

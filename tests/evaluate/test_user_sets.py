@@ -72,7 +72,7 @@ def test_subsets_are_languages_and_a_language_that_nobody_describes_is_one(jobs,
     [
         ({}, r"no corpus in it \(found nothing\); want corpus\.jsonl, queries\.jsonl and qrels/test\.tsv"),
         ({"corpus.jsonl": CORPUS, "queries.jsonl": QUERIES}, "no qrels in it"),
-        ({**BEIR, "qrels/test.tsv": None, "qrels/dev.tsv": QRELS}, "judgments of the splits dev, train; keep one"),
+        ({**BEIR, "qrels/test.tsv": None, "qrels/dev.tsv": QRELS}, "judgments of dev and train; keep those of one"),
         ({**BEIR, "en-GB-corpus/a.jsonl": CORPUS}, "subset 'en-GB': want a language's code"),
     ],
 )
@@ -87,15 +87,15 @@ def test_a_folder_that_lacks_something_is_refused(tmp_path, files, message):
     ("name", "text", "message"),
     [
         ("corpus.jsonl", CORPUS + '{"_id": "d3", "text": \n', "corpus.jsonl, line 3: not a readable line of JSON"),
-        ("corpus.jsonl", CORPUS + '{"_id": "d2", "text": "x"}\n', "corpus.jsonl, line 3: _id 'd2' is there twice"),
+        ("corpus.jsonl", CORPUS + '{"_id": "d2", "text": "x"}\n', "corpus.jsonl, line 3: _id 'd2' appears twice"),
         ("queries.jsonl", QUERIES + '{"_id": "q3"}\n', "queries.jsonl, line 3: no field 'text'"),
         ("qrels/test.tsv", QRELS + "q1\td2\tmuch\n", "qrels/test.tsv, line 4: score must be a whole number"),
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\n", "qrels/test.tsv: no judgments"),
-        ("qrels/test.tsv", QRELS.replace("\t1\n", "\t0\n"), "qrels/test.tsv: no score is above 0"),
+        ("qrels/test.tsv", QRELS.replace("\t1\n", "\t0\n"), "qrels/test.tsv: no score above 0"),
         ("qrels/test.tsv", QRELS.replace("\td", "\tx"), "qrels/test.tsv: not one of the 2 relevant documents (x1, x2)"),
         ("qrels/test.tsv", QRELS.partition("q2")[0], "qrels/test.tsv: one query is judged; want two"),
         ("qrels/test.tsv", QRELS + "q9\td1\t1\n", "queries.jsonl: 1 judged queries are not in it (q9)"),
-        ("queries.jsonl", QUERIES.replace("does it freeze?", " "), "queries.jsonl: the text of query q2 is blank"),
+        ("queries.jsonl", QUERIES.replace("does it freeze?", " "), "queries.jsonl: query q2 has no text"),
     ],
 )
 def test_a_damaged_line_is_found_when_the_set_is_taken_in(tmp_path, capsys, name, text, message):

@@ -72,7 +72,7 @@ GOOD = "search,language,query,mrr@10\n"
         (GOOD, "x.csv: no query in it"),
         ("language,query,mrr@10\nen,1,0.5\n", "x.csv: want columns search, language, query, and one a metric; found"),
         ("search,language,query\nen,en,1\n", "want columns search, language, query, and one a metric; found"),
-        ("search,language,query,a,a\nen,en,1,1,1\n", "a column is there twice"),
+        ("search,language,query,a,a\nen,en,1,1,1\n", "a column appears twice"),
         (GOOD + "en,en,1,0.5\nen,en,1,0.6\n", "query '1' of search 'en' is there 2 times"),
         (GOOD + "en,en,1,0.5\nen,en,2,high\n", "column 'mrr@10' must hold numbers .*high"),
         (GOOD + "en,en,1,0.5\nen,en,,0.5\n", "row 2: query must be a text, found ''"),

@@ -77,7 +77,7 @@ def test_a_file_of_the_users_is_not_replaced_by_the_record_beside_an_output(call
     (tmp_path / "thesis.json").write_text('{"title": "Thesis"}')
     before = tree(tmp_path)
     assert cli.main([*call, "--output", str(tmp_path / ("thesis.md" if "card" in call else "thesis.csv"))]) == 1
-    assert "thesis.json: is no record of ours" in capsys.readouterr().err and tree(tmp_path) == before
+    assert "thesis.json: is not a record of Stele's" in capsys.readouterr().err and tree(tmp_path) == before
 
 
 def test_a_folder_is_replaced_if_it_is_new_empty_or_of_the_same_job_alone(tmp_path):
@@ -106,7 +106,7 @@ def test_a_folder_is_replaced_if_it_is_new_empty_or_of_the_same_job_alone(tmp_pa
 def test_whatever_somebody_adds_to_an_output_stays(add, tmp_path):
     add(made(tmp_path / "out"))
     before = tree(tmp_path) if not (tmp_path / "out/pipe").exists() else None
-    with pytest.raises(SteleError, match=r"out: is not replaced.*did not make"):
+    with pytest.raises(SteleError, match=r"out: not replaced.*did not make"):
         made(tmp_path / "out")
     assert before in (None, tree(tmp_path))
 
@@ -152,7 +152,7 @@ def test_a_link_to_a_folder_is_followed_and_stays(tmp_path):
     users_files(tmp_path / "mine")
     (tmp_path / "alias").symlink_to("mine")
     for path in ("alias", "mine", "out/../mine", "mine/../alias"):
-        with pytest.raises(SteleError, match=r"mine: is not replaced.*one.tex"):
+        with pytest.raises(SteleError, match=r"mine: not replaced.*one.tex"):
             made(tmp_path / path)
     (tmp_path / "dead").symlink_to("nowhere")
     with pytest.raises(SteleError, match="leads nowhere"):
@@ -210,7 +210,7 @@ def test_a_record_and_files_beside_it_are_replaced_only_as_the_same_jobs(tmp_pat
     before = tree(tmp_path)
     for output, said in (
         ("a/new.json", "epochs.csv"),
-        ("b.json", "no record of ours"),
+        ("b.json", "not a record of Stele's"),
         ("c.json", "of `retrieve`"),
         ("d.json", "a folder"),
     ):

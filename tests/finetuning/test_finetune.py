@@ -189,7 +189,7 @@ def test_broken_off_and_run_again_as_another_run_it_starts_anew(base, data, tmp_
     caplog.set_level("INFO")
     caplog.clear()
     recipe_read = finetune(base, data, tmp_path, recipe, **more)
-    assert ("going on after step 3" in caplog.text) == (changed == "nothing")
+    assert ("resuming after step 3" in caplog.text) == (changed == "nothing")
     assert (tmp_path / "state").exists() == (changed == "limit"), "a quick try leaves the state of the real run alone"
     clean = finetune(base, data, tmp_path / "clean", recipe, **more)
     assert recipe_read["content"] == clean["content"] and recipe_read["examples"] == clean["examples"]

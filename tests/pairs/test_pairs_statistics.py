@@ -106,7 +106,7 @@ def test_a_page_and_a_picture_of_the_users_stay_and_our_own_are_replaced(tmp_pat
     statistics(tmp_path, given)
     output.unlink()
     output.with_name(name).write_text("# My thesis\n\nPairs mined from the knowledge bases\n")
-    with pytest.raises(SteleError, match=f"{name}: is there, and is none of this command"):
+    with pytest.raises(SteleError, match=f"{name}: exists, and is not an output of this command"):
         statistics(tmp_path, given)
     assert output.with_name(name).read_text().startswith("# My thesis") and not output.exists()
 

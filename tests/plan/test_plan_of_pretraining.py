@@ -216,7 +216,7 @@ def test_the_pairs_that_are_counted_are_those_of_the_chosen_tables(jobs):
         ),
         ({"languages": ["ltg"]}, r"unknown language 'ltg'; .*\(docs/adding/language\.md\)"),
         ({"languages": ["en"]}, r"override\.languages: clk wants two \(found en\); give more, or `tasks` without it"),
-        ({"languages": None}, r"override\.languages: want codes, as \[en, sw\], or the name of a set \(found None\)"),
+        ({"languages": None}, r"override\.languages: want codes, e.g. \[en, sw\], or the name of a set \(found None\)"),
         ({"languages": []}, r"override\.languages: chunks wants one at least \(found none\)"),
         ({"languages": ["en", "ber"]}, r"override\.languages: unknown language of wikipedia 'ber'"),
     ],

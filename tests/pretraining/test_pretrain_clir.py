@@ -155,7 +155,7 @@ def test_kill_9_then_the_same_command_ends_in_the_same_bytes(tmp_path, bert, sec
     assert main(calm) == 0
     assert interrupted(rough, 5, signal.SIGKILL) == -signal.SIGKILL
     assert main(rough) == 0
-    assert "going on after step 4" in capfd.readouterr().err
+    assert "resuming after step 4" in capfd.readouterr().err
     for name in ("model.safetensors", "rr_head.safetensors", "curve.csv"):
         assert (tmp_path / "rough/out" / name).read_bytes() == (tmp_path / "calm/out" / name).read_bytes()
 

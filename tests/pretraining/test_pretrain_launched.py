@@ -55,7 +55,7 @@ def test_stopped_and_killed_it_goes_on_to_the_bytes_of_a_calm_run(tmp_path, base
     output = (rough / "log").read_text()
     assert "stele: error: pretrain mine: stopped by SIGTERM after step" in output
     assert "stele: error: process 1 ended by SIGKILL" in output
-    assert output.count("going on after step") == 1
+    assert output.count("resuming after step") == 1
 
     def undisturbed(folder):
         def work(rank):
@@ -64,8 +64,8 @@ def test_stopped_and_killed_it_goes_on_to_the_bytes_of_a_calm_run(tmp_path, base
         return forked(2, work)
 
     calm.mkdir()
-    assert undisturbed(calm) == [0, 0] and "going on after step" not in capfd.readouterr().err
-    assert undisturbed(rough) == [0, 0] and "going on after step" in capfd.readouterr().err
+    assert undisturbed(calm) == [0, 0] and "resuming after step" not in capfd.readouterr().err
+    assert undisturbed(rough) == [0, 0] and "resuming after step" in capfd.readouterr().err
     for name in ("model.safetensors", "curve.csv"):
         assert (rough / "out" / name).read_bytes() == (calm / "out" / name).read_bytes()
     assert {read_record(folder / "out/record.json")["processes"] for folder in (rough, calm)} == {2}

@@ -29,10 +29,10 @@ def test_kill_9_then_the_same_command_ends_in_the_same_bytes(tmp_path, base, pai
         assert list((tmp_path / "rough/state").rglob("training.pt"))
         assert not (tmp_path / "rough/out/record.json").exists()
     message = capfd.readouterr().err
-    assert "going on after step 4" in message, "the state of a step is saved after what is due at it"
+    assert "resuming after step 4" in message, "the state of a step is saved after what is due at it"
     assert "stele: error: pretrain mine: stopped by SIGTERM after step 9" in message
     assert main(rough) == 0
-    assert "going on after step 9" in capfd.readouterr().err
+    assert "resuming after step 9" in capfd.readouterr().err
     for name in ("model.safetensors", "curve.csv"):
         assert (tmp_path / "rough/out" / name).read_bytes() == (tmp_path / "calm/out" / name).read_bytes()
     content = {name: read_record(tmp_path / name / "out" / "record.json")["content"] for name in ("calm", "rough")}
@@ -62,6 +62,6 @@ def test_killed_and_run_again_as_another_run_it_starts_anew(tmp_path, base, pair
     capsys.readouterr()
     for name in ("killed", "clean"):
         assert main(arguments(tmp_path / name, **given, **few, **CHANGES[changed])) == 0
-    assert "going on after step" not in capsys.readouterr().err
+    assert "resuming after step" not in capsys.readouterr().err
     assert weights(tmp_path / "killed" / "out") == weights(tmp_path / "clean" / "out")
     assert not (tmp_path / "killed" / "state").exists()

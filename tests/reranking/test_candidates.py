@@ -57,9 +57,9 @@ def edit(folder: Path, name: str, text: str | None) -> None:
         ({"en/topics-en-2000.txt": None, "en/topics-en-2001.txt": None}, "no topics in en"),
         (
             {"en/topics-en-2001.txt": "<top><num>C001</num><title>x</title><desc>x</desc></top>"},
-            "topic 'C001' is there twice",
+            "topic 'C001' appears twice",
         ),
-        ({"de/qrels_de_2001": "1 0 a 1\n"}, "topic '1' is there twice"),
+        ({"de/qrels_de_2001": "1 0 a 1\n"}, "topic '1' appears twice"),
         (
             {"de/spiegel.sgml": None, "de/rundschau.sgml": "<DOC><DOCNO>x</DOCNO><TEXT>y</TEXT></DOC>"},
             "none of its 45 judged",

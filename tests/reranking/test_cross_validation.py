@@ -62,7 +62,7 @@ def test_a_fold_without_a_negative_is_an_error(judged):
     from dataclasses import replace
 
     alone = replace(judged, relevant=np.ones(len(judged), bool))
-    with pytest.raises(SteleError, match="fold 0: no topic to train on"):
+    with pytest.raises(SteleError, match="fold 0: no training topic has both"):
         training_pairs(alone, Fold(0, np.arange(3), np.arange(1), np.arange(1)), 0, 0)
 
 

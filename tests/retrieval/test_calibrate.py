@@ -152,7 +152,7 @@ def test_without_pairs_there_are_statistics_alone(run):
     ("pairs", "flags", "said"),
     [
         (["de-en"], {}, "--pairs de-en: there is no CommonCrawl text of de, so it cannot be calibrated"),
-        (["fr-en", "en-fr"], {}, "--pairs en-fr: the pair is there twice; one W serves both"),
+        (["fr-en", "en-fr"], {}, "--pairs en-fr: the pair appears twice; one W serves both"),
         (["fr"], {}, "--pairs 'fr': want a pair of languages"),
         (["fr-fr"], {}, "--pairs 'fr-fr': want a pair of languages"),
         ([], {"recipe": {"sentence": 3}}, "did you mean 'sentences'"),

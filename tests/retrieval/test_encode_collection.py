@@ -170,7 +170,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path, encoder, data):
     with pytest.raises(SteleError, match=r"want the record of encode_collection, found that of x"):
         search(vectors=[*given, data[0].partition("=")[2]])
     for option in (["--limit", "1"], ["--keep-index", str(tmp_path / "kept")]):
-        with pytest.raises(SteleError, match=f"--vectors, {option[0]}: the vectors are there as they are"):
+        with pytest.raises(SteleError, match=f"--vectors, {option[0]}: stored vectors are used unchanged"):
             search(*option)
     with pytest.raises(SteleError, match="passages were with another windows"):
         search(*WINDOWS)
@@ -187,7 +187,7 @@ def test_an_id_of_two_languages_is_refused(tmp_path, encoder, data):
     rows = [{"id": "fa-7", "title": "", "text": "river"}]
     put(tmp_path / "zh/zho-00000-of-00001.jsonl.gz", rows)
     given = encoded(tmp_path, encoder, data)
-    with pytest.raises(SteleError, match=r"collection all: passage id 'fa-7' is there twice \(in fa and zh\)"):
+    with pytest.raises(SteleError, match=r"collection all: passage id 'fa-7' appears twice \(in fa and zh\)"):
         union.run(tmp_path, encoder, data, "neuclir_mlir", ["en"], "--vectors", *given)
 
 

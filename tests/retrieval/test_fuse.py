@@ -146,9 +146,9 @@ def test_folds_of_one_s_own(fusing, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 a\n1 b\n", "line 2: 1: is there twice"),
+        ("1 a\n1 b\n", "line 2: 1: appears twice"),
         ("1\n", "line 1: 1: want a topic and its fold"),
-        ("1 a\n2 b\n", "10 topics have no fold, as '3'"),
+        ("1 a\n2 b\n", "10 topics have no fold, e.g. '3'"),
         ("".join(f"{t} a\n" for t in TOPICS), "want topics in two folds or more"),
     ],
 )

@@ -149,7 +149,7 @@ def test_an_id_that_is_there_twice_in_different_parts_is_refused(tmp_path, encod
     names[50] = names[3]
     passages = [{"docid": name, "title": "", "text": "river nile"} for name in names]
     put(tmp_path / "sw/c/corpus.jsonl.gz", passages)
-    message = "collection sw: passage id 'p3' is there twice (passages 4 and 51 of 60)"
+    message = "collection sw: passage id 'p3' appears twice (passages 4 and 51 of 60)"
     with pytest.raises(SteleError, match=re.escape(message)):
         retrieve.run(retrieval.arguments(tmp_path, encoder, data, "one", "--threads", "1"))
     args = retrieval.arguments(tmp_path, encoder, data, "several", "--threads", "1")

@@ -233,7 +233,7 @@ def test_a_kept_index_that_was_damaged_is_encoded_anew(tmp_path, encoder, data, 
 def test_a_passage_id_that_is_there_twice_is_refused(tmp_path, encoder, data):
     passage = {"title": "", "text": "river"}
     put(tmp_path / "th/c/corpus.jsonl.gz", [{"docid": d, **passage} for d in ("a", "b", "a")])
-    with pytest.raises(SteleError, match=r"collection th: passage id 'a' is there twice \(passages 1 and 3 of 3\)"):
+    with pytest.raises(SteleError, match=r"collection th: passage id 'a' appears twice \(passages 1 and 3 of 3\)"):
         retrieve.run(arguments(tmp_path, encoder, data))
     assert not (tmp_path / "out").exists()
 

@@ -53,5 +53,5 @@ def run(*given) -> Path:
 def test_an_id_of_two_languages_is_refused(tmp_path, encoder, data):
     path = tmp_path / "zh/zho-00000-of-00001.jsonl.gz"
     put(path, [{"id": "fa-7", "title": "", "text": "river"}])
-    with pytest.raises(SteleError, match=r"passage id 'fa-7' is there twice \(passages 8 and 41 of 41\)"):
+    with pytest.raises(SteleError, match=r"passage id 'fa-7' appears twice \(passages 8 and 41 of 41\)"):
         run(tmp_path, encoder, data, "neuclir_mlir", ["en"])

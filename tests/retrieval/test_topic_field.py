@@ -80,5 +80,5 @@ def test_a_topic_without_the_field_is_named(tmp_path, data):
 def test_a_benchmark_without_another_split_cannot_be_tuned():
     job = bm25.Bm25Job.__new__(bm25.Bm25Job)
     job.benchmark, job.args = Ciral(), SimpleNamespace(benchmark="ciral")
-    with pytest.raises(SteleError, match="split dev: ciral has none but the scored one to tune on"):
+    with pytest.raises(SteleError, match="split dev: ciral has no split besides the scored one"):
         job.tuned(QuerySet("sw", "sw", "sw"), SimpleNamespace(split="dev"))

@@ -156,7 +156,7 @@ def test_only_metrics_that_all_systems_have_are_compared(tmp_path, systems, caps
     two = put_scores(tmp_path / "two.csv", BASELINE, ("mrr@10", "recall@10"))
     compared("--system", "two", two, *systems)
     assert capsys.readouterr().out.count("baseline two") == 1
-    assert "not compared, as some system lacks it: recall@10" in caplog.text
+    assert "metrics not compared, since a system lacks them: recall@10" in caplog.text
     compared("--system", "two", two, "--system", "again", put_scores(tmp_path / "2.csv", BASELINE, ("recall@10",)))
     assert capsys.readouterr().out.startswith("recall@10, baseline two")
 
@@ -172,7 +172,7 @@ def test_only_metrics_that_all_systems_have_are_compared(tmp_path, systems, caps
         (["--level", "5"], "--level: want a number between 0 and 1"),
         (["--seed", "-1"], "--seed: want a number from 0 on, found -1"),
         (["--permutations", "1000"], "--permutations: want at least 100000, found 1000"),
-        (["--permutations", "200000", "--test", "t_test"], "--permutations: the test t_test draws none"),
+        (["--permutations", "200000", "--test", "t_test"], "--permutations: the test t_test uses no permutations"),
         (["--system", "old", "x.csv"], "'old' is given twice"),
         (["--system", "x"], "--system x: want a name and its files"),
         (["--system", "x", "/nowhere/x.csv"], "/nowhere/x.csv: no such file"),

@@ -108,7 +108,7 @@ def test_values_per_query_as_csv_come_back(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q1 Q0 a 1 2.0 t\n\nq1\tQ0 a 2 1.0 t\n", r"line 3: passage 'a' is there twice for query 'q1'"),
+        ("q1 Q0 a 1 2.0 t\n\nq1\tQ0 a 2 1.0 t\n", r"line 3: passage 'a' appears twice for query 'q1'"),
         ("q1 Q0 a 1 2.0 my tag\n", r"run, line 1: want 6 columns .* found 7"),
         ("q1 Q0 a 1 nan t\n", "line 1: the score must be a finite number, found 'nan'"),
         ("q1 Q0 a 1 1_0 t\n", "the score must be a finite number, found '1_0'"),
@@ -117,8 +117,8 @@ def test_values_per_query_as_csv_come_back(tmp_path):
         ("zz Q0 a 1 2.0 t\n", "none of its queries is judged"),
         ('{"q1": {"a": NaN}}', "the score must be a finite number"),
         ('{"q1": {"a": "high"}}', "the score must be a number: 'high'"),
-        ('{"q1": {"a": 1.0, "a": 2.0}}', "'a' is there twice"),
-        ('{"q1": {"a": 1.0}, "q1": {"b": 2.0}}', "'q1' is there twice"),
+        ('{"q1": {"a": 1.0, "a": 2.0}}', "'a' appears twice"),
+        ('{"q1": {"a": 1.0}, "q1": {"b": 2.0}}', "'q1' appears twice"),
         ('{"q1": 1.0}', "found values of float"),
         ('{"q1": {}}', "the run is empty"),
         ("{}", "found values of nothing"),
@@ -220,7 +220,7 @@ RIGHT = {"id": "1", "lang": "ar", "ctxs": ["x"]}
         ([RIGHT | {"lang": "te"}], "question '1': its lang is 'te', in the gold file 'ar'"),
         ([{"id": "1", "ctxs": "x"}], "item 1: want {id, lang, ctxs"),
         ([RIGHT | {"ctxs": [3]}], "ctxs 1: want a passage's text, found int"),
-        ([RIGHT, RIGHT], "item 2: question '1' is there twice"),
+        ([RIGHT, RIGHT], "item 2: question '1' appears twice"),
     ],
 )
 def test_xor_predictions_that_are_wrong(tmp_path, xor, items, message):

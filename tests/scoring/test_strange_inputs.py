@@ -68,7 +68,7 @@ def test_a_cut_is_a_number_of_a_run_s_size(name):
     [
         ("", "nothing in it"),
         ("\n\n", "nothing in it"),
-        ('{"query": "a", "query": "b"}', "line 1: key 'query' is there twice"),
+        ('{"query": "a", "query": "b"}', "line 1: key 'query' appears twice"),
         ('{"query": "\\ud800"}', "line 1: not a readable line of JSON"),
         ("[" * 100_000, "nested too deeply"),
         (json.dumps({"n": 1})[:-1] + "9" * 5000 + "}", "line 1: not a readable line of JSON"),

@@ -242,5 +242,5 @@ def test_the_names_that_are_repositories_of_the_hub():
     assert hub.repository({"checkpoint": "a/b"}) == ("a/b", "main")
     assert hub.repository({"checkpoint": "bert-base-uncased", "revision": "x"}) == ("bert-base-uncased", "x")
     assert hub.repository({"released": {}}) is None
-    with pytest.raises(SteleError, match="no id of the Hugging Face hub"):
+    with pytest.raises(SteleError, match="neither an id of the Hugging Face hub"):
         hub.repository({"checkpoint": "/no/such/folder"})

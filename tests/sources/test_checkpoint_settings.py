@@ -32,11 +32,11 @@ def add_modules(folder: Path, kinds=KINDS, pooling: str = "mean", prompts=None) 
 
 
 REFUSED = {
-    "sequence to sequence": (lambda f: set_type(f, "t5"), {}, "model type 't5' is no encoder: it has a decoder"),
+    "sequence to sequence": (lambda f: set_type(f, "t5"), {}, "model type 't5' is not an encoder: it has a decoder"),
     "language model": (lambda f: set_type(f, "gpt2", **GPT2), None, "'gpt2' is a language model that reads from left"),
     "its mean": (lambda f: set_type(f, "gpt2", **GPT2), {"models": {"pooling": "mean"}}, "`encoding: {pooling: last}`"),
-    "images too": (lambda f: set_type(f, "clip"), {}, "model type 'clip' is no encoder of texts alone"),
-    "unknown type": (lambda f: set_type(f, "bort"), None, "model type 'bort' is none that this transformers knows"),
+    "images too": (lambda f: set_type(f, "clip"), {}, "model type 'clip' is not a text-only encoder"),
+    "unknown type": (lambda f: set_type(f, "bort"), None, "model type 'bort' is unknown to this version of"),
     "no type": (lambda f: set_type(f, None, hidden_size=8), None, "no model in it (no config.json with a model_type)"),
     "damaged": (lambda f: set_type(f, "bert", hidden_size="wide"), None, "config.json: not a readable configuration"),
     "prompt's name": (
@@ -88,7 +88,7 @@ def test_settings_alone_are_taken_and_checked_without_the_weights(run, local, si
     set_type(local, "t5")
     publish(local, site)
     shutil.rmtree(run.state, ignore_errors=True)
-    assert run(*where, *asked) == 1 and "model type 't5' is no encoder" in capsys.readouterr().err
+    assert run(*where, *asked) == 1 and "model type 't5' is not an encoder" in capsys.readouterr().err
     assert not (run.state / "settings").exists()
 
 

@@ -65,7 +65,7 @@ def test_texts_that_were_put_back_are_those_of_the_release(tmp_path):
     good = article("de-1", "Titel\n\n\xa0\n\nText.", digest, digest)
     other = article("de-2", "Titel\n\n \n\nText.", digest)
     assert count(good) == {"de": 2}
-    with pytest.raises(SteleError, match=r"test\.jsonl: 2 texts are not those of the release.*de-2, de-3"):
+    with pytest.raises(SteleError, match=r"test\.jsonl: 2 texts differ from the release.*de-2, de-3"):
         count(good, other, article("de-3", "", digest))
     with pytest.raises(SteleError, match=r"lacks context\.text.*get-mewsli-x\.sh"):
         count(good, {"context": {"language": "de"}, "mentions": [{}]})

@@ -137,7 +137,7 @@ def test_a_date_is_eight_digits_and_of_dumps_only():
     for wrong in ("2022", "2024-08-01", "latest"):
         with pytest.raises(SteleError, match=f"dump_date.*{wrong}"):
             plan(dump_date=wrong)
-    with pytest.raises(SteleError, match="'cc100' is no dump that has a date"):
+    with pytest.raises(SteleError, match="'cc100' is not a dated dump"):
         datasets.resolve("cc100", "sw", date="20240801")
 
 

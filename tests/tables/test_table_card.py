@@ -163,7 +163,7 @@ def test_results_of_two_models_and_one_without_its_retrieval_are_refused(tmp_pat
     first, second = results(), results(model="me5_base")
     out = ["--output", str(tmp_path / "card.md")]
     assert cli.main(["tables", "card", "--results", str(first), str(second), *out]) == 1
-    assert "a card is of one model; the results are of me5_base, me5_small" in capsys.readouterr().err
+    assert "want the results of one model for a card, found those of me5_base, me5_small" in capsys.readouterr().err
     (first.with_suffix("") / "retrieval.json").unlink()
     assert cli.main(["tables", "card", "--results", str(first), *out]) == 1
     assert "want retrieval.json or vectors.json" in capsys.readouterr().err

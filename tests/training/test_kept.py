@@ -108,7 +108,7 @@ def test_a_group_mixes_parts_and_crops_come_anew(stores):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"groups": 4}, "groups: 4 is no multiple of the 3 tasks"),
+        ({"groups": 4}, "groups: 4 is not a multiple of 3 tasks"),
         ({"tasks": ["ilk", "ilk"], "groups": 2}, "tasks: one is named twice"),
         ({"tasks": ["ikl"], "groups": 1}, r"tasks.0: .*'ilk'"),
         ({"tasks": []}, "tasks: "),

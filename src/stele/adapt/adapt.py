@@ -1,15 +1,15 @@
-"""Adapt an encoder to documents of your own, and judge whether it is better than it was.
+"""Adapt an encoder to your documents, and judge whether it improved.
 
     stele adapt intfloat/multilingual-e5-small --documents my_text/ --data my_set/ --hours 1
     stele adapt FOLDER --documents my_text/ --methods msm crop ccp --benchmarks tatoeba lareqa --seeds 3
     stele adapt FOLDER --documents my_text/ --plan              # downloads, disk and hours; nothing is run
-    stele adapt FOLDER --documents my_text/ --seeds 5           # later: two seeds more, everything else is there
-    stele adapt FOLDER --documents my_text/ --snakemake --profile slurm # the last: options of Snakemake
+    stele adapt FOLDER --documents my_text/ --seeds 5           # later: two more seeds; the rest is reused
+    stele adapt FOLDER --documents my_text/ --snakemake --profile slurm # options of Snakemake come last
 
-Trains one model a method and seed, and one of masked language modelling with as many operations, and evaluates them and
-the encoder as it is on the same benchmarks. Writes adapt/NAME.yaml, a configuration like any other, whose sizes follow
-from the encoder and the budget (docs/adapt.md); what is edited there stays. Then builds the verdicts and their card,
-results_adapt/NAME/verdict.json, card.md and card.html.
+Trains one model per method and seed, and a control with masked language modelling and the same compute, and evaluates
+them and the original encoder on the same benchmarks. Writes adapt/NAME.yaml, a configuration like any other, whose
+sizes follow from the encoder and the budget (docs/adapt.md); later calls keep your edits. Then builds the verdicts and
+their card, results_adapt/NAME/verdict.json, card.md and card.html.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Adapt(Job):
     """Training objectives to compare, default: msm; the first sets the compute of all."""
     benchmarks: Some[str] | None = Field(None, description=f"Default: of --data, else {' '.join(DEFAULT_BENCHMARKS)}.")
     data: Some[Path] = ()
-    """Folders of data sets of your own, in BEIR's or MTEB's layout; each is called as its folder."""
+    """Folders of data sets of your own, in BEIR's or MTEB's layout; each is named after its folder."""
     languages: Some[str] | None = None
     """Languages to evaluate in; default: the documents' languages."""
     seeds: Whole | None = Field(None, description=f"Of each method; default: {SEEDS}.")
@@ -88,16 +88,16 @@ class Adapt(Job):
     encoding: Some[str] = ()
     """KEY=VALUE ...: how texts become vectors, e.g. pooling=mean."""
     configfile: Path | None = None
-    """More keys of config.yaml, as user_data."""
+    """More keys of config.yaml, e.g. user_data."""
     snakemake: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = ()
-    """Options of Snakemake; all that follows is one."""
+    """Options of Snakemake: all that follows."""
     plan: bool = False
     """Show what it takes and run nothing."""
 
 
 def run(args: Adapt) -> None:
     if not Path("config.yaml").is_file():
-        raise SteleError(f"config.yaml: not here; run `{COMMAND}` in the project's folder")
+        raise SteleError(f"config.yaml: not in this folder; run `{COMMAND}` in the project's folder")
     check_names(args)
     # the encoder's key, what config.yaml must say of it, and the documents
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
@@ -119,7 +119,7 @@ def run(args: Adapt) -> None:
     targets = [plan.paths.verdict, plan.paths.adaptation_card]
     seeds = len(values["seeds"]["pretraining"])
     if seeds < FEWEST_SEEDS:
-        print(f"--seeds {seeds}: nothing is decided by fewer than {FEWEST_SEEDS}; more can be added later")
+        print(f"--seeds {seeds}: fewer than {FEWEST_SEEDS} decide nothing; you can add more later")
     words = [*targets, "--configfile", str(path), *args.snakemake]
     print(f"snakemake {shlex.join(words)}", flush=True)
     if args.plan:
@@ -192,11 +192,9 @@ def check_names(args: Adapt) -> None:
         if method not in rules.methods:
             raise unknown("method", method, rules.methods)
     if Path.cwd().is_relative_to(args.documents.expanduser().resolve()):
-        raise SteleError(
-            f"--documents {args.documents}: the project is in it, and what is built there; give another folder"
-        )
+        raise SteleError(f"--documents {args.documents}: contains the project and its outputs; give another folder")
     if args.hours is not None and args.steps is not None:
-        raise SteleError("--hours, --steps: one follows from the other; give one of them")
+        raise SteleError("--hours, --steps: give only one; the other follows from it")
     for option in ("hours", "steps", "seeds"):
         value = getattr(args, option)
         if value is not None and value <= 0:

@@ -1,7 +1,7 @@
-"""Divide the documents of a language: those that are trained on, and a few that no training reads.
+"""Split the documents of a language into those to train on and a few held out.
 
 The documents that are held out lie evenly in the corpus: a tenth of all, at most 128 (catalogue/adaptation.yaml).
-Copies of a held-out document's text are trained on by no method either.
+No method trains on copies of a held-out document's text either.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
     """Vectors float32 [n, d] of length 1. Raises SteleError for one without a length."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not lengths.all():
-        raise SteleError("an encoder gave a vector of zeros for a held-out sentence")
+        raise SteleError("the encoder maps a held-out sentence to a zero vector; check its weights")
     return vectors / lengths
 
 

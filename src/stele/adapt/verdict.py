@@ -1,4 +1,4 @@
-"""Judge adapted encoders on benchmarks: against the encoder as it was, and against the same compute of MLM.
+"""Judge adapted encoders on benchmarks: against the original encoder, and against MLM with the same compute.
 
     stele adapt verdict --settings JSON --results-dir results_adapt/NAME --encoders MODEL:SEED=RECORD ...
         --neighbours MODEL:SEED=RECORD ... --leakage BENCHMARK=RECORD ... --output verdict.json

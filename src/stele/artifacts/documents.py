@@ -277,7 +277,7 @@ def _chosen(sources: Iterable[Path | str], numbers: Sequence[int], columns: list
             yield batch.take(pa.array([int(number) - first for number in numbers[done:last]], pa.int32()))
         first, done = first + len(batch), last
     if done < len(numbers):
-        raise SteleError(f"{len(numbers) - done} documents are not there: number {numbers[done]} of {first}")
+        raise SteleError(f"{len(numbers) - done} documents are missing: number {numbers[done]} of {first}")
 
 
 def _of_sections(batch: pa.RecordBatch, name: str) -> pa.ListArray:

@@ -40,12 +40,12 @@ class RunKey(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where its results lie in the folder of results, without a suffix."""
+        """The path of its results below the results folder, without a suffix."""
         return "/".join(self)
 
     @property
     def name(self) -> str:
-        """What the context of a table calls it."""
+        """Its name in the context of a table."""
         return f"{self.model}/{self.setting}/{self.benchmark}"
 
 
@@ -103,7 +103,7 @@ class Result(BaseModel):
 
     @property
     def seed_names(self) -> list[str]:
-        """The pairs of seeds behind the values, as in file names (`pt0-ft1`); none where the result names none."""
+        """The result's seed pairs as in file names, e.g. `pt0-ft1`; [] if it has none."""
         pairs = self.seeds if isinstance(self.seeds, list) else [self.seeds] if self.seeds else []
         return [f"pt{pair.pretraining}-ft{pair.finetuning}" for pair in pairs]
 

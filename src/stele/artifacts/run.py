@@ -83,7 +83,7 @@ def make_run(
     """A run from three columns of equal length, one entry a hit, in any order.
 
     Queries stand in the order of their first hit, then those of `searched` without one. Raises SteleError, beginning
-    with `where`, for a run without a query, a score that is no finite number, and a passage that is there twice for one
+    with `where`, for a run without a query, a score that is no finite number, and a passage that appears twice for one
     query.
     """
     owners, with_hits = _encode(queries)
@@ -102,7 +102,7 @@ def make_run(
     again = np.flatnonzero(keys[1:] == keys[:-1])
     if again.size:
         query, name = divmod(int(keys[again[0]]), len(names))
-        raise SteleError(f"{where}: passage {names[name].as_py()!r} is there twice for query {query_names[query]!r}")
+        raise SteleError(f"{where}: passage {names[name].as_py()!r} appears twice for query {query_names[query]!r}")
     del keys
     same_query = owners[1:] == owners[:-1]
     # most files are in order already, and sorting them takes as long as reading them

@@ -95,7 +95,7 @@ def _read_carefully(path: Path) -> Run:
             raise SteleError(f"{where}: want 6 columns (query Q0 passage rank score tag), found {len(columns)}")
         query, _, name, _, written, _ = columns
         if (query, name) in scores:
-            raise SteleError(f"{where}: passage {name.decode()!r} is there twice for query {query.decode()!r}")
+            raise SteleError(f"{where}: passage {name.decode()!r} appears twice for query {query.decode()!r}")
         if not _NUMBER.fullmatch(written):
             raise SteleError(f"{where}: the score must be a finite number, found {written.decode()!r}")
         scores[query, name] = float(written)

@@ -235,5 +235,5 @@ def identifier(value: Any, where: str, name: str = "id") -> str:
 def refuse_again(value: str, seen: Container[str], where: str, kind: str = "id") -> str:
     """Returns `value`. Raises SteleError where it has been seen before."""
     if value in seen:
-        raise SteleError(f"{where}: {kind} {value!r} is there twice")
+        raise SteleError(f"{where}: {kind} {value!r} appears twice")
     return value

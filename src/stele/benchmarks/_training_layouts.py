@@ -143,7 +143,7 @@ def w100_texts(path: Path, ids: Collection[str]) -> dict[str, str]:
         by_id = {p.id: p.text for p in w100_passages(path) if p.id in ids}
     if len(by_id) < len(ids):
         missing = min(set(ids) - by_id.keys())
-        raise SteleError(f"{path}: no passage {missing!r}, which the run retrieved: the run is of another collection")
+        raise SteleError(f"{path}: no passage {missing!r}, which the run retrieved; give the searched collection")
     return by_id
 
 

@@ -118,7 +118,7 @@ def documents(path: Path) -> Iterator[Document]:
         beginning = handle.read(BLOCK)
         archive = "tar" if beginning[257:262] == b"ustar" else None
         if kind := next((kind for magic, kind in PACKED.items() if beginning.startswith(magic)), archive):
-            raise SteleError(f"{path}: packed with {kind}; unpack it (gzip alone is read as it is)")
+            raise SteleError(f"{path}: packed with {kind}; unpack it (only gzip is read packed)")
         beginning = beginning.removeprefix(BOM).lstrip()
         is_json = beginning[:1] in (b"{", b"[")
         start = None if is_json else next((start for start in _STARTS if start.search(beginning)), None)
@@ -204,7 +204,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     """Query id -> {document id: relevance} of lines `query iteration document relevance`, parted by blanks or tabs.
 
     Relevance 0 and below (TREC's -1 is "not judged") is not relevant. Raises SteleError for another layout, a judgment
-    that is there twice, and a file without judgments.
+    that appears twice, and a file without judgments.
     """
     judged: dict[str, dict[str, int]] = {}
     for number, line in lines(path):

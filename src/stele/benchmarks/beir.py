@@ -127,7 +127,7 @@ def _instructions(data: Data, language: str) -> dict[str, str]:
 def checked_rows(path: Path) -> int:
     """The rows of a file of corpus, queries or judgments, each checked as it is read later.
 
-    Raises SteleError, with the file and the line, for a damaged row and an id that is there twice.
+    Raises SteleError, with the file and the line, for a damaged row and an id that appears twice.
     """
     _, role = role_of(path)
     seen: set[str] = set()
@@ -164,7 +164,7 @@ def checked_judgments(paths: Sequence[Path]) -> int:
         queries.append(len(judged))
         relevant = {name for scores in judged.values() for name, score in scores.items() if score > 0}
         if not relevant:
-            raise SteleError(f"{qrels}: no score is above 0, so that no document is right")
+            raise SteleError(f"{qrels}: no score above 0, so no document is relevant; want scores from 1 on")
         if len(_not_in_corpus(data, subset, relevant)) == len(relevant):
             some = ", ".join(sorted(relevant)[:SHOWN])
             raise SteleError(
@@ -173,7 +173,7 @@ def checked_judgments(paths: Sequence[Path]) -> int:
             )
         for query in Beir().queries(data, QuerySet(subset, subset, subset)):
             if not query.text.strip():
-                raise SteleError(f"{_shown(_files(data, subset, 'queries'))}: the text of query {query.id} is blank")
+                raise SteleError(f"{_shown(_files(data, subset, 'queries'))}: query {query.id} has no text; add one")
     if max(queries) == 1:
         raise SteleError(f"{_shown([*numbers])}: one query is judged; want two at least, else no interval can be given")
     return sum(numbers.values())
@@ -252,7 +252,7 @@ def _texts(data: Data, language: str, role: str) -> list[Path]:
     files = _files(data, language, role)
     for path in files:
         if senses := filled_columns(path, SENSES):
-            raise SteleError(f"{path}: it has {' and '.join(senses)}; only texts are encoded here")
+            raise SteleError(f"{path}: found {' and '.join(senses)}; Stele encodes text only")
     return files
 
 
@@ -265,8 +265,8 @@ def _split_files(data: Data, language: str, role: str) -> list[Path]:
         files = [path for path in files if splits[path] in wanted]
     if len({splits[path] for path in files}) > 1 or (splits and not files):
         raise SteleError(
-            f"{_shown(list(splits))}: {role} of several splits; give that of the judgments (`files` of its dataset "
-            "names it), and number the files of one split"
+            f"{_shown(list(splits))}: {role} of several splits; name the judgments' split in `files` of the "
+            "dataset, and number the files of one split"
         )
     return files
 
@@ -281,7 +281,7 @@ def _files(data: Data, language: str, role: str) -> list[Path]:
             f"folder {role}); found {', '.join(held[:12]) or 'nothing'}"
         )
     if role == "qrels" and len(files) > 1:
-        raise SteleError(f"{_shown(files)}: judgments of several splits; give one (`files` of its dataset names it)")
+        raise SteleError(f"{_shown(files)}: judgments of several splits; name one in `files` of the dataset")
     return files
 
 

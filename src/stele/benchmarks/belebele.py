@@ -39,7 +39,7 @@ class Belebele(RetrievalReader):
         pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
         for pair in pairs:
             if len([code for code in pair.split("-") if code]) != 2:
-                raise SteleError(f"{pair!r}: want the variants of passages and of questions, as ru-en")
+                raise SteleError(f"{pair!r}: want the variants of passages and of questions, e.g. ru-en")
         return [QuerySet(pair, pair, pair.partition("-")[0]) for pair in pairs]
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:

@@ -35,7 +35,7 @@ class Clef(RetrievalReader):
         """One query set a pair; the collection is that of the documents' language."""
         for pair in languages:
             if len([code for code in pair.split("-") if code]) != 2:
-                raise SteleError(f"{pair!r}: want query and document language, as en-de")
+                raise SteleError(f"{pair!r}: want query and document language, e.g. en-de")
         return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in languages]
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
@@ -56,7 +56,7 @@ class Clef(RetrievalReader):
         return {number: judged[number] for number in _topics(data, query_set)}
 
     def all_judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Those of every topic, whether the queries' language has it or not: the same for all query languages."""
+        """The judgments of all topics, with or without a query in this language: the same for all query languages."""
         pair, language = query_set.name, query_set.collection
         files = [qrels_file(parts[pair]) for parts in data.values() if pair in parts]
         files = files or [path for _, path in files_named(_of_language(data, language), language, QRELS)]

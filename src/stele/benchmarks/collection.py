@@ -95,7 +95,7 @@ def _topics(data: Data, language: str) -> dict[str, dict[str, str]]:
     read = topics(path, language, layout(dataset).encoding)
     known = by_judgments(read, judged)
     if lacking := len(read) - len(known):
-        logger.warning("%s: %d of %d topics are not judged and left out", path, lacking, len(read))
+        logger.warning("%s: %d of %d topics have no judgments and are left out", path, lacking, len(read))
     if not known:
         raise SteleError(f"{path}: none of its topics ({next(iter(read))}, ...) is judged in {judged_path} "
                          f"({next(iter(judged))}, ...): they are of different collections")  # fmt: skip

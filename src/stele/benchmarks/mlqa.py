@@ -25,7 +25,7 @@ class Mlqa(AnsweringReader):
         pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
         for pair in pairs:
             if len([code for code in pair.split("-") if code]) != 2:
-                raise SteleError(f"{pair!r}: want question and answer language, as de-en")
+                raise SteleError(f"{pair!r}: want question and answer language, e.g. de-en")
         return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in pairs]
 
     def answers(self, data: Data, query_set: QuerySet) -> dict[str, list[str]]:

@@ -195,7 +195,7 @@ def sides(pair: str) -> tuple[str, str]:
     """
     first, dash, second = pair.partition("-")
     if not (first and dash and second) or first == second:
-        raise SteleError(f"{pair!r}: want a pair of languages, as de-en")
+        raise SteleError(f"{pair!r}: want a pair of languages, e.g. de-en")
     return first, second
 
 

@@ -70,7 +70,7 @@ def gold_answers(path: Path) -> dict[str, list[str]]:
 def span_questions(path: Path, version: str | None = None) -> Iterator[SpanQuestion]:
     """All questions of a file in their order; with `version` ("2"), of a file that says no other one.
 
-    An empty paragraph, a question that is there twice, and one that neither has an answer nor says that it has none are
+    An empty paragraph, a question that appears twice, and one that neither has an answer nor says that it has none are
     errors. That an answer does not stand where it says is for the reader to count (`stands`).
     """
     whole = json_file(path)

@@ -213,7 +213,7 @@ def _by_id(path: Path, ids: np.ndarray, languages: np.ndarray, ends: np.ndarray,
     line = np.zeros(size, np.int32)
     line[ids] = order = np.arange(len(ids), dtype=np.int32)
     if len(again := ids[line[ids] != order]):
-        raise SteleError(f"{path}: sentence {again[0]} is there twice; get it again")
+        raise SteleError(f"{path}: sentence {again[0]} appears twice; get it again")
     language, text = np.full(size, NONE, np.int16), line
     language[ids], text[ids] = languages, np.cumsum(languages != OTHER, dtype=np.int32) - 1
     return Sentences(path, language, text, ends, texts)

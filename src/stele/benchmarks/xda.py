@@ -63,9 +63,7 @@ class Xda(ParallelTextsReader):
         every = set().union(*texts.values()) if wanted is None else wanted
         ids = sorted(every.intersection(*texts.values()))
         if not ids:
-            raise SteleError(
-                f"{folder}: no document is there in all of {', '.join(files)}; want the same paths in each"
-            )
+            raise SteleError(f"{folder}: no document exists in all of {', '.join(files)}; want the same paths in each")
         left_out = {"without_partner": len(every) - len(ids), **{name: counts[name] for name in ("empty", "damaged")}}
         return ParallelTexts(
             ids, {language: [texts[language][name] for name in ids] for language in languages}, left_out

@@ -57,7 +57,7 @@ def _parse(text: str, path: Path | str) -> Any:
     def integer(loader: Loader, node: yaml.ScalarNode) -> int:
         if re.match("[-+]?0[0-9_xb]|.*:", node.value):  # 010 is 8, 1:30 is 90, 0x1F is 31
             place = f"{path}, line {node.start_mark.line + 1}"
-            raise SteleError(f"{place}: {node.value}: YAML reads it as {loader.construct_yaml_int(node)}; write it out")
+            raise SteleError(f"{place}: YAML reads {node.value} as {loader.construct_yaml_int(node)}; use base 10")
         return loader.construct_yaml_int(node)
 
     Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)

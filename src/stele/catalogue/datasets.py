@@ -58,7 +58,7 @@ def languages_of(entry: Dataset, table: Languages | None = None) -> list[str]:
 
 
 def parts(entry: Dataset, languages: Iterable[str] | None = None, table: Languages | None = None) -> list[str]:
-    """The parts of a dataset that `languages` (all of them when None) ask for."""
+    """A dataset's parts in `languages` (None: all of its languages); [ALL] if it is not divided by language."""
     if entry.parts == ALL:
         return [ALL]
     have = languages_of(entry, table)
@@ -94,7 +94,7 @@ def resolve(
     entry, table = dataset(name), catalogue.entries(Language) if table is None else table
     if date is not None:
         if not is_dated(entry):
-            raise SteleError(f"dataset {name!r} is no dump that has a date (found date {date!r})")
+            raise SteleError(f"dataset {name!r} is not a dated dump (found date {date!r})")
         entry = entry.model_copy(update={"version": date, "fields": {**entry.fields, "date": date}})
     have = languages_of(entry, table)
     if entry.parts == ALL:
@@ -136,7 +136,7 @@ def mirror_path(url: str) -> str:
     address = urlsplit(url)
     path = unquote(address.path).lstrip("/")
     if address.scheme not in ("http", "https") or not address.netloc or not path:
-        raise SteleError(f"{url!r} is no address of a file (want https://HOST/PATH)")
+        raise SteleError(f"{url!r} is not the address of a file (want https://HOST/PATH)")
     return relative(f"{address.netloc}/{path}", url)
 
 

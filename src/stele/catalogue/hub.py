@@ -43,5 +43,5 @@ def repository(source: Mapping[str, Any]) -> tuple[str, str] | None:
     """(hub id, revision) of a checkpoint's source, None for one that is not on the hub."""
     repo = source.get("repo") or source.get("checkpoint")
     if repo and not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", str(repo)):
-        raise SteleError(f"{repo!r} is no id of the Hugging Face hub (want OWNER/NAME), and no folder either")
+        raise SteleError(f"{repo!r} is neither an id of the Hugging Face hub (OWNER/NAME) nor a folder")
     return (str(repo), str(source.get("revision") or "main")) if repo else None

@@ -48,7 +48,7 @@ def _score(row: Mapping[str, str], where: str) -> PublishedScore:
             try:
                 values[key] = float(row[key])
             except ValueError:
-                raise SteleError(f"{where}: {key}: {row[key]!r} is no number") from None
+                raise SteleError(f"{where}: {key}: {row[key]!r} is not a number") from None
     return validate(PublishedScore, values, where)
 
 

@@ -125,7 +125,7 @@ def choose(specs: Path, papers: Sequence[str] | None, keys: Sequence[str] | None
 
 
 def needed(plan: Plan, references: Iterable[CellSource]) -> dict[RunKey, Need]:
-    """Row -> what it needs, in order."""
+    """Row, in sorted order -> the result files it needs, or why it cannot be built."""
     languages: dict[RunKey, set[str]] = defaultdict(set)
     for reference in references:
         languages[reference.result].update(reference.languages)

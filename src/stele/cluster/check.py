@@ -1,8 +1,8 @@
-"""Try a cluster: a chain of minutes through SLURM, with one GPU for one training and one retrieval.
+"""Test a cluster with a short chain of jobs through SLURM, one GPU for one training and one retrieval.
 
 Lists the cluster's nodes, builds one result of generated data in a temporary folder (all stages, 15 jobs), both here on
 the CPU and through `snakemake --profile slurm`, sends the training SIGTERM once to see it resume from its state, and
-compares what must be equal. Takes a few minutes of one GPU; the folder goes when all is well.
+compares outputs that must be equal. Takes a few minutes of one GPU; removes the folder if all checks pass.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def resumed(job: str | None, folder: Path) -> Item:
     name, log = "told to end", folder / TRAINING_LOG
     if job is None:
         return Item(name, None, "not tried: no training ran long enough")
-    if log.exists() and "going on after step" in log.read_text(errors="replace"):
+    if log.exists() and "resuming after step" in log.read_text(errors="replace"):
         return Item(name, True, f"job {job} was sent SIGTERM and saved its state; the next attempt resumed from there")
     return Item(name, False, f"job {job} was sent SIGTERM, and no attempt resumed from its state: see {log}")
 

@@ -103,7 +103,7 @@ def too_long(job: JobRequest, cluster: list[Nodes]) -> list[str]:
 
 
 def growth(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
-    """Where a further attempt would request more than there is and be refused."""
+    """A warning if retries would request more than the cluster offers; [] if not."""
     cluster_settings, lines = settings.read(), set()
     for job in jobs:
         work = sinfo.work_kind(job.resources)
@@ -252,7 +252,7 @@ def network_problems(plan: Plan, jobs: Iterable[JobRequest]) -> dict[str, list[s
     }
     missing_folders = [mirror for mirror in mirrors if not _is_address(mirror) and not Path(mirror).is_dir()]
     everything = [log for logs in lines.values() for log in logs]
-    return lines | {f"mirrors: {mirror} is no folder": everything for mirror in missing_folders if waiting}
+    return lines | {f"mirrors: {mirror} is not a folder": everything for mirror in missing_folders if waiting}
 
 
 def _line(hosts: Sequence[str], silent_hosts: Mapping[str, str], jobs: Sequence[JobRequest]) -> str:

@@ -79,7 +79,7 @@ def query(command: Sequence[str], timeout: float = float("inf")) -> str:
         if not away or time.monotonic() > until:
             raise SteleError(f"{' '.join(command)}: {done.stderr.strip() or f'exit code {done.returncode}'}")
         if not warned:
-            print("Stele: SLURM's controller does not answer; asking until it does", file=sys.stderr, flush=True)
+            print("Stele: SLURM's controller does not answer; retrying", file=sys.stderr, flush=True)
             warned = True
         pause(EVERY)
 

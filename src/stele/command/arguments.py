@@ -66,21 +66,21 @@ def whole(text: str) -> int:
     -12
     """
     if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        raise ValueError(f"{text!r} is no whole number of at most 18 digits 0 to 9")
+        raise ValueError(f"{text!r} is not a whole number of at most 18 digits 0 to 9")
     return int(text)
 
 
 def seed(text: str) -> int:
     """A seed, as all generators of random numbers take it. Raises ValueError."""
     if (value := whole(text)) > LARGEST_SEED:
-        raise ValueError(f"{text} is no seed: the largest is {LARGEST_SEED}")
+        raise ValueError(f"want a seed of at most {LARGEST_SEED}, found {text}")
     return value
 
 
 def number(text: str) -> float:
     """A finite number in the digits 0 to 9. Raises ValueError."""
     if not re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", text) or not math.isfinite(float(text)):
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     return float(text)
 
 
@@ -124,7 +124,7 @@ def record_beside(job: str, folders: Sequence[str], *files: str) -> AfterValidat
             check_replaceable(place, job)
         for file in (record.parent / name for name in files if not any(is_made(place, job) for place in places)):
             if file.exists():
-                raise SteleError(f"{file}: is there, and is not of `{job}`; give another folder")
+                raise SteleError(f"{file}: exists, and is not an output of `{job}`; give another folder")
         return record
 
     return AfterValidator(check)

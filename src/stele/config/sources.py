@@ -52,7 +52,7 @@ def _depth(values: Any, key: tuple[str | int, ...]) -> int:
 
 
 def read_sources(workflow) -> Sources:
-    """The files that Snakemake has merged, read again: a key given twice in a file is an error here and not there."""
+    """Rereads the files that Snakemake merged. Raises SteleError for a duplicate key, which Snakemake accepts."""
     of_command_line = list(workflow.overwrite_configfiles)  # --configfile
     of_workflow = [path for path in workflow.configfiles if path not in of_command_line]
     files = [(os.path.relpath(path), read_yaml(path)) for path in [*of_workflow, *of_command_line]]
@@ -91,7 +91,7 @@ def check_additions(config: Config, where: Sources) -> None:
         check_known("module", benchmark.module or name, modules, where("add_benchmarks", name))
         if name not in config.add_settings:
             example = f"add_settings: {{{name}: {{direct: {{kind: dense}}}}}}"
-            raise SteleError(f"{where('add_benchmarks', name)}: it has no settings; say some, as {example}")
+            raise SteleError(f"{where('add_benchmarks', name)}: it has no settings; say some, e.g. {example}")
     for name, settings in config.add_settings.items():
         check_known(
             "benchmark", name, {*catalogue.entries(Benchmark), *config.add_benchmarks}, where("add_settings", name)

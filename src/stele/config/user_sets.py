@@ -98,9 +98,7 @@ def files_of(folder: Path) -> dict[str, tuple[str, str]]:
         raise SteleError(f"--data {folder}: no {lacking[0]} in it (found {held}); want {WANTED}")
     splits = {split_of(Path(name)) for name, (_, role) in files.items() if role == "qrels"}
     if len(splits) > 1 and SPLIT not in splits:
-        raise SteleError(
-            f"--data {folder}: judgments of the splits {', '.join(sorted(splits))}; keep one of them there"
-        )
+        raise SteleError(f"--data {folder}: judgments of {' and '.join(sorted(splits))}; keep those of one split")
     if len(splits) == 1:
         return files
     return {name: roles[name] for name in files if roles[name][1] != "qrels" or split_of(Path(name)) == SPLIT}

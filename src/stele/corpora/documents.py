@@ -1,4 +1,4 @@
-"""Read documents of one's own in one language (`user_data.documents`): text, JSON lines, Parquet, a Wikipedia dump.
+"""Read your own documents in one language (`user_data.documents`): text, JSON lines, Parquet, a Wikipedia dump.
 
 Plain text: a file that is named by its language (de.txt), the only text file of its language, and one of more than
 ONE_DOCUMENT bytes hold documents with blank lines between, whose lines are paragraphs. Any other text file is one
@@ -130,7 +130,7 @@ def _plain_texts(path: Path, many: bool, dropped: Counter[str]) -> Iterator[list
             many = True
             break
     if b"\0" in beginning:
-        raise SteleError(f"{path}: zero bytes are in it, as in UTF-16 and in what is no text; want {RULES.wanted}")
+        raise SteleError(f"{path}: contains zero bytes, as UTF-16 and binary files do; want {RULES.wanted}")
     texts = cc100.read_texts(chain([beginning], blocks), str(path), dropped, RULES)
     if many:
         yield from cc100.split_blank(texts)

@@ -103,7 +103,7 @@ def evaluated_texts(benchmark: BenchmarkReader, data: Data, languages: Sequence[
                 yield EvaluatedText("passages", language, name, text)
         return
     if not isinstance(benchmark, RetrievalReader):
-        raise SteleError(f"{type(benchmark).__name__}: has no passages and queries that could be looked for")
+        raise SteleError(f"{type(benchmark).__name__}: has no passages or queries to search the documents for")
     query_sets = benchmark.query_sets(languages)
     for collection in dict.fromkeys(query_set.collection for query_set in query_sets):
         for passage in benchmark.passages(data, collection):

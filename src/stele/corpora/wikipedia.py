@@ -77,7 +77,7 @@ def run(args: Wikipedia) -> None:
         stack.close()
         aside.check(writer.counts["documents"], where)
         if aside.pages == 0 and (shards == 1 or (shard == 1 and not can_be_shared(dump))):
-            raise SteleError(f"{where}: not one page in it, only what says which wiki it is; fetch the dump again")
+            raise SteleError(f"{where}: has its <siteinfo> and no page; fetch the dump again")
         records.write_record(
             folder / args.output.name,
             job=JOB,

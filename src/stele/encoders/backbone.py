@@ -80,7 +80,7 @@ def _read_weights(
     built = AutoModel._model_mapping.get(type(config), None)
     built = built[0] if isinstance(built, (tuple, list)) else built
     if built is None:
-        raise SteleError(f"{folder}: model type {config.model_type!r} is no encoder that transformers knows")
+        raise SteleError(f"{folder}: model type {config.model_type!r} is not an encoder that transformers knows")
     optional = "add_pooling_layer" in inspect.signature(built.__init__).parameters
     with reading(folder, "folder of weights"), quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed or 0)
@@ -123,7 +123,7 @@ def _want_safetensors(folder: Path) -> None:
         record = next((place / RECORD for place in (folder, folder.parent) if (place / RECORD).is_file()), None)
         if record is not None:  # a folder that Stele made
             raise SteleError(
-                f"{folder}: its weights are gone, which `{read_record(record).get('job')}` had made; "
+                f"{folder}: the weights that `{read_record(record).get('job')}` made are missing; "
                 f"`snakemake --force {record}` makes them again"
             )
         files = sorted(p.name for p in folder.glob("*.bin")) or sorted(p.name for p in folder.iterdir())[:5]

@@ -236,7 +236,7 @@ def embed(
 
     `batch` has input_ids and, where there is padding, attention_mask; token_type_ids only if the spec has segments.
     `heads` are layers on the pooled vector (the Dense modules of a sentence-transformers folder), applied before
-    normalisation. The first `skip` tokens are left out of a mean, and the first token is the one after them.
+    normalisation. A mean leaves out the first `skip` tokens; cls takes the token after them.
     """
     deeper = spec.layer is not None and spec.layer != model.config.num_hidden_layers
     if spec.pooling in ("mean", "last") or deeper or "token_type_ids" in batch or skip:

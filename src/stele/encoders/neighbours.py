@@ -24,10 +24,10 @@ PAIRS = 1 << 22  # numbers of candidates' vectors held at once: 32 MiB; with 256
 
 
 def nearest(x: Tensor, y: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """For each x [n, d] the row of its nearest y [m, d] by CSLS, and for each y that of its nearest x: int64 [n], [m].
+    """Nearest neighbours by CSLS: for each x [n, d] a row of y [m, d], and for each y a row of x; int64 [n], [m].
 
-    Of equal scores the lowest row. CSLS corrects a cosine by the mean cosines of both to their k nearest (at most all)
-    of the other language.
+    The lowest row wins ties. CSLS corrects a cosine by both vectors' mean cosines to their k nearest neighbours (or
+    all, if fewer) in the other language.
     """
     x, y = normalize(x), normalize(y)
     near_x, near_y = _means_of_nearest(x, y, k)

@@ -163,7 +163,7 @@ def _modules(folder: Path) -> list[tuple[str, Path]]:
             raise SteleError(f"{folder}: module {name!r} is not supported; supported are {', '.join(SUPPORTED)}")
     keys = [entry.name for entry in listed if entry.name is not None]
     if twice := [key for key in keys if keys.count(key) > 1]:
-        raise SteleError(f"{path}: name {twice[0]!r} is there twice; want one name a module")
+        raise SteleError(f"{path}: name {twice[0]!r} appears twice; want one name a module")
     modules = [
         (name, folder if place in ("", ".") else inside(folder, place, f"{path}: module {name}"))
         for name, place in modules

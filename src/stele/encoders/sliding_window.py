@@ -123,4 +123,4 @@ def _copy_tokenizer(source: Path, target: Path, positions: int) -> None:
     stated |= {"tokenizer_class": type(tokenizer).__name__, "model_max_length": positions}
     atomic_write_json(target / "tokenizer_config.json", stated)
     if tokenizer_probe(load_tokenizer(target)) != tokenizer_probe(tokenizer):
-        raise SteleError(f"{source}: its tokenizer gives other ids beside the converted model; save it as a fast one")
+        raise SteleError(f"{source}: its tokenizer gives different ids after conversion; save it as a fast one")

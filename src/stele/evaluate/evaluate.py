@@ -1,12 +1,12 @@
-"""Evaluate an encoder as it is: a hub id, a folder, or a model's key, on several benchmarks.
+"""Evaluate an encoder without training: a hub id, a folder, or a model's key, on several benchmarks.
 
     stele evaluate intfloat/multilingual-e5-large
     stele evaluate OWNER/NAME --benchmarks mrtydi --languages sw te --encoding query_prompt="query: "
     stele evaluate models/multilingual-e5-small     # a copy of a model of models.yaml, by its name: with its prompts
-    stele evaluate FOLDER --name my_e5              # a model of one's own, whatever its folder is called
-    stele evaluate FOLDER --data my_set/            # a data set of one's own, in BEIR's or MTEB's layout
+    stele evaluate FOLDER --name my_e5              # your own model, under a name that you choose
+    stele evaluate FOLDER --data my_set/            # your own data set, in BEIR's or MTEB's layout
     stele evaluate FOLDER --plan                    # downloads, disk and hours; nothing is run
-    stele evaluate OWNER/NAME --snakemake --profile slurm # the last: options of Snakemake
+    stele evaluate OWNER/NAME --snakemake --profile slurm # options of Snakemake come last
 
 Writes evaluate/NAME.yaml, a configuration like any other, prints the command that builds its results and its result
 card (results_evaluate/cards/NAME.md and .html), and runs it. It uses any available GPUs and also runs without one.
@@ -64,7 +64,7 @@ class Evaluate(Job):
     """The model's name in paths and tables; default: its repository's or folder's name."""
     benchmarks: Some[str] | None = Field(None, description=f"Default: those of --data, else {' '.join(DEFAULT)}.")
     data: Some[Path] = ()
-    """Folders of data sets of your own, in BEIR's or MTEB's layout; each is called as its folder."""
+    """Folders of data sets of your own, in BEIR's or MTEB's layout; each is named after its folder."""
     languages: Some[str] | None = None
     """Default: all of each benchmark."""
     scale: str = "paper"
@@ -72,18 +72,18 @@ class Evaluate(Job):
     encoding: Some[str] = ()
     """KEY=VALUE ...: how texts become vectors, e.g. pooling=mean."""
     configfile: Path | None = None
-    """More keys of config.yaml, as user_data."""
+    """More keys of config.yaml, e.g. user_data."""
     results_dir: str = RESULTS
     """Folder of results."""
     snakemake: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = ()
-    """Options of Snakemake; all that follows is one."""
+    """Options of Snakemake: all that follows."""
     plan: bool = False
     """Show what it takes and run nothing."""
 
 
 def run(args: Evaluate) -> None:
     if not Path("config.yaml").is_file():
-        raise SteleError("config.yaml: not here; run this in a clone, or in a project that `stele new FOLDER` made")
+        raise SteleError("config.yaml: not in this folder; go to a clone, or to a project of `stele new FOLDER`")
     # the model's key, and what config.yaml must say of it
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
     path = inside(FOLDER, f"{name}.yaml", f"the model {args.model}")
@@ -139,10 +139,10 @@ def model_of(name_given: str, encoding: dict[str, Any], name: str | None = None)
         return _of_known(key, encoding, name)
     for twin, model in known.items():
         if model.same_weights_as == name_given:
-            raise SteleError(f"{name_given}: asks for code of its own, which is never run; the same weights are {twin}")
+            raise SteleError(f"{name_given}: needs its own code, which Stele never runs; use {twin}, the same weights")
     if not re.fullmatch(r"(?!\.)[\w.-]+/[\w.-]+", name_given):
         if "/" in name_given:
-            raise SteleError(f"{name_given}: no such folder, and no hub id (OWNER/NAME)")
+            raise SteleError(f"{name_given}: neither a folder nor a hub id (OWNER/NAME)")
         raise unknown("model", name_given, known, "no folder, no hub id (OWNER/NAME)", hub_names(known))
     return _named(name, name_given.partition("/")[2]), _with_encoding({"checkpoint": name_given}, encoding)
 
@@ -157,7 +157,7 @@ def _of_folder(
     if name is None and key:
         difference = size_difference(key, folder)
         if difference:
-            log.warning("%s is called as %s, but %s: it is evaluated as another model", folder, key, difference)
+            log.warning("%s has the name of %s, but %s: it is evaluated as another model", folder, key, difference)
         else:
             log.warning("%s is taken for a copy of %s, by its name; --name evaluates it as another model", folder, key)
             name = key
@@ -323,7 +323,7 @@ def build(arguments: Sequence[str]) -> None:
                 interrupted = True
     if process.returncode:
         what = "interrupted" if interrupted else f"Snakemake ended with {process.returncode}"
-        raise SteleError(f"{what}; the same command goes on where it stopped")
+        raise SteleError(f"{what}; run the same command again to resume")
 
 
 def _in_foreground() -> bool:

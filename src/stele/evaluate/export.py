@@ -123,7 +123,7 @@ def write_mteb(results: list[Measured], folder: Path) -> None:
         with reading(one.path, "result of a task of MTEB's"):
             made = task_result(one.result, about)
         if path.exists() and read_object(path, "result of MTEB's").get("mteb_version") is not None:
-            raise SteleError(f"{path}: is there, from MTEB itself, and stays; give another folder")
+            raise SteleError(f"{path}: was written by MTEB and is not replaced; give another folder")
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_json(path, made)
         print(path)

@@ -40,7 +40,7 @@ def by_language(
 def over_seeds(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """One metric of several seeds: means, sample standard deviations (None for one seed), and the values themselves.
 
-    The error of a guess is the mean over seeds, whose queries are the same.
+    The error of the chance level (`guess`) is a mean over seeds too, as all seeds share the queries.
     """
     languages = [language for language in metrics[0]["languages"] if all(language in m["languages"] for m in metrics)]
     values = {language: [m["languages"][language] for m in metrics] for language in languages}

@@ -198,7 +198,7 @@ def _scores(name: str, system: pandas.DataFrame | File | Sequence[File]) -> Scor
         return paired.read_system([system] if isinstance(system, File) else system)
     if not system.index.is_unique:
         raise SteleError(
-            f"compare: system {name}: a query is there twice: {system.index[system.index.duplicated()][0]!r}"
+            f"compare: system {name}: a query appears twice: {system.index[system.index.duplicated()][0]!r}"
         )
     values = {metric: np.asarray(column, dtype=np.float64)[None, :] for metric, column in system.items()}
     return Scores(name, [("run", str(query)) for query in system.index], ["all"] * len(system), values)

@@ -37,11 +37,11 @@ def read_folds(path: Path, topics: Sequence[str]) -> dict[str, int]:
         for number, line in enumerate(lines, start=1):
             if columns := line.split():
                 if len(columns) != 2 or columns[0] in names:
-                    problem = "is there twice" if len(columns) == 2 else "want a topic and its fold"
+                    problem = "appears twice" if len(columns) == 2 else "want a topic and its fold"
                     raise SteleError(f"{path}, line {number}: {columns[0]}: {problem}")
                 names[columns[0]] = columns[1]
     if lacking := [topic for topic in topics if topic not in names]:
-        raise SteleError(f"{path}: {len(lacking)} topics have no fold, as {lacking[0]!r}")
+        raise SteleError(f"{path}: {len(lacking)} topics have no fold, e.g. {lacking[0]!r}")
     numbers = {name: number for number, name in enumerate(sorted({names[topic] for topic in topics}))}
     if len(numbers) < 2:
         raise SteleError(f"{path}: want topics in two folds or more, found one")

@@ -87,9 +87,9 @@ class Case:
 class Metric(ABC):
     """A metric at a cut: one value for each judged query, NaN for a query that does not count.
 
-    A subclass says what it is called, with a cut if it has one (`example`: "mrr@100", "r@2kt", "accuracy"), and which
-    kind of data it needs (a key of KINDS), and defines `evaluate`. `finish` turns a mean over queries into the metric's
-    value, where that is not the mean itself. `guessed` is what `guess` scores, in a reader's words.
+    A subclass defines `evaluate`, `example` (its name, with a cut if it has one: "mrr@100", "r@2kt", "accuracy") and
+    `needs` (the kind of data, a key of KINDS). `finish` maps the mean over queries to the metric's value, where they
+    differ. `guessed` describes for readers what `guess` scores.
     """
 
     example: ClassVar[str] = ""

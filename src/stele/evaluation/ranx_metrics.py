@@ -58,7 +58,7 @@ def ranx_table() -> dict[str, Line]:
 
 
 class RanxMetric(Metric):
-    """A metric of ranx.yaml."""
+    """A metric that ranx computes: a line of ranx.yaml, with an optional cut."""
 
     def __init__(self, name: str, cut: str) -> None:
         super().__init__(cut)

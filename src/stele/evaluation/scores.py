@@ -113,7 +113,7 @@ def read_queries(path: Path) -> Scores:
     """The scores of one file of values per query, Parquet or CSV.
 
     Raises SteleError for a file of another kind, damaged or empty, missing columns, a value that is no finite number,
-    and a query that is there twice.
+    and a query that appears twice.
     """
     with reading(path, "file of scores per query"):
         return _read_queries(path, _table(path))
@@ -121,7 +121,7 @@ def read_queries(path: Path) -> Scores:
 
 def _read_queries(path: Path, table: pyarrow.Table) -> Scores:
     if len(set(table.column_names)) < len(table.column_names):
-        raise SteleError(f"{path}: a column is there twice (found {', '.join(table.column_names)})")
+        raise SteleError(f"{path}: a column appears twice (found {', '.join(table.column_names)})")
     metrics = [name for name in table.column_names if name not in KEYS]
     if len(metrics) + len(KEYS) != len(table.column_names) or not metrics:
         raise SteleError(f"{path}: want {WANTED}; found {', '.join(table.column_names)}")

@@ -42,7 +42,7 @@ def check_replaceable(
         raise SteleError(f"{folder}: cannot be looked into ({error}); give another folder") from None
     if Path.cwd().is_relative_to(place):
         where = "the command runs in it" if Path.cwd() == place else "the command runs in a folder of it"
-        raise SteleError(f"{place}: is not replaced, since {where}; give a folder of its own: NAME/{RECORD}")
+        raise SteleError(f"{place}: not replaced, since {where}; give a folder of its own: NAME/{RECORD}")
     if folder.is_symlink() and not place.exists():
         raise SteleError(f"{folder}: a link that leads nowhere; make {place}, or give another folder")
     above = next(path for path in (place, *place.parents) if path.exists())
@@ -63,11 +63,11 @@ def _check_contents(folder: Path, job: str, record: str, stays: Callable[[str], 
         more = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
         names = ", ".join(map(repr, foreign[:SHOWN]))
         raise SteleError(
-            f"{folder}: is not replaced, since it holds what `{job}` did not make: {names}{more}; give a new or an "
-            "empty folder, or move that elsewhere"
+            f"{folder}: not replaced, since it holds files that `{job}` did not make: {names}{more}; give a new or "
+            "empty folder, or move them elsewhere"
         )
     if present and made_by != job:
-        raise SteleError(f"{folder}: is not replaced, since `{made_by}` made it, not `{job}`; give another folder")
+        raise SteleError(f"{folder}: not replaced, since `{made_by}` made it, not `{job}`; give another folder")
 
 
 def entries(folder: Path) -> Iterator[str]:
@@ -117,7 +117,7 @@ def check_record(path: Path, job: str) -> None:
     if path.is_dir():
         raise SteleError(f"{path}: a folder, want the name of a file to write")
     if path.exists() and (found := read_note(path).get("job")) != job:
-        what = f"is of `{found}`" if isinstance(found, str) else "is no record of ours"
+        what = f"is of `{found}`" if isinstance(found, str) else "is not a record of Stele's"
         raise SteleError(f"{path}: {what}, so `{job}` does not replace it; give another name, or remove it first")
 
 

@@ -32,8 +32,8 @@ class DocumentRow(NamedTuple):
 def document_rows(path: Path, skipped: Counter[str]) -> Iterator[DocumentRow]:
     """The rows of a file that have a text; counts the others in `skipped`.
 
-    Raises SteleError for a file without the column `text`, one of which too many lines are no JSON, and a language that
-    is no code.
+    Raises SteleError for a file without the column `text`, one with too many lines that are not JSON, and a language
+    that is not a code.
     """
     with reading(path), open(path, "rb") as handle:
         is_parquet = handle.read(4) == b"PAR1"
@@ -85,7 +85,7 @@ def _json_rows(path: Path, skipped: Counter[str]) -> Iterator[tuple[str, dict[st
                 continue
             yield f"{path}, line {number}", values
     if bad > BAD_SHARE * number:
-        raise SteleError(f"{bad} of {number} lines are no JSON objects in UTF-8, the first: {first_bad}")
+        raise SteleError(f"{bad} of {number} lines are not JSON objects in UTF-8, the first: {first_bad}")
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

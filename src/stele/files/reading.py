@@ -52,7 +52,7 @@ def reading(where: Path | str | Callable[[], str], kind: str = "file", advice: s
 
 
 def fault(error: Exception, kind: str = "file") -> str:
-    """What an error of a parser or of the file system says about a file that should be a `kind`."""
+    """Why a file cannot be read as a `kind`, in words, from a parser's or the file system's error."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return "no such file"
     if isinstance(error, IsADirectoryError):
@@ -79,7 +79,7 @@ def parse_json(text: str | bytes, where: Path | str, kind: str = "file", advice:
 
     >>> parse_json('{"a": 1, "a": 2}', "x.json")
     Traceback (most recent call last):
-    stele.errors.SteleError: x.json: key 'a' is there twice in one object; get it again
+    stele.errors.SteleError: x.json: key 'a' appears twice in one object; get it again
     """
     with reading(where, kind, advice):
         if isinstance(text, bytes):
@@ -147,7 +147,7 @@ def _once(pairs: list[tuple[str, Any]]) -> JsonObject:
     if len(values) < len(pairs):
         names = [name for name, _ in pairs]
         again = next(name for number, name in enumerate(names) if name in names[:number])
-        raise KeyTwice(f"key {again!r} is there twice in one object")
+        raise KeyTwice(f"key {again!r} appears twice in one object")
     return values
 
 

@@ -1,8 +1,8 @@
-"""Lay down a project in a new folder: Snakefile, rules, config.yaml, profiles and the papers' tables.
+"""Create a project in a new folder: Snakefile, rules, config.yaml, profiles and the papers' tables.
 
     stele new my_project && cd my_project && snakemake -n results/tables/msm/table_16.md
 
-For who has installed the package and has no clone. What a clone has beside it (tests, docs, evidence) is left out.
+For users of the installed package, without a clone. The tests, docs and evidence of a clone are left out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class New(Job):
 def run(args: New) -> None:
     folder: Path = args.folder
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise SteleError(f"{folder}: is there and is not empty; give a new folder")
+        raise SteleError(f"{folder}: exists and is not empty; give a new folder")
     source = project_folder()
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")

@@ -56,7 +56,7 @@ def run(args: PairStatistics) -> None:
     page, heat_map = args.output.with_suffix(".md"), args.output.with_suffix(".svg")
     for path in (page, heat_map):
         if path.exists() and not is_made_here(path):
-            raise SteleError(f"{path}: is there, and is none of this command; give --output another name")
+            raise SteleError(f"{path}: exists, and is not an output of this command; give --output another name")
     # the records by recipe and part
     made: dict[tuple[str, str], dict[str, Any]] = {}
     paths: dict[tuple[str, str], Path] = {}

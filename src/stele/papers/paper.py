@@ -158,7 +158,7 @@ def check_papers(names: Sequence[str], place: Callable[[int], str]) -> None:
         if "/" not in name and name not in known:
             raise unknown("paper", name, known, f"{place(n)} (or give the path of its folder: ./{name})")
         if not (folder / FILE).is_file():
-            raise SteleError(f"{place(n)}: {name} is no folder of a paper: it has no {FILE}")
+            raise SteleError(f"{place(n)}: {name} is not a paper's folder: it has no {FILE}")
         if not re.fullmatch(PATTERN, folder.name) or not re.fullmatch(PLAIN_PATH, name):
             raise SteleError(
                 f"{place(n)}: {name}: the folder's name may hold a-z, 0-9 and _ only, its path letters, digits and "

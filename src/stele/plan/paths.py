@@ -128,7 +128,7 @@ class Paths:
         return self.results("tables/context.json")
 
     def table(self, table: str, ending: str = "md") -> str:
-        """A table of a paper, "msm/09"."""
+        """The file of a table; `table` is PAPER/NUMBER, e.g. "msm/09"."""
         paper, _, number = table.partition("/")
         return self.results(f"tables/{paper}/table_{number}.{ending}")
 

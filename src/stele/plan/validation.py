@@ -35,10 +35,10 @@ def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> Non
     elif isinstance(languages, list):
         _check_languages(plan, languages, f"{place}.languages")
     else:
-        raise SteleError(f"{place}.languages: want codes, as [en, sw], or the name of a set (found {languages!r})")
+        raise SteleError(f"{place}.languages: want codes, e.g. [en, sw], or the name of a set (found {languages!r})")
     mining = changes.get("mining", {})
     if not isinstance(mining, Mapping):
-        raise SteleError(f"{place}.mining: want a mining recipe by store, as {{msm: msm_blocks}} (found {mining!r})")
+        raise SteleError(f"{place}.mining: want a mining recipe by store, e.g. {{msm: msm_blocks}} (found {mining!r})")
     _check_names("mining recipe", mining.values(), recipes.names("pairs"), f"{place}.mining")
     parse_recipe(plan.pretraining.values(key), place)  # a mistake is told of this place
     recipe = plan.pretraining.recipe(key)

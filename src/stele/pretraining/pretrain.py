@@ -166,9 +166,9 @@ def snapshot(save: Callable[[Path], None], folder: Path) -> None:
 
 
 def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: float | None) -> dict[str, Any]:
-    """The facts by which a run can be repeated: sizes, negatives, lengths, languages and their probabilities.
+    """A run's facts for its record: sizes, negatives, lengths, languages and their probabilities.
 
-    `outcome` is the loop's; `wanted` the operations that the run was to equal, where it was to.
+    `outcome` comes from the training loop; `wanted` is the compute to match in FLOPs, None if there was none.
     """
     counts = outcome["counts"]
     tasks = {name: made[name] for name in recipe.own_tasks()}

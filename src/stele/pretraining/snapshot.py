@@ -1,4 +1,4 @@
-"""Take a snapshot of a pretraining out as a model of its own: hard links to its files, where the disk allows them."""
+"""Export a snapshot of a pretraining as a model of its own: hard links to its files, where the disk allows them."""
 
 from __future__ import annotations
 

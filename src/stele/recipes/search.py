@@ -139,5 +139,5 @@ class CalibrationRecipe(Recipe):
     def _sentences_suffice(self) -> CalibrationRecipe:
         for key in ("refinement_vectors", "criterion_vectors"):
             if (looked := getattr(self.rotation, key)) > self.sentences:
-                raise ValueError(f"rotation.{key}: {looked} of a language, which has {self.sentences} `sentences`")
+                raise ValueError(f"rotation.{key}: {looked} exceeds a language's {self.sentences} `sentences`")
         return self

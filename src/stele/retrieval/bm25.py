@@ -142,7 +142,7 @@ class Bm25Job:
         """The queries, their hits with the k1 and b that are best on another split, and the facts of the search."""
         tuned, judged = recipe.split, self.benchmark.JUDGED_SPLIT
         if judged is None:
-            raise SteleError(f"--recipe: split {tuned}: {self.args.benchmark} has none but the scored one to tune on")
+            raise SteleError(f"--recipe: split {tuned}: {self.args.benchmark} has no split besides the scored one")
         splits = {split: self.queries(query_set, split) for split in (tuned, judged)}
         engine = self.engine(query_set, splits)
         mrr = self.tune(query_set, engine, splits[tuned], recipe)

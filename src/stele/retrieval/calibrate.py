@@ -127,14 +127,14 @@ def checked_pairs(pairs: list[str], documents: Mapping[str, Path]) -> list[str]:
     for pair in pairs:
         languages = pair.split("-")
         if len(languages) != 2 or not all(languages) or len(set(languages)) != 2:
-            raise SteleError(f"--pairs {pair!r}: want a pair of languages, as fr-en")
+            raise SteleError(f"--pairs {pair!r}: want a pair of languages, e.g. fr-en")
         if missing := [language for language in languages if language not in documents]:
             raise SteleError(
                 f"--pairs {pair}: there is no CommonCrawl text of {missing[0]}, so it cannot be calibrated: give "
                 f"--documents {missing[0]}=RECORD, or leave the pair out"
             )
         if frozenset(languages) in seen:
-            raise SteleError(f"--pairs {pair}: the pair is there twice; one W serves both directions")
+            raise SteleError(f"--pairs {pair}: the pair appears twice; one W serves both directions")
         seen.add(frozenset(languages))
     return pairs
 

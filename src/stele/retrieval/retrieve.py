@@ -138,7 +138,7 @@ class RetrievalJob:
             raise SteleError("--keep-index: a try with --limit has no index worth keeping; leave one of them out")
         if args.vectors and (other := [name for name in WITHOUT_VECTORS if getattr(args, name)]):
             option = other[0].replace("_", "-")
-            raise SteleError(f"--vectors, --{option}: the vectors are there as they are; leave one of them out")
+            raise SteleError(f"--vectors, --{option}: stored vectors are used unchanged; leave one of them out")
 
         # the benchmark and its data
         self.args = args

@@ -49,9 +49,9 @@ class Compare(Job):
     """Score runs of this benchmark first."""
     data: Datasets = ()
     baseline: str | None = None
-    """The first system, unless given."""
+    """Default: the first system."""
     metric: Some[str] | None = None
-    """All that every system has, unless given."""
+    """Default: all metrics that every system has."""
     test: str = "fisher"
     """fisher or t_test."""
     correction: str = "holm"
@@ -181,7 +181,7 @@ def _check_numbers(args: Compare, test: SignificanceTest) -> None:
     if args.seed < 0:
         raise SteleError(f"--seed: want a number from 0 on, found {args.seed}")
     if args.permutations is not None and not test.draws:
-        raise SteleError(f"--permutations: the test {args.test} draws none; leave it out")
+        raise SteleError(f"--permutations: the test {args.test} uses no permutations; leave the option out")
     if args.permutations is not None and args.permutations < PERMUTATIONS:
         raise SteleError(f"--permutations: want at least {PERMUTATIONS}, found {args.permutations}")
 
@@ -200,7 +200,7 @@ def _metrics(requested: Sequence[str] | None, systems: Mapping[str, Scores]) -> 
     if requested:
         return [_known("metric", metric, shared) for metric in dict.fromkeys(requested)]
     if left := [metric for metric in every if metric not in shared]:
-        logger.warning("not compared, as some system lacks it: %s", ", ".join(left))
+        logger.warning("metrics not compared, since a system lacks them: %s", ", ".join(left))
     return shared
 
 

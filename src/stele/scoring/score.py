@@ -42,14 +42,14 @@ class Score(Job):
     benchmark: Positional[str]
     """Its name in benchmarks.yaml."""
     run: Some[str]
-    """[QUERY_SET=]FILE of each: what the system gave."""
+    """[QUERY_SET=]FILE of each: the system's output."""
     data: Datasets = ()
     metrics: Some[str] | None = None
     """NAME[@CUT] of each; default: the benchmark's own."""
     languages: Some[str] | None = None
-    """Judge these alone."""
+    """Score only these."""
     model: str = "run"
-    """What the system is called."""
+    """The system's name."""
     setting: str = "given"
     """How it was trained."""
     seeds: str = "pt0-ft0"

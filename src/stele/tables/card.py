@@ -1,4 +1,4 @@
-"""Write the result card of a model that was evaluated as it is, as Markdown and HTML.
+"""Write the result card of a model that was evaluated without training, as Markdown and HTML.
 
     stele tables card --results results_evaluate/*/me5_small/direct/pt0-ft0.json --output me5_small.md me5_small.html
 

@@ -246,7 +246,7 @@ class _Run:
             if name in saved["callbacks"]:
                 callback.load_state_dict(saved["callbacks"][name])
         self.metrics_log.counts, self.step = saved["counts"], saved["step"]
-        log.info("going on after step %d of %d", self.step, self.steps)
+        log.info("resuming after step %d of %d", self.step, self.steps)
 
 
 def _sum_gradients(parameters: list[nn.Parameter], process: ProcessContext) -> bool:

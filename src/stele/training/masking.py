@@ -111,9 +111,9 @@ def mask_tokens(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Chooses tokens to be predicted and hides them: 80 % masked, 10 % replaced, 10 % kept (BERT, section 3.1).
 
-    Special tokens are never chosen, nor those where `among` [n, t] is given and false; at least one token is, if there
-    is any. ids [n, t] -> the ids as the model sees them [n, t], flat positions of the chosen [m], the ids to be
-    predicted there [m]
+    Never chooses special tokens or tokens where `among` (bool [n, t]) is false; always chooses at least one. ids int
+    [n, t] -> masked ids [n, t], flat positions of the chosen tokens [m], their original ids [m]. Raises SteleError if
+    there is no token to choose.
     """
     ordinary = ~np.isin(ids, vocabulary.special)
     candidates = np.flatnonzero(ordinary if among is None else ordinary & among)

@@ -168,7 +168,7 @@ def _load(path: Path) -> np.ndarray:
 
 
 def ranges(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The concatenation of begin, begin + 1, ... (length of them) for each pair.
+    """Concatenates range(begin, begin + length) over all pairs; int64 [sum of lengths].
 
     >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]

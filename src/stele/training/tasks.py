@@ -115,8 +115,8 @@ def new_tasks(
 def scheduled(j: int, recipe: PretrainingRecipe, in_a_row: int = 1) -> tuple[str, int]:
     """The task of group j of the run, and how many groups of that task came before.
 
-    Group j is an MLM batch where `kind_of` says so; the objective's own tasks take turns over the others, each with
-    `in_a_row` groups, so a step whose groups are a multiple of all these has as many groups of each.
+    `kind_of` makes group j an MLM batch or not. The objective's tasks take turns over the other groups, `in_a_row`
+    groups each, so that a step of whole turns has equally many groups of each task.
     """
     tasks = recipe.own_tasks()
     is_mlm, n = kind_of(j, recipe.mlm_share) if recipe.mlm_beside else (False, j)

@@ -32,9 +32,9 @@ def crop(stretches: Texts, ratio: tuple[float, float], rng: np.random.Generator)
 
 
 def both_sides(flat: Flat, ratio: tuple[float, float], rng: np.random.Generator) -> tuple[Texts, Texts]:
-    """Queries and passages: the two segments of every example; where examples are stretches, two crops of each.
+    """Queries and passages: the two segments of each example, or two crops of an example with one segment.
 
-    The crops are independent of each other and drawn anew whenever a stretch comes.
+    Crops are independent and drawn anew each time. Raises SteleError for examples of any other form.
     """
     if (flat.counts == 1).all():
         stretches = Texts(flat.tokens, flat.lengths)

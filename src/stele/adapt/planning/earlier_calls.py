@@ -33,7 +33,7 @@ def earlier_call(path: Path, args: Job) -> dict[str, Any]:
     fewer_methods = {*methods_in(earlier, path.stem)} - {*(args.methods or methods_in(earlier, path.stem))}
     fewer_seeds = args.seeds is not None and args.seeds < len(earlier.get("seeds", {}).get("pretraining", []))
     if fewer_methods or fewer_seeds:
-        print(f"{path}: begun anew, with fewer {'methods' if fewer_methods else 'seeds'}; nothing was trained by it")
+        print(f"{path}: rewritten with fewer {'methods' if fewer_methods else 'seeds'}; it had no training yet")
         return {}
     if args.steps is None and args.hours is None:
         return earlier

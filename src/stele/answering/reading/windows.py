@@ -76,7 +76,7 @@ def marks(tokenizer) -> Marks:
     texts = pair.sequence_ids
     first, second = ([place for place, text in enumerate(texts) if text == number] for number in (0, 1))
     if not (first and second and first[0] > 0):
-        raise SteleError("the tokenizer sets no mark before two texts: none stands for a question without an answer")
+        raise SteleError("the tokenizer adds no token before a text pair to stand for a question without an answer")
     cuts = [(0, first[0]), (first[-1] + 1, second[0]), (second[-1] + 1, len(texts))]
     places = ((pair.ids[a:b], pair.type_ids[a:b]) for a, b in cuts)
     return Marks(*places, (pair.type_ids[first[0]], pair.type_ids[second[0]]))

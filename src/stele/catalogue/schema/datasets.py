@@ -21,7 +21,7 @@ def _encoding(name: str) -> str:
     try:
         return codecs.lookup(name).name
     except LookupError:
-        raise ValueError(f"no encoding {name!r}; want one that Python knows, as iso-8859-1") from None
+        raise ValueError(f"no encoding {name!r}; want one that Python knows, e.g. iso-8859-1") from None
 
 
 Encoding = Annotated[str, AfterValidator(_encoding)]

@@ -71,7 +71,7 @@ class ModelKeys(Strict):
 
 
 class Model(ModelKeys):
-    """A model that a table's row can name: a public checkpoint, a base and a recipe, a snapshot, or what needs none."""
+    """A table row's model: a public checkpoint, a base with a recipe, a snapshot, or a method without a checkpoint."""
 
     FILE: ClassVar = "models"
 

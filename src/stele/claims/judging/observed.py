@@ -196,9 +196,7 @@ def _stratum(benchmark: str, language: str) -> tuple[str, str]:
     return benchmark, "" if alike else language
 
 
-def crossed(
-    names: Sequence[str], groups: Sequence[tuple[str, list[int]]]
-) -> tuple[tuple[str, ...], list[list[int]]]:
+def crossed(names: Sequence[str], groups: Sequence[tuple[str, list[int]]]) -> tuple[tuple[str, ...], list[list[int]]]:
     """The seeds of fine-tuning that all groups of files have, and each group's files of them; none of fewer than two.
 
     >>> crossed(["pt0-ft0", "pt0-ft1", "pt1-ft0", "pt1-ft1"], [("pt0", [0, 1]), ("pt1", [2, 3])])

@@ -160,7 +160,7 @@ def pairs_of(left: Address, rights: Sequence[Address], paper: PrintedPaper) -> l
         for pair in pair_values(values, values_at(right, paper))
     ]
     if not pairs:
-        raise SteleError(f"{values[0].name} is held against nothing but itself")
+        raise SteleError(f"{values[0].name} is compared only with itself; name another value on the right")
     for pair in pairs:
         ours, theirs = pair.left.at.metric, pair.right.at.metric
         if left.minus is None and None not in (ours, theirs) and ours != theirs:

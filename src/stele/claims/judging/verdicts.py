@@ -63,10 +63,10 @@ class ControlResult:
 class JudgedClaim:
     """A claim with its verdict on runs, in the unit of its table.
 
-    source: the paper's claims.yaml. share: the measured gain as a share of the printed one, of margins. diverged: the
-    results it was judged by whose pretraining diverged, with seeds and reasons. rivals: how many ran, and how many are
-    printed, None where there is but one. contrasts: what is compared. same_as: the claim whose comparisons and verdict
-    have those of this one among them, so that both are one finding; "" where there is none.
+    source: the paper's claims.yaml. share: measured gain / printed gain, for margins. diverged: judged results whose
+    pretraining diverged, with seeds and reasons. rivals: how many ran and how many are printed, None for a single
+    rival. contrasts: the comparisons. same_as: the claim whose comparisons and verdict include this one's, so that both
+    are one finding; "" if there is none.
     """
 
     paper: str

@@ -56,10 +56,7 @@ class AnswerMetric(Metric):
         return self._best(*self.tokenized(case))
 
     def guess(self, case: Case) -> np.ndarray:
-        """float64 [rows]: the score of the answers that the system gave to other questions of the query set.
-
-        Their paragraphs are in the same language.
-        """
+        """float64 [rows]: the score of the system's answers to other questions on paragraphs in the same language."""
         predictions, gold = self.tokenized(case)
         return guess.by_others(
             case, lambda row: True, lambda sources: self._best([predictions[row] for row in sources], gold)

@@ -36,7 +36,7 @@ Tokenize = Callable[[str], list[str]]
 
 
 class PassageMetric(Metric):
-    """Whether the ranked passages hold an answer; a guess is the passages ranked for other questions."""
+    """Whether the ranked passages contain an answer; `guess` scores the rankings of other questions."""
 
     needs = "answers"
     guessed = "the rankings of other questions"

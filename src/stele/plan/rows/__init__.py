@@ -96,7 +96,7 @@ def _kinds() -> Registry[type[Kind]]:
 
 
 def kind_of(upstream: UpstreamParts, row: RunKey) -> Kind:
-    """The kind of a row's setting, for kinds that are made of others."""
+    """The kind of a row's setting; composite kinds (fusion) look up their parts' kinds by it."""
     return _kinds().get(upstream.protocols.setting(row.benchmark, row.setting)["kind"])(upstream)
 
 

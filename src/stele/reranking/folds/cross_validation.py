@@ -103,7 +103,7 @@ def training_pairs(candidates: Candidates, fold: Fold, seed: int, epoch: int) ->
             relevant.append(positives)
             negative.append(others[draws.integers(len(others), size=len(positives))])
     if not relevant:
-        raise SteleError(f"fold {fold.number}: no topic to train on has a relevant document and another one")
+        raise SteleError(f"fold {fold.number}: no training topic has both a relevant and a non-relevant document")
     order = generator(seed, "order", fold.number, epoch).permutation(sum(map(len, relevant)))
     return np.concatenate(relevant)[order], np.concatenate(negative)[order]
 

@@ -77,7 +77,7 @@ class EncodedCollection:
         """Encodes the passages that are not encoded yet. `watch` sees all passages unless this process's part is
         finished.
 
-        Raises SteleError for an empty collection and for an id that is there twice.
+        Raises SteleError for an empty collection and for an id that appears twice.
         """
         if self.processes.is_main:
             self._drop_other_divisions()
@@ -157,7 +157,7 @@ class EncodedCollection:
                 (self.folder / name).unlink(missing_ok=True)
 
     def _refuse_double_ids(self) -> None:
-        """Raises SteleError for an id that is there twice, in whichever parts, with its places."""
+        """Raises SteleError for an id that appears twice, in whichever parts, with its places."""
         ids = [np.load(part / "ids.npy", mmap_mode="r") for part in self.parts]
         ordered = np.concatenate(ids)
         ordered.sort()
@@ -167,7 +167,7 @@ class EncodedCollection:
             whole = np.concatenate([ids[owner][rows] for owner, rows in windows])
             first, second = (np.flatnonzero(whole == name) + 1)[:2]
             places = f"passages {first} and {second} of {self.size}"
-            raise SteleError(f"collection {self.name}: passage id {name.decode()!r} is there twice ({places})")
+            raise SteleError(f"collection {self.name}: passage id {name.decode()!r} appears twice ({places})")
 
 
 def search_blocks(

@@ -188,5 +188,5 @@ class StoredCollection:
         if len(double):
             places = [part.record["collection"] for part in self.parts if double[0] in np.load(part.folder / "ids.npy")]
             raise SteleError(
-                f"collection {self.name}: passage id {double[0].decode()!r} is there twice (in {' and '.join(places)})"
+                f"collection {self.name}: passage id {double[0].decode()!r} appears twice (in {' and '.join(places)})"
             )

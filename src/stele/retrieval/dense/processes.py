@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Shares:
-    """The windows of a stream of (id, text), for process `rank` of `world`.
+    """Assigns each window of a stream of (id, text) to the least loaded of `world` processes; this one is `rank`.
 
     >>> shares = Shares(1, 2, window=2)
     >>> list(shares.assigned([("a", "long text"), ("b", ""), ("c", "short"), ("d", ""), ("e", ("one", "two"))]))

@@ -72,7 +72,7 @@ class Statistics(NamedTuple):
 def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, number: int, rows: int = BLOCK) -> int:
     """Writes the blocks of (id, text) items that are not there yet; returns the number of passages.
 
-    `number` is the number of terms. Raises SteleError for an empty collection and for an id that is there twice.
+    `number` is the number of terms. Raises SteleError for an empty collection and for an id that appears twice.
     """
     folder.mkdir(parents=True, exist_ok=True)
     finished = folder / "passages.json"
@@ -151,7 +151,7 @@ def _read(folder: Path, name: str, start: int = 0) -> Iterator[np.ndarray]:
 def _refuse_twice(folder: Path) -> None:
     ids = np.sort(read_ids(folder))
     if len(twice := ids[1:][ids[1:] == ids[:-1]]):
-        raise SteleError(f"collection {folder.name}: passage {twice[0].decode()!r} is there twice")
+        raise SteleError(f"collection {folder.name}: passage {twice[0].decode()!r} appears twice")
 
 
 def lucene_lengths(lengths: np.ndarray) -> np.ndarray:

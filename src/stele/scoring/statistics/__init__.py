@@ -45,10 +45,10 @@ def number_of(items: Iterable, what: str) -> int:
 
 
 def by_language(languages: Iterable[str], what: str) -> dict[str, int]:
-    """The number of times that each language comes."""
+    """Language -> its number of occurrences; `what` labels the progress bar."""
     return dict(Counter(track(languages, None, f"count {what}")))
 
 
 def present(numbers: Mapping[str, int]) -> int:
-    """The number of languages that have anything."""
+    """The number of languages with a count above 0."""
     return sum(1 for number in numbers.values() if number)

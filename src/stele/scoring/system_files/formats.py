@@ -120,7 +120,7 @@ def _xor_predictions(items: list[Any], path: Path) -> Output:
             raise SteleError(f"{where}: want {{id, lang, ctxs: [passage text, ...]}}")
         query = str(item["id"])
         if query in output.languages:
-            raise SteleError(f"{where}: question {query!r} is there twice (the official script would count it twice)")
+            raise SteleError(f"{where}: question {query!r} appears twice (the official script would count it twice)")
         output.languages[query] = str(item.get("lang", "")).strip()
         for rank, context in enumerate(item["ctxs"], start=1):
             text = context.get("text") if isinstance(context, dict) else context
@@ -151,7 +151,7 @@ def _answers(record: Record, path: Path) -> Output:
         file = path.parent / "answers" / f"{relative(name, str(path))}.json"
         texts = read_object(file)
         if not all(isinstance(answer, str) for answer in texts.values()):
-            raise SteleError(f"{file}: want {{question: answer}}, all texts")
+            raise SteleError(f"{file}: want {{question: answer}}, both strings")
         answers[QuerySet(name, facts["language"], facts["pool"])] = texts
     return Output(path, answers=answers, record=record)
 

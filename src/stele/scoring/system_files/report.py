@@ -41,7 +41,7 @@ def print_report(case: Case, evaluation: Evaluation, average: str) -> None:
 
 
 def aligned(rows: Sequence[Sequence[str]], texts: int) -> list[str]:
-    """Rows as lines: the first `texts` columns to the left, numbers to the right."""
+    """Rows as lines of equal width: the first `texts` columns left-aligned, the others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

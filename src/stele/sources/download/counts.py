@@ -132,7 +132,7 @@ def mentions_in_text(path: Path) -> dict[str, int]:
                 wrong.append(name)
     if wrong:
         raise SteleError(
-            f"{path}: {len(wrong):,} texts are not those of the release by their text_md5 ({', '.join(wrong[:3])}...); "
+            f"{path}: {len(wrong):,} texts differ from the release, by text_md5 ({', '.join(wrong[:3])}...); "
             f"run get-mewsli-x.sh again, on the dumps of 2019-01-01"
         )
     return mentions(path)

@@ -88,13 +88,13 @@ def _encoder_config(folder: Path) -> Any:
     where = folder / CONFIG
     kind = str(read_json(where)["model_type"])
     if kind not in CONFIG_MAPPING_NAMES or kind not in MODEL_MAPPING_NAMES:
-        raise SteleError(f"{where}: model type {kind!r} is none that this transformers knows; {ENCODERS}")
+        raise SteleError(f"{where}: model type {kind!r} is unknown to this version of transformers; {ENCODERS}")
     with reading(where, "configuration of a model", "get it again"):
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     if getattr(config, "is_encoder_decoder", False):
-        raise SteleError(f"{where}: model type {kind!r} is no encoder: it has a decoder, which writes text; {ENCODERS}")
+        raise SteleError(f"{where}: model type {kind!r} is not an encoder: it has a decoder; {ENCODERS}")
     if not isinstance(getattr(config, "hidden_size", None), int):
-        raise SteleError(f"{where}: model type {kind!r} is no encoder of texts alone; {ENCODERS}")
+        raise SteleError(f"{where}: model type {kind!r} is not a text-only encoder; {ENCODERS}")
     return config
 
 
@@ -121,7 +121,7 @@ def check_static(folder: Path) -> dict[str, Any]:
 
     vectors = load_static(folder).embedding.weight
     if not vectors.isfinite().all():
-        raise SteleError(f"{folder}: has values that are no numbers (NaN or infinite); the weights are damaged")
+        raise SteleError(f"{folder}: has NaN or infinite values; the weights are damaged")
     size = {"parameters": vectors.numel(), "dimension": vectors.shape[1]}
     return {"model_type": STATIC, **size, "vocabulary": len(load_static_tokenizer(folder)), "new": []}
 
@@ -129,9 +129,8 @@ def check_static(folder: Path) -> dict[str, Any]:
 def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
     """Loads tokenizer and model of a folder once and embeds a few texts; returns their facts.
 
-    The weights are held as `dtype`, `float32` or `bfloat16`.
-
-    Only a pooler may lack weights (masked language models have none): `new` names what starts at random then.
+    `dtype` is float32 or bfloat16. Only a pooler may lack weights (masked language models have none); `new` names the
+    randomly initialised tensors.
 
     Raises:
         SteleError: no tokenizer, weights missing for parts of the model, ids beyond the vocabulary, NaN.
@@ -171,7 +170,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
     with reading(folder, "encoder of texts", "want a model that needs nothing else"), torch.no_grad():
         vectors = model.eval()(**batch).last_hidden_state
     if not torch.isfinite(vectors).all():
-        raise SteleError(f"{folder}: gives values that are no numbers (NaN or infinite); the weights are damaged")
+        raise SteleError(f"{folder}: gives NaN or infinite values; the weights are damaged")
     return {
         "model_type": model.config.model_type,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),

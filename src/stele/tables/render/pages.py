@@ -73,7 +73,7 @@ class DrawnCell:
 
 @dataclass(frozen=True)
 class Drawn:
-    """One table, ready for a page."""
+    """A table with its summary, views, cells and records, ready for a page."""
 
     table: Table
     summary: Summary

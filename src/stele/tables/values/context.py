@@ -57,9 +57,9 @@ class Context(Strict):
     )
 
     def seeds_of(self, table: Table, result: tuple[str, str, str]) -> tuple[str, ...]:
-        """The seeds whose mean a table shows of a result, from the context or else from the table's spec.
+        """The seeds over which a table averages a result, from the context or else from the table's spec.
 
-        None: the table shows the mean over the seeds of the configuration.
+        Empty: the seeds of the configuration.
         """
         rows = self.table_seeds.get(table.id)
         return tuple(table.seeds.names() if rows is None else rows.get(RunKey(*result).name, ()))

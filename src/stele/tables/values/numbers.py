@@ -21,7 +21,7 @@ def scaled(value: float, report: Report) -> Decimal:
 
 
 def without_last_bits(value: float) -> float:
-    """A number without the bits in which means of the same values, summed in another order, differ."""
+    """Rounds to 12 decimals, so that a mean does not depend on the order of summation."""
     return round(float(value), 12)
 
 

@@ -159,9 +159,9 @@ class Objective(ABC):
         return functional.cross_entropy(scores, positives)
 
     def has_collapsed(self, before: float, after: float) -> bool:
-        """Whether vectors have become one, by the mean cosine of different texts in a run's first and last steps.
+        """Whether embeddings have collapsed, by the mean cosine of different texts in a run's first and last steps.
 
-        A checkpoint's own may be above .99 (XLM-R's are) and still tell texts apart: then they must have come nearer.
+        A checkpoint that starts above .99 (as XLM-R does) may still separate texts, so the mean must also have risen.
         """
         return after > ALIKE and 1 - after < SHRUNK * (1 - before)
 

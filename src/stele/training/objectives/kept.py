@@ -64,7 +64,7 @@ class Recipe(TasksRecipe):
     @model_validator(mode="after")
     def _tasks_have_as_many_groups(self) -> Recipe:
         if self.groups % len(self.tasks) and not self.mlm_share:
-            raise ValueError(f"groups: {self.groups} is no multiple of the {len(self.tasks)} tasks; leave the key out")
+            raise ValueError(f"groups: {self.groups} is not a multiple of {len(self.tasks)} tasks; leave the key out")
         return self
 
     @classmethod
