@@ -76,6 +76,17 @@ def test_a_document_with_more_examples_than_the_cap_is_kept_whole(tmp_path):
     assert stored["examples"] == stored["examples_in_all"] == 7
 
 
+@pytest.mark.parametrize("sizes", [[25, *[1] * 500], [*[1] * 500, 25], [1, 60, 25, *[1] * 500]])
+def test_a_document_larger_than_twice_the_cap_ends_no_sampling(tmp_path, sizes):
+    """Wherever it stands: the documents behind it were left out, and not counted."""
+    sample, counts = Sample(10, 0), Counter()
+    size = {f"d{n}": number for n, number in enumerate(sizes)}
+    wanted = sample.wanted([(f"d{n}", []) for n in range(len(sizes))], counts)
+    stored = sample.write(tmp_path, ((doc_id, [[np.array([1])]] * size[doc_id]) for doc_id, _ in wanted))
+    assert counts["documents"] == len(sizes)
+    assert stored["examples"] == 10 and stored["examples_in_all"] == pytest.approx(sum(sizes), rel=0.5)
+
+
 def test_documents_above_the_bound_are_not_even_tokenised(tmp_path):
     """Of 5,000 documents for a sample of 100 some hundred are: 100 for each time that their number doubles."""
     sample, counts = Sample(100, 1), Counter()

@@ -137,10 +137,10 @@ class Sample:
     """A uniform sample of a part's examples: whole documents, by their hash; `most` examples at most, None: all.
 
     A document's hash is a number below one, drawn from the seed and its name. The sample is the examples of all
-    documents below a bound, which falls as examples come, so that at most `most` stay: neither shards nor their
-    order matter, and documents above the bound are not tokenised. The examples keep the order in which they were read.
-    How many there would be in all is then estimated: the number kept, divided by the bound (right within one in a
-    thousand from a million documents on).
+    documents below a bound, which falls as examples come, so that at most `most` stay (more where the lowest document
+    alone has more): neither shards nor their order matter, and documents above the bound are not tokenised. The
+    examples keep the order in which they were read. How many there would be in all is then estimated: the number kept,
+    divided by the bound (right within one in a thousand from a million documents on).
     """
 
     def __init__(self, most: int | None, *key: int | str) -> None:
@@ -174,9 +174,11 @@ class Sample:
             sizes = np.concatenate([sizes, np.array([size for _, size in added], np.int64)])
             if number:
                 shutil.rmtree(folder / f"part{number - 1}")
-            if self.most is None or stored["examples"] <= self.most or len(sizes) == 1:
-                break  # fewer than FULL times as many: `mined` is at its end
-            below = self._lower(hashes, sizes, more=stored["examples"] > FULL * self.most)
+            if self.most is None or stored["examples"] <= self.most or (len(sizes) == 1 and not added):
+                break  # fewer than FULL times as many, or nothing more came: `mined` is at its end
+            below = np.ones(1, bool)  # a document that has too many alone stays, whatever comes behind it
+            if len(sizes) > 1:
+                below = self._lower(hashes, sizes, more=stored["examples"] > FULL * self.most)
             kept = _examples(Store(place), np.repeat(below, sizes))
             hashes, sizes = hashes[below], sizes[below]
         for name in (TOKENS, SEGMENTS, EXAMPLES):
@@ -185,14 +187,15 @@ class Sample:
         return {**stored, "examples_in_all": round(stored["examples"] / self.bound)}
 
     def _until_full(self, mined: Iterator[Mined], added: list, have: int) -> Iterator[list[np.ndarray]]:
+        """The examples of documents below the bound, one document at least where there is one."""
         for doc_id, examples in mined:
             if examples and (self.most is None or (hash := self.hash(doc_id)) < self.bound):
                 if self.most is not None:
                     added.append((hash, len(examples)))
                     have += len(examples)
                 yield from examples
-            if self.most is not None and have > FULL * self.most:
-                return
+                if self.most is not None and have > FULL * self.most:
+                    return
 
     def _lower(self, hashes: np.ndarray, sizes: np.ndarray, more: bool) -> np.ndarray:
         """Lowers the bound, bool [documents]: those of lowest hash with `most` examples at most.
