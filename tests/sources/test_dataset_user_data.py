@@ -152,6 +152,8 @@ def test_documents_that_are_a_file_each_are_kept_in_one(run, capsys):
         "b/2": "<!-- x --><DOC>\n<TEXT>two</TEXT>",
         "b/3": "",
         "b/4.gz": "<DOC lang=hi>\n<TEXT>four</TEXT>\n</DOC>\n",
+        "b/5": "<doc>\n<docno>5</docno>\n<text>five</text>\n</doc>",  # it was read as text of the document before it
+        "b/6'6": "<Doc>\n<TEXT>six</TEXT>\n</Doc>",
     }
     for name, text in documents.items():
         (own / name).parent.mkdir(parents=True, exist_ok=True)
@@ -163,13 +165,17 @@ def test_documents_that_are_a_file_each_are_kept_in_one(run, capsys):
     packed = run.output.parent / "documents.sgml"
     assert run.record["files"]["documents.sgml"]["sha256"] == sha(packed.read_bytes())
     passages = [Passage("1", "", "one"), Passage("2", "", "two"), Passage("4", "", "four")]
+    passages += [Passage("5", "", "five"), Passage("6'6", "", "six")]
     assert list(AdHocCollection().passages({"mine": {"all": run.output.parent}}, "hi")) == passages
     assert (
         list(AdHocCollection().passages({"mine": {"all": own}}, "hi")) == passages
     )  # as when they are read one by one
-    (own / "b/5.txt").write_text("words")
+    (own / "b/7.txt").write_text("words")
     assert run(given, "--user-data", str(own)) == 1
-    assert "b/5.txt: no <DOC>; only SGML can be packed" in capsys.readouterr().err
+    assert "b/7.txt: no <DOC>; only SGML can be packed" in capsys.readouterr().err
+    (own / "b/7.txt").rename(own / "b/7 8.txt").write_text("<DOC>\n<TEXT>x</TEXT>\n</DOC>")  # `7 9.txt` had its id
+    assert run(given, "--user-data", str(own)) == 1
+    assert "b/7 8.txt: id must be a string without white space" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["a\\b.txt", "a#b.txt", "a%2fb.txt", "a?b.txt", "a\nb.txt"])

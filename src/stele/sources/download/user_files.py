@@ -13,6 +13,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from stele.benchmarks._files import identifier
 from stele.catalogue import user_documents
 from stele.catalogue.schema.datasets import Part, PartFile
 from stele.catalogue.user_data import PACKED, document_files, exported, find, find_unpacked, listing
@@ -176,7 +177,8 @@ _NAMED = re.compile(rb"<DOCNO>|<DOC\s[^<>]*\bid\s*=", re.IGNORECASE)
 def pack(folder: Path, names: Sequence[str], into: Path) -> dict[str, Any]:
     """Writes the SGML files `names` of a folder one after the other; returns the facts of the file.
 
-    A document without an id gets the name of its file. An empty file is passed over.
+    A document without an id gets the name of its file. All start tags get capitals, as readers look for one spelling
+    in a file. An empty file is passed over.
     """
     with open(into / PACKED, "xb") as packed:
         for name in track(names, len(names), "pack documents"):
@@ -186,12 +188,11 @@ def pack(folder: Path, names: Sequence[str], into: Path) -> dict[str, Any]:
             content = content.removeprefix(b"\xef\xbb\xbf").strip()
             if not content:
                 continue
-            if not (starts := len(_START.findall(content))):
+            if not (start := _START.search(content)):
                 raise SteleError(f"{folder / name}: no <DOC>; only SGML can be packed (`one_a_file` in the catalogue)")
-            if starts == 1 and not _NAMED.search(content):
-                opening = b'<DOC id="%s">' % Path(name).name.removesuffix(".gz").encode()
-                before, after = _START.split(content, maxsplit=1)[::2]
-                content = before + opening + after
-            packed.write(content + b"\n")
+            if len(_START.findall(content)) == 1 and not _NAMED.search(content):
+                number = identifier(Path(name).name.removesuffix(".gz"), str(folder / name)).encode()
+                content = content[: start.start()] + b"<DOC>\n<DOCNO>%s</DOCNO>\n" % number + content[start.end() :]
+            packed.write(re.sub(rb"%s(?=[\s>])" % start[0][: len("<DOC")], b"<DOC", content) + b"\n")
     path = into / PACKED
     return {"sha256": sha256(path), "bytes": path.stat().st_size, "name": "", "packed": len(names)}
