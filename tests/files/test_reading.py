@@ -1,9 +1,13 @@
-"""JSON that Stele wrote itself: a note that nobody has to read, and a state that a job goes on from."""
+"""JSON that Stele wrote itself: a note that nobody has to read, a state that a job goes on from; compressed files."""
+
+import bz2
+import gzip
+import lzma
 
 import pytest
 
 from stele.errors import SteleError
-from stele.files.reading import read_note, read_state
+from stele.files.reading import BLOCK, open_unpacked, read_note, read_state, unpacked_blocks
 
 DAMAGED = [b"", b"{", b"[" * 100_000, b'{"a": "\xff"}']
 
@@ -35,3 +39,42 @@ def test_a_damaged_state_names_itself_and_what_to_do(tmp_path, content):
         read_state(path)
     path.write_text("7")
     assert read_state(path) == 7
+
+
+# --- compressed files -------------------------------------------------------------------------------------------------
+TEXT = b"".join(b"%d sentences\n" % number for number in range(150_000))  # more than a block
+COMPRESSIONS = pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+
+
+@COMPRESSIONS
+def test_a_file_of_several_streams_is_read_whole(tmp_path, compress):
+    """As pigz, pbzip2 and pixz write them, and as `cat` joins files."""
+    assert len(TEXT) > BLOCK
+    (path := tmp_path / "x").write_bytes(compress(TEXT) + compress(b"") + compress(b"last"))
+    assert b"".join(unpacked_blocks(path)) == TEXT + b"last"
+    with open_unpacked(path) as handle:
+        assert handle.readline() == b"0 sentences\n" and handle.readlines()[-1] == b"last"
+
+
+@COMPRESSIONS
+@pytest.mark.parametrize("damage", ["first byte", "beginning", "middle", "cut", "cut in header", "rubbish behind"])
+def test_damage_in_a_later_stream_is_no_end_of_the_file(tmp_path, compress, damage):
+    """The standard library's readers of bzip2 and xz take it for one, and half of a text was lost."""
+    first, later = compress(TEXT), compress(TEXT[::-1])
+    half = len(later) // 2
+    damaged = {
+        "first byte": b"\xff" + later[1:],
+        "beginning": later[:5] + bytes(4096) + later[4101:],
+        "middle": later[:half] + bytes([later[half] ^ 0xFF]) + later[half + 1 :],
+        "cut": later[:-7],
+        "cut in header": later[:5],
+        "rubbish behind": later + b"rubbish",
+    }
+    (path := tmp_path / "x").write_bytes(first + damaged[damage])
+    with pytest.raises(SteleError, match=r"x: (the compressed file is cut short or damaged|not a readable file)"):
+        b"".join(unpacked_blocks(path))
+
+
+def test_zero_bytes_may_stand_between_streams_of_xz(tmp_path):
+    (path := tmp_path / "x").write_bytes(lzma.compress(b"one") + bytes(8) + lzma.compress(b"two") + bytes(4))
+    assert b"".join(unpacked_blocks(path)) == b"onetwo"

@@ -200,10 +200,51 @@ def _open_zstd(path: Path) -> IO[bytes]:
     return io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd"), BLOCK)
 
 
+class _Streams(io.RawIOBase):
+    """The unpacked bytes of a file of one compressed stream after another, as parallel compressors write them.
+
+    The standard library's file objects take a later stream that is damaged at its beginning for the end of the file.
+    """
+
+    def __init__(self, path: Path, make: Callable[[], Any], padding: bytes) -> None:
+        self._packed, self._make, self._padding = open(path, "rb"), make, padding  # noqa: SIM115 - `close` closes it
+        self._stream, self._data = make(), self._packed.read(BLOCK)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            if self._stream.eof:
+                data = self._stream.unused_data.lstrip(self._padding)
+                while not data and (block := self._packed.read(BLOCK)):
+                    data = block.lstrip(self._padding)
+                if not data:
+                    return 0
+                self._stream, self._data = self._make(), data
+            elif self._stream.needs_input and not self._data:
+                self._data = self._packed.read(BLOCK)
+                if not self._data:
+                    raise EOFError("it ends within a stream")
+            unpacked = self._stream.decompress(self._data, len(buffer))
+            self._data = b""
+            if unpacked:
+                buffer[: len(unpacked)] = unpacked
+                return len(unpacked)
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
+
+
+def _streams(make: Callable[[], Any], padding: bytes = b"") -> Callable[[Path], IO[bytes]]:
+    return lambda path: io.BufferedReader(_Streams(path, make, padding), BLOCK)
+
+
 _OPEN: dict[bytes, Callable[[Path], Any]] = {  # by the first bytes
     b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\0": lzma.open,
+    b"BZh": _streams(bz2.BZ2Decompressor),
+    b"\xfd7zXZ\0": _streams(lzma.LZMADecompressor, padding=b"\0"),
     b"\x28\xb5\x2f\xfd": _open_zstd,
 }
 
