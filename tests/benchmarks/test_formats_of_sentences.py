@@ -111,6 +111,13 @@ def test_tatoeba_sides_must_be_as_long(tmp_path):
         list(Tatoeba().passages({"tatoeba": {"all": tmp_path}}, "fr"))
 
 
+def test_one_file_of_tatoeba_is_not_both_sides_of_a_pair(tmp_path):
+    """Each sentence would be found by itself, and all scores be 100."""
+    path = put(tmp_path / "tatoeba.fra-eng.fra", "un\ndeux\n")
+    with pytest.raises(SteleError, match="a pair's one side; want the folder"):
+        list(Tatoeba().passages({"tatoeba": {"fr": path}}, "fr"))
+
+
 def test_tatoeba_counts_on_the_real_files(real_data):
     folder = real_data / "tatoeba_v1"
     codes = sorted({path.name.split(".")[1][:3] for path in folder.glob("tatoeba.*")})

@@ -60,6 +60,8 @@ def _pair(data: Data, language: str) -> tuple[list[str], list[str]]:
     folder, code = folder_of(data, DATASET, language), name_in_files(language, DATASET)
     foreign = located(folder, f"tatoeba.{code}-eng.{code}")
     english = located(folder, f"tatoeba.{code}-eng.eng")
+    if foreign == english:  # a file was given: each sentence would find itself
+        raise SteleError(f"{foreign}: a pair's one side; want the folder of tatoeba.{code}-eng.{code} and .eng")
     sides = [text for _, text in lines(foreign)], [text for _, text in lines(english)]
     if len(sides[0]) != len(sides[1]):
         sizes = f"{len(sides[0])} lines, {english.name} has {len(sides[1])}"
