@@ -147,6 +147,12 @@ def json_array(path: Path) -> Iterator[tuple[str, JsonObject]]:
                 started, position = True, position + 1
                 continue
             if text[position] == "]":
+                line, rest = line + text.count("\n", 0, position), text[position + 1 :]
+                while not rest.strip() and (rest := handle.read(BLOCK)):
+                    pass
+                if rest.strip():
+                    found = rest.strip()[:40]
+                    raise SteleError(f"{path}, line {line}: the JSON array ends, and {found!r} comes; want one alone")
                 return
             line, text, position = line + text.count("\n", 0, position), text[position:], 0
             where = f"{path}, line {line}"
