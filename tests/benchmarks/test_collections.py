@@ -109,6 +109,13 @@ def test_a_topic_without_the_field_and_an_empty_collection(tmp_path):
         put(tmp_path / "empty.sgml", "")
 
 
+def test_documents_whose_text_is_in_other_tags_are_not_all_empty_ones(tmp_path):
+    """They would be encoded, and each query find the same ones."""
+    put(tmp_path / "news", "".join(f"<DOC><DOCNO>{n}</DOCNO><BODY>words</BODY></DOC>" for n in (1, 2)))
+    with pytest.raises(SteleError, match=r"none of 2 documents has text .*name the tags"):
+        list(AdHocCollection().passages({"mine": {"all": tmp_path}}, "es"))
+
+
 def test_a_file_of_json_in_place_of_the_publishers_files(tmp_path):
     """Patterns choose among the publisher's files; where none of those is there, all others hold documents."""
     put(tmp_path / "collection.jsonl", json.dumps({"id": "a", "contents": "x"}))

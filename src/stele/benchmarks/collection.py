@@ -55,17 +55,24 @@ class AdHocCollection(RetrievalReader):
         return {number: judged[number] for number in _topics(data, query_set.language)}
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The documents, each id once; an empty one is a document, too."""
-        _, repeated = _ids(data, collection)
+        """The documents, each id once; an empty one is a document, too. Raises SteleError where all are empty."""
+        number, repeated = _ids(data, collection)
         if repeated:
             logger.warning(
                 "%s: %d ids come again (%s); the last document stands", collection, len(repeated), min(repeated)
             )
+        has_text = False
         for text, document in all_documents(data, collection):
             if repeated[document.id]:
                 repeated[document.id] -= 1
             else:
-                yield Passage(document.id, document.title, text.of(document))
+                yield (passage := Passage(document.id, document.title, text.of(document)))
+                has_text = has_text or bool(passage.text or passage.title)
+        if not has_text:
+            raise SteleError(
+                f"{', '.join(map(str, folders(data, collection).values()))}: none of {number:,} documents has text in "
+                "a tag that is read; name the tags that hold it in the dataset's `collection: {tags: [...]}`"
+            )
 
 
 def document_counts(data: Data, collection: str) -> tuple[int, int]:
