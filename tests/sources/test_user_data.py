@@ -123,6 +123,18 @@ def _run(tmp_path: Path, source: Part, folder: Path) -> int:
     )
 
 
+@pytest.mark.parametrize("many", [0, 2000])
+def test_a_name_that_is_not_utf8_is_an_error(tmp_path, memory, monkeypatch, many):
+    """As old archives leave them; no record could be written with it."""
+    monkeypatch.setattr(user_data, "MANY", many)
+    name = os.fsdecode(b"M\xfcller.txt")
+    (folder := tmp_path / "data").mkdir()
+    (folder / name).write_text("x")
+    os.utime(folder / name, (1, 1))
+    with pytest.raises(SteleError, match=r"M\\udcfcller\.txt': the name of a file is not UTF-8; rename it"):
+        user_data.content_digest(folder, memory)
+
+
 def test_many_files_are_remembered_together_and_each_change_is_seen(tmp_path, memory, read, monkeypatch):
     monkeypatch.setattr(digests, "SETTLED", 0.05)
     folder = tmp_path / "data"

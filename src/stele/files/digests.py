@@ -102,6 +102,7 @@ def file_digests(paths: Iterable[Path], memory: Path) -> dict[Path, list]:
     digests: dict[Path, list] = {}
     new: dict[str, list] = {}
     for path in paths:
+        _check_name(path)
         try:
             status = path.stat()
             identity = _identity(status)
@@ -127,6 +128,7 @@ def folder_digest(folder: Path, names: Sequence[str], memory: Path) -> str:
     whole, newest = hashlib.sha256(), 0.0
     try:
         for name in names:
+            _check_name(name)
             status = os.stat(f"{folder}/{name}")
             whole.update(f"{name} {_identity(status)}\n".encode())
             newest = max(newest, status.st_mtime, status.st_ctime)
@@ -143,6 +145,14 @@ def folder_digest(folder: Path, names: Sequence[str], memory: Path) -> str:
     if time.time() - newest > SETTLED:
         _remember(memory, {os.path.abspath(folder): [len(names), identity, digest(facts)]})
     return digest(facts)
+
+
+def _check_name(name: Path | str) -> None:
+    """SteleError for a name that no record could hold: one that an old archive has left in another encoding."""
+    try:
+        str(name).encode("utf-8")
+    except UnicodeEncodeError:
+        raise SteleError(f"{str(name)!a}: the name of a file is not UTF-8; rename it") from None
 
 
 def _identity(status: os.stat_result) -> list[int]:
