@@ -255,6 +255,12 @@ def test_of_several_splits_the_texts_are_of_that_of_the_judgments(tmp_path):
         (folder / "test-00000-of-00001.parquet").unlink()
     assert [passage.id for passage in Beir().passages(data, "en")] == ["d1", "d2", "d3"]
     assert list(texts_of(data)) == ["q2", "q1", "q3"]
+    (tmp_path / "set/corpus/test-00001-of-00002.parquet").rename(tmp_path / "one.parquet")
+    with pytest.raises(
+        SteleError, match=r"corpus/test-00000-of-00002\.parquet: number 1 of 2 \(from 0\) is not beside"
+    ):
+        list(Beir().passages(data, "en"))  # two of three documents were left out
+    (tmp_path / "one.parquet").rename(tmp_path / "set/corpus/test-00001-of-00002.parquet")
     (tmp_path / "set/qrels/test-00000-of-00001.parquet").rename(tmp_path / "set/qrels/validation.parquet")
     with pytest.raises(SteleError, match=r"corpus/dev-.*: corpus of several splits; name the judgments' split"):
         list(Beir().passages(data, "en"))

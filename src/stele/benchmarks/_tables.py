@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ PARQUET = b"PAR1"  # the first bytes of each Parquet file
 _WANTED = {str: "texts", int: "whole numbers", list: "lists of whole numbers"}
 BATCH = 4096  # rows that are held at a time
 FEW = 256  # the same of rows that may hold pictures
+NUMBERED = re.compile(r"(.*?)([0-9]+)-of-([0-9]{1,6})\.[^/]+")  # the files of an export
 
 
 def is_parquet(path: Path) -> bool:
@@ -49,9 +51,22 @@ def filled_columns(path: Path, wanted: Collection[str]) -> list[str]:
         ]
 
 
-def tables(folder: Path) -> list[Path]:
+def tables(folder: Path) -> Sequence[Path]:
     """The Parquet files below a folder, in order: a part that a user has as `datasets` exports it."""
-    return sorted(path for path in below(folder) if path.suffix == ".parquet")
+    return all_numbers(sorted(path for path in below(folder) if path.suffix == ".parquet"))
+
+
+def all_numbers(paths: Sequence[Path]) -> Sequence[Path]:
+    """The paths as they are. Raises SteleError where one of `NAME-00001-of-00003` has a number that none has."""
+    exports: dict[tuple[str, int], dict[int, Path]] = {}
+    for path in paths:
+        if found := NUMBERED.fullmatch(path.as_posix()):
+            exports.setdefault((found[1], int(found[3])), {})[int(found[2])] = path
+    for (_, total), numbered in exports.items():
+        if lacking := sorted({*range(total)} - numbered.keys()):
+            path = next(iter(numbered.values()))
+            raise SteleError(f"{path}: number {lacking[0]} of {total} (from 0) is not beside it; get it again")
+    return paths
 
 
 def table_passages(path: Path, name: str, untitled: bool = False) -> Iterator[Passage]:

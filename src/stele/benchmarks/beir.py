@@ -28,7 +28,14 @@ from pathlib import Path
 from typing import Any
 
 from stele.benchmarks._files import below, field, folder_of, identifier, lines, refuse_again, tsv_rows
-from stele.benchmarks._tables import column_names, filled_columns, is_parquet, table_passages, table_rows
+from stele.benchmarks._tables import (
+    all_numbers,
+    column_names,
+    filled_columns,
+    is_parquet,
+    table_passages,
+    table_rows,
+)
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, LeftOut, Passage, Query, QuerySet
 from stele.errors import SteleError
@@ -247,7 +254,7 @@ def _not_in_corpus(data: Data, language: str, names: Collection[str]) -> list[st
     return sorted(lacking)
 
 
-def _texts(data: Data, language: str, role: str) -> list[Path]:
+def _texts(data: Data, language: str, role: str) -> Sequence[Path]:
     """The files of corpus or queries, which hold texts alone."""
     files = _files(data, language, role)
     for path in files:
@@ -256,8 +263,11 @@ def _texts(data: Data, language: str, role: str) -> list[Path]:
     return files
 
 
-def _split_files(data: Data, language: str, role: str) -> list[Path]:
-    """The files of a role in the split of the judgments, or in the one split that there is, as in MTEB's loader."""
+def _split_files(data: Data, language: str, role: str) -> Sequence[Path]:
+    """The files of a role in the split of the judgments, or in the one split that there is, as in MTEB's loader.
+
+    Raises SteleError where one of an export is missing.
+    """
     files = _with_role(data, language, role)
     splits = {path: split_of(path) for path in files}
     if len(set(splits.values())) > 1 and (qrels := _with_role(data, language, "qrels")):
@@ -268,10 +278,10 @@ def _split_files(data: Data, language: str, role: str) -> list[Path]:
             f"{_shown(list(splits))}: {role} of several splits; name the judgments' split in `files` of the "
             "dataset, and number the files of one split"
         )
-    return files
+    return all_numbers(files)
 
 
-def _files(data: Data, language: str, role: str) -> list[Path]:
+def _files(data: Data, language: str, role: str) -> Sequence[Path]:
     """The files of a role; a corpus and queries may be in several, judgments are in one."""
     files = _with_role(data, language, role) if role == "qrels" else _split_files(data, language, role)
     if not files:
