@@ -85,6 +85,8 @@ def test_sharded_pytorch_weights_are_converted_shard_by_shard(run, local):
         torch.save({name: weights[name] for name in half}, local / shard)
         index |= dict.fromkeys(half, shard)
     (local / "pytorch_model.bin.index.json").write_text(json.dumps({"metadata": {}, "weight_map": index}))
+    assert run("--path", str(local)) == 0  # both kinds, as in the clone of a repository: safetensors are taken
+    assert not list(run.folder.glob("pytorch_model*")) and (run.folder / "model.safetensors").is_symlink()
     (local / "model.safetensors").unlink()
     assert run("--path", str(local)) == 0
     assert not list(run.folder.glob("*.bin*")) and len(list(run.folder.glob("*.safetensors"))) == 2

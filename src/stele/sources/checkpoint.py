@@ -218,9 +218,10 @@ def link_folder(source: Path, folder: Path, facts: dict[str, FileFacts] | None =
         below = path.relative_to(source)
         if not path.is_file() or any(part.startswith((".", "checkpoint-", "onnx", "openvino")) for part in below.parts):
             continue
-        is_pytorch = path.name.startswith("pytorch_model") and path.suffix == ".bin"
+        is_pytorch = path.name.startswith("pytorch_model") and path.name.endswith((".bin", ".bin.index.json"))
         has_safetensors = any((path.parent / name).is_file() for name in WEIGHTS[:2])
-        if path.name not in LEFT_OUT and (path.suffix in KEPT or (is_pytorch and not has_safetensors)):
+        wanted = not has_safetensors if is_pytorch else path.suffix in KEPT
+        if wanted and path.name not in LEFT_OUT:
             if facts is not None:
                 facts[below.as_posix()] = {
                     "sha256": check(path, {}),
