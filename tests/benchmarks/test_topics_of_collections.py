@@ -51,6 +51,14 @@ ACLIA = '<SET>\n<TOPIC ID="ACLIA2-CS-0002">\n<QUESTION LANG="CS"><![CDATA[什么
             '<topic number="4" type="x">\n<query>web</query>\n<desc>d</desc>\n</topic>',
             [("4", "web", "d")],
         ),
+        (  # what stands behind an end tag is of no field
+            '<topic number="5"><title>tea</title><words>green</words><desc>d</desc><subtopic>s</subtopic></topic>',
+            [("5", "tea", "d")],
+        ),
+        (
+            '<topic id="6"><title><en>e</en><fr><![CDATA[t</title>]]></fr></title><x>x</x></topic>',
+            [("6", "t", "")],
+        ),
         ('301-AH\tLe  "Cri"\r\n', [("301-AH", 'Le "Cri"', "")]),
         ('{"query_id": 4, "query": "q", "description": "d"}', [("4", "q", "d")]),
     ],

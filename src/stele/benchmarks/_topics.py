@@ -176,13 +176,20 @@ def _fields(body: str, start: int, stated: Mapping[int, str]) -> ByLanguage:
     for mark, following in pairwise([*_field_marks(body), None]):
         end = following.start() if following else len(body)
         label = _LABEL.match(body, mark.end(), end)
-        raw = body[label.end() if label else mark.end() : end]
+        raw = _until_closed(body[label.end() if label else mark.end() : end], mark)
         by_name = (mark[1] or mark[3] or "").lower()
         for language, value in _parts(raw, by_name or stated.get(start + mark.start(), "")):
             value = _TRANSLATION.sub("\n", value)
             value = " ".join(html.unescape(_MARK.sub(" ", value)).split())
             fields.setdefault(FIELDS[mark[2].lower()], {}).setdefault(language, value)
     return fields
+
+
+def _until_closed(raw: str, mark: re.Match[str]) -> str:
+    """The beginning of a text up to the end tag of a field's start tag, all of it where none comes."""
+    name = re.split(r"[\s>]", mark[0][1:], maxsplit=1)[0].lower()
+    ends = (tag.start() for tag in _TAG.finditer(raw) if tag[1] and tag[2].lower() == name)
+    return raw[: next(ends, len(raw))]
 
 
 def _field_marks(body: str) -> list[re.Match[str]]:
