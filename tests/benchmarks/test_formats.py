@@ -131,7 +131,11 @@ def test_questions_of_xor_retrieve_share_the_english_collection(xor):
 
 
 @pytest.mark.parametrize("name", ["enwiki_20190201_w100.tsv", "enwiki_20190201_w100.tsv.gz"])
-@pytest.mark.parametrize("text", [W100, W100 + '4\t"two\nlines"\tD\n'], ids=["one line each", "quoted line break"])
+@pytest.mark.parametrize(
+    "text",
+    [W100, W100 + '4\t"two\nlines"\tD\n', W100.replace("1\tplain text\tA", '"1"\t"plain text"\t"A"')],
+    ids=["one line each", "quoted line break", "quoted id"],
+)
 def test_the_texts_of_some_passages_are_those_of_the_full_reading(xor, tmp_path, name, text):
     (tmp_path / "p/enwiki_20190201_w100.tsv").unlink()
     put(tmp_path / "p" / name, text)

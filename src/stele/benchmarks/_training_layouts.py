@@ -161,7 +161,7 @@ def _scan(path: Path, ids: Collection[str]) -> dict[str, str] | None:
                 shown.update(packed.tell() - shown.n)
             if b'\t"' in line and line.count(b'"') % 2:
                 return None  # a quoted field goes on in the next line
-            docid = line[: line.find(b"\t")]
+            docid = line[: line.find(b"\t")].strip(b'"')
             if docid in wanted:
                 row = next(csv.reader([line.decode("utf-8")], delimiter="\t"))
                 by_id[row[0]] = row[1]
