@@ -63,6 +63,11 @@ def test_text_of_other_documents(tmp_path, body, text):
     assert read(put(tmp_path / "a", f"<DOC>\n<DOCNO>1</DOCNO>\n{body}\n</DOC>")) == [("1", "", text)]
 
 
+def test_text_that_stands_before_the_id_is_text(tmp_path):
+    text = "<DOC>\n<HEADLINE>one</HEADLINE>\n<DOCNO>1</DOCNO>\n<TEXT>two</TEXT>\n</DOC>"
+    assert read(put(tmp_path / "a", text)) == [("1", "", "one\n\ntwo")]
+
+
 def test_documents_that_are_not_closed_end_where_the_next_begins(tmp_path):
     text = "<DOC>\n<DOCNO>1\n<TEXT>one\n<DOC>\n<DOCNO>2</DOCNO>\n<TEXT>two"
     assert read(put(tmp_path / "a", text)) == [("1", "", "one"), ("2", "", "two")]

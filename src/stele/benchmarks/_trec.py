@@ -158,7 +158,7 @@ def _sgml(path: Path, bodies: Iterator[tuple[bytes, bytes]]) -> Iterator[Documen
         if unnamed:
             break
         if match := _NUMBER.search(body):
-            name, body = match[1], body[match.end() :]
+            name, body = match[1], body[: match.start()] + body[match.end() :]
         elif match := _ID.search(tag):
             name = match[1]
         else:
