@@ -163,6 +163,25 @@ def test_more_members_than_allowed_are_refused_before_all_are_read(tmp_path, mak
     assert not (tmp_path / "in").exists()
 
 
+def test_a_tar_whose_checksum_is_wrong_is_not_unpacked(tmp_path):
+    """The last bytes of a .tar.gz say it, behind all that a reader of members needs."""
+    packed = tar_of(tmp_path / "a.tar.gz", {"a.txt": bytes(range(256)) * 1000})
+    stored = bytearray(gzip.compress(gzip.decompress(packed.read_bytes()), compresslevel=0))
+    stored[100_000] ^= 1
+    packed.write_bytes(stored)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(SteleError, match=r"a\.tar\.gz: damaged archive \(CRC check failed"):
+        unpack(packed, tmp_path / "out")
+    assert not any((tmp_path / "out").iterdir())
+
+
+def test_a_tar_with_too_much_behind_it_is_not_read_on(tmp_path):
+    packed = tar_of(tmp_path / "a.tar.gz", {"a.txt": b"x"})
+    packed.write_bytes(packed.read_bytes() + gzip.compress(bytes(65 << 20), compresslevel=1))
+    with pytest.raises(SteleError, match="more than 64 MB behind its last member"):
+        unpack(packed, tmp_path / "out")
+
+
 @pytest.mark.parametrize("value", ["-1", "x", "\u00b2", "9" * 30, "1" * 5000, "nan", ""])
 @pytest.mark.parametrize("key", ["size", "GNU.sparse.size", "GNU.sparse.map", "path", "hdrcharset"])
 def test_absurd_headers_of_a_tar_are_read_or_refused(tmp_path, key, value):

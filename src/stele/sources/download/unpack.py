@@ -29,6 +29,7 @@ from stele.files.reading import TarMember
 
 MAX_BYTES = 1 << 30  # unpacked, where the catalogue says nothing
 MAX_MEMBERS = 100_000  # files and folders together
+MAX_BEHIND = 64 << 20  # bytes behind the last member of a tar, where zeros fill a block
 MAX_DIRECTORY = 256 * MAX_MEMBERS  # bytes of a zip's list of its members, which is read at once
 COMPRESSED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 WHOLE = Unpack()
@@ -94,6 +95,10 @@ def _members(opened: zipfile.ZipFile | tarfile.TarFile) -> Iterator[_Member]:
     else:
         for member in opened:
             yield _Member(member.name, member.size, _tar_kind(member), partial(opened.extractfile, member))
+        behind = 0
+        while block := opened.fileobj.read(1 << 20):  # the checksum of what is compressed stands at its end
+            if (behind := behind + len(block)) > MAX_BEHIND:
+                raise tarfile.ReadError(f"more than {MAX_BEHIND >> 20} MB behind its last member")
 
 
 class _Bounded:
