@@ -59,6 +59,10 @@ ACLIA = '<SET>\n<TOPIC ID="ACLIA2-CS-0002">\n<QUESTION LANG="CS"><![CDATA[什么
             '<topic id="6"><title><en>e</en><fr><![CDATA[t</title>]]></fr></title><x>x</x></topic>',
             [("6", "t", "")],
         ),
+        (
+            "<TOP><num>7</num><title>t</title></TOP>\n<top><num>8</num><title>u</title></top>",
+            [("7", "t", ""), ("8", "u", "")],
+        ),
         ('301-AH\tLe  "Cri"\r\n', [("301-AH", 'Le "Cri"', "")]),
         ('{"query_id": 4, "query": "q", "description": "d"}', [("4", "q", "d")]),
     ],

@@ -138,11 +138,11 @@ Topics = Iterator[tuple[str, str, ByLanguage]]  # where, id, texts
 
 def _of_marks(path: Path, text: str) -> Topics:
     tag = next(_TOPIC.finditer(text))[1]  # <topic> may hold a <query>, which is then a field
-    starts = list(re.finditer(rf"<{tag}(\s[^<>]*)?>", text))
+    starts = list(re.finditer(rf"<{tag}(\s[^<>]*)?>", text, re.IGNORECASE))
     stated = _stated_languages(text, tag.lower())
     for number, (start, following) in enumerate(pairwise([*starts, None]), start=1):
         body = text[start.end() : following.start() if following else len(text)]
-        body = body.partition(f"</{tag}>")[0]
+        body = re.split(f"</{tag}>", body, maxsplit=1, flags=re.IGNORECASE)[0]
         fields = _fields(body, start.end(), stated)
         name, attribute = next(iter(fields.pop("id", {}).values()), ""), _ID.search(start[1] or "")
         yield f"{path}, topic {number}", name or (attribute[1] if attribute else ""), fields
