@@ -130,6 +130,30 @@ def test_kill_9_and_again_gives_the_same_runs(tmp_path, data, module, name, call
     assert not args.state.exists() or not list(args.state.iterdir())
 
 
+def test_a_kill_between_two_searches_of_one_collection_leaves_no_index_for_the_second(tmp_path):
+    """XOR-Retrieve's languages share a collection; an index has the terms of one language's questions."""
+    asked = {"ru": ["nile kenya", "sea town hill"], "fi": ["joki nile", "meri"]}
+    questions = [
+        {"id": f"{code}{n}", "question": text, "answers": ["x"], "lang": code, "split": "dev"}
+        for code, texts in asked.items()
+        for n, text in enumerate(texts)
+    ]
+    put(tmp_path / "q/xor_dev_retrieve_eng_span_v1_1.jsonl", questions)
+    (tmp_path / "w").mkdir()
+    texts = ["nile joki", "kenya nile hill", "sea meri", "town sea", "meri joki joki", "hill"]
+    rows = "".join(f"{n}\t{text}\tA title\n" for n, text in enumerate(texts, start=1))
+    (tmp_path / "w/enwiki_20190201_w100.tsv").write_text("id\ttext\ttitle\n" + rows)
+    records = record(tmp_path / "q", content="q"), record(tmp_path / "w", content="w")
+    data = [f"xor_tydi:all={records[0]}", f"enwiki_20190201_w100:all={records[1]}"]
+    changes = {"benchmark": "xor_retrieve", "languages": tuple(asked), "recipe": json.dumps({"k1": 0.9, "b": 0.4})}
+    undisturbed, args = (arguments(tmp_path, data, name).model_copy(update=changes) for name in ("whole", "killed"))
+    bm25.run(undisturbed)
+    killed(lambda: bm25.run(args), kill_at(bm25.shutil, "rmtree"))
+    bm25.run(args)
+    assert files(tmp_path / "killed") == files(tmp_path / "whole")
+    assert read_run(tmp_path / "killed/runs/fi.trec.gz").ranking("fi0") == ["1", "5", "2"]
+
+
 @pytest.mark.parametrize(
     ("recipe", "message"),
     [

@@ -14,6 +14,7 @@ import importlib.metadata
 import logging
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated
 
 from stele.artifacts import records
@@ -125,7 +126,7 @@ class Bm25Job:
         )
         facts = {"language": query_set.language, "pool": query_set.collection, "queries": len(hits), **facts}
         self.finished.save(query_set, ranked, facts)
-        shutil.rmtree(self.state / query_set.collection)
+        shutil.rmtree(self.folder(query_set))
 
     def direct(self, query_set: QuerySet, recipe: Search) -> tuple[list[Query], list[Hits], Values]:
         """The queries, their hits with the recipe's k1 and b, and the facts of the search."""
@@ -162,7 +163,7 @@ class Bm25Job:
 
     def tune(self, query_set: QuerySet, engine: Engine, queries: Sequence[Query], recipe: Tuning) -> dict:
         """(k1, b) -> MRR on the queries, for each pair of the recipe's grid; saved pair by pair."""
-        path = self.state / query_set.collection / "tuned.json"
+        path = self.folder(query_set) / "tuned.json"
         judgments = self.benchmark.judgments(self.data, query_set, recipe.split)
         mrr_of = {tuple(parameters): mrr for parameters, mrr in read_state(path) or ()}
         grid = sorted((k1, b) for k1 in recipe.k1 for b in recipe.b)
@@ -184,13 +185,17 @@ class Bm25Job:
 
     def engine(self, query_set: QuerySet, splits: dict[str, list[Query]]) -> Engine:
         """A query set's collection, indexed for these queries."""
-        folder, threads = self.state / query_set.collection, self.args.threads
+        folder, threads = self.folder(query_set), self.args.threads
         texts = Texts(query_set.language, lambda: self.contents(query_set))
         if self.jar:
             expands = getattr(self.recipe, "rm3", None) is not None
             return anserini.AnseriniEngine(self.jar, texts, folder, splits, threads, expands)
         rounded = getattr(self.recipe, "lengths", "exact") == "lucene"
         return Bm25sEngine(texts, folder, splits, threads, rounded)
+
+    def folder(self, query_set: QuerySet) -> Path:
+        """Where a query set is searched: query sets may share a collection, whose index has the terms of one alone."""
+        return self.state / "searches" / query_set.name
 
     def deepest(self, query_set: QuerySet, queries: Sequence[Query]) -> int:
         """The number of hits to search, so that each query has --depth of them that may count."""
