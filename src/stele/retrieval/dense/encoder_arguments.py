@@ -65,8 +65,8 @@ class CalibrationTransforms:
     """What --calibration and --operation do to the vectors of a benchmark of language pairs; nothing without them.
 
     Of query sets in two directions, "fr-en" and "en-fr", the first names the pair, whichever way it was learnt; the
-    name of a query set says the language of its queries. Raises SteleError for one of the two arguments alone, and for
-    a benchmark without pairs.
+    name of a query set says the language of its queries, then that of its collection. Raises SteleError for one of the
+    two arguments alone, and for a benchmark without such pairs.
     """
 
     def __init__(self, args: CalibratedJob, encoder: Encoder, query_sets: Sequence[QuerySet]) -> None:
@@ -86,7 +86,8 @@ class CalibrationTransforms:
         for query_set in query_sets:
             _, dash, language = query_set.name.partition("-")
             side = language, self._pairs.setdefault(query_set.language, query_set.name)
-            if not dash or self._collections.setdefault(query_set.collection, side) != side:
+            is_of_side = query_set.collection.partition("-of-")[0] == language  # Belebele's pairs are turned about
+            if not (dash and is_of_side) or self._collections.setdefault(query_set.collection, side) != side:
                 raise SteleError(f"--calibration: {query_set.name}: want a benchmark of pairs of languages, as tatoeba")
 
     def of_collection(self, collection: str) -> VectorTransform:
