@@ -9,6 +9,7 @@ from stele.encoders.load import load_encoder
 from stele.encoders.tokenizer import load_tokenizer
 from stele.encoders.tokens import collate, length_buckets, tokenize
 from stele.errors import SteleError
+from stele.recipes.encoding import EncodingSpec
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +52,19 @@ def test_nothing_is_held_of_what_was_read_and_attention_is_torch_s(tmp_path):
     model = load_encoder(folder, {"pooling": "last", "query_length": 16, "passage_length": 16}).model("passage")
     assert not model.config.use_cache and model.config._attn_implementation == "sdpa"
     assert model(torch.tensor([[3, 4, 1]])).past_key_values is None
+
+
+@pytest.mark.parametrize("family", ["bert", "albert", "xlm-roberta-xl"])
+def test_the_pooler_is_the_model_s_own(family):
+    from tiny_models import random_model
+    from transformers import AutoConfig
+
+    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48}
+    model = random_model(AutoConfig.for_model(family, vocab_size=50, **shape)).eval()
+    ids = torch.arange(5, 17).reshape(2, 6)
+    with torch.inference_mode():
+        vectors = encoding.embed(model, {"input_ids": ids}, EncodingSpec(pooling="pooler"))
+        torch.testing.assert_close(vectors, model(input_ids=ids).pooler_output)
 
 
 def test_order_is_that_of_the_texts(encoder, texts):

@@ -15,8 +15,12 @@ def model(family, dropout=0.0):
     shape = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48}
     if family == "distilbert":
         shape = {"dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48}
+    if family == "electra":
+        shape["embedding_size"] = 16
+    if family == "esm":
+        shape["pad_token_id"] = 1
     config = AutoConfig.for_model(family, vocab_size=50, max_position_embeddings=40, **shape)
-    made = AutoModel.from_config(config, attn_implementation="sdpa")
+    made = AutoModel.from_config(config, attn_implementation="eager" if family == "mpnet" else "sdpa")
     for module in made.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = dropout
@@ -31,12 +35,19 @@ def batch(padded):
     return torch.where(mask, ids, torch.tensor(1)), mask
 
 
-@pytest.mark.parametrize("family", ["xlm-roberta", "bert", "ernie", "roberta", "distilbert"])
+FAMILIES = ["xlm-roberta", "bert", "ernie", "roberta", "camembert", "data2vec-text", "distilbert"]
+# their layers have the names of BERT's, or nearly, and do other things
+UNLIKE = ["xlm-roberta-xl", "esm", "electra", "mpnet"]
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, *UNLIKE])
 @pytest.mark.parametrize("padded", [True, False])
 def test_equal_the_whole_forward(family, padded):
     made = model(family).eval()
     if family not in ("xlm-roberta", "roberta"):
         made.config.pad_token_id = 1
+    for weight in made.parameters():  # as far from 0 as trained ones
+        torch.nn.init.normal_(weight, std=0.2)
     ids, mask = batch(padded)
     plain = made(input_ids=ids, attention_mask=None if mask is None else mask.long()).last_hidden_state
     assert torch.allclose(first_states(made, ids, mask), plain[:, 0], atol=1e-5)

@@ -18,7 +18,7 @@ from stele.artifacts.records import UNPROMPTED
 from stele.encoders.tokens import Chat, Tokens, collate, length_buckets, tokenize, tokenize_inputs
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec, Kind, TextInput
-from stele.training.hidden_states import first_states, global_attention
+from stele.training.hidden_states import BERT_LIKE, first_states, global_attention
 
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 GPU_BATCH_TOKENS = 65_536  # of a model at most 1,024 wide; fewer of a wider one, as a token takes more memory there
@@ -239,7 +239,8 @@ def embed(
     normalisation. A mean leaves out the first `skip` tokens; cls takes the token after them.
     """
     deeper = spec.layer is not None and spec.layer != model.config.num_hidden_layers
-    if spec.pooling in ("mean", "last") or deeper or "token_type_ids" in batch or skip:
+    own_pooler = spec.pooling == "pooler" and model.config.model_type not in BERT_LIKE  # ALBERT's is two modules
+    if spec.pooling in ("mean", "last") or deeper or "token_type_ids" in batch or skip or own_pooler:
         pooled = _pool_all(model, batch, spec, deeper, skip)
     else:
         mask = batch.get("attention_mask")

@@ -15,6 +15,10 @@ from stele.training.masking import pieces_by_length
 from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, in_pieces
 
+# Model families whose layers are BERT's. Others name the parts of a layer alike and compute another thing: ELECTRA
+# widens its embeddings first, XLM-RoBERTa-XL and ESM normalise before a layer and not after it.
+BERT_LIKE = ("bert", "camembert", "data2vec-text", "ernie", "roberta", "xlm-roberta")
+
 
 def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None = None) -> Tensor:
     """Last hidden states [n, t, d] of ids [n, t]; mask bool [n, t], None where nothing is padding.
@@ -95,16 +99,10 @@ def stacked(texts: Sequence[tuple[Tensor, Tensor | None]], pad_id: int) -> tuple
 
 
 def _is_bert_like(model: nn.Module) -> bool:
-    """BERT, ERNIE, RoBERTa and XLM-R name their parts alike; with another attention than PyTorch's, do not guess."""
-    layers = getattr(getattr(model, "encoder", None), "layer", None)
-    return (
-        isinstance(layers, nn.ModuleList)
-        and len(layers) > 0
-        and all(hasattr(layers[-1], name) for name in ("attention", "intermediate", "output"))
-        and all(hasattr(layers[-1].attention.self, name) for name in ("query", "key", "value", "num_attention_heads"))
-        and model.config._attn_implementation == "sdpa"
-        and not getattr(model.config, "is_decoder", False)
-    )
+    """Whether `_first_states` is the model's own forward; with another attention than PyTorch's, do not guess."""
+    config = model.config
+    is_encoder = config.model_type in BERT_LIKE and not getattr(config, "is_decoder", False)
+    return is_encoder and config.num_hidden_layers > 0 and config._attn_implementation == "sdpa"
 
 
 def _first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> Tensor:
