@@ -167,6 +167,19 @@ def test_weights_that_do_not_fit_the_config_are_refused(tmp_path, folders):
         load_backbone(grown, "cls")
 
 
+def test_relative_positions_that_transformers_no_longer_computes_are_refused(tmp_path, folders):
+    from safetensors.torch import load_file, save_file
+
+    relative = shutil.copytree(folders["bert"], tmp_path / "relative")
+    config = json.loads((relative / "config.json").read_text())
+    (relative / "config.json").write_text(json.dumps({**config, "position_embedding_type": "relative_key"}))
+    weights = load_file(relative / "model.safetensors")
+    weights["encoder.layer.0.attention.self.distance_embedding.weight"] = torch.ones(127, WIDTH // 2)
+    save_file(weights, relative / "model.safetensors", {"format": "pt"})
+    with pytest.raises(SteleError, match="a bert with relative positions"):
+        load_backbone(relative, "mean")
+
+
 def test_a_pooler_that_was_never_trained_is_not_used(tmp_path):
     folder = make_folder(tmp_path / "m", "xlm-roberta", pooler=False)
     spec = {"pooling": "pooler", "query_length": 20, "passage_length": 20}

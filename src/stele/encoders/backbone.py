@@ -15,6 +15,7 @@ from stele.files.reading import reading
 # model families whose hidden states of layer k are what a k-layer model would return (no normalisation after the last)
 CUT_BY_LAYER = ("bert", "camembert", "distilbert", "electra", "ernie", "longformer", "roberta", "xlm-roberta")
 RECORD = "record.json"
+RELATIVE = "distance_embedding"  # weights of relative positions
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 
 
@@ -33,7 +34,8 @@ def load_backbone(
     dropout   replaces the rates of the folder's config
     weights   the type in which weights are held and computed, "float32" or "bfloat16"
 
-    Raises SteleError for a folder without safetensors, weights that do not fit its config, and a missing pooler.
+    Raises SteleError for a folder without safetensors, weights that do not fit its config, relative positions that the
+    library no longer computes, and a missing pooler.
     """
     from transformers import AutoConfig
 
@@ -55,6 +57,11 @@ def load_backbone(
     if lost:
         raise SteleError(
             f"{folder}: its weights do not fit its config.json: {', '.join(lost[:3])} missing or of another shape"
+        )
+    if any(RELATIVE in name for name in report["unexpected_keys"]):
+        raise SteleError(
+            f"{folder}: a {config.model_type} with relative positions, which transformers 5 leaves out of it: its "
+            "vectors would be other ones"
         )
     if pooling == "pooler" and getattr(model, "pooler", None) is None:
         raise SteleError(f"{folder}: model type {config.model_type!r} has no pooler; use pooling cls or mean")
