@@ -192,6 +192,19 @@ def test_of_equal_translations_the_first_counts(sides):
     assert of_x.rows[-20:].tolist() == of_x.rows[:20].tolist() and set(of_x.rows.tolist()).isdisjoint(range(980, 1000))
 
 
+@pytest.mark.parametrize("block", [100, 1 << 25])
+def test_of_more_equal_texts_than_candidates_the_first_counts_too(block, monkeypatch):
+    monkeypatch.setattr(neighbours, "BLOCK", block)
+    rng = np.random.default_rng(0)
+    x, y = (rng.normal(size=(60, 16)).astype(np.float32) for _ in range(2))
+    x[:], y[10:50] = x[0], x[0] + 0.1 * y[0]  # one side has collapsed, the other has forty times the same text
+    of_x, of_y = nearest_translations(x, y, CPU)
+    for (rows, values), given in ((of_x, (x, y)), (of_y, (y, x))):
+        places, wanted = rank_pair(*given, "csls", 1)
+        assert rows.tolist() == places[:, 0].tolist()
+        np.testing.assert_allclose(values, wanted[:, 0], atol=1e-7)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_on_a_gpu_the_nearest_are_the_same(sides):
     for actual, wanted in zip(
