@@ -62,8 +62,8 @@ def score(
     """Metrics of a run (query -> {passage: score}, or what `stele.search` gives), by the code of `scoring score`.
 
     `judgments` maps a query to {passage: relevance}, 0 being not relevant; every judged query counts, without a result
-    as 0. `metrics` are names of docs/scoring.md for judged passages. Raises SteleError for an unknown metric, and for
-    judgments of other queries than the run's.
+    as 0. `metrics` are names of docs/scoring.md for judged passages. Raises SteleError for an unknown metric, for an id
+    that is no text, and for judgments of other queries than the run's.
 
     >>> run = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"a": 0.5, "c": 0.4}}
     >>> found = score(run, {"q1": {"a": 1}, "q2": {"c": 1}, "q3": {"b": 1}}, ["mrr@10", "recall@10"])
@@ -82,6 +82,8 @@ def score(
         metrics = [metrics]
     if not isinstance(run, Run):
         run = run_of({query: _hits(query, hits).items() for query, hits in run.items()})
+    for query, judged in judgments.items():
+        _hits(query, judged)
     if not any(query in run for query in judgments):
         raise SteleError("score: none of the run's queries is judged; the judgments are of other data")
     case = Case(relevant=list(judgments.values()), runs={"run": run})
@@ -93,7 +95,9 @@ def score(
 
 
 def _hits(query: str, hits: Mapping[str, float]) -> Mapping[str, float]:
-    """The hits of a query. Raises SteleError where they are not passage -> score."""
+    """The hits or judgments of a query. Raises SteleError where they are not passage -> number, or an id is no text."""
     if not isinstance(hits, Mapping):
         raise SteleError(f"score: query {query!r}: want {{passage: score}}, found {type(hits).__name__}")
+    if wrong := [name for name in (query, *hits) if not isinstance(name, str)]:
+        raise SteleError(f"score: query {query!r}: ids are texts, as '1'; found {wrong[0]!r}")
     return hits

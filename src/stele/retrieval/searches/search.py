@@ -35,7 +35,7 @@ def search(
     search as `stele retrieval retrieve`, whose files it does not write. In place of an encoder anything that
     `stele.load_encoder` takes, or "bm25": BM25 with k1 .9 and b .4 over the terms of a `language`.
 
-    Raises SteleError for a text without an encoder, vectors of different lengths, and k below 1.
+    Raises SteleError for a text without an encoder, vectors of different lengths, equal ids, and k below 1.
 
     >>> run = search({"q1": [1, 0], "q2": [0, 1]}, {"a": [3, 1], "b": [2, 2], "c": [0, 2]}, k=2)
     >>> run.hits("q1")
@@ -78,7 +78,10 @@ def _by_id(items: Items, side: str) -> Mapping[str, Text | np.ndarray]:
             f"search: {side}: want a list of texts, or a dict of id and text, found {type(items).__name__}"
         )
     if isinstance(items, Mapping):
-        return {str(name): item for name, item in items.items()}
+        by_id = {str(name): item for name, item in items.items()}
+        if len(by_id) < len(items):
+            raise SteleError(f"search: {side}: two ids are the same text, as 1 and '1'")
+        return by_id
     return {str(number): item for number, item in enumerate(items)}
 
 
