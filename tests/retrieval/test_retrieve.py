@@ -157,6 +157,28 @@ def test_state_of_other_data_is_not_taken(tmp_path, encoder, data):
     assert set(read_run(tmp_path / "out/runs/sw.trec.gz").names.to_pylist()) == {"only"}
 
 
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ((vector_files, "_save_progress", 3), (vector_files, "_save_progress", 1)),  # blocks, and another's first block
+        ((search_job, "write_run", 1), (vector_files, "_save_progress", 1)),  # all encoded, and another's first block
+        ((search_job, "write_run", 2), (search_job, "atomic_write_json", 1)),  # a run, and another's in its place
+    ],
+)
+def test_state_that_other_data_began_to_write_over_is_not_taken_up_again(tmp_path, encoder, data, first, then):
+    args, corpus = arguments(tmp_path, encoder, data), tmp_path / "sw/c/corpus.jsonl.gz"
+    retrieve.run(arguments(tmp_path, encoder, data, "undisturbed"))
+    killed(lambda: retrieve.run(args), kill_at(*first))
+    kept = {path: path.read_bytes() for path in (corpus, tmp_path / "sw/c/record.json")}
+    record(tmp_path / "sw/c", content="another release", labels=[])
+    put(corpus, [{"docid": "only", "title": "", "text": "river"}])
+    killed(lambda: retrieve.run(args), kill_at(*then))
+    for path, content in kept.items():
+        path.write_bytes(content)
+    retrieve.run(args)
+    assert files(tmp_path / "out") == files(tmp_path / "undisturbed")
+
+
 @pytest.mark.parametrize("keep", [False, True])
 def test_other_code_makes_the_vectors_anew(tmp_path, encoder, data, monkeypatch, keep):
     """Neither the state of a killed job nor a kept index outlives a change of the code."""

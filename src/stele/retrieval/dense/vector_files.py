@@ -73,6 +73,8 @@ def encode_part(
     rows, names_size, cut = done["rows"], done["names_size"], done.get("cut", 0)
     width = np.dtype(layout.dtype).itemsize * layout.dimension
     start = HEADER + rows * width
+    if not rows:  # what is written over must not count again for the key that it was made with
+        (folder / "progress.json").unlink(missing_ok=True)
     with _grown(folder / "vectors.npy", start) as vectors, _grown(folder / "ids.txt", names_size) as names:
         for ids, block in encode(islice(iter(items), rows, None)):
             vectors.write(_stored(ids, block, layout).tobytes())

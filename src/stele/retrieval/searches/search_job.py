@@ -83,8 +83,10 @@ class FinishedSearches:
         self, query_set: QuerySet, hits: Iterable[tuple[str, Sequence[tuple[str, float]]]], facts: Mapping[str, Any]
     ) -> None:
         """Writes the run of (query id, hits), then the facts, which mark it as finished."""
+        marked = self.folder / f"{query_set.name}.json"
+        marked.unlink(missing_ok=True)  # of another key, whose run this one takes the place of
         write_run(self.run(query_set), hits, tag="stele")
-        atomic_write_json(self.folder / f"{query_set.name}.json", {"key": self.key, "facts": facts})
+        atomic_write_json(marked, {"key": self.key, "facts": facts})
 
     def publish(self, query_sets: Sequence[QuerySet], folder: Path, job: str) -> dict[str, Any]:
         """Copies the runs of all query sets to `folder`; returns the `outputs` and `content` of their record."""
