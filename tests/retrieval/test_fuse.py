@@ -49,7 +49,7 @@ def random_judgments(seed: int) -> dict[str, dict[str, int]]:
 def fusing(tmp_path, monkeypatch):
     """fusing(name, term, dense, judged, more) -> the folder of a fused run of a made benchmark."""
 
-    def call(name: str, term, dense, judged, *more: str, topics=tuple(TOPICS)) -> Path:
+    def call(name: str, term, dense, judged, *more: str, topics=tuple(TOPICS), searched="made") -> Path:
         made = BenchmarkReader()
         made.queries = lambda data, query_set: (Query(topic, topic) for topic in topics)
         made.judgments = lambda data, query_set: judged
@@ -59,7 +59,8 @@ def fusing(tmp_path, monkeypatch):
             folder = tmp_path / name / kind
             write_run(folder / "runs/xx.trec.gz", run_of(hits).items(), tag="stele")
             counted = {"passages" if kind == "term" else "documents": 60}
-            line += [f"--{kind}", str(record(folder, searches={"xx": counted}, content=kind))]
+            made_record = record(folder, searches={"xx": counted}, content=kind, benchmark=searched)
+            line += [f"--{kind}", str(made_record)]
         (tmp_path / "data").mkdir(exist_ok=True)
         line += ["--data", f"made:all={record(tmp_path / 'data', content='data')}"]
         fuse.run(job(fuse, [*line, *more, "--output", str(tmp_path / name / "fused/retrieval.json")]))
@@ -190,6 +191,12 @@ def test_a_run_that_is_not_there_is_named(fusing, monkeypatch):
     monkeypatch.setattr(fuse, "runs_of", lambda record, folder: {"yy": folder})
     with pytest.raises(SteleError, match=r"term/record\.json: has no run of xx; it has yy"):
         fusing("gone", hits, hits, random_judgments(1))
+
+
+def test_runs_of_another_benchmark_are_refused(fusing):
+    hits = random_hits(1, 5, 0.0)
+    with pytest.raises(SteleError, match=r"term/record\.json: its runs are of another, not of made"):
+        fusing("other", hits, hits, random_judgments(1), searched="another")
 
 
 def test_a_cut_run_is_refused_by_its_name(fusing, tmp_path):

@@ -70,6 +70,9 @@ def run(args: Fuse) -> None:
     data_inputs = data_records(args.data)
     data = data_folders(data_inputs)
     searched = [records.read_record(path) for path in (args.term, args.dense)]
+    for path, record in zip((args.term, args.dense), searched, strict=True):
+        if (other := record.get("benchmark", args.benchmark)) != args.benchmark:
+            raise SteleError(f"{path}: its runs are of {other}, not of {args.benchmark}")
     term, dense = (runs_of(*pair) for pair in zip(searched, (args.term.parent, args.dense.parent), strict=True))
     folder, table = args.output.parent / "runs", args.output.parent / "alpha.csv"
     searches: dict[str, Any] = {}
