@@ -183,6 +183,14 @@ def test_a_document_that_is_there_twice_is_an_error(corpus):
         parallel(corpus)
 
 
+def test_a_name_that_a_run_cannot_hold_is_an_error(tmp_path):
+    for language in ("en", "es"):
+        (tmp_path / language).mkdir()
+        (tmp_path / language / "annual report.xml").write_bytes(one("text"))
+    with pytest.raises(SteleError, match="string without white space, found 'annual report'"):
+        parallel(tmp_path)
+
+
 def test_a_document_that_is_too_large_is_none(corpus, monkeypatch):
     monkeypatch.setattr(xda, "LARGEST", 300)
     (corpus / "UNv1.0-TEI.es.tar.gz").write_bytes(tar({"UNv1.0-TEI/es/1990/a/1.xml": one("x" * 300)}))

@@ -29,7 +29,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from stele.benchmarks._files import below, folder_of, lines, open_bytes, refuse_again
+from stele.benchmarks._files import below, folder_of, identifier, lines, open_bytes, refuse_again
 from stele.benchmarks.reader import ParallelTextsReader
 from stele.benchmarks.types import Data, ParallelTexts
 from stele.errors import SteleError
@@ -229,11 +229,11 @@ def _language(folders: Sequence[str]) -> str | None:
 
 
 def _name(path: str, language: str) -> str:
-    """The id of a document: its path below the language's folder, without suffix.
+    """The id of a document: its path below the language's folder, without suffix; SteleError for one with white space.
 
     >>> _name("UNv1.0-TEI/en/1990/a/45/1.xml", "en"), _name("1990/a/45/1.xml", "en")
     ('1990/a/45/1', '1990/a/45/1')
     """
     parts = PurePosixPath(path).parts
     below_language = parts[parts.index(language) + 1 :] if language in parts else parts
-    return "/".join(below_language).removesuffix(".gz").removesuffix(".xml")
+    return identifier("/".join(below_language).removesuffix(".gz").removesuffix(".xml"), path, "the name of a document")
