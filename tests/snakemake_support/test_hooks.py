@@ -49,3 +49,13 @@ def test_only_a_run_in_containers_gives_its_rules_an_image(tmp_path, monkeypatch
         job_environment.finish_rules(within)
         assert within.rules[0].container_img(None) == str(tmp_path / folder / "stele.sif")
         assert not hasattr(within.rules[1], "container_img"), "it runs where the workflow was started"
+
+
+def test_two_runs_in_other_folders_of_results_do_not_share_the_state_of_a_job():
+    """Its folder is the same whatever `results_dir` is: the run that is done first would remove the other's."""
+    rule = types.SimpleNamespace(params={"state": "state/miniature/bm25/{benchmark}/{seeds}"})
+    wildcards = {"benchmark": "nq", "seeds": "pt0-ft0"}
+    job = types.SimpleNamespace(rule=rule, output=["results_a/nq/retrieval.json"], wildcards_dict=wildcards)
+    assert hooks._written(job) == ["results_a/nq/retrieval.json", "state/miniature/bm25/nq/pt0-ft0"]
+    rule.params = {}
+    assert hooks._written(job) == ["results_a/nq/retrieval.json"]

@@ -181,7 +181,7 @@ def on_start(plan: Plan, workflow) -> None:
     try:
         if slurm:
             slurm_patches.patch_driver(workflow)
-        locks.note([str(path) for job in jobs for path in job.output])
+        locks.note([path for job in jobs for path in _written(job)])
         requested = [] if workflow.touch else requests.job_requests(plan, workflow.dag)
         preflight.check(plan, requested, slurm)  # a refused run leaves no stamp
         if any(job.output for job in jobs):  # an estimate of the cost writes no results
@@ -199,6 +199,14 @@ def on_start(plan: Plan, workflow) -> None:
         _start_worker()
     _overview().begin(plan, workflow)
     snakemake_patches.end_jobs_when_interrupted()
+
+
+def _written(job) -> list[str]:
+    """The outputs of a job, and the folder of its state, which it has whatever `results_dir` is."""
+    from snakemake.io import apply_wildcards
+
+    state = job.rule.params.get("state")
+    return [*map(str, job.output), *([apply_wildcards(state, job.wildcards_dict)] if state else [])]
 
 
 def _start_worker() -> None:
