@@ -49,6 +49,20 @@ def test_a_folder_is_a_benchmark_of_its_name(jobs, tmp_path):
     assert "my_facts" not in catalogue.entries(Benchmark)
 
 
+def test_a_folder_that_is_called_as_one_of_the_results_has_another_name(jobs, tmp_path):
+    """results_dir/tables/ holds no benchmark's results: what reads results leaves it out."""
+    values = user_sets([folder(tmp_path / "tables", BEIR)], None)
+    assert list(values["add_benchmarks"]) == ["tables_own"]
+    assert jobs(scale="paper", **values).data.languages("tables_own") == ["und"]
+
+
+def test_a_dataset_s_languages_are_words_of_no_command_line(jobs, tmp_path):
+    values = user_sets([folder(tmp_path / "set", BEIR)], None)
+    values["add_datasets"]["set"]["languages"] = ["en; true"]
+    with pytest.raises(SteleError, match=r"add_datasets\.set\.languages: found 'en; true'; want a code"):
+        jobs(scale="paper", **values)
+
+
 def test_a_set_of_an_earlier_call_keeps_its_name(jobs, tmp_path):
     """The last plan, which commands read, knows a set of that name by then: it is this one."""
     place = folder(tmp_path / "set", BEIR)
@@ -151,6 +165,11 @@ def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(tmp_pat
         ({"add_benchmarks": {"set": {"module": "bier"}}}, "unknown module 'bier'; did you mean 'beir'"),
         ({"add_settings": {}}, "it has no settings; say some"),
         ({"add_settings": {"nq": {"direct": {"kind": "dense"}}}}, "add_settings.nq.direct: the catalogue has it"),
+        ({"add_settings": {"mrtydi": {"zero_shot": {"kind": "dense"}}}}, "mrtydi.zero_shot: the catalogue has it"),
+        ({"add_benchmarks": {"tables": {}}}, r"add_benchmarks.tables: results_dir has a folder tables/ of its own"),
+        ({"add_benchmarks": {"set": {"languages": ["../lv"]}}}, r"add_benchmarks.set.languages: found '../lv'; want"),
+        ({"add_benchmarks": {"set": {"languages": ["$(date)"]}}}, r"set.languages: found '\$\(date\)'; want a code"),
+        ({"cards": {"me5_smal": ["set"]}}, "cards.me5_smal: unknown model 'me5_smal'; did you mean 'me5_small'"),
         ({"cards": {"me5_small": ["sett"]}}, "unknown benchmark 'sett'; did you mean 'set'"),
     ],
 )

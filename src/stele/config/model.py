@@ -192,6 +192,7 @@ def parse_config(values: Values, where: Sources | None = None) -> Config:
     for dataset in config.user_data:
         check_known("dataset", dataset, {*catalogue.entries(Dataset), *released}, where("user_data", dataset))
     for model, benchmarks in config.cards.items():
+        check_known("model", model, {*catalogue.entries(CatalogueModel), *config.models}, where("cards", model))
         for n, benchmark in enumerate(benchmarks):
             check_known("benchmark", benchmark, catalogue.entries(Benchmark), where("cards", model, n))
     for key, model in config.models.items():

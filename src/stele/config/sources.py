@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,13 @@ from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_documents import neutral_language
 from stele.errors import SteleError, unknown
+from stele.files.paths import PARTS
 from stele.files.strict import Values
 
 if TYPE_CHECKING:
     from stele.config.model import Config
 
+LANGUAGE = "[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*"  # or a pair of them, as benchmarks name them
 HELPERS = {"arguments", "load", "reader", "types"}  # modules of stele/benchmarks that read no benchmark
 
 
@@ -82,6 +85,14 @@ def check_additions(config: Config, where: Sources) -> None:
         for name in getattr(config, key).keys() & known.keys():
             what = known[name].name if kind is Language else known[name].title
             raise SteleError(f"{where(key, name)}: the catalogue has it ({what}); leave it out")
+    for name in config.add_benchmarks.keys() & PARTS:
+        raise SteleError(f"{where('add_benchmarks', name)}: results_dir has a folder {name}/ of its own; rename it")
+    for name, dataset in config.add_datasets.items():
+        for key in ("languages", "codes"):
+            _check_codes(getattr(dataset, key), where("add_datasets", name, key))
+    for name, benchmark in config.add_benchmarks.items():
+        for key in ("languages", "documents_in"):
+            _check_codes(getattr(benchmark, key), where("add_benchmarks", name, key))
     paths = (catalogue.FOLDER.parent / "benchmarks").glob("[a-z]*.py")  # not imported
     modules = sorted({path.stem for path in paths} - HELPERS)
     datasets = {*catalogue.entries(Dataset), *config.add_datasets}
@@ -96,8 +107,17 @@ def check_additions(config: Config, where: Sources) -> None:
         check_known(
             "benchmark", name, {*catalogue.entries(Benchmark), *config.add_benchmarks}, where("add_settings", name)
         )
-        for setting in settings.keys() & catalogue.load("settings")["settings"].get(name, {}).keys():
+        shipped = catalogue.shipped("catalogue/settings.yaml")
+        taken = {**shipped["settings"].get(name, {}), **shipped["aliases"].get(name, {})}  # a short name is a copy's
+        for setting in settings.keys() & taken.keys():
             raise SteleError(f"{where('add_settings', name, setting)}: the catalogue has it; give it another name")
+
+
+def _check_codes(codes: Iterable[str] | None, place: str) -> None:
+    """Refuses a language (or a pair) that could not be part of a path or a word of a command line."""
+    for code in codes or ():
+        if not re.fullmatch(LANGUAGE, code):
+            raise SteleError(f"{place}: found {code!r}; want a code of letters, digits and _, or a pair as fr-en")
 
 
 def check_known(kind: str, name: str, valid: Collection[str], place: str) -> None:

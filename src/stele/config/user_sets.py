@@ -14,6 +14,7 @@ from stele.catalogue.schema.datasets import OWN, Dataset
 from stele.catalogue.user_data import listing
 from stele.catalogue.user_documents import UNDETERMINED
 from stele.errors import SteleError
+from stele.files.paths import PARTS
 from stele.files.strict import Values
 
 KEYS = ("user_data", "add_datasets", "add_benchmarks", "add_settings")  # of config.yaml, each by a set's name
@@ -40,7 +41,7 @@ def user_sets(
     values: dict[str, dict[str, Any]] = {key: {} for key in KEYS}
     before = (declared or {}).get("user_data") or {}
     # of the catalogue alone: what an earlier call added under that name is this set
-    known = {name for kind in (Benchmark, Dataset) for name in shipped(f"catalogue/{kind.FILE}.yaml")}
+    known = {name for kind in (Benchmark, Dataset) for name in shipped(f"catalogue/{kind.FILE}.yaml")} | PARTS
     for folder in folders:
         name = name_of(folder, known)
         other = values["user_data"].get(name) or before.get(name)
@@ -80,7 +81,7 @@ def user_sets(
 
 
 def name_of(folder: Path, known: Container[str]) -> str:
-    """The name of a set, by its folder's; with `_own` where the catalogue has one of that name.
+    """The name of a set, by its folder's; with `_own` where that name is taken.
 
     >>> name_of(Path("data/My-Set.v2"), {}), name_of(Path("nq"), {"nq"})
     ('my_set_v2', 'nq_own')
