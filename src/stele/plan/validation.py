@@ -2,34 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from stele import catalogue
 from stele.catalogue import recipes
+from stele.catalogue.schema.datasets import Dataset
 from stele.config.sources import Sources, check_known
 from stele.errors import SteleError, unknown
+from stele.evaluation.metrics import load_metric
 from stele.files.strict import Values
 from stele.plan.plan import Plan
 from stele.plan.rows import check_settings
-from stele.recipes.pretraining import parse_recipe
+from stele.recipes.pretraining import OBJECTIVES, parse_recipe
+from stele.registry import module_names
+
+SECTIONS = ("reranking", "answering", "calibration")  # of recipes.yaml, as settings call a recipe of theirs
 
 
 def check(plan: Plan, where: Sources) -> None:
     """Refuses values that a job would refuse hours later, and names that nothing reads."""
     settings = plan.settings.config.add_settings
     check_settings({"settings": settings, "aliases": {}}, where.name("add_settings"))
+    for benchmark, entries in settings.items():
+        for name, entry in entries.items():
+            _check_names_of_setting(plan, benchmark, entry, where("add_settings", benchmark, name))
+    for benchmark, entry in plan.settings.config.add_benchmarks.items():
+        _check_metrics(entry.metrics, where("add_benchmarks", benchmark, "metrics"))
     if plan.settings.scale not in catalogue.scale_names():
         check_models_of_scale(plan)
     for key, model in plan.settings.config.models.items():
         if model.override or plan.models.is_trained(key):
             _check_pretraining(plan, key, model.override, where("models", key, "override"))
+        elif (model.base or model.recipe) and plan.models[key].checkpoint not in (None, "released"):
+            raise SteleError(
+                f"{where('models', key)}: {key} comes from a checkpoint, so `base` and `recipe` would change nothing; "
+                "leave them out, or give `checkpoint: train`"
+            )
+
+
+def _check_names_of_setting(plan: Plan, benchmark: str, entry: Values, place: str) -> None:
+    """Checks the recipes, models, settings, datasets and metrics that a setting of the user's names."""
+    of_benchmark = plan.protocols.settings[benchmark]
+    known: dict[str, tuple[str, Iterable[str]]] = {
+        **{section: (recipes.KINDS[section], recipes.names(section)) for section in SECTIONS},
+        "recipe": (recipes.KINDS["finetuning"], recipes.names("finetuning")),
+        "term": ("lexical model", filter(plan.models.is_lexical, plan.models.all)),
+        "dense": ("setting", [name for name, other in of_benchmark.items() if other["kind"] != "fused"]),
+        "data": ("dataset", catalogue.entries(Dataset)),
+        "judgments": ("dataset", catalogue.entries(Dataset)),
+    }
+    for key in known.keys() & entry.keys():
+        kind, valid = known[key]
+        names = entry[key] if isinstance(entry[key], list) else [entry[key]]
+        if key == "recipe":  # it may end in a language of its training set
+            names = [name.partition("-")[0] for name in names if name]
+        _check_names(kind, filter(None, names), [*valid], f"{place}.{key}")
+    _check_metrics(entry.get("metrics") or (), f"{place}.metrics")
+
+
+def _check_metrics(names: Iterable[str], place: str) -> None:
+    for name in names:
+        try:
+            load_metric(name)
+        except SteleError as error:
+            raise SteleError(f"{place}: {error}") from None
 
 
 def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> None:
     """Checks the recipe of a model, changed as `place` says."""
     if not plan.models.is_trained(key):
         raise SteleError(f"{place}: {key} is not pretrained here: give `base` and `recipe`, and no `checkpoint`")
+    if "objective" in changes:
+        _check_names("objective", [changes["objective"]], module_names(OBJECTIVES), f"{place}.objective")
     if isinstance(languages := changes.get("languages", []), str):
         _check_names("set of languages", [languages], recipes.names("languages"), f"{place}.languages")
     elif isinstance(languages, list):
@@ -65,12 +110,12 @@ def _check_texts(plan: Plan, key: str, place: str) -> None:
 
 def _check_languages(plan: Plan, codes: Iterable[str], place: str) -> None:
     for code in codes:
-        if code not in (known := plan.settings.languages):
+        if str(code) not in (known := plan.settings.languages):
             more = "Another language is an entry of `add_languages` (docs/adding/language.md)"
             raise SteleError(f"{unknown('language', str(code), known, place)}. {more}")
 
 
-def _check_names(kind: str, names: Any, valid: Mapping[str, Any], place: str) -> None:
+def _check_names(kind: str, names: Iterable[Any], valid: Collection[str], place: str) -> None:
     for name in names:
         check_known(kind, str(name), valid, place)
 

@@ -1,0 +1,86 @@
+"""What config.yaml says of models and settings is refused before anything is built, not by a job hours later."""
+
+import pytest
+
+from stele.config.model import Sources
+from stele.errors import SteleError
+from stele.plan.validation import check
+
+
+def checked(jobs, **values):
+    check(jobs(**values), Sources([("config.yaml", values)]))
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "setting", "message"),
+    [
+        ("mrtydi", {"kind": "dense", "recipe": "nqq"}, "mine.recipe: unknown fine-tuning recipe 'nqq'"),
+        ("mrtydi", {"kind": "fused", "term": "bm2", "dense": "direct"}, "mine.term: unknown lexical model 'bm2'"),
+        ("mrtydi", {"kind": "fused", "term": "bm25", "dense": "none"}, "mine.dense: unknown setting 'none'"),
+        ("mrtydi", {"kind": "fused", "term": "bm25", "dense": "mine"}, "mine.dense: unknown setting 'mine'"),
+        ("clef", {"kind": "reranked", "reranking": "cv"}, "mine.reranking: unknown re-ranking recipe 'cv'"),
+        ("mlqa", {"kind": "answered", "answering": "squad"}, "mine.answering: unknown recipe of question answering"),
+        (
+            "tatoeba",
+            {"kind": "calibrated", "calibration": "cpp", "operation": "shifted"},
+            "mine.calibration: unknown recipe of calibration 'cpp'; did you mean 'ccp'",
+        ),
+        ("xor_retrieve", {"kind": "vectors", "data": ["nqq"]}, "mine.data: unknown dataset 'nqq'"),
+        ("xor_retrieve", {"kind": "vectors", "metrics": ["mrrr@10"]}, "mine.metrics: unknown metric 'mrrr'"),
+    ],
+)
+def test_a_setting_s_names_are_checked(jobs, benchmark, setting, message):
+    with pytest.raises(SteleError, match=f"config.yaml: add_settings.{benchmark}.{message}"):
+        checked(jobs, scale="paper", add_settings={benchmark: {"mine": setting}})
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"kind": "dense"},
+        {"kind": "dense", "recipe": None},
+        {"kind": "dense", "recipe": "wiki-ar"},
+        {"kind": "fused", "term": "bm25", "dense": "direct"},
+    ],
+)
+def test_a_setting_of_known_names_is_taken(jobs, setting):
+    checked(jobs, scale="paper", add_settings={"mrtydi": {"mine": setting}})
+
+
+def test_a_benchmark_s_metrics_are_checked(jobs):
+    entry = {"title": "B", "languages": ["en"], "data": ["nq_dpr"], "judgments": ["nq_dpr"], "metrics": ["mrrr@10"]}
+    values = {
+        "add_benchmarks": {"b": {**entry, "module": "beir"}},
+        "add_settings": {"b": {"direct": {"kind": "dense"}}},
+    }
+    with pytest.raises(SteleError, match=r"add_benchmarks\.b\.metrics: unknown metric 'mrrr'; did you mean 'mrr'"):
+        checked(jobs, scale="paper", **values)
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        {"mine": {"checkpoint": "a/b", "base": "xlmr", "recipe": "msm"}},
+        {"mine": {"checkpoint": "a/b", "base": "xlmr"}},
+        {"mbert": {"base": "xlmr", "recipe": "msm"}},  # the catalogue has its checkpoint
+    ],
+)
+def test_a_base_or_a_recipe_that_would_change_nothing_is_refused(jobs, models):
+    (name,) = models
+    with pytest.raises(SteleError, match=f"models.{name}: {name} comes from a checkpoint.*`checkpoint: train`"):
+        checked(jobs, scale="paper", models=models)
+    checked(jobs, scale="paper", models={name: {**models[name], "recipe": "msm", "checkpoint": "train"}})
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ({"objective": "msmm"}, "override.objective: unknown objective 'msmm'; did you mean 'msm'"),
+        ({"objective": 5}, "override.objective: unknown objective '5'"),
+        ({"objective": None}, "override.objective: unknown objective 'None'"),
+        ({"languages": [["en"]]}, r"override.languages: unknown language \"\['en'\]\""),
+    ],
+)
+def test_a_value_of_another_type_is_no_name(jobs, override, message):
+    with pytest.raises(SteleError, match=message):
+        checked(jobs, scale="paper", models={"mine": {"base": "xlmr", "recipe": "msm", "override": override}})
