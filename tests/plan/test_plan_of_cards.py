@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from stele import catalogue
 from stele.errors import SteleError
 
 
@@ -44,3 +45,30 @@ def test_a_card_that_cannot_be_written_says_why(jobs, model, message):
 def test_a_benchmark_that_there_is_not_is_refused_with_the_nearest(jobs):
     with pytest.raises(SteleError, match="unknown benchmark 'mrtidy'; did you mean 'mrtydi'"):
         jobs(scale="paper", cards={"labse": ["mrtidy"]})
+
+
+def test_what_the_catalogue_says_of_a_card_s_model_and_benchmarks_enters_its_params(jobs, monkeypatch):
+    def facts(model):
+        plan = jobs(scale="paper", cards={"labse": ["tatoeba"]})
+        return plan.cards.facts(model)
+
+    before = {model: facts(model) for model in ("labse", "me5_small", "me5_base")}
+    models = {**catalogue.load("models")}
+    models["me5_small"] = {**models["me5_small"], "trained_on": ["nq"]}
+    load = catalogue.load
+    monkeypatch.setattr(catalogue, "load", lambda name: models if name == "models" else load(name))
+    monkeypatch.setattr(catalogue, "entries", catalogue.entries.__wrapped__)
+    assert {model for model, digest in before.items() if facts(model) != digest} == {"me5_small"}
+
+
+def test_published_numbers_enter_what_shows_them(jobs):
+    plan = jobs(scale="paper")
+    assert "catalogue/references.tsv" in plan.cards.published
+    assert {*plan.cards.published} < {*plan.requested.facts_of_tables("today")}
+    assert plan.requested.facts_of_tables("msm") == ()
+
+
+def test_what_decides_an_interval_is_a_param_of_the_score_where_it_is_not_as_usual(jobs):
+    plan = jobs(scale="paper")
+    said = {name: plan.scoring.same_questions(SimpleNamespace(benchmark=name)) for name in ("belebele", "mrtydi")}
+    assert said == {"belebele": "same questions", "mrtydi": None}

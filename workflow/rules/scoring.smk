@@ -23,6 +23,7 @@ rule score:
         ignore_identical_ids=lambda wildcards: plan.data.benchmark(
             wildcards.benchmark
         ).ignore_identical_ids,
+        same_questions=lambda wildcards: plan.scoring.same_questions(wildcards),
         data=lambda wildcards: assignments(plan.scoring.data(wildcards)),
     message:
         "Score {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"

@@ -29,9 +29,13 @@ rule table:
         ),
         record=plan.paths.results("tables/{paper}/table_{number}.json"),
     params:
-        code=code(
+        code=lambda wildcards: code(
             "tables.table",
-            data=("tables/render/templates", "tables/render/bibliography.yaml"),
+            data=(
+                "tables/render/templates",
+                "tables/render/bibliography.yaml",
+                *plan.requested.facts_of_tables(wildcards.paper),
+            ),
         ),
         results=lambda wildcards: plan.settings.config.results_dir,
     message:
@@ -54,7 +58,9 @@ rule figure:
         ),
         pdf=plan.paths.results("tables/{paper}/figure_{number}.pdf"),
     params:
-        code=code("tables.figure"),
+        code=lambda wildcards: code(
+            "tables.figure", data=plan.requested.facts_of_tables(wildcards.paper)
+        ),
         results=lambda wildcards: plan.settings.config.results_dir,
     message:
         "Draw figure {wildcards.number} of {wildcards.paper}"
@@ -76,7 +82,10 @@ rule card:
         ),
         record=plan.paths.results("cards/{model}.json"),
     params:
-        code=code("tables.card", data=("tables/render/templates",)),
+        code=code(
+            "tables.card", data=("tables/render/templates", *plan.cards.published)
+        ),
+        facts=lambda wildcards: plan.cards.facts(wildcards.model),
         user_data=lambda wildcards: flags(
             {"user_data": plan.cards.user_data(wildcards.model)}
         ),

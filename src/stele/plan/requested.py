@@ -15,6 +15,7 @@ from stele.plan.figures import Figures
 from stele.plan.models import Problem, World
 from stele.plan.paths import Inputs
 from stele.plan.rows import Rows
+from stele.plan.scoring import PUBLISHED
 from stele.plan.sources import Sources
 from stele.plan.tables import Tables, short_name
 
@@ -87,6 +88,10 @@ class RequestedOutputs:
     def tables_with(self, table: str) -> Tables:
         """The tables, the papers' or those of today's encoders, that one (`today/01`) belongs to."""
         return self.today.tables if table.startswith(f"{TODAY}/") else self.tables
+
+    def facts_of_tables(self, paper: str) -> tuple[str, ...]:
+        """The files of facts that its tables and figures read: published numbers, and who saw which questions."""
+        return (*PUBLISHED, "catalogue/models.yaml", "catalogue/benchmarks.yaml") if paper == TODAY else ()
 
     def figure_inputs(self, w) -> Inputs:
         """What the job of a figure reads, be it a paper's or of today's encoders."""

@@ -8,7 +8,9 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.datasets import counted_dataset
 from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.models import Model
 from stele.errors import SteleError
+from stele.files.digests import digest
 from stele.plan.data import Data
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
@@ -18,6 +20,8 @@ from stele.plan.rows.statistics import STATISTICS, Statistics
 from stele.registry import names_held
 
 SETTINGS = ("direct", "direct_dense")  # of an encoder as it is; the second where the first is of BM25
+# the published numbers, which stand beside ours on cards and in tables of today's encoders
+PUBLISHED = ("catalogue/references.tsv", "catalogue/published.yaml")
 DEFAULT = ("belebele", "miracl_hard_negatives")
 
 
@@ -29,6 +33,13 @@ class Scoring:
 
     def metrics(self, w) -> list[str]:
         return self.protocols.protocol(w.benchmark, w.setting).metrics
+
+    def same_questions(self, w) -> str | None:
+        """What decides the interval of an average, where it is not as usual.
+
+        Snakemake compares params without their names: None is among a score's already, and a True might be.
+        """
+        return "same questions" if self.protocols.data.benchmark(w.benchmark).same_questions else None
 
     def counting_modules(self, dataset: str) -> list[str]:
         """The module that is chosen by the name of what is counted."""
@@ -76,6 +87,17 @@ class Cards:
             if problem := self.rows.problem(row):
                 raise SteleError(f"{row.name}: {', '.join(problem)}")
         return wanted
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The files of the published numbers that stand beside ours."""
+        return PUBLISHED
+
+    def facts(self, model: str) -> str:
+        """A digest of what the catalogue says of a model and of its card's benchmarks; the command reads it itself."""
+        about = catalogue.entries(Model).get(model)
+        benchmarks = [catalogue.entry(Benchmark, name).given() for name in self.benchmarks(model)]
+        return digest([about.given() if about else None, *benchmarks])
 
     def user_data(self, model: str) -> list[str]:
         """The datasets of a model's card that are taken from folders of the user's."""
