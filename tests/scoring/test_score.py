@@ -5,17 +5,19 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import shutil
 from pathlib import Path
 
 import pytest
 
-from stele.artifacts.records import read_record
+from stele.artifacts.records import content_digest, read_record
 from stele.artifacts.results import read_result
 from stele.artifacts.run import canonical
 from stele.artifacts.run_files import write_run
 from stele.errors import SteleError
 from stele.files.digests import sha256
 from stele.scoring import average, score
+from stele.scoring.system_files.systems import run_scores
 from tests.jobs import job
 from tests.sealed import write_sealed
 
@@ -116,6 +118,26 @@ def test_of_a_limited_retrieval_only_what_was_searched_is_judged(tmp_path, swahi
     result, _ = scored(tmp_path, [f"mrtydi:sw={swahili}"])
     assert result["metrics"]["mrr@100"] == {"languages": {"sw": 1.0}, "average": 1.0, "n": {"sw": 1}}
     assert "limited" in result["labels"]
+
+
+def test_labels_of_every_retrieval_that_is_scored_are_inherited(tmp_path, swahili):
+    first = retrieval(tmp_path / "first", {"en": {"0": [("a", 1.0)]}}, labels=[])
+    second = retrieval(tmp_path / "second", {"sw": {"0": [("a", 1.0)]}}, labels=["stand-in checkpoint"])
+    english = put_record(tmp_path / "english", content="e")
+    for file in ("test.jsonl.gz", "qrels.test.txt"):
+        shutil.copy(swahili.parent / file, english.parent / file)
+    line = ["mrtydi", "--run", str(first), str(second), "--data", f"mrtydi:en={english}", f"mrtydi:sw={swahili}"]
+    score.run(job(score, [*line, "--metrics", "mrr@100", "--output", str(tmp_path / "both.json")]))
+    result = read_record(tmp_path / "both.json")
+    assert result["labels"] == ["generated data", "stand-in checkpoint"]
+    assert result["inputs"]["retrieval"] == content_digest(first)
+    assert result["inputs"]["retrieval 2"] == content_digest(second)
+
+
+def test_values_of_retrievals_that_are_compared_bear_their_labels(tmp_path, swahili):
+    system = retrieval(tmp_path / "one", {"sw": {"0": [("a", 1.0)]}}, labels=["stand-in checkpoint"])
+    scores = run_scores("mrtydi", {"mrtydi": {"sw": swahili.parent}}, [str(system)], ["mrr@100"])
+    assert scores.labels == {"stand-in checkpoint"}
 
 
 def test_xor_reads_the_passages_it_needs_and_averages_over_languages(tmp_path):

@@ -69,10 +69,11 @@ def run(args: Score) -> None:
     evaluators = {name: load_metric(name) for name in names}
     data, outputs = data_paths(args.data), given_outputs(args.run)
     average = load_reader(args.benchmark, BenchmarkReader).AVERAGE
-    retrievals = [output.record for _, output in outputs if output.record]
-    for record in retrievals:
+    retrievals = [output for _, output in outputs if output.record]
+    for output in retrievals:
+        record = output.record
         if record.get("benchmark") != args.benchmark:
-            raise SteleError(f"{args.run[0]}: a retrieval of {record.get('benchmark')!r}, not of {args.benchmark!r}")
+            raise SteleError(f"{output.path}: a retrieval of {record.get('benchmark')!r}, not of {args.benchmark!r}")
     case = read_case(args.benchmark, data_folders(data), outputs, args.languages)
     evaluation = evaluate(case, evaluators, average)
     print_report(case, evaluation, average)
@@ -82,7 +83,7 @@ def run(args: Score) -> None:
         write_queries(args.queries, case, evaluation.values)
     if args.output:
         queries = file_facts(args.queries) if args.queries else None
-        made = {"retrieval": outputs[0][1].path} if retrievals else {}
+        made = {f"retrieval {n}" if n > 1 else "retrieval": output.path for n, output in enumerate(retrievals, start=1)}
         files = [output.path for _, output in outputs if not output.record]
         files += [path for path in data.values() if path.is_file() and path.name != RECORD]
         records.write_record(
@@ -109,7 +110,7 @@ def run(args: Score) -> None:
             counts=counts(case, evaluation),
             provenance={
                 "retrieval": records.content_digest(made["retrieval"]) if made else None,
-                "encoder": retrievals[0]["inputs"].get("encoder") if retrievals else None,
+                "encoder": retrievals[0].record["inputs"].get("encoder") if retrievals else None,
             },
             content=digest(evaluation.metrics),
         )

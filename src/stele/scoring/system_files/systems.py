@@ -68,7 +68,8 @@ def read_case(
 def run_scores(name: str, data: Data, runs: Iterable[str], metrics: Sequence[str] | None = None) -> Scores:
     """The values per query of runs, `[QUERY_SET=]FILE` each, by the benchmark's metrics or by those named."""
     runs = list(runs)
-    case = read_case(name, data, given_outputs(runs))
+    outputs = given_outputs(runs)
+    case = read_case(name, data, outputs)
     names = metrics or catalogue.entry(Benchmark, name).metrics
     return Scores(
         source=", ".join(runs),
@@ -77,6 +78,7 @@ def run_scores(name: str, data: Data, runs: Iterable[str], metrics: Sequence[str
         values={metric: load_metric(metric).values(case)[None, :] for metric in names},
         benchmark=name,
         average=load_reader(name, BenchmarkReader).AVERAGE,
+        labels=frozenset(label for _, output in outputs for label in output.record.get("labels", ())),
     )
 
 
