@@ -75,6 +75,16 @@ def test_into_a_folder_twice_the_same_bytes(judge, tmp_path):
     assert first.keys() == {"msm.json", "msm.csv"} and json.loads(first["msm.json"])["claims"]
 
 
+@pytest.mark.parametrize("name", ["msm.json", "msm.csv"])
+def test_into_a_folder_with_a_file_of_the_users_of_that_name_writes_nothing(judge, tmp_path, name):
+    into = tmp_path / "mine"
+    into.mkdir()
+    (into / name).write_text("my notes\n")
+    status, _, message = judge("--into", str(into))
+    assert status == 1 and f"mine/{name}: is there and holds no verdicts" in message
+    assert [path.name for path in into.iterdir()] == [name] and (into / name).read_text() == "my notes\n"
+
+
 def test_there_is_a_second_look_only_where_seeds_were_added(judge, tmp_path):
     """A claim that the first look leaves undecided stays of the first until there are seeds beside its own."""
     folder = write_results(tmp_path / "noisy", {"mbert": 0.0, "msm": 0.08}, over_seeds=0.3)

@@ -33,6 +33,7 @@ from stele.claims.judging.verdicts import (
     second_taken,
 )
 from stele.command.arguments import Job, Positional, Some, SpecsFolder
+from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import sha256
 from stele.files.formats import write_csv
@@ -44,6 +45,7 @@ COLUMNS = ("paper", "key", "main", "kind", "places", "text", "print", "state", "
 COLUMNS += ("seeds", "look", "bar", "detectable", "seeds_needed", "share", "reason", "built_in", "controls")
 COLUMNS += ("left_out", "missing", "diverged", "rival", "closest", "printed_difference", "rivals", "same_as")
 COLUMNS += ("corrected",)
+BEGINNINGS = {"json": '{\n "scale":', "csv": "paper,key,"}  # of the files that --into writes
 
 
 class Judge(Job):
@@ -84,11 +86,18 @@ def judge(folder: Path, specs: Path, papers: list[str] | None) -> list[JudgedCla
 
 
 def write_verdicts(judged: Sequence[JudgedClaim], scale: str, into: Path) -> None:
-    """Writes {paper}.json and {paper}.csv of judged claims."""
-    for paper, of_paper in by_paper(judged).items():
-        for ending in ("json", "csv"):
-            with atomic_file(into / f"{paper}.{ending}", newline="", encoding="utf-8") as handle:
-                FORMATS[ending](of_paper, scale, handle)
+    """Writes {paper}.json and {paper}.csv of judged claims, over such files of an earlier call and over no others."""
+    files = [(paper, ending) for paper in by_paper(judged) for ending in BEGINNINGS]
+    for paper, ending in files:
+        _check_ours(into / f"{paper}.{ending}", BEGINNINGS[ending])
+    for paper, ending in files:
+        with atomic_file(into / f"{paper}.{ending}", newline="", encoding="utf-8") as handle:
+            FORMATS[ending](by_paper(judged)[paper], scale, handle)
+
+
+def _check_ours(path: Path, beginning: str) -> None:
+    if path.is_file() and not path.read_bytes().startswith(beginning.encode()):
+        raise SteleError(f"{path}: is there and holds no verdicts, so it stays; give another folder with --into")
 
 
 def by_paper(judged: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
