@@ -7,6 +7,7 @@ import pytest
 from stele import catalogue
 from stele.recipes.standins import kinds
 from stele_world.standins import module_of
+from tests.rule_files import rules
 
 
 @pytest.fixture
@@ -76,3 +77,13 @@ def test_a_stand_in_depends_on_the_module_of_its_own_kind(jobs):
     assert modules["xlmr"] == modules["xlmr_large"] == "stele_world.standins.masked"
     assert modules["mbart"] == "stele_world.standins.denoising"
     assert all(module_of(kind) for kind in kinds())
+
+
+def test_what_commands_read_of_adaptation_yaml_enters_their_params(root):
+    read = {"hold_out": ["share", "documents"], "neighbours": ["candidates"], "verdict": ["bar"]}
+    commands = [name for name in rules(root) if (root / f"src/stele/adapt/{name}.py").is_file()]
+    named = [name for name in commands if "AdaptationRules" in (root / f"src/stele/adapt/{name}.py").read_text()]
+    assert {*named} == read.keys()
+    for rule, keys in read.items():
+        params = rules(root)[rule].partition("params:")[2]
+        assert "plan.adaptation.rules" in params and all(key in params for key in keys), rule

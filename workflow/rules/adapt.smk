@@ -13,6 +13,9 @@ rule hold_out:
         corpus="[a-z0-9_]+",
     params:
         code=code("adapt.hold_out"),
+        held_out=as_json(
+            plan.adaptation.rules.held_out.given(include={"share", "documents"})
+        ),
     message:
         "Hold out documents of {wildcards.part}: {wildcards.side}"
     shell:
@@ -29,6 +32,7 @@ rule neighbours:
         pt=r"\d+",
     params:
         code=code("adapt.neighbours"),
+        candidates=plan.adaptation.rules.held_out.candidates,
         documents=lambda wildcards: assignments(plan.adaptation.held_out()),
         encoding=lambda wildcards: plan.adaptation.encoding(wildcards.model),
         threads=plan.settings.sizes.threads,
@@ -47,6 +51,7 @@ rule verdict:
         verdict=plan.paths.verdict,
     params:
         code=code("adapt.verdict"),
+        bar=plan.adaptation.rules.bar,
         settings=lambda wildcards: plan.adaptation.settings(),
         encoders=lambda wildcards: assignments(plan.adaptation.encoders()),
         neighbours=lambda wildcards: assignments(plan.adaptation.neighbours()),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stele.artifacts.results import RunKey
+from stele.catalogue import whole
+from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.config.model import Adaptation
 from stele.errors import SteleError
 from stele.plan.mining import Mining
@@ -34,6 +36,11 @@ class AdaptationParts:
         if adapt := self.paths.settings.config.adapt:
             return adapt
         raise SteleError("config.yaml: adapt: empty; `stele adapt` writes it into adapt/NAME.yaml, for --configfile")
+
+    @property
+    def rules(self) -> AdaptationRules:
+        """What the commands read themselves: each has what it reads among its params."""
+        return whole(AdaptationRules)
 
     def trained(self) -> list[str]:
         """The models that are trained: one a method, and the control."""
