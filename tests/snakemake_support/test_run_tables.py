@@ -7,6 +7,7 @@ import pytest
 from snakemake.iocontainers import InputFiles
 
 from stele.artifacts.results import RunKey
+from stele.plan.paths import Paths
 from stele.snakemake_support import run_tables
 from stele.tables.values.context import Context
 
@@ -104,3 +105,13 @@ def test_the_command_gets_the_other_context_and_all_else_as_it_is(tmp_path):
     assert run_tables._render(job, tmp_path / "other.json")
     assert (tmp_path / "said").read_text().split() == [spec, f"--context={tmp_path}/other.json", context]
     assert job.input.context == context
+
+
+def test_runs_with_other_folders_of_results_hand_over_contexts_of_their_own(jobs, tmp_path, monkeypatch):
+    """The rule may read its file after hours, when another run in this folder has written its own."""
+    monkeypatch.setattr(Paths, "state", lambda self, path: str(tmp_path / path))
+    one, other = jobs(scale="miniature"), jobs(scale="miniature", results_dir="results_b", languages=["sw"])
+    run_tables.write_context(one)
+    written = Path(run_tables.context_file(one)).read_text()
+    run_tables.write_context(other)
+    assert Path(run_tables.context_file(one)).read_text() == written != Path(run_tables.context_file(other)).read_text()

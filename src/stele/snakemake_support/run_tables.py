@@ -29,8 +29,8 @@ RENDERING = ("table", "figure", "cells", "all_tables", "today_tables")
 
 
 def context_file(plan: Plan) -> str:
-    """The file that rule `context` copies."""
-    return plan.paths.state("context.json")
+    """The file that rule `context` copies, perhaps after hours: none of a run with another `results_dir`."""
+    return plan.paths.state(f"context-{digest(plan.settings.config.results_dir)}.json")
 
 
 def context_digest(plan: Plan) -> str:
@@ -62,7 +62,8 @@ def finish_tables(plan: Plan, workflow) -> None:
         tables = {job: True for job, misses in tables.items() if misses}
     if not tables:
         return
-    context = Path(plan.paths.state("unfinished-context.json"))
+    written = Path(context_file(plan))
+    context = written.with_name(f"unfinished-{written.name}")
     context.parent.mkdir(parents=True, exist_ok=True)
     context.write_text(json.dumps({**plan.requested.context(), **_rows(plan, workflow), "unfinished": True}))
     rendered = [job for job in tables if _render(job, context)]
