@@ -85,6 +85,16 @@ def test_into_a_folder_with_a_file_of_the_users_of_that_name_writes_nothing(judg
     assert [path.name for path in into.iterdir()] == [name] and (into / name).read_text() == "my notes\n"
 
 
+def test_seeds_of_different_recipes_are_not_judged_as_one_row(judge, tmp_path):
+    """As after a change of a recipe that was built again for one seed alone."""
+    path = tmp_path / "results/mrtydi/msm/zero_shot_marco/pt0-ft0.json"
+    record = json.loads(path.read_text())
+    record["ancestry"]["pretrain"]["recipe"] = {"mu": 0.9}
+    write_sealed(path, record)
+    claim = json.loads(judge("--format", "json")[1])["claims"][0]
+    assert claim["state"] == "no data" and "its seeds are of different recipes" in claim["reason"]
+
+
 def test_there_is_a_second_look_only_where_seeds_were_added(judge, tmp_path):
     """A claim that the first look leaves undecided stays of the first until there are seeds beside its own."""
     folder = write_results(tmp_path / "noisy", {"mbert": 0.0, "msm": 0.08}, over_seeds=0.3)

@@ -22,9 +22,11 @@ from stele.claims.judging.estimate import PRETRAINING, Scored, scored
 from stele.errors import SteleError
 from stele.evaluation import scores
 from stele.evaluation.metrics import load_metric
+from stele.files.digests import digest
 from stele.papers.table_parts import CellSource, Seeds
 
 PRETRAINING_COST = "cpu_seconds"  # the metric that says what the pretraining behind a row took
+TRAININGS = ("pretrain", "finetune")  # jobs whose recipe all seeds of a row share
 TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that a seed of fine-tuning has a part in
 
 
@@ -83,6 +85,8 @@ class Runs:
         results = [records.read_record(path) for path in paths]
         if not any(record.get("queries") for record in results):
             return self._counted(row, paths[0])
+        if len({_training(record) for record in results}) > 1:
+            return Absent(f"{row.path} (its seeds are of different recipes: build all anew, or remove the old ones)")
         groups = by_seed([path.stem for path in paths], results)
         values = [scores.read(path)[0] for path in paths]
         finetuning, crossed_files = crossed([path.stem for path in paths], groups)
@@ -187,6 +191,12 @@ class Runs:
     def _absent(self, row: RunKey) -> Absent:
         reason = self.left_out.get(row.name)
         return Absent(f"{row.path}: {reason}", needed=False) if reason else Absent(row.path)
+
+
+def _training(record: records.Record) -> str:
+    """A digest of the recipes by which the model behind a result was trained."""
+    ancestors = [facts for facts in record.get(records.ANCESTRY, {}).values() if facts.get("job") in TRAININGS]
+    return digest(sorted(digest([facts["job"], facts.get("model"), facts.get("recipe")]) for facts in ancestors))
 
 
 def _stratum(benchmark: str, language: str) -> tuple[str, str]:
