@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from tiny_objectives import hierarchical_loss
+from transformers import DistilBertConfig
 
 from stele.errors import SteleError
 from stele.training.objectives._msm import DocumentEncoder, dynamic_bias
@@ -81,6 +82,14 @@ def test_initial_weights_are_bert_s():
             assert (parameter == 1).all()
         else:
             assert parameter.std().item() == pytest.approx(0.02, rel=0.25), name
+
+
+def test_it_is_as_wide_as_a_distilbert_whose_configuration_has_other_names():
+    config = DistilBertConfig(dim=WIDTH, n_heads=2, hidden_dim=24, initializer_range=0.05)
+    made = DocumentEncoder.of(config, layers=1, positions=6, dropout=0.1)
+    assert made.layers[0].inner.weight.shape == (24, WIDTH) and made.layers[0].heads == 2
+    assert made.norm.eps == made.layers[0].norm.eps == 1e-12
+    assert made(torch.randn(5, WIDTH), np.array([3, 2])).shape == (5, WIDTH)
 
 
 def test_longer_documents_than_the_recipe_says_are_refused():

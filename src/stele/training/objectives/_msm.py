@@ -11,7 +11,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from stele.errors import SteleError
+from stele.recipes.flops import Shape
 from stele.training.heads import INIT, initialise
+
+EPS = 1e-12  # of DistilBERT, whose configuration does not say it
 
 
 class Layer(nn.Module):
@@ -82,10 +85,10 @@ class DocumentEncoder(nn.Module):
             layers=layers,
             width=config.hidden_size,
             heads=config.num_attention_heads,
-            inner=config.intermediate_size,
+            inner=Shape.of(config).inner,
             positions=positions,
             dropout=dropout,
-            eps=config.layer_norm_eps,
+            eps=getattr(config, "layer_norm_eps", EPS),
             std=config.initializer_range,
         )
 
