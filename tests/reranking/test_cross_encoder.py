@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from tiny_models import WIDTH, make_folder
 
 from stele.benchmarks.clef import Clef
@@ -72,6 +72,15 @@ def test_what_is_new_is_drawn_by_the_seed(bert, judged):
     for (name, value), twin in zip(one.state_dict().items(), same.state_dict().values(), strict=True):
         assert torch.equal(value, twin), name
     assert not torch.equal(one.head.weight, other.head.weight)
+
+
+def test_a_layer_that_is_reset_is_no_copy_of_a_pooler_that_is_new(tmp_path, judged):
+    folder = make_folder(tmp_path / "bert", "bert", layers=4)
+    weights = load_file(folder / "model.safetensors")
+    save_file({name: value for name, value in weights.items() if "pooler" not in name}, folder / "model.safetensors")
+    backbone = made(judged, folder, head="pooler").backbone
+    query, pooler = backbone.encoder.layer[-1].attention.self.query.weight, backbone.pooler.dense.weight
+    assert query.shape == pooler.shape and not torch.equal(query, pooler)
 
 
 def test_the_kept_head_of_relevance_ranking_scores_at_first(tmp_path, judged, caplog):

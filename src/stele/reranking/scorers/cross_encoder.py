@@ -25,6 +25,7 @@ from stele.reranking.folds.candidates import Candidates
 from stele.reranking.scorers import TrainedScorer
 from stele.training.heads import INIT, head_file, initialise
 from stele.training.hidden_states import first_states
+from stele.training.sampling import derive
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,14 +85,15 @@ class Scorer(TrainedScorer):
     def new_module(self, seed: int) -> Model:
         """The checkpoint's encoder with a head; new weights are drawn by `seed`, and untuned ones are frozen."""
         folder, recipe = self.folder, self.recipe
-        backbone, _ = load_backbone(folder, recipe.head, seed=seed, dropout=recipe.dropout)
+        backbone, new = load_backbone(folder, recipe.head, seed=seed, dropout=recipe.dropout)
         layers = encoder_layers(backbone, folder)
         for name in ("tuned_layers", "reset_layers"):
             if (getattr(recipe, name) or 0) > len(layers):
                 raise SteleError(f"{folder}: {name} is {getattr(recipe, name)}, the model has {len(layers)} layers")
         std = getattr(backbone.config, "initializer_range", INIT)
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+            # a pooler that is new had the seed's first numbers: a layer that is reset is not to be its copy
+            torch.manual_seed(derive(seed, "reset layers") if new and recipe.reset_layers else seed)
             for layer in layers[len(layers) - recipe.reset_layers :]:
                 reset(layer, std)
             model = Model(self.inputs, recipe, backbone)
