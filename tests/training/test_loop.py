@@ -15,6 +15,7 @@ from torch import nn
 from stele.errors import SteleError
 from stele.recipes.optimisation import Optimisation
 from stele.training.callbacks import Curve, Evaluation, Snapshots
+from stele.training.curve import NORM, MetricsLog
 from stele.training.loop import MicroBatches, train
 from stele.training.processes import ProcessContext
 from tests.waiting import exit_code
@@ -232,6 +233,31 @@ def test_divergence_is_an_error_that_names_the_step(tmp_path):
 
     with pytest.raises(SteleError, match="diverged at step 5: loss = nan"):
         fit(tmp_path, model, loss_at)
+
+
+def test_a_last_step_that_spoils_the_weights_is_an_error(tmp_path):
+    """Its loss is finite, the gradient is not, and no further loss would tell."""
+    model = tiny()
+    source = batches(model)
+
+    def loss_at(step):
+        for named in source(step):
+            value, weight = named["loss"]
+            endless = (model.out.bias * 0).square().sum().sqrt() if step == 11 else 0  # the slope of a root at 0
+            yield {"loss": (value + endless, weight)}
+
+    with pytest.raises(SteleError, match="diverged at step 12: a weight is not finite; lower the learning rate"):
+        fit(tmp_path, model, loss_at)
+
+
+def test_an_infinite_gradient_norm_of_float16_has_no_part_in_the_last_mean():
+    logged = MetricsLog(HERE)
+    for step, norm in enumerate([1.0, 2.0, float("inf"), 4.0], start=1):
+        logged.add(step, 0.1, {"loss": (3.0, 1.0), NORM: (norm, None)}, {})
+    logged.flush()
+    assert logged.tail(1.0) == {"gradient_norm": round(7 / 3, 6), "loss": 3.0}
+    logged.rows = logged.rows[2:3]
+    assert logged.tail() == {"loss": 3.0}
 
 
 def test_a_step_without_batches_is_an_error(tmp_path):

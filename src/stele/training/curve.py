@@ -126,6 +126,13 @@ class Figure(NamedTuple):
     weight: float
 
 
+def diverged(step: int, what: str) -> SteleError:
+    """The error of a run that comes to numbers that are not finite."""
+    return SteleError(
+        f"training diverged at step {step}: {what}; lower the learning rate, clip gradients (clip_norm) or use float32"
+    )
+
+
 def weigh(value: Tensor | tuple[Tensor, float]) -> tuple[Tensor, float | None]:
     """A micro-batch's share of the step's loss, and its weight where it came as (mean loss, weight)."""
     return (value[0] * value[1], value[1]) if isinstance(value, tuple) else (value, None)
@@ -176,15 +183,14 @@ class MetricsLog:
         means = {name: value if weight is None else value / weight for name, (value, weight) in losses.items()}
         bad = [f"{name} = {value}" for name, value in means.items() if name != NORM and not math.isfinite(value)]
         if bad:
-            raise SteleError(
-                f"training diverged at step {int(row['step'])}: {', '.join(bad)}; lower the learning rate, "
-                f"clip gradients (clip_norm) or use float32"
-            )
+            raise diverged(int(row["step"]), ", ".join(bad))
         self.rows.append({**row, **means})
 
     def tail(self, share: float = 0.05) -> dict[str, float]:
-        """Mean losses over the last twentieth of the steps."""
+        """Mean losses over the last twentieth of the steps; a gradient norm that is infinite (float16) has no part."""
         rows = self.rows[-max(1, round(len(self.rows) * share)) :]
-        names = sorted({name for row in rows for name in row} - {"step", "learning_rate"})
-        columns = {name: [row[name] for row in rows if name in row] for name in names}
+        columns: dict[str, list[float]] = {}
+        for name in sorted({name for row in rows for name in row} - {"step", "learning_rate"}):
+            if finite := [row[name] for row in rows if math.isfinite(row.get(name, math.nan))]:
+                columns[name] = finite
         return {name: round(sum(values) / len(values), 6) for name, values in columns.items()}

@@ -26,7 +26,7 @@ from stele.progress import bar
 from stele.recipes.optimisation import Optimisation
 from stele.training import saved_state
 from stele.training.callbacks import Callback
-from stele.training.curve import NORM, Figure, Losses, MetricsLog, merge, weigh
+from stele.training.curve import NORM, Figure, Losses, MetricsLog, diverged, merge, weigh
 from stele.training.processes import ProcessContext
 from stele.training.sampling import derive
 from stele.training.sharding import seed_torch
@@ -110,6 +110,7 @@ def train(
                     f"{run.steps}; the state is saved in {state}: run the same command again to go on"
                 )
     run.metrics_log.flush()
+    run.refuse_nonfinite_weights()
     for callback in run.callbacks.values():
         callback.on_end(run)
     return {
@@ -174,6 +175,11 @@ class _Run:
         if not self.scaler.is_enabled():  # under float16 a gradient overflows now and then, and the step is skipped
             total = total + nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])
         return bool(self.process.all_reduce_sum(total.clone()).isfinite())
+
+    def refuse_nonfinite_weights(self) -> None:
+        """Raises SteleError for what the last step has spoiled: no further loss tells it."""
+        if not all(bool(parameter.isfinite().all()) for parameter in self.parameters):
+            raise diverged(self.step, "a weight is not finite")
 
     def _accumulate(self, batches: MicroBatches) -> tuple[Losses, dict[str, int]]:
         """Backward passes of all micro-batches; returns what the log is to show, still on the device."""
