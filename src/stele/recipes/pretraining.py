@@ -125,6 +125,8 @@ class PretrainingRecipe(Optimisation):
     def _steps_are_known(self) -> PretrainingRecipe:
         if (self.steps is None) == (self.equal_compute_to is None):
             raise ValueError("give either `steps` or `equal_compute_to`, one of the two")
+        if self.snapshots and min(self.snapshots) < 1:
+            raise ValueError(f"snapshots: step {min(self.snapshots)} is before the first one, 1")
         if self.steps and self.snapshots and max(self.snapshots) > self.steps:
             raise ValueError(f"snapshots: step {max(self.snapshots)} is past the last one, {self.steps}")
         return self
@@ -208,6 +210,9 @@ class PretrainingRecipe(Optimisation):
         other = parse_recipe(self.equal_compute_to, "--recipe: equal_compute_to")
         if other.steps is None:
             raise SteleError("--recipe: equal_compute_to: want a recipe that says its `steps`")
+        if self.snapshots and max(self.snapshots) > other.steps:
+            last = f"the last one of equal_compute_to, {other.steps}"
+            raise SteleError(f"--recipe: snapshots: step {max(self.snapshots)} is past {last}")
         return other.model_copy(update={"pooling": self.pooling}) if self.pooling else other
 
 
