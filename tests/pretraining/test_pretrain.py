@@ -204,6 +204,25 @@ def test_equal_compute_takes_its_steps_from_the_other_recipe(run, tmp_path):
     assert record["steps"] != 40 and set(record["languages"]) == {"mlm"}
 
 
+def test_equal_compute_is_reckoned_on_the_other_recipe_s_languages(run, tmp_path):
+    """What the other one costs is what its own run does, which reads its languages alone."""
+    other = {"objective": "ccp", **SMALL, **OWN["ccp"], "languages": ["en"], "steps": 20}
+    for name in ("ccp", "mlm"):
+        (tmp_path / name).mkdir()
+    assert run(into=tmp_path / "ccp", objective="ccp", languages=["en"], steps=20)[0] == 0
+    assert run(into=tmp_path / "mlm", objective="mlm", drop=("steps",), equal_compute_to=other)[0] == 0
+    done, record = (read_record(tmp_path / name / "out" / "record.json") for name in ("ccp", "mlm"))
+    assert record["arithmetic"]["flops_to_equal"] == pytest.approx(done["arithmetic"]["flops"], rel=0.03)
+    assert set(record["languages"]["mlm"]) == {"en", "sw"}
+
+
+def test_a_short_run_may_have_none_of_a_task(run, tmp_path):
+    changes = dict(objective="kept", tasks=["crop", "ilk"], groups=1, mlm_share=0.5, steps=2)
+    assert run(**changes)[0] == 0
+    record = read_record(tmp_path / "out" / "record.json")
+    assert record["contrastive_group"]["vectors_on_average"] == 6.0 and set(record["chance"]) == {"crop", "mlm"}
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 def test_errors_name_what_is_wrong(run, tmp_path, pairs, monkeypatch):
     monkeypatch.setitem(OWN, "mms", {})
@@ -215,6 +234,9 @@ def test_errors_name_what_is_wrong(run, tmp_path, pairs, monkeypatch):
         (dict(objective="kept", tasks=["clk"], groups=1, languages=["en", "sw", "de"]), "no clk examples for de"),
         (dict(objective="kept", tasks=["clk"], groups=1, languages=["en"]), "no clk examples for en, a language"),
         (dict(objective="kept", pairs={"clk:en-sw": pairs["clk:en-sw"]}), "reads: unknown store 'ilk'"),
+        (dict(sentence_length=39), "sentence_length is 39, the model has 38 positions"),
+        (dict(mlm_length=39), "mlm_length is 39, the model has 38 positions"),
+        (dict(objective="ict", block_length=39), "block_length is 39, the model has 38 positions"),
         (dict(documents=100), "no language has the 100 examples"),
         (dict(sentences=3), "`sentences` allows 3"),
         (dict(pairs={"msm:en": pairs["crop:en"], "mlm:en": pairs["crop:en"]}), "mined by another method"),

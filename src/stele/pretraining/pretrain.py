@@ -53,6 +53,7 @@ def run(args: Pretrain) -> None:
         check_length,
         load_base,
         measured_bits,
+        of_languages,
         open_stores,
         parse_pairs,
         windowed_base,
@@ -86,7 +87,8 @@ def run(args: Pretrain) -> None:
     stores = open_stores(pairs, recipe.stores_read(), recipe.languages, tokenizer, vocabulary.size)
 
     def tasks_of(some: Any) -> dict[str, Any]:
-        return tasks.new_tasks(some, stores, vocabulary, args.seed)
+        of_some = {method: of_languages(parts, some.languages) for method, parts in stores.items()}
+        return tasks.new_tasks(some, of_some, vocabulary, args.seed)
 
     # the steps may follow from another recipe's operations, which the batches tell
     recipe, wanted_flops = run_sizes.with_steps(recipe, tasks_of, shape)
@@ -212,7 +214,8 @@ def contrastive_group(tasks: Mapping[str, Any], recipe: Any, counts: Mapping[str
     objective = first.objective
     if objective.vectors() is None:
         return None
-    vectors, groups = (sum(counts[f"{what}_{name}"] for name in tasks) for what in ("vectors", "groups"))
+    # a short run may have had none of a task
+    vectors, groups = (sum(counts.get(f"{what}_{name}", 0) for name in tasks) for what in ("vectors", "groups"))
     return {
         "examples": first.sampler.group_size,
         "mixing": recipe.mixing,

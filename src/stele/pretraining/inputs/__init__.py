@@ -16,6 +16,7 @@ from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet, tok
 from stele.errors import SteleError, unknown
 from stele.files.digests import digest
 from stele.files.reading import reading
+from stele.recipes.pretraining import MLM
 from stele.training.heads import bits, characters, head_file, vocabulary_head
 from stele.training.section_store import SectionStore
 from stele.training.store import Store
@@ -34,6 +35,7 @@ Encodings = tuple["EncodingSpec | None", "EncodingSpec"]  # of the base, of what
 Tasks = Callable[[Any], Mapping[str, Any]]  # of a recipe
 SEQUENCES = 256  # of which bits are measured: at 1,024 tokens about 39,000 hidden ones
 CONVERTED = "converted"
+LENGTHS = ("length", "sentence_length", "query_length", "block_length")  # keys of recipes
 HEAD = ("lm_head.", "cls.", "vocab_")  # what the vocabulary heads of the known families are called
 
 
@@ -80,9 +82,10 @@ def load_base(
 
 def check_length(config: Any, recipe: Any) -> None:
     """Refuses a recipe whose texts are longer than the model reads."""
-    length, most = getattr(recipe, "length", 0), positions(config)
-    if length > most:
-        raise SteleError(f"--recipe: length is {length}, the model has {most} positions")
+    most = positions(config)
+    for key in (*LENGTHS, *(["mlm_length"] if MLM in recipe.all_tasks() else [])):
+        if (length := getattr(recipe, key, 0)) > most:
+            raise SteleError(f"--recipe: {key} is {length}, the model has {most} positions")
 
 
 def save_heads(folder: Path, weights: Mapping[str, Mapping[str, Tensor]]) -> None:
@@ -199,7 +202,7 @@ def open_stores(
     allow_open_files(len(given) * FILES)
     for name, record in given.items():
         method, part = name.split(":")
-        if method in stores and (languages is None or languages_of(part) <= set(languages)):
+        if method in stores and of_languages({part: record}, languages):
             stores[method][part] = _open_store(record, method, part, probe, words)
     for method, parts in stores.items():
         if not any(name.startswith(f"{method}:") for name in given):
@@ -217,6 +220,15 @@ def languages_of(part: str) -> set[str]:
     ['en', 'fr']
     """
     return set(part.split("-"))
+
+
+def of_languages(parts: Mapping[str, Any], languages: Sequence[str] | None) -> dict[str, Any]:
+    """The parts all of whose languages are among `languages`; None: every part.
+
+    >>> of_languages({"en": 1, "en-fr": 2}, ["en"])
+    {'en': 1}
+    """
+    return {part: value for part, value in parts.items() if languages is None or languages_of(part) <= set(languages)}
 
 
 def allow_open_files(number: int) -> None:
