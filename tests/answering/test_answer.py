@@ -131,6 +131,15 @@ def test_a_file_that_is_wrong_is_named_and_nothing_is_written(answer, tmp_path, 
     assert not (tmp_path / "a/out").exists()
 
 
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_a_split_without_questions_is_refused_before_the_training(answer, tmp_path, split):
+    data = write_mlqa(tmp_path / "mlqa", (("en", "en"),))
+    (data.parent / f"{split}/{split}-context-en-question-en.json").write_bytes(squad([], "1.0"))
+    with pytest.raises(SteleError, match=f"en-en: no {split} question in the data given"):
+        answer("a", languages=("en-en",), data=data)
+    assert not list((tmp_path / "a").rglob("*.safetensors"))
+
+
 def test_another_version_and_another_format_are_refused(answer, tmp_path):
     old = record(tmp_path / "old", {"train-v2.0.json": squad([lives(0, "train")], "1.1")}, "old")
     with pytest.raises(SteleError, match=r"train-v2.0.json: version '1.1', want 2"):

@@ -71,8 +71,10 @@ def run(args: Answer) -> None:
     # the questions: test and dev of each query set, and the training set
     benchmark = load_reader(args.benchmark, AnsweringReader)
     data, query_sets = data_folders(benchmark_data), benchmark.query_sets(args.languages)
-    test = {query_set: list(benchmark.questions(data, query_set, "test")) for query_set in query_sets}
-    dev = {query_set: list(benchmark.questions(data, query_set, "dev")) for query_set in query_sets}
+    test, dev = (
+        {query_set: read_questions(benchmark, data, query_set, split) for query_set in query_sets}
+        for split in ("test", "dev")
+    )
     train, off_span = read_training_questions(data_folders(training_data), recipe)
 
     # fine-tune, choosing an epoch for each query set on its dev questions
@@ -131,6 +133,14 @@ def run(args: Answer) -> None:
         content=content,
     )
     drop(state)
+
+
+def read_questions(benchmark: AnsweringReader, data: Data, query_set: QuerySet, split: str) -> list[SpanQuestion]:
+    """The questions of a split; raises SteleError where there are none, before anything is trained for them."""
+    questions = list(benchmark.questions(data, query_set, split))
+    if not questions:
+        raise SteleError(f"{query_set.name}: no {split} question in the data given; leave the pair out or get it again")
+    return questions
 
 
 def read_training_questions(folders: Data, recipe: AnsweringRecipe) -> tuple[list[SpanQuestion], int]:
