@@ -5,6 +5,7 @@ name (ltgwiki-DATE-pages-articles.xml, or .bz2), XQUAD that of LAReQA's files ({
 
     news_latin/LANGUAGE.txt, news_other/LANGUAGE.txt    the news, a document after another, by script
     news_apart/LANGUAGE.txt                             the same in Latin script, each document in half of the languages
+    shift_latin/LANGUAGE.txt, shift_other/LANGUAGE.txt  the news with its English source, for calibration alone
     ltg/ltg.jsonl                                       four fifths of the articles
     ltg_titles/                                         the last fifth in BEIR's layout: titles ask for articles
     xquad_r/                                            XQuAD-R, by language: questions ask for paragraphs
@@ -33,6 +34,7 @@ OTHER = {
     "ar": "arb", "bn": "ben", "el": "ell", "fa": "fas", "he": "heb", "hi": "hin", "ja": "jpn", "ko": "kor", "ru": "rus",
     "ta": "tam", "te": "tel", "th": "tha", "uk": "ukr", "ur": "urd", "zh": "zho-CN",
 }  # fmt: skip
+ENGLISH = "newstest2019-src.eng.txt"
 FIFTHS = 5
 LEAST_WORDS = 20  # of an article without its title: shorter ones can hardly be told apart
 
@@ -41,9 +43,10 @@ def news(ntrex: Path) -> dict[str, list[str]]:
     """Language -> its documents, each the lines of one."""
     with open(ntrex / "DOCUMENT_IDS.tsv", encoding="utf-8") as lines:
         names = [row[0] for row in csv.reader(lines, delimiter="\t")]
+    files = {language: f"newstest2019-ref.{code}.txt" for language, code in (LATIN | OTHER).items()}
     documents = {}
-    for language, code in (LATIN | OTHER).items():
-        sentences = (ntrex / f"newstest2019-ref.{code}.txt").read_text(encoding="utf-8").splitlines()
+    for language, file in {**files, "en": ENGLISH}.items():
+        sentences = (ntrex / file).read_text(encoding="utf-8").splitlines()
         of_name = defaultdict(list)
         for name, sentence in zip(names, sentences, strict=True):
             of_name[name].append(sentence.strip())
@@ -124,8 +127,10 @@ def xquad(path: Path) -> list[tuple[str, list[str]]]:
 def main() -> None:
     ntrex, dump, squad, out = map(Path, sys.argv[1:])
     documents = news(ntrex)
-    for name, chosen in (("news_latin", LATIN), ("news_other", OTHER)):
-        write_news(out / name, {language: documents[language] for language in chosen})
+    for script, chosen in (("latin", LATIN), ("other", OTHER)):
+        of_script = {language: documents[language] for language in chosen}
+        write_news(out / f"news_{script}", of_script)
+        write_news(out / f"shift_{script}", {**of_script, "en": documents["en"]})
     write_news(out / "news_apart", apart(documents))
     aside = out / "ltg_aside"
     aside.mkdir()

@@ -76,6 +76,14 @@ def test_small_vectors_that_differ_are_no_dead_ones():
         assert np.allclose(scale(shift(rows * size, own), own).std(axis=0), 1)
 
 
+def test_a_dead_coordinate_among_ten_is_shifted_and_not_scaled():
+    rows = np.random.default_rng(0).standard_normal((100, 10))
+    rows[:, 3] = 1e-33 * np.sign(rows[:, 3])
+    own = statistics([rows], "fr")
+    scaled, living = scale(shift(rows, own), own), np.arange(10) != 3
+    assert np.abs(scaled[:, 3]).max() < 1e-32 and np.allclose(scaled[:, living].std(axis=0), 1)
+
+
 def test_a_calibration_with_a_dead_coordinate_is_refused_where_it_is_read(tmp_path):
     own = {"fr": Statistics(np.zeros(2), np.array([1.0, 1e-33]))}
     write_tensors(tmp_path / FILE, own, {})

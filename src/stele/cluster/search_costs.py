@@ -175,11 +175,13 @@ def project(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def calibrate(plan: Plan, wildcards: Any) -> Work:
-    """Sentences of each language that are encoded, and the rotation of each pair."""
+    """Sentences of each language that are encoded, as many as the recipe takes or its text has; rotations of pairs."""
     shape, recipe = shape_of(plan, wildcards.model).shape, plan.calibration.recipe(wildcards.recipe)
     pairs = plan.calibration.pairs(wildcards.recipe)
     used = Counter(language for pair in pairs for language in pair.split("-"))
-    sentences = recipe.sentences * len(used)
+    corpus, characters = plan.calibration.corpus, text_lengths("web_sentence").mean * CHARACTERS
+    numbers = [min(recipe.sentences, plan.text_sizes.corpus_bytes(corpus, code) / characters) for code in used]
+    sentences, most = sum(numbers), max(numbers, default=0.0)
     encoding = plan.retrieval.encoding(plan.retrieval.calibrated_benchmark(wildcards.recipe), wildcards.model)
     length = text_lengths("web_sentence").within(encoding.query_length).mean
     below = shape._replace(layers=encoding.layer or shape.layers)
@@ -190,9 +192,9 @@ def calibrate(plan: Plan, wildcards: Any) -> Work:
         cpu_seconds=len(pairs) * steps * costs().small_step_seconds
         + sentences * costs().passage_characters / costs().rates.mined_bytes,
         kept=float(len(pairs)) * shape.width**2 * FLOAT,
-        temporary=float(held) * recipe.sentences * shape.width * FLOAT,
+        temporary=held * most * shape.width * FLOAT,
         # two languages' vectors, in float64 for a while
-        memory=costs().process_bytes + 2 * saved_bytes(shape) + 2 * recipe.sentences * shape.width * 3 * FLOAT,
+        memory=costs().process_bytes + 2 * saved_bytes(shape) + 2 * most * shape.width * 3 * FLOAT,
     )
 
 

@@ -28,6 +28,7 @@ from stele.recipes.search import CalibrationRecipe
 FILE = "calibration.safetensors"
 JOB = "calibrate"
 ORTHOGONAL = 1e-6  # how far W W^T may be from the identity
+MOST_DEAD = 0.1  # the share of coordinates that may be constant: all-MiniLM-L6-v2 has 2 of 384
 Operation = Literal["shifted", "scaled", "calibrated"]  # each includes those before it
 ScaleBy = Literal["standard_deviation", "variance"]
 
@@ -43,8 +44,7 @@ def statistics(blocks: Iterable[np.ndarray], where: str) -> Statistics:
     """The statistics of vectors in blocks [b, d], read once.
 
     Blocks are joined as in Chan, Golub and LeVeque 1983. Raises SteleError, beginning with `where`, for fewer than two
-    vectors, for a vector that is not finite, and for a coordinate that is constant but for rounding, by which nothing
-    can be scaled.
+    vectors, for a vector that is not finite, and where more than a tenth of the coordinates are constant.
     """
     count, mean, squares = 0, np.zeros(0), np.zeros(0)
     for block in blocks:
@@ -66,15 +66,19 @@ def statistics(blocks: Iterable[np.ndarray], where: str) -> Statistics:
     return checked(Statistics(mean, np.sqrt(squares / count)), f"{where}, {count} vectors")
 
 
-def checked(values: Statistics, where: str) -> Statistics:
-    """The statistics, if vectors can be scaled by them: each coordinate varies by more than the rounding of float32.
+def dead(values: Statistics) -> np.ndarray:
+    """bool [d]: coordinates that are constant but for rounding; nothing can be scaled by them.
 
-    The rounding of a sum depends on the size of the other coordinates, however small its own value is. Raises
-    SteleError, beginning with `where`, for a constant coordinate.
+    The rounding of a sum in float32 depends on the size of the other coordinates, however small its own value is.
     """
     size = np.maximum(np.abs(values.mean), values.deviation.max(initial=0))
-    constant = np.flatnonzero(values.deviation <= size * np.finfo(np.float32).eps)
-    if constant.size:
+    return values.deviation <= size * np.finfo(np.float32).eps
+
+
+def checked(values: Statistics, where: str) -> Statistics:
+    """The statistics; raises SteleError, beginning with `where`, where too many coordinates are dead."""
+    constant = np.flatnonzero(dead(values))
+    if constant.size > MOST_DEAD * len(values.mean):
         first = constant[0]
         raise SteleError(
             f"{where}: coordinate {first} is the same in all, as are {constant.size} of {len(values.mean)} (deviation "
@@ -95,14 +99,15 @@ def shift(vectors: np.ndarray, values: Statistics) -> np.ndarray:
 
 
 def scale(shifted: np.ndarray, values: Statistics, by: ScaleBy = "standard_deviation") -> np.ndarray:
-    """Shifted vectors [n, d] over their language's deviation, or its square, float64 [n, d].
+    """Shifted vectors [n, d] over their language's deviation, or its square, float64 [n, d]; dead ones stay.
 
     >>> rows = np.array([[1.0, 2.0], [3.0, 6.0]])
     >>> values = statistics([rows], "rows")
     >>> scale(shift(rows, values), values).tolist(), scale(shift(rows, values), values, "variance").tolist()
     ([[-1.0, -1.0], [1.0, 1.0]], [[-1.0, -0.5], [1.0, 0.5]])
     """
-    return shifted / (values.deviation if by == "standard_deviation" else values.deviation**2)
+    deviation = np.where(dead(values), 1.0, values.deviation)
+    return shifted / (deviation if by == "standard_deviation" else deviation**2)
 
 
 class Calibration(NamedTuple):
@@ -153,7 +158,7 @@ def write_tensors(path: Path, statistics: Mapping[str, Statistics], rotations: M
 def read_tensors(path: Path) -> tuple[dict[str, Statistics], dict[str, np.ndarray]]:
     """(statistics by language, W by pair) from a file that `write_tensors` wrote.
 
-    Raises SteleError for a number that is not finite, a constant coordinate, and a W that is not orthogonal.
+    Raises SteleError for a number that is not finite, too many constant coordinates, and a W that is not orthogonal.
     """
     from safetensors.numpy import load_file
 
