@@ -67,6 +67,26 @@ def test_the_printed_range_is_kept_and_widened_for_our_values(bench):
     assert axes.get_ylim() == pytest.approx((0.08, 0.62))
 
 
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_without_a_printed_range_the_horizontal_axis_covers_every_point(bench, scale):
+    without = CURVES.replace("range: [0, 10], ticks: [0, 5, 10]", f"scale: {scale}")
+    without = without.replace("at: 0,", "at: 110,").replace("at: 5,", "at: 300,").replace("at: 10,", "at: 560,")
+    without = without.replace("{one: {0: 0.45, 10: 0.5}, two: {0: 0.45}}", "{}")
+    curve_points(bench, {"start": 0.42, "one_5": 0.5})
+    (axes,) = picture(bench, without).axes
+    low, high = axes.get_xlim()
+    assert 0 < low < 110 and 560 < high < 1000  # also that of the points which are not run
+    (axes,) = picture(bench, without.replace("      - {at: 300, target: {model: one_5}}\n", "")).axes
+    low, high = axes.get_xlim()
+    assert 0 < low < 110 and 560 < high < 1000
+
+
+def test_without_a_printed_range_a_density_covers_every_length(bench):
+    lengths(bench, "en", [(10, 4), (900, 1)])
+    (axes,) = picture(bench, DISTRIBUTION.replace(", range: [0, 600]", "")).axes
+    assert axes.get_xlim() == (0, 900)
+
+
 def test_deviations_over_seeds_are_bars(bench):
     curve_points(bench, {"start": 0.5}, values={"languages": {"en-de": [0.4, 0.6]}})
     drawn = picture(bench, CURVES)
@@ -206,6 +226,15 @@ def test_letters_that_mean_something_elsewhere_come_out_as_they_are(bench, tmp_p
     assert cli.main(["tables", "figure", *line]) == 0
     svg = out.read_text(encoding="utf-8")
     assert "5 % of &lt;b&gt; &amp; $x$ &amp; their points." in svg and "Two $x_1$" in svg
+
+
+def test_the_name_of_a_paper_is_no_formula(bench, tmp_path):
+    path = write_spec(bench.folder, CURVES)
+    (path.parent / "paper.yaml").write_text('name: "Pay $5_{ or $6"\n', encoding="utf-8")
+    out = tmp_path / "a.svg"
+    line = ["--spec", str(path), "--results-dir", str(bench.results_dir), "--output", str(out)]
+    assert cli.main(["tables", "figure", *line]) == 0
+    assert "Pay $5_{ or $6, figure 98" in out.read_text(encoding="utf-8")
 
 
 def test_a_damaged_file_is_told_and_the_rest_drawn(bench, tmp_path, capsys):

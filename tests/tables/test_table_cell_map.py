@@ -8,6 +8,8 @@ from matplotlib.colors import to_hex
 from matplotlib.path import Path
 
 from stele.command import cli
+from stele.files.figures import save_figure
+from stele.papers.paper import Paper
 from stele.papers.table import load_specs
 from stele.tables.cells import draw_map
 from stele.tables.render.pictures import pictures
@@ -25,6 +27,13 @@ def test_there_is_a_square_for_every_cell_in_the_colour_of_its_state(bench):
     expected = Counter(STATES[cell.outcome.state].colour.lower() for cell in cells)
     assert drawn == dict(expected) and len(expected) > 1
     assert next(text.get_text() for text in figure.axes[0].get_legend().get_texts()) == "measured (2)"
+
+
+def test_the_name_of_a_paper_is_no_formula_on_the_map(bench, tmp_path):
+    table = bench.spec()
+    table._about = Paper(name="Pay $5_{ or $6")
+    save_figure(draw_map(list(bench.cells(table).values())), tmp_path / "map.svg", "map")
+    assert "Pay $5_{ or $6" in (tmp_path / "map.svg").read_text(encoding="utf-8")
 
 
 def test_every_state_has_a_colour_of_its_own():

@@ -152,7 +152,7 @@ def draw_map(cells: Sequence[Cell]) -> Figure:
     axes.set(xlim=(0, WIDTH / SQUARE), ylim=(height + 0.6 / SQUARE, 0), aspect="equal")
     axes.set_axis_off()
     for text, x, y, size in texts:
-        axes.text(x, y, text, fontsize=size, va="bottom", ha="left")
+        axes.text(x, y, text, fontsize=size, va="bottom", ha="left", parse_math=False)
     handles = []
     for name, state in STATES.items():
         corners = [(x, y) for cell_state, x, y in squares if cell_state == name]

@@ -61,7 +61,7 @@ def draw(figure: Figure, panel_series: Sequence[PanelSeries]) -> Picture:
 def _head(picture: Picture, figure: Figure, panel_series: Sequence[PanelSeries], height: float) -> None:
     """The figure's name and, in a frame, the labels of its results."""
     top = 1 - 0.04 / height
-    picture.text(0, top, title(figure), fontsize=LARGE, weight="bold", va="top")
+    picture.text(0, top, title(figure), fontsize=LARGE, weight="bold", va="top", parse_math=False)
     if labels := labels_of(panel_series):
         frame = {"boxstyle": "square,pad=0.3", "facecolor": "white", "edgecolor": "black", "linewidth": 0.8}
         picture.text(0.99, top, ", ".join(labels), fontsize=LARGE, weight="bold", va="top", ha="right", bbox=frame)

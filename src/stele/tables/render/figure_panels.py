@@ -59,7 +59,7 @@ def curves(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
     shown += _printed(axes, parts, axis)
     if figure.x.scale == "log":
         axes.set_xscale("log")
-    _scale(axes, figure, axis, shown)
+    _scale(axes, figure, axis, shown, [point.place for part in parts for point in part.series.points])
     axes.grid(axis="y", linewidth=0.3, color="#CCCCCC")
     below = -BELOW / (axes.figure.get_figheight() * axes.get_position().height)
     _legend(axes, handles, "upper left", bbox_to_anchor=(0, below), frameon=False, borderaxespad=0, borderpad=0)
@@ -107,7 +107,7 @@ def distribution(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> No
         texts += [f"paper: {printed:.3f}"] if printed is not None else []
         handles.append(Line2D([], [], linewidth=1, label=f"{part.series.label}: {', '.join(texts)}", **style))
     axes.axvline(reference, color="#666666", linewidth=0.8, linestyle=(0, (2, 2)))
-    _scale(axes, figure, axis, shown)
+    _scale(axes, figure, axis, shown, (low, high))
     place = axes.get_xaxis_transform()
     axes.text(reference, 0.98, f"\u00a0{reference:g}", fontsize=SMALL, va="top", color="#666666", transform=place)
     _legend(axes, handles, "upper right", title=f"share of documents ≤ {reference:g}")
@@ -170,10 +170,15 @@ def spread(lines: Sequence[int], count: int) -> list[int]:
     return [lines[(2 * n + 1) * len(lines) // (2 * count)] for n in range(count)]
 
 
-def _scale(axes: Axes, figure: Figure, axis: Axis, shown: Iterable[float]) -> None:
-    """Sets the printed ranges and ticks; a vertical range that our values leave is widened, with its own ticks."""
+def _scale(axes: Axes, figure: Figure, axis: Axis, shown: Iterable[float], places: Sequence[float]) -> None:
+    """Sets the printed ranges and ticks; a vertical range that our values leave is widened, with its own ticks.
+
+    Without a printed range the horizontal axis covers all `places`, also those of points that are not measured.
+    """
     values = [value for value in shown if not math.isnan(value)]
-    for name, printed_axis, inside in (("x", figure.x, []), ("y", axis, values)):
+    if figure.x.scale == "log" and not figure.x.range:
+        places = _around([place for place in places if place > 0])
+    for name, printed_axis, inside in (("x", figure.x, [] if figure.x.range else places), ("y", axis, values)):
         low, high = printed_axis.range or (min(inside, default=0), max(inside, default=1))
         wider = min([low, *inside]), max([high, *inside])
         margin = MARGIN * ((wider[1] - wider[0]) or 1) if printed_axis.scale == "linear" else 0
@@ -182,6 +187,13 @@ def _scale(axes: Axes, figure: Figure, axis: Axis, shown: Iterable[float]) -> No
         if printed_axis.ticks and wider == (low, high):
             getattr(axes, f"set_{name}ticks")(printed_axis.ticks)
     _labels(axes, figure.x, axis)
+
+
+def _around(places: Sequence[float]) -> tuple[float, float]:
+    """The ends of a logarithmic axis with room for some places."""
+    low, high = min(places, default=1), max(places, default=1)
+    room = (high / low) ** MARGIN if high > low else 2
+    return low / room, high * room
 
 
 def _labels(axes: Axes, x: Axis, y: Axis, *share_texts: str) -> None:
