@@ -12,7 +12,7 @@ import pytest
 from rendering import NASTY, measure_everything, nasty_context, render
 
 from stele.command import cli
-from stele.papers.paper import TODAY, papers_in
+from stele.papers.paper import TODAY, Paper, papers_in
 from stele.papers.table import load_specs
 from stele.papers.table_parts import Column
 from stele.tables import all_tables_pdf
@@ -170,6 +170,22 @@ def test_bibtex_keeps_capitals_and_accents():
     text = bibliography.bibtex([])
     assert "title = {{LAReQA: Language-Agnostic" in text and r"O{\u{g}}uz, Barlas" in text
     assert "author = {{Forum for Information Retrieval Evaluation}}" in text and "editor = {Harman, Donna K.}" in text
+
+
+def test_bibtex_takes_names_of_every_script_and_braces_in_a_title():
+    citation = {
+        "key": "own2026",
+        "type": "misc",
+        "authors": ["张, 三", "Mu\u0308ller, Jörg"],
+        "title": "A {B} of 中 文",
+        "year": 2026,
+    }
+    text = bibliography.bibtex([Paper.model_validate({"name": "own", "citation": citation})])
+    entry = text[text.index("@misc{own2026,") :].partition("\n}\n")[0] + "\n}"
+    cjk, han = r"{\steleletters{Cjk}{U+5F20}{张}}", r"{\steleletters{Cjk}{U+4E2D U+6587}{中 文}}"
+    assert f"{cjk}, " in entry and r"M{\"{u}}ller, J{\"{o}}rg" in entry
+    assert rf"title = {{{{A {{\textbraceleft{{}}}}B{{\textbraceright{{}}}} of {han}}}}}" in entry
+    assert entry.count("{") == entry.count("}")  # as BibTeX counts them
 
 
 # --- compiled ---------------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
@@ -11,6 +13,7 @@ from stele.papers.paper import Paper, papers_in
 from stele.tables.render import latex
 
 NOT_FIELDS = ("key", "type", "authors", "editors")
+BRACES = {"{": r"\textbraceleft{}", "}": r"\textbraceright{}"}  # BibTeX counts the braces of \{ and \}
 
 
 @cache
@@ -68,5 +71,12 @@ def _name(name: str) -> str:
 
 
 def _letters(value: object) -> str:
-    r"""Text as BibTeX wants it: LaTeX, accented letters each in braces (`{\"o}`), so that it can shorten names."""
-    return "".join(f"{{{letter}}}" if letter.startswith("\\") else letter for letter in map(latex.letter, str(value)))
+    r"""Text as BibTeX wants it: LaTeX, accented letters each in braces (`{\"o}`), so that it can shorten names.
+
+    Words in letters that take a font of their own are one such group, set as in a table.
+    """
+    text = unicodedata.normalize("NFC", str(value))
+    kinds = "".join("f" if latex.letter(char) is None else " " if char == " " else "." for char in text)
+    parts = [text[found.start() : found.end()] for found in re.finditer("f(?:[f ]*f)?|.", kinds)]
+    letters = (BRACES.get(part) or latex.letter(part[:1]) or latex.escape(part) for part in parts)
+    return "".join(f"{{{letter}}}" if letter.startswith("\\") else letter for letter in letters)
