@@ -96,6 +96,13 @@ def test_footnotes_are_numbered_where_they_belong(bench, msm):
     assert "2. The paper sets 44.7 in bold although four layers reach 44.9. (I08)" in page
 
 
+def test_a_label_that_begins_like_a_list_is_none_below_the_table(bench):
+    spec = bench.spec(**{"label: First": 'label: "+ RR"', "label: Second": 'label: "2. Second"'})
+    page = _render(formats.to_markdown, bench, spec)
+    assert "\n- \\+ RR: `" in page and "\n- 2\\. Second: `" in page
+    assert "| + RR " in page, "in a cell there are no lists"
+
+
 def test_markdown_code_spans_hold_backticks():
     assert markdown.code("a`b") == "``a`b``" and markdown.code("`") == "`` ` ``"
 

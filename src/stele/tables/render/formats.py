@@ -45,7 +45,7 @@ def to_markdown(table: Table, cells: Sequence[Cell], context: Context, results: 
 
 def markdown_page(template: str, **values: object) -> str:
     """A Markdown template, filled, without spaces at the ends of lines."""
-    environment = templates(markdown.escape)
+    environment = templates(markdown.line)
     environment.filters["code"] = lambda text: Ready(markdown.code(text))
     page = environment.get_template(f"{template}.md.j2").render(**values)
     return "\n".join(line.rstrip() for line in page.splitlines()) + "\n"

@@ -11,6 +11,7 @@ from stele.tables.render.direction import runs_leftwards
 from stele.tables.render.layout import Box, Grid
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~$])")
+_LISTED = re.compile(r"^( ?)([-+]|\d+[.)])(?= |$)")  # what begins an item of a list
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
@@ -19,6 +20,15 @@ def escape(text: str) -> str:
     text = re.sub(r"[&<>]", lambda match: _HTML[match.group()], re.sub(r"\s+", " ", neutralised(str(text))))
     shown = _SPECIAL.sub(r"\\\1", text)
     return f'<span dir="auto">{shown}</span>' if runs_leftwards(text) else shown
+
+
+def line(text: str) -> str:
+    r"""Plain text as Markdown that shows exactly that text also at the start of a line, where `+ RR` were a list.
+
+    >>> print(line("+ RR"), line("1. place"), line("-5"), line("a - b"), sep="; ")
+    \+ RR; 1\. place; -5; a - b
+    """
+    return _LISTED.sub(lambda match: rf"{match[1]}{match[2][:-1]}\{match[2][-1]}", escape(text))
 
 
 def code(text: str) -> str:
