@@ -44,6 +44,14 @@ def test_ours_the_papers_and_the_difference_side_by_side(bench):
     assert "snakemake " + (bench.results_dir / "mrtydi/second/zero_shot_marco.json").as_posix() in page
 
 
+def test_a_difference_agrees_with_the_two_numbers_above_it(bench):
+    bench.result("first", {"ar": 0.3995, "sw": 0.2005})
+    rows = _pipe_rows(_render(formats.to_markdown, bench, bench.spec()))
+    assert [row[2:4] for row in rows[2:5]] == [["40.0", "20.1"], ["40.0", "20.0"], ["0.0", "+0.1"]]
+    (line, *_) = csv.DictReader(io.StringIO(_render(to_csv, bench, bench.spec())))
+    assert (line["measured"], line["difference"]) == ("39.95", "-0.05"), "unrounded"
+
+
 def test_real_data_with_a_real_checkpoint_never_reads_miniature(bench):
     bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=[])
     page = _render(formats.to_markdown, bench, bench.spec(), scale="miniature")

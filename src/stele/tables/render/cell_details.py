@@ -20,7 +20,7 @@ from stele.artifacts.results import Result
 from stele.files.paths import STUDY, read_stamp
 from stele.files.reading import read_note
 from stele.tables.render import published
-from stele.tables.render.layout import FAIL, delta_of, printed_difference
+from stele.tables.render.layout import FAIL, difference_text, printed_difference
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
 from stele.tables.values.lookup import STATES, Results
@@ -70,14 +70,14 @@ def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
 
 def _facts(cell: Cell, tests: Comparisons) -> dict[str, str]:
     """Name -> text, "" where there is nothing to say."""
-    outcome, delta, reference = cell.outcome, delta_of(cell), cell.reference
+    outcome, reference = cell.outcome, cell.reference
     state = STATES[outcome.state]
     facts = {
         "state": f"{state.name}: {state.meaning}",
         "why": outcome.reason,
         "ours": "",
         **({} if cell.table.of_today else {"paper": _printed(cell)}),
-        "difference": numbers.signed(delta, cell.report) if delta is not None else "",
+        "difference": difference_text(cell),
         **published.facts(cell),
     }
     if outcome.value is not None:

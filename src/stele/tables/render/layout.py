@@ -266,16 +266,23 @@ def printed_difference(cell: Cell) -> str:
 
 def _difference(cell: Cell, marks: Marks) -> Box:
     """Ours minus the paper's; empty if either is missing or our average is incomplete."""
-    delta = delta_of(cell)
-    if delta is None:
+    text = difference_text(cell)
+    if not text:
         return Box()
-    text = numbers.grouped(numbers.signed(delta, cell.report)) + marks.units.get(cell.column.key, "")
+    text = numbers.grouped(text) + marks.units.get(cell.column.key, "")
     return Box(
         text,
         raised=published.verdict_mark(cell),
         bold=published.verdict(cell) == "FAIL",
         grey=published.judges_nothing(cell),
     )
+
+
+def difference_text(cell: Cell) -> str:
+    """The difference as a table shows it, "" without one."""
+    if delta_of(cell) is None:
+        return ""
+    return numbers.shown_difference(cell.outcome.value, cell.printed.value, cell.report)
 
 
 def delta_of(cell: Cell) -> Decimal | None:

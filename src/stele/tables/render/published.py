@@ -68,7 +68,7 @@ def _fact(verdict: Verdict, report: Report) -> str:
     score = verdict.published
     text = f"{numbers.ours(score.value, report)} (unrounded {score.value!r}, tolerance {score.tolerance!r})"
     if verdict.ours is not None:
-        difference = numbers.signed(difference_in(verdict, report), report)
+        difference = numbers.shown_difference(verdict.ours, float(numbers.scaled(score.value, report)), report)
         text += f": {verdict.state}" + (f", {verdict.why}" if verdict.why else f", {difference}")
     revision = score.model_revision and f"revision {score.model_revision[:12]}"
     status = "" if score.judges else f"{score.status}, so no verdict"

@@ -72,6 +72,20 @@ def difference(value: float, paper: float, report: Report) -> Decimal:
     return scaled(value, report) - Decimal(repr(float(paper)))
 
 
+def shown_difference(value: float, paper: float, report: Report) -> str:
+    """The difference as a table shows it: of ours as shown, so that a half does not contradict the two numbers.
+
+    A paper's number with more digits than the table shows (a published one may have them) is taken whole, and so is
+    ours beside it: a verdict rests on all digits.
+
+    >>> shown_difference(0.4465, 44.7, Report()), shown_difference(0.4465, 44.74, Report())
+    ('0.0', '-0.1')
+    """
+    exact = difference(value, paper, report)
+    whole = Decimal(printed(paper, report)) == Decimal(repr(float(paper)))
+    return signed(Decimal(ours(value, report)) - Decimal(printed(paper, report)) if whole else exact, report)
+
+
 def signed(value: Decimal, report: Report) -> str:
     """A difference with its sign; a difference that rounds to nothing has none.
 
