@@ -117,6 +117,13 @@ def test_a_benchmark_that_is_no_task_of_mtebs_is_named_so(tmp_path, capsys):
     assert "those are miracl_hard_negatives, belebele" in capsys.readouterr().err
 
 
+def test_a_csv_of_a_model_without_results_is_refused(tmp_path, capsys):
+    write(tmp_path, "belebele", {"ndcg@10": {"en-en": 0.5}})
+    assert export(tmp_path, "--format", "csv", "--model", "me5_smal") == 1
+    shown = capsys.readouterr()
+    assert "unknown model 'me5_smal'; did you mean 'me5_small'?" in shown.err and not shown.out
+
+
 def test_the_csv_holds_every_value_with_its_labels(tmp_path, capsys):
     write(tmp_path, "mrtydi", {"mrr@100": {"ko": 0.5}}, labels=["generated data"])
     assert export(tmp_path, "--format", "csv") == 0
