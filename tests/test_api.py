@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import pandas
 import pytest
 
 import stele
@@ -146,3 +147,26 @@ def test_files_of_seeds_are_compared_with_a_frame_by_query(tmp_path):
         stele.compare({"frame": values.drop("q1"), "files": tmp_path / "0.csv"})
     with pytest.raises(SteleError, match="two systems or more"):
         stele.compare({"frame": values})
+
+
+@pytest.mark.parametrize(
+    ("other", "arguments", "message"),
+    [
+        ([1.0, 2.0], {"level": 5}, "level: want a number between 0 and 1"),
+        ([1.0, math.inf], {}, "system b: a value of mrr@10 is infinite"),
+        ([1.0, "x"], {}, "system b: want numbers in every column"),
+        ([], {}, "lacks 2 queries"),
+        (None, {}, "system b: want a table of values per query or files, found None"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(other, arguments, message):
+    frame = pandas.DataFrame({"mrr@10": [0.0, 1.0]})
+    system = None if other is None else pandas.DataFrame({"mrr@10": other})
+    with pytest.raises(SteleError, match=message):
+        stele.compare({"a": frame, "b": system}, **arguments)
+    with pytest.raises(SteleError, match="two systems or more"):
+        stele.compare([frame, frame])
+    with pytest.raises(SteleError, match="found \\[\\]"):
+        stele.compare({"a": [], "b": []})
+    with pytest.raises(SteleError, match="no query counts"):
+        stele.compare({"a": frame[:0], "b": frame[:0]})

@@ -178,8 +178,10 @@ def compare(
     """
     import pandas
 
-    if len(systems) < 2:
-        raise SteleError("compare: want two systems or more, the baseline first")
+    if not isinstance(systems, Mapping) or len(systems) < 2:
+        raise SteleError("compare: want {name: system} of two systems or more, the baseline first")
+    if not 0 < level < 1:
+        raise SteleError(f"compare: level: want a number between 0 and 1, for example 0.05; found {level}")
     scores_of = {name: _scores(name, system) for name, system in systems.items()}
     name, baseline = next(iter(scores_of.items()))
     metrics = [metric for metric in baseline.values if all(metric in entry.values for entry in scores_of.values())]
@@ -195,10 +197,18 @@ def _scores(name: str, system: pandas.DataFrame | File | Sequence[File]) -> Scor
     import pandas
 
     if not isinstance(system, pandas.DataFrame):
-        return paired.read_system([system] if isinstance(system, File) else system)
+        files = [system] if isinstance(system, File) else system
+        if not isinstance(files, Sequence) or not files:
+            raise SteleError(f"compare: system {name}: want a table of values per query or files, found {system!r}")
+        return paired.read_system(files)
     if not system.index.is_unique:
         raise SteleError(
             f"compare: system {name}: a query appears twice: {system.index[system.index.duplicated()][0]!r}"
         )
-    values = {metric: np.asarray(column, dtype=np.float64)[None, :] for metric, column in system.items()}
+    try:
+        values = {metric: np.asarray(column, dtype=np.float64)[None, :] for metric, column in system.items()}
+    except (TypeError, ValueError) as error:
+        raise SteleError(f"compare: system {name}: want numbers in every column: {error}") from None
+    if infinite := [metric for metric, column in values.items() if np.isinf(column).any()]:
+        raise SteleError(f"compare: system {name}: a value of {infinite[0]} is infinite")
     return Scores(name, [("run", str(query)) for query in system.index], ["all"] * len(system), values)

@@ -115,7 +115,7 @@ def pair(system: Scores, baseline: Scores, metric: str) -> Pairs:
     """
     order = sorted(range(len(system.keys)), key=system.keys.__getitem__)
     ours = system.values[metric][:, order]
-    theirs = baseline.values[metric][:, np.array(_order(system, baseline))[order]]
+    theirs = baseline.values[metric][:, np.array(_order(system, baseline), dtype=int)[order]]
     languages = np.array(system.languages)[order]
     counts, theirs_counts = ~np.isnan(ours).any(axis=0), ~np.isnan(theirs).any(axis=0)
     in_order = replace(system, keys=[system.keys[i] for i in order])
