@@ -85,6 +85,8 @@ def test_a_cell_unfolds_to_what_it_is_and_its_command(bench):
     assert box.find("./h3").text == "First · AR"
     assert box.find(".//code").text == f"snakemake {path.as_posix()}"
     assert box.find(".//a").get("href") == "../../mrtydi/first/zero_shot_marco.json"
+    missing = _unfolded(_page(bench, bench.spec()), 2, 0)[0]
+    assert missing.find(".//a") is None and "mrtydi/second/zero_shot_marco.json" in missing.text_content()
     average = _unfolded(_page(bench, bench.spec()), 0, 2)[1]
     assert average["average of"] == "ar, sw" and average["not in this average"] == "sw"
 

@@ -63,7 +63,10 @@ class DrawnView:
 
 @dataclass(frozen=True)
 class DrawnCell:
-    """One cell's box: its id, content, the id of its result's records ("" for none), and a link to its result."""
+    """One cell's box: its id, content, the id of its result's records ("" for none), and a link to its result.
+
+    Only a cell with a value has the link: of the others there is no file, or another run's.
+    """
 
     id: str
     unfolded: Unfolded
@@ -112,7 +115,7 @@ def draw(
                 id=names[cell.address],
                 unfolded=cell,
                 record=_record_id(cell.result) if cell.result in known else "",
-                href=f"{root}/{'/'.join(cell.result)}.json" if cell.result else "",
+                href=f"{root}/{'/'.join(cell.result)}.json" if cell.result and cell.sources else "",
             )
             for cell in unfolded
         ],
