@@ -188,6 +188,28 @@ def test_bibtex_takes_names_of_every_script_and_braces_in_a_title():
     assert entry.count("{") == entry.count("}")  # as BibTeX counts them
 
 
+@pytest.fixture
+def named(bench):
+    """The LaTeX of all tables of a paper with a hostile name."""
+    bench.spec()
+    (bench.folder / "msm/paper.yaml").write_text(f"name: '{HOSTILE}'\n", encoding="utf-8")
+    given = ["--spec", str(bench.folder / "msm/table_99.yaml"), "--results-dir", str(bench.results_dir)]
+    assert [cli.main(["tables", command, *given]) for command in ("table", "all_tables")] == [0, 0]
+    return bench.results_dir / "tables/all_tables.tex"
+
+
+HOSTILE = "A :) & <b> 5% a_b שלום Медь"
+
+
+def test_an_outline_has_plain_words_and_other_engines_skip_what_they_lack(named):
+    text = named.read_text(encoding="utf-8")
+    words = re.findall(r"\\(?:stelebookmark\{1\}|renewcommand\{\\steleoutlined\})\{FEFF(\w+)\}", text)
+    assert [bytes.fromhex(digits).decode("utf-16-be") for digits in words] == [HOSTILE, f"Table {HOSTILE} 99"]
+    head = text[: text.index(r"\begin{document}")]
+    assert head.index(r"\newif\ifstelefound") < head.index(r"\ifdefined\XeTeXversion")
+    assert r"\def\steleleftwards" in head, "the paper's name stands before the first table"
+
+
 # --- compiled ---------------------------------------------------------------------------------------------------------
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
@@ -256,6 +278,23 @@ def test_all_tables_are_one_document_without_anything_sticking_out(whole, root, 
     assert not list(whole.parent.glob("all_tables.a*")), "LaTeX's own files are not left"
     assert cli.main(["tables", "all_tables_pdf", "--tex", str(whole), "--output", str(tmp_path / "again.pdf")]) == 0
     assert (tmp_path / "again.pdf").read_bytes() == pdf.read_bytes(), "same tables, same bytes"
+
+
+@needs_tex
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["xelatex", "pdflatex"])
+def test_all_tables_of_a_paper_with_any_name_compile_in_every_engine(named, engine):
+    command = [engine, "-interaction=nonstopmode", "-halt-on-error", named.name]
+    done = subprocess.run(command, cwd=named.parent, capture_output=True, text=True, errors="replace", check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    pdf = str(named.with_suffix(".pdf"))
+    said = subprocess.run(
+        ["pdftohtml", "-xml", "-i", "-stdout", pdf], capture_output=True, text=True, check=True
+    ).stdout
+    outline = re.findall("<item .*>(.*)</item>", said)
+    expected = [HOSTILE.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")]
+    expected.append(f"Table {expected[0]} 99")
+    assert outline == (expected if engine == "xelatex" else [])
 
 
 def _as_pdf(bench, labels, **replace):

@@ -71,6 +71,7 @@ def latex_page(template: str, **values: object) -> str:
     """A LaTeX template, filled."""
     environment = templates(latex.escape, latex_delimiters=True)
     environment.filters["path"] = lambda text: Ready(latex.path(text))
+    environment.filters["outlined"] = lambda text: Ready(latex.outlined(text))
     return environment.get_template(f"{template}.tex.j2").render(**values)
 
 

@@ -125,6 +125,15 @@ def path(text: str) -> str:
     return rf"\texttt{{{breakable}}}"
 
 
+def outlined(text: str) -> str:
+    """Plain text as the digits of a PDF string: an outline shows no commands, and needs no font.
+
+    >>> outlined("A)")
+    'FEFF00410029'
+    """
+    return f"FEFF{neutralised(text).encode('utf-16-be').hex().upper()}"
+
+
 def box(value: Box, widest: str) -> str:
     """One box; `widest` is the longest raised mark of a column of numbers, for which room is kept in all of it."""
     text = escape(value.text)
