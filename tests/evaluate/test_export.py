@@ -157,7 +157,7 @@ def test_what_an_encoding_did_otherwise_is_said_with_the_numbers(tmp_path, capsy
     write(results, "belebele", {"ndcg@10": {"en-en": 0.5}}, config={"query_prompt": "who\n", "dimension": 64})
     path = results / "belebele/me5_small/direct.json"
     record = json.loads(path.read_text())
-    record["ancestry"]["b"]["encoding_notes"] = ["its folder names the prompts a"]
+    record["ancestry"]["b"]["encoding_notes"] = ["its folder names\nthe prompts a"]  # a folder's names are its own
     write_sealed(path, record)
     assert export(results, "--format", "model_index") == 0
     text, said = capsys.readouterr().out, "query_prompt: 'who\\n', dimension: 64; its folder names the prompts a"

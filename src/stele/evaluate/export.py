@@ -57,8 +57,8 @@ class Measured(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What whoever gets the numbers must know; "" where there is nothing."""
-        notes = list(self.notes)
+        """What whoever gets the numbers must know, on one line; "" where there is nothing."""
+        notes = [" ".join(note.splitlines()) for note in self.notes]
         if self.encoding:
             keys = ", ".join(f"{key}: {value!r}" for key, value in self.encoding.items())
             notes.insert(0, f"config.yaml sets {keys}")
