@@ -85,7 +85,8 @@ def _facts(verdict: Verdict) -> dict[str, str]:
     }
     if budget["hours"]:
         step = f"a step of {verdict['methods'][0]} or as much of another"
-        facts["budget"] = f"{budget['hours']:g} hours, by {duration(budget['step_seconds'])} {step}"
+        hours = f"{budget['hours']:g} hour{'' if budget['hours'] == 1 else 's'}"
+        facts["budget"] = f"{hours}, by {duration(budget['step_seconds'])} {step}"
     return facts
 
 
