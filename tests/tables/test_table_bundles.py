@@ -242,3 +242,8 @@ def test_every_cell_is_listed_with_the_command_that_builds_it(bench, results, ca
     assert rows[3]["command"] == f"snakemake {results}/mrtydi/second/zero_shot_marco.json"
     assert cli.main([*line, "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == rows
+
+
+def test_a_folder_that_is_not_there_gets_no_manifest(tmp_path, capsys):
+    assert cli.main(["tables", "manifest", "--results-dir", str(tmp_path / "typo")]) == 1
+    assert "no such folder of results" in capsys.readouterr().err and not (tmp_path / "typo").exists()

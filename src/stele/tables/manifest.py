@@ -10,6 +10,7 @@ from typing import Annotated
 
 from stele.artifacts import results
 from stele.command.arguments import Job, ResultsFolder, ends_in
+from stele.errors import SteleError
 
 
 class Manifest(Job):
@@ -19,4 +20,6 @@ class Manifest(Job):
 
 
 def run(args: Manifest) -> None:
+    if not args.results_dir.is_dir():
+        raise SteleError(f"{args.results_dir}: no such folder of results")
     results.write_manifest(args.results_dir, args.output)
