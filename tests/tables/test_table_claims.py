@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from stele.errors import SteleError
 from stele.papers.claims import load_claims
 from stele.tables.render import pages
 from stele.tables.render.claims import CellBox, draw_claims, place
@@ -73,6 +74,15 @@ def test_a_figure_names_the_claims_that_read_it(root, drawn):
     caption = page[page.index("<figcaption>") : page.index("</figcaption>")]
     readers = claims.readers["f04"]
     assert "#f04" in read and readers and all(f'<a href="#{one.id}">{one.key}</a>' in caption for one in readers)
+
+
+@pytest.mark.parametrize(
+    "claims", [3, [3], [{}], [{"paper": "msm", "key": "x"}], [ROW | {"interval": 3}], [ROW | {"controls": [{}]}]]
+)
+def test_a_damaged_file_of_verdicts_is_one_error_that_names_it(folder, verdicts, claims):
+    verdicts.write_text(json.dumps({"claims": claims}), encoding="utf-8")
+    with pytest.raises(SteleError, match=r"msm.json: not a readable verdicts of claims \(.*\); judge them again"):
+        draw_claims(folder, {}, verdicts)
 
 
 def test_a_verdict_says_of_which_scale_and_data_it_is(folder, boxes, tmp_path):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from stele.artifacts.records import GENERATED
 from stele.claims.check import Judged, judge_paper
-from stele.files.reading import read_object
+from stele.files.reading import read_object, reading
 from stele.papers.addresses import PrintedPaper, PrintedValue, load_paper, printed_at
 from stele.papers.claims import Claim
 from stele.papers.table import load_specs
@@ -130,13 +130,17 @@ def draw_claims(folder: Path, boxes: Boxes, verdicts: Path | None = None) -> Pap
     """The claims of the paper whose specs are in `folder`; `verdicts` is the file of `stele claims judge`."""
     paper, tables = load_paper(folder), {table.number: table for table in load_specs(folder)}
     judged_runs = read_object(verdicts, "verdicts of claims") if verdicts else {}
-    rows = {row["key"]: row for row in judged_runs.get("claims", []) if row["paper"] == paper.paper}
+    with reading(verdicts or folder, "verdicts of claims", "judge them again"):
+        rows = {row["key"]: row for row in judged_runs.get("claims", []) if row["paper"] == paper.paper}
+        whole = all(key in row for row in rows.values() for key in ("state", "mean", "interval", "bar", "controls"))
+        if not whole:
+            raise ValueError("a claim lacks its state, mean, interval, bar or controls")
 
-    # one scale for all pictures of the page
-    differences = [_difference(row) for row in rows.values() if row["interval"]]
-    for row in rows.values():
-        differences += _controls(row).values()
-    scale = reach(differences)
+        # one scale for all pictures of the page
+        differences = [_difference(row) for row in rows.values() if row["interval"]]
+        for row in rows.values():
+            differences += _controls(row).values()
+        scale = reach(differences)
 
     claims: list[DrawnClaim] = []
     readers: dict[str, list[DrawnClaim]] = {}
