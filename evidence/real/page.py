@@ -51,6 +51,7 @@ def study_facts(name: str, folder: Path, verdict: Mapping[str, Any]) -> dict[str
     base, control = verdict["base"], verdict["control"]
     methods = {model: model.removeprefix(f"{base}-") for model in (*verdict["methods"], control)}
     sides = dict(zip((base, control), SIDES, strict=True))
+    rows = {(row.benchmark, row.model): row for row in rows_of(verdict)}
     return {
         "name": name,
         "command": verdict["command"],
@@ -68,7 +69,11 @@ def study_facts(name: str, folder: Path, verdict: Mapping[str, Any]) -> dict[str
             for row in verdict["comparisons"]
         ],
         "scores": [
-            {**_score(row), "model": {base: "as it was", **methods}[row["model"]]}
+            {
+                **_score(row),
+                "model": {base: "as it was", **methods}[row["model"]],
+                "trainings": seed_scores(folder, rows[row["benchmark"], row["model"]]),
+            }
             for row in verdict["values"] + _calibrated(folder, verdict)
         ],
         "by_language": by_language(folder, verdict, {**methods, base: "as it was, calibrated"}),
@@ -130,6 +135,15 @@ def _score(row: Mapping[str, Any]) -> dict[str, Any]:
         "interval": [limit * POINTS for limit in row["interval"]] if row["interval"] else None,
         "queries": sum(row["queries"].values()),
     }
+
+
+def seed_scores(folder: Path, row: Row) -> list[float]:
+    """The lowest and the highest score of the trainings of a row's model, in points; none of what was not trained."""
+    term = term_of(Runs(folder), row, 1.0)
+    if not term.seeds:
+        return []
+    means = sum(language.means for language in term.languages) / len(term.languages) * POINTS
+    return [float(means.min()), float(means.max())]
 
 
 def training_facts(trainings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, leaky_relu
 
+from stele.encoders.calibration import MOST_DEAD
 from stele.encoders.neighbours import mean_cosine, mutual
 from stele.errors import SteleError
 from stele.recipes.search import RotationRecipe
@@ -106,9 +107,9 @@ def learn_rotation(
 
 
 def _refuse_singular(vectors: np.ndarray, where: str) -> None:
-    """Raises SteleError for vectors [n, d] that do not spread over all directions of the space.
+    """Raises SteleError for vectors [n, d] that do not spread over the directions of the space.
 
-    One direction may be missing: the last normalisation of a transformer's layer removes one.
+    Some may be missing: the last normalisation of a transformer's layer removes one, and coordinates may be dead.
     """
     count, dimension = vectors.shape
     if not np.isfinite(vectors).all():
@@ -118,7 +119,7 @@ def _refuse_singular(vectors: np.ndarray, where: str) -> None:
     centred = vectors - vectors.mean(axis=0)
     variances = np.linalg.eigvalsh(centred.T @ centred)
     rank = int(np.count_nonzero(variances > FLAT * variances[-1]))
-    if rank < dimension - 1:
+    if dimension - rank > max(1, MOST_DEAD * dimension):
         raise SteleError(
             f"{where}: vectors are singular, they spread over {rank} of {dimension} directions: the encoder has "
             "collapsed, or its texts are too much alike"
