@@ -140,7 +140,7 @@ def documents(folder: Path, paths: Sequence[Path], language: str) -> Iterator[tu
             content = handle.read(LARGEST + 1)
         if len(content) > LARGEST:
             raise SteleError(f"{path}: {TOO_LARGE}")
-        yield _name(path.relative_to(folder).as_posix(), language), content
+        yield _name(path.relative_to(folder).as_posix(), language, str(path)), content
 
 
 def text_of(content: bytes, where: str) -> str:
@@ -183,7 +183,7 @@ def _members(paths: Sequence[Path], language: str) -> Iterator[tuple[str, bytes]
             if member.size > LARGEST:  # what is no document would be passed over, up to a size that anyone can write
                 raise SteleError(f"{paths[0]}: {last}: {TOO_LARGE}")
             if member.isreg() and last.endswith(".xml"):
-                yield _name(last, language), archive.extractfile(member).read()
+                yield _name(last, language, f"{paths[0]}: {last}"), archive.extractfile(member).read()
         while stream.read(1 << 20):
             pass
 
@@ -228,12 +228,14 @@ def _language(folders: Sequence[str]) -> str | None:
     return next((name for name in folders if _LANGUAGE.fullmatch(name)), None)
 
 
-def _name(path: str, language: str) -> str:
+def _name(path: str, language: str, where: str) -> str:
     """The id of a document: its path below the language's folder, without suffix; SteleError for one with white space.
 
-    >>> _name("UNv1.0-TEI/en/1990/a/45/1.xml", "en"), _name("1990/a/45/1.xml", "en")
+    >>> _name("UNv1.0-TEI/en/1990/a/45/1.xml", "en", "un.tar"), _name("1990/a/45/1.xml", "en", "un.tar")
     ('1990/a/45/1', '1990/a/45/1')
     """
     parts = PurePosixPath(path).parts
     below_language = parts[parts.index(language) + 1 :] if language in parts else parts
-    return identifier("/".join(below_language).removesuffix(".gz").removesuffix(".xml"), path, "the name of a document")
+    return identifier(
+        "/".join(below_language).removesuffix(".gz").removesuffix(".xml"), where, "the name of a document"
+    )

@@ -38,6 +38,7 @@ from stele.files.atomic import atomic_file
 from stele.files.digests import sha256
 from stele.files.formats import write_csv
 from stele.files.paths import read_stamp
+from stele.files.reading import reading
 from stele.papers.claims import papers_with_claims
 from stele.papers.paper import PAPER_TABLES
 
@@ -96,7 +97,9 @@ def write_verdicts(judged: Sequence[JudgedClaim], scale: str, into: Path) -> Non
 
 
 def _check_ours(path: Path, beginning: str) -> None:
-    if path.is_file() and not path.read_bytes().startswith(beginning.encode()):
+    with reading(path):
+        is_other = path.is_file() and not path.read_bytes().startswith(beginning.encode())
+    if is_other:
         raise SteleError(f"{path}: is there and holds no verdicts, so it stays; give another folder with --into")
 
 
