@@ -22,6 +22,7 @@ from stele.errors import SteleError
 
 NAMES = ("news_latin", "news_other", "news_apart", "ltg")  # in the order of the plan
 CALIBRATED = ("tatoeba", "shifted")  # the benchmark and setting of the encoder as it was, its vectors shifted
+CALIBRATED_NAME = "as it was, calibrated"
 SIDES = ("as it was", "MLM")  # what a method is compared with
 POINTS = 100
 
@@ -42,8 +43,18 @@ def main() -> None:
             raise SteleError(f"the page says {method} of {name} is {state}; it is {row['state']}: write it anew")
         return row
 
-    missing = [name for name in NAMES if name not in verdicts]
-    sys.stdout.write(fill(template, {"studies": studies, "missing": missing, "comparison": comparison}))
+    def calibration_above_all(name: str) -> Mapping[str, Any]:
+        """What calibration adds to the encoder as it was, where its interval lies above those of all methods."""
+        study = next(study for study in studies if study["name"] == name)
+        table = next(table for table in study["by_language"] if table["against"] == SIDES[0])
+        calibrated, *methods = table["differences"][None]
+        if table["models"][0] != CALIBRATED_NAME or calibrated["interval"][0] <= max(m["interval"][1] for m in methods):
+            raise SteleError(f"the page says that calibration of {name} is above all methods: write it anew")
+        return calibrated
+
+    facts = {"studies": studies, "comparison": comparison, "calibration_above_all": calibration_above_all}
+    facts["missing"] = [name for name in NAMES if name not in verdicts]
+    sys.stdout.write(fill(template, facts))
 
 
 def study_facts(name: str, folder: Path, verdict: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,7 +87,7 @@ def study_facts(name: str, folder: Path, verdict: Mapping[str, Any]) -> dict[str
             }
             for row in verdict["values"] + _calibrated(folder, verdict)
         ],
-        "by_language": by_language(folder, verdict, {**methods, base: "as it was, calibrated"}),
+        "by_language": by_language(folder, verdict, {**methods, base: CALIBRATED_NAME}),
         "trainings": [
             training_facts([row for row in verdict["trainings"] if row["model"] == model]) | {"method": method}
             for model, method in methods.items()
