@@ -49,7 +49,9 @@ def test_better_worse_and_no_effect_are_told_apart(tmp_path):
     assert found["down", "base"] == found["down", "mlm"] == "worse"
 
 
-@pytest.mark.parametrize(("seeds", "said"), [(1, "1 of at least 3 seeds"), (2, "about 3 seeds would tell; now 2")])
+@pytest.mark.parametrize(
+    ("seeds", "said"), [(1, "1 of at least 3 seeds"), (2, "about 3 seeds would tell a difference of interest; now 2")]
+)
 def test_two_seeds_decide_nothing_and_one_has_no_interval(tmp_path, seeds, said):
     """Queries alone would make it look sure."""
     settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.2}, seeds)

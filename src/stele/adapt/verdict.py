@@ -43,6 +43,7 @@ FAMILY = "holm"
 STATES = {"supported": "better", "reversed": "worse"}  # the others are called as among the claims
 TOP = 1.0  # of every metric
 PARTS = 8  # of a loss curve
+SMALLEST = "a difference of interest"  # one point: the bar of adaptation.yaml
 OF_A_TRAINING = ("steps", "losses", "chance", "diverged", "unlearnt", "cpu_seconds", "wall_seconds", "device")
 
 
@@ -246,11 +247,11 @@ class Comparison:
 
 
 def _how_to_decide(verdict: findings.Verdict) -> str:
-    """What would tell, of an undecided comparison."""
+    """What would tell the smallest difference of interest, of an undecided comparison."""
     if verdict.seeds_needed:
-        return f"about {max(verdict.seeds_needed, verdict.seeds + 1)} seeds would tell; now {verdict.seeds}"
+        return f"about {max(verdict.seeds_needed, verdict.seeds + 1)} seeds would tell {SMALLEST}; now {verdict.seeds}"
     if verdict.detectable is not None:
-        return f"more seeds would not tell, more queries might; now {verdict.seeds} seeds"
+        return f"only more queries would tell {SMALLEST}, seeds only a larger one; now {verdict.seeds} seeds"
     return verdict.reason
 
 
