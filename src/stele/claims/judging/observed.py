@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from stele.papers.table_parts import CellSource, Seeds
 
 PRETRAINING_COST = "cpu_seconds"  # the metric that says what the pretraining behind a row took
 TRAININGS = ("pretrain", "finetune")  # jobs whose recipe all seeds of a row share
+RUN_BY = ("threads", "save_every_seconds")  # keys of a recipe that say how it is run, and may differ
+EQUAL = "equal_compute_to"
+FROM_BATCHES = ("steps", "warmup_steps", "snapshots")  # where they follow from operations, which batches decide
 TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that a seed of fine-tuning has a part in
 
 
@@ -196,7 +199,20 @@ class Runs:
 def _training(record: records.Record) -> str:
     """A digest of the recipes by which the model behind a result was trained."""
     ancestors = [facts for facts in record.get(records.ANCESTRY, {}).values() if facts.get("job") in TRAININGS]
-    return digest(sorted(digest([facts["job"], facts.get("model"), facts.get("recipe")]) for facts in ancestors))
+    trainings = [[facts["job"], facts.get("model"), shared(facts.get("recipe"))] for facts in ancestors]
+    return digest(sorted(map(digest, trainings)))
+
+
+def shared(recipe: Any) -> Any:
+    """What a recipe says that is the same for all seeds.
+
+    >>> shared({"steps": 43, "threads": 2, "equal_compute_to": {"steps": 4}}), shared({"steps": 4})
+    ({'equal_compute_to': {'steps': 4}}, {'steps': 4})
+    """
+    if not isinstance(recipe, dict):
+        return recipe
+    others = {*RUN_BY, *(FROM_BATCHES if recipe.get(EQUAL) else ())}
+    return {key: shared(value) if key == EQUAL else value for key, value in recipe.items() if key not in others}
 
 
 def _stratum(benchmark: str, language: str) -> tuple[str, str]:
