@@ -319,7 +319,7 @@ def values_of(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
     for row in rows:
         system, term = runs.system(row.key), term_of(runs, row, 1.0)
         if isinstance(system, Absent):
-            raise SteleError(f"{folder / row.key.path}: no result; ask for the verdict through Snakemake")
+            raise SteleError(f"{folder}: no result to judge: {system.reason}; ask for the verdict through Snakemake")
         if term is None:
             raise SteleError(f"{folder / row.key.path}: no {row.metric} of two queries or more in any language")
         estimate = combine([term])
