@@ -5,12 +5,15 @@ Every comparison is worked out anew from the values, printed, and held against t
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from stele.adapt.verdict import judge_looks, rows_of
+from stele.adapt.verdict import comparison_facts, judge_looks, rows_of
 from stele.artifacts import records
 from stele.errors import SteleError
 
+KEYS = ("state", "seeds", "seeds_needed")
 ROUNDING = 1e-6  # values per query are kept as float32
 
 
@@ -20,9 +23,18 @@ def main() -> None:
     again = judge_looks(folder, kept, rows_of(kept), kept["rules"]["bar"])
     for comparison, before in zip(again, kept["comparisons"], strict=True):
         print(comparison.sentence)
-        mean = comparison.verdict.mean
-        if comparison.state != before["state"] or abs(mean - before["mean"]) > ROUNDING:
+        now = comparison_facts(comparison)
+        if [now[key] for key in KEYS] != [before[key] for key in KEYS] or far_apart(numbers(now), numbers(before)):
             raise SystemExit(f"the kept verdict says otherwise: {before['sentence']}")
+
+
+def numbers(facts: Mapping[str, Any]) -> list[float]:
+    """Mean, level and interval of a comparison, of those that it has."""
+    return [number for number in (facts["mean"], facts["level"], *(facts["interval"] or ())) if number is not None]
+
+
+def far_apart(now: list[float], before: list[float]) -> bool:
+    return len(now) != len(before) or any(abs(a - b) > ROUNDING for a, b in zip(now, before, strict=True))
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def main() -> None:
         return row
 
     def calibration_above_all(name: str) -> Mapping[str, Any]:
-        """What calibration adds to the encoder as it was, where its interval lies above those of all methods."""
+        """The gain of calibration; SteleError unless its interval lies above those of all methods."""
         study = next(study for study in studies if study["name"] == name)
         table = next(table for table in study["by_language"] if table["against"] == SIDES[0])
         calibrated, *methods = table["differences"][None]
@@ -62,7 +62,7 @@ def study_facts(name: str, folder: Path, verdict: Mapping[str, Any]) -> dict[str
     base, control = verdict["base"], verdict["control"]
     methods = {model: model.removeprefix(f"{base}-") for model in (*verdict["methods"], control)}
     sides = dict(zip((base, control), SIDES, strict=True))
-    rows = {(row.benchmark, row.model): row for row in rows_of(verdict)}
+    runs, rows = Runs(folder), {(row.benchmark, row.model): row for row in rows_of(verdict)}
     return {
         "name": name,
         "command": verdict["command"],
@@ -83,11 +83,11 @@ def study_facts(name: str, folder: Path, verdict: Mapping[str, Any]) -> dict[str
             {
                 **_score(row),
                 "model": {base: "as it was", **methods}[row["model"]],
-                "trainings": seed_scores(folder, rows[row["benchmark"], row["model"]]),
+                "trainings": seed_scores(runs, rows[row["benchmark"], row["model"]]),
             }
             for row in verdict["values"] + _calibrated(folder, verdict)
         ],
-        "by_language": by_language(folder, verdict, {**methods, base: CALIBRATED_NAME}),
+        "by_language": by_language(runs, verdict, {**methods, base: CALIBRATED_NAME}),
         "trainings": [
             training_facts([row for row in verdict["trainings"] if row["model"] == model]) | {"method": method}
             for model, method in methods.items()
@@ -98,12 +98,12 @@ def study_facts(name: str, folder: Path, verdict: Mapping[str, Any]) -> dict[str
     }
 
 
-def by_language(folder: Path, verdict: Mapping[str, Any], names: Mapping[str, str]) -> list[dict[str, Any]]:
+def by_language(runs: Runs, verdict: Mapping[str, Any], names: Mapping[str, str]) -> list[dict[str, Any]]:
     """Of each benchmark of several languages two tables, against the encoder as it was and against the control.
 
     Differences of each model by language, the mean over all languages first, without verdicts.
     """
-    runs, tables = Runs(folder), []
+    tables = []
     for benchmark in verdict["benchmarks"]:
         rows = {row.model: row for row in rows_of(verdict) if row.benchmark == benchmark}
         languages = next(row["languages"] for row in verdict["values"] if row["benchmark"] == benchmark)
@@ -148,9 +148,9 @@ def _score(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def seed_scores(folder: Path, row: Row) -> list[float]:
+def seed_scores(runs: Runs, row: Row) -> list[float]:
     """The lowest and the highest score of the trainings of a row's model, in points; none of what was not trained."""
-    term = term_of(Runs(folder), row, 1.0)
+    term = term_of(runs, row, 1.0)
     if not term.seeds:
         return []
     means = sum(language.means for language in term.languages) / len(term.languages) * POINTS

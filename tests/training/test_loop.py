@@ -222,32 +222,31 @@ def test_a_damaged_state_is_named(tmp_path):
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------
-def test_divergence_is_an_error_that_names_the_step(tmp_path):
-    model = tiny()
+def altered(model, alter):
+    """The model's batches with losses alter(loss, step)."""
     source = batches(model)
 
     def loss_at(step):
         for named in source(step):
             value, weight = named["loss"]
-            yield {"loss": (value * (float("nan") if step == 4 else 1), weight)}
+            yield {"loss": (alter(value, step), weight)}
 
+    return loss_at
+
+
+def test_divergence_is_an_error_that_names_the_step(tmp_path):
+    model = tiny()
+    losses = altered(model, lambda value, step: value * (float("nan") if step == 4 else 1))
     with pytest.raises(SteleError, match="diverged at step 5: loss = nan"):
-        fit(tmp_path, model, loss_at)
+        fit(tmp_path, model, losses)
 
 
 def test_a_last_step_that_spoils_the_weights_is_an_error(tmp_path):
     """Its loss is finite, the gradient is not, and no further loss would tell."""
     model = tiny()
-    source = batches(model)
-
-    def loss_at(step):
-        for named in source(step):
-            value, weight = named["loss"]
-            endless = (model.out.bias * 0).square().sum().sqrt() if step == 11 else 0  # the slope of a root at 0
-            yield {"loss": (value + endless, weight)}
-
+    endless = lambda value, step: value + ((model.out.bias * 0).square().sum().sqrt() if step == 11 else 0)  # noqa: E731
     with pytest.raises(SteleError, match="diverged at step 12: a weight is not finite; lower the learning rate"):
-        fit(tmp_path, model, loss_at)
+        fit(tmp_path, model, altered(model, endless))  # the slope of a root at 0
 
 
 def test_an_infinite_gradient_norm_of_float16_has_no_part_in_the_last_mean():

@@ -94,14 +94,14 @@ def run(args: Verdict) -> None:
         **{key: settings[key] for key in ("base", "methods", "control", "benchmarks", "looks", "seeds", "command")},
         budget={key: settings[key] for key in ("hours", "step_seconds")},
         rules={"alpha": ALPHA, "family": FAMILY, "bar": rules.bar, "fewest_seeds": FEWEST_SEEDS},
-        comparisons=[_facts(comparison) for comparison in comparisons],
+        comparisons=[comparison_facts(comparison) for comparison in comparisons],
         values=values_of(args.results_dir, rows),
         trainings=trainings,
         neighbours=of_neighbours,
         leakage=leaked,
         documents=dict(numbers),
         warnings=[*problems(trainings), *notes, *leaks(leaked)],
-        content=[_facts(comparison) for comparison in comparisons],
+        content=[comparison_facts(comparison) for comparison in comparisons],
     )
     for comparison in comparisons:
         print(comparison.sentence)
@@ -168,7 +168,8 @@ def leaks(counts: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[str
 
 
 # --- comparisons ------------------------------------------------------------------------------------------------------
-def _facts(comparison: Comparison) -> dict[str, Any]:
+def comparison_facts(comparison: Comparison) -> dict[str, Any]:
+    """What verdict.json says of a comparison."""
     verdict = comparison.verdict
     return {
         **comparison.row.facts,

@@ -88,12 +88,13 @@ def judge(folder: Path, specs: Path, papers: list[str] | None) -> list[JudgedCla
 
 def write_verdicts(judged: Sequence[JudgedClaim], scale: str, into: Path) -> None:
     """Writes {paper}.json and {paper}.csv of judged claims, over such files of an earlier call and over no others."""
-    files = [(paper, ending) for paper in by_paper(judged) for ending in BEGINNINGS]
+    papers = by_paper(judged)
+    files = [(paper, ending) for paper in papers for ending in BEGINNINGS]
     for paper, ending in files:
         _check_ours(into / f"{paper}.{ending}", BEGINNINGS[ending])
     for paper, ending in files:
         with atomic_file(into / f"{paper}.{ending}", newline="", encoding="utf-8") as handle:
-            FORMATS[ending](by_paper(judged)[paper], scale, handle)
+            FORMATS[ending](papers[paper], scale, handle)
 
 
 def _check_ours(path: Path, beginning: str) -> None:

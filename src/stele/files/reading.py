@@ -241,10 +241,11 @@ def _streams(make: Callable[[], Any], padding: bytes = b"") -> Callable[[Path], 
     return lambda path: io.BufferedReader(_Streams(path, make, padding), BLOCK)
 
 
+open_bz2, open_xz = _streams(bz2.BZ2Decompressor), _streams(lzma.LZMADecompressor, padding=b"\0")
 _OPEN: dict[bytes, Callable[[Path], Any]] = {  # by the first bytes
     b"\x1f\x8b": gzip.open,
-    b"BZh": _streams(bz2.BZ2Decompressor),
-    b"\xfd7zXZ\0": _streams(lzma.LZMADecompressor, padding=b"\0"),
+    b"BZh": open_bz2,
+    b"\xfd7zXZ\0": open_xz,
     b"\x28\xb5\x2f\xfd": _open_zstd,
 }
 

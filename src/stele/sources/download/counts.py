@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import hashlib
-import lzma
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,12 +11,12 @@ from typing import IO
 
 from stele.benchmarks.beir import checked_judgments, checked_rows
 from stele.errors import SteleError
-from stele.files.reading import parse_json, reading
+from stele.files.reading import open_bz2, open_xz, parse_json, reading
 from stele.progress import track
 from stele.registry import Registry
 
 KINDS: Registry = Registry("way to count")
-OPEN = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+OPEN = {".gz": gzip.open, ".bz2": open_bz2, ".xz": open_xz}
 LARGE = 256 << 20  # bytes from which on counting shows its progress
 
 
@@ -27,7 +25,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     """A file to read, decompressed as its suffix says; damage found on the way is an error that names the file."""
     with reading(path, advice="fetch it again"), open(path, "rb") as raw:
         if path.suffix in OPEN:
-            with OPEN[path.suffix](raw, "rb") as handle:
+            with OPEN[path.suffix](path) as handle:
                 yield handle
         else:
             yield raw

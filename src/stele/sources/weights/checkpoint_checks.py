@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +68,9 @@ def refuse_without_tokenizer(folder: Path) -> None:
         raise SteleError(f"{folder}: no tokenizer (none of {', '.join(VOCABULARY)})")
 
 
-def refuse_without_weights(folder: Path) -> None:
+def refuse_without_weights(folder: Path, names: Sequence[str] = WEIGHTS) -> None:
     """Settings alone say nothing of the files of weights, which a user's own folder may lack."""
-    if not any((folder / name).is_file() for name in WEIGHTS):
+    if not any((folder / name).is_file() for name in names):
         raise SteleError(f"{folder}: no weights (none of {', '.join(WEIGHTS)})")
 
 
@@ -136,7 +136,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
         SteleError: no tokenizer, weights missing for parts of the model, ids beyond the vocabulary, NaN.
     """
     refuse_without_tokenizer(folder)
-    refuse_without_weights(folder)
+    refuse_without_weights(folder, WEIGHTS[:2])  # others were converted
     import torch
     from transformers import AutoModel, AutoTokenizer
     from transformers.utils import logging as transformers_logging
