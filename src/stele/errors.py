@@ -116,15 +116,22 @@ def edits(one: str, other: str) -> int:
 def unknown(
     kind: str, name: str, valid: Iterable[str], where: str = "", aliases: Mapping[str, str] | None = None
 ) -> SteleError:
-    """The error for a name that is not known: names what was found, the nearest valid name and all valid ones.
+    """The error for a name that is not known: names what was found, the nearest valid name and the valid ones.
+
+    Of more than twenty valid names the ten that are most alike are listed.
 
     `aliases`: other names, each with the one to give instead.
 
     >>> str(unknown("model", "mms", ["msm", "kept"], "config.yaml: models"))
     "config.yaml: models: unknown model 'mms'; did you mean 'msm'? Valid: kept, msm"
+    >>> str(unknown("language", "tha", [f"{first}{last}" for first in "opqrstu" for last in "abcdefgh"]))
+    "unknown language 'tha'; did you mean 'th'? The nearest of 56: th, ta, uh, ua, tg, tf, te, td, tc, tb"
     """
     valid = sorted(valid)
     names = {**(aliases or {}), **{each: each for each in valid}}
     close = nearest(name, names)
     hint = f"; did you mean {names[close]!r}?" if close else "."
-    return SteleError(f"{where + ': ' if where else ''}unknown {kind} {name!r}{hint} Valid: {', '.join(valid)}")
+    listed = f"Valid: {', '.join(valid)}"
+    if len(valid) > 20:
+        listed = f"The nearest of {len(valid)}: {', '.join(difflib.get_close_matches(name, valid, n=10, cutoff=0))}"
+    return SteleError(f"{where + ': ' if where else ''}unknown {kind} {name!r}{hint} {listed}")
