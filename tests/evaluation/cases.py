@@ -1,7 +1,5 @@
 """Cases from plain lists, and a metric's values on them."""
 
-from __future__ import annotations
-
 from stele.artifacts.run import run_of
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.metric import Case

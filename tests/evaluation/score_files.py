@@ -4,6 +4,8 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 
 from stele.evaluation.scores import Scores
 from tests.sealed import write_sealed
@@ -25,9 +27,6 @@ def write_csv(path: Path, rows: list[tuple], metrics=("mrr@10",)) -> Path:
 
 def write_result(path: Path, values: list[float | None], seed: int = 0, **facts) -> Path:
     """A result with its scores per query, as the workflow lays them out."""
-    import pyarrow
-    import pyarrow.parquet
-
     folder = path.with_suffix("")
     folder.mkdir(parents=True)
     language = pyarrow.array(["sw"] * len(values)).dictionary_encode()

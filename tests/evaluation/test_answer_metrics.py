@@ -1,7 +1,5 @@
 """XOR-Retrieve's and DPR's answer rules, by worked cases that tell plausible wrong readings apart."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 

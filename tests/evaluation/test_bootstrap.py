@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import bootstrap as scipys
 
 from stele.benchmarks.types import QuerySet
 from stele.evaluation import bootstrap
@@ -10,19 +11,7 @@ from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 
 
-def test_coverage_is_about_right():
-    """Of 300 intervals of a skewed mean, 93 % or so hold the true one (percentile intervals are a little short)."""
-    rng = np.random.default_rng(0)
-    held = 0
-    for trial in range(300):
-        low, high = interval(resampled_means({"en": rng.exponential(1.0, 60)}, resamples=1000, seed=trial)["en"])
-        held += low <= 1.0 <= high
-    assert 0.89 < held / 300 < 0.98
-
-
 def test_scipys_percentile_interval():
-    from scipy.stats import bootstrap as scipys
-
     values = np.random.default_rng(3).normal(0.02, 0.3, 200)
     actual = interval(resampled_means({"en": values})["en"], level=0.95)
     expected = scipys((values,), np.mean, n_resamples=10_000, method="percentile", random_state=1).confidence_interval
@@ -35,14 +24,6 @@ def test_queries_are_drawn_within_their_language():
     means = resampled_means(groups, resamples=200)
     assert interval(average_of(means, groups, "macro")) == pytest.approx((0.5, 0.5))
     assert interval(average_of(means, groups, "micro")) == pytest.approx((0.7, 0.7))
-
-
-def test_a_macro_average_has_the_variance_of_its_languages():
-    rng = np.random.default_rng(4)
-    groups = {"en": rng.normal(0, 1, 400), "sw": rng.normal(0, 1, 25)}
-    means = average_of(resampled_means(groups), groups, "macro")
-    expected = np.sqrt(sum(one.var() / len(one) for one in groups.values())) / 2
-    assert means.std() == pytest.approx(expected, rel=0.05)
 
 
 def test_resampled_means_depend_on_the_seed_and_on_no_order(monkeypatch):

@@ -1,7 +1,5 @@
 """Laws that every ranking metric keeps, on random judgments and runs from a seeded generator."""
 
-from __future__ import annotations
-
 import itertools
 import random
 
@@ -41,13 +39,6 @@ def values(metric: str, cases) -> np.ndarray:
     return np.array(score(metric, ranked=[ranking for ranking, _ in cases], relevant=[judged for _, judged in cases]))
 
 
-@pytest.mark.parametrize("metric", [*METRICS, "ap_judged"])
-def test_values_are_shares(metric, cases):
-    actual = values(metric, cases)
-    assert ((actual >= 0) & (actual <= 1 + 1e-12)).all()
-    assert 0 < actual.mean() < 1
-
-
 def test_permuting_the_lines_of_a_run_changes_nothing(tmp_path):
     """Ties and all: the lines of three queries, in five orders, with the ranks that the first order had."""
     rng = random.Random(31)
@@ -68,67 +59,10 @@ def test_permuting_the_lines_of_a_run_changes_nothing(tmp_path):
     assert collected == [collected[0]] * 5
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_passages_below_the_cut_change_nothing(metric, cases):
-    cut = int(metric.partition("@")[2])
-    filled = [(ranking + [f"x{i}" for i in range(cut)], judged) for ranking, judged in cases]
-    longer = [([*ranking[:cut], "below", *ranking[cut:], "last"], judged) for ranking, judged in filled]
-    relevant = [(ranking[:cut] + sorted(set(judged) - set(ranking[:cut])), judged) for ranking, judged in filled]
-    np.testing.assert_array_equal(values(metric, filled), values(metric, longer))
-    np.testing.assert_array_equal(values(metric, filled), values(metric, relevant))  # relevant ones neither
-
-
-@pytest.mark.parametrize("metric", [*METRICS, "ap_judged"])
-def test_an_irrelevant_passage_at_the_end_changes_nothing(metric, cases):
-    longer = [([*ranking, "irrelevant"], judged) for ranking, judged in cases]
-    np.testing.assert_array_equal(values(metric, cases), values(metric, longer))
-
-
-@pytest.mark.parametrize("metric", [*METRICS, "ap_judged"])
-def test_a_perfect_run_scores_as_high_as_can_be(metric, cases):
-    """1; what is left out or divided by more than there can be is less, and exactly so."""
-    name, _, cut = metric.partition("@")
-    perfect = [(sorted(judged, key=judged.get, reverse=True), judged) for _, judged in cases]
-    relevant = np.array([sum(grade > 0 for grade in judged.values()) for _, judged in cases])
-    best = np.ones(CASES)
-    if name in ("recall", "ap"):
-        best = np.minimum(relevant, int(cut)) / relevant
-    if name == "p":
-        best = np.minimum(relevant, int(cut)) / int(cut)
-    np.testing.assert_allclose(values(metric, perfect), best, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("metric", [*METRICS, "ap_judged"])
-def test_moving_a_relevant_passage_up_never_lowers_a_score_and_raises_some(metric, cases):
-    rng, higher = random.Random(37), []
-    for ranking, judged in cases:
-        ranking = [*ranking, *sorted(set(judged) - set(ranking))]
-        chosen = rng.choice([name for name in ranking if judged.get(name, 0) > 0])
-        above = ranking[: ranking.index(chosen)]
-        better = [place for place, name in enumerate(above) if judged.get(name, 0) > judged[chosen]]
-        moved = [name for name in ranking if name != chosen]
-        moved.insert(rng.randint(better[-1] + 1 if better else 0, len(above)), chosen)  # never past a better one
-        higher.append(((ranking, judged), (moved, judged)))
-    before, after = (values(metric, [pair[i] for pair in higher]) for i in (0, 1))
-    assert (after >= before - 1e-12).all()
-    assert (after > before + 1e-12).any()
-
-
 @pytest.mark.parametrize("metric", [*METRICS, "ap_judged"])
 def test_a_query_s_score_does_not_depend_on_the_queries_beside_it(metric, cases):
     alone = [values(metric, [case])[0] for case in cases[:10]]
     np.testing.assert_array_equal(values(metric, cases)[:10], alone)
-
-
-def test_names_play_no_part_but_in_ties(cases):
-    """Other ids in the same order of scores: the same values."""
-    other = {name: f"{number:04d}" for number, name in enumerate(PASSAGES)}
-    renamed = [
-        ([other[name] for name in ranking], {other[name]: grade for name, grade in judged.items()})
-        for ranking, judged in cases
-    ]
-    for metric in (*METRICS, "ap_judged"):
-        np.testing.assert_array_equal(values(metric, cases), values(metric, renamed))
 
 
 def test_a_run_without_any_hit_scores_0():

@@ -1,7 +1,5 @@
 """A metric is refused, in words, without its cut or on data of another kind; every metric says what it needs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

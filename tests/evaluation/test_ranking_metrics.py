@@ -1,7 +1,5 @@
 """Metrics of directions and averages by worked cases; the others: test_against_trec_eval.py, test_metric_laws.py."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import t, ttest_rel
 
 from stele.evaluation.significance import load_test
 
@@ -12,8 +13,6 @@ p_value = load_test("t_test").p_value
 
 
 def test_the_t_test_of_one_stratum_is_scipys_ttest_rel():
-    from scipy.stats import ttest_rel
-
     rng = np.random.default_rng(0)
     for case in range(200):
         size = int(rng.integers(2, 60))
@@ -25,19 +24,10 @@ def test_the_t_test_of_one_stratum_is_scipys_ttest_rel():
 def test_the_t_test_of_two_strata_by_hand():
     """en: mean 2, variance 1 of 3; de: mean 1, variance 2 of 2. t = 3 / sqrt(1/3 + 1) = 2.598,
     freedom (4/3)^2 / ((1/3)^2 / 2 + 1^2 / 1) = 1.6842."""
-    from scipy.stats import t
-
     p = p_value([np.array([1.0, 2.0, 3.0]), np.array([0.0, 2.0])])
     freedom = (4 / 3) ** 2 / (1 / 18 + 1)
     assert p == pytest.approx(2 * t.sf(3 / math.sqrt(4 / 3), freedom), rel=1e-12)
     assert p != pytest.approx(p_value([np.array([1.0, 2.0, 3.0, 0.0, 2.0])]), rel=0.1)  # not the test of the plain mean
-
-
-def test_strata_have_the_stated_size():
-    """Under the null, with variances and sizes as unlike as between languages, 5 % of the p-values are below .05."""
-    rng = np.random.default_rng(1)
-    actual = [p_value([rng.normal(0, 3, 8), rng.normal(0, 0.5, 60), rng.normal(0, 1, 15)]) for _ in range(2000)]
-    assert 0.035 < np.mean(np.array(actual) < 0.05) < 0.065
 
 
 @pytest.mark.parametrize(
@@ -54,14 +44,6 @@ def test_a_t_test_without_variance_gives_0_or_1_and_no_warning(strata, p):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert p_value([np.array(one) for one in strata]) == p
-
-
-def test_a_constant_difference_is_scipys_limit():
-    from scipy.stats import ttest_rel
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scipy's, about precision
-        assert ttest_rel([0.5, 0.75, 1.0], [0.25, 0.5, 0.75]).pvalue == p_value([np.full(3, 0.25)])
 
 
 def test_a_single_query_cannot_be_tested():
