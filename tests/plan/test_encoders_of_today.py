@@ -68,8 +68,7 @@ def test_plain_folders_read_as_much_as_their_cards_say_and_not_as_a_benchmark_wo
     assert not {"query_length", "passage_length"} & said["benchmark"].keys()
 
 
-def test_models_with_a_place_for_an_instruction_get_the_benchmark_s(jobs):
-    plan = jobs(scale="paper")
+def test_models_with_a_place_for_an_instruction_get_the_benchmark_s(plan):
     assert "retrieve" in plan.retrieval.encoding("mrtydi", "qwen3_06b").instruction
     encoded = {
         name: entry.encoding

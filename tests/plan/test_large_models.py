@@ -32,8 +32,7 @@ def test_a_checkpoint_of_the_user_s_has_its_own_layers(jobs, tmp_path):
     assert {plan.retrieval.encoding("tatoeba", model).layer for model in ("xlmr_large", *TRAINED)} == {14}
 
 
-def test_an_encoder_of_today_is_read_as_it_was_trained_however_deep_it_is(jobs):
-    plan = jobs(scale="paper")
+def test_an_encoder_of_today_is_read_as_it_was_trained_however_deep_it_is(plan):
     for model in ("me5_large", "bge_m3", "embeddinggemma"):
         found = plan.retrieval.encodings("tatoeba", model)
         assert "layer" not in {key for values in found.values() for key in values}, model

@@ -72,8 +72,7 @@ def test_seeds_draw_anew(jobs):
 
 
 # --- languages --------------------------------------------------------------------------------------------------------
-def test_a_language_without_a_text_is_left_out_with_the_reason(jobs):
-    plan = jobs(scale="paper")
+def test_a_language_without_a_text_is_left_out_with_the_reason(plan):
     assert plan.rows.problem(CALIBRATED) is None
     left_out, languages = plan.rows.left_out(CALIBRATED), plan.rows.languages(CALIBRATED)
     assert len(plan.data.languages("tatoeba")) == 112 == len(left_out) + len(languages)

@@ -61,14 +61,12 @@ def test_what_the_catalogue_says_of_a_card_s_model_and_benchmarks_enters_its_par
     assert {model for model, digest in before.items() if facts(model) != digest} == {"me5_small"}
 
 
-def test_published_numbers_enter_what_shows_them(jobs):
-    plan = jobs(scale="paper")
+def test_published_numbers_enter_what_shows_them(plan):
     assert "catalogue/references.tsv" in plan.cards.published
     assert {*plan.cards.published} < {*plan.requested.facts_of_tables("today")}
     assert plan.requested.facts_of_tables("msm") == ()
 
 
-def test_what_decides_an_interval_is_a_param_of_the_score_where_it_is_not_as_usual(jobs):
-    plan = jobs(scale="paper")
+def test_what_decides_an_interval_is_a_param_of_the_score_where_it_is_not_as_usual(plan):
     said = {name: plan.scoring.same_questions(SimpleNamespace(benchmark=name)) for name in ("belebele", "mrtydi")}
     assert said == {"belebele": "same questions", "mrtydi": None}

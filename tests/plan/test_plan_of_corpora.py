@@ -17,8 +17,7 @@ from tests.jobs import job
 PAPER = {"scale": "paper"}
 
 
-def test_a_dump_is_cut_by_its_size(jobs, tmp_path):
-    plan = jobs(**PAPER)
+def test_a_dump_is_cut_by_its_size(jobs, plan, tmp_path):
     sizes, part = catalogue.load("dump_sizes"), plan.settings.sizes.shard_bytes["wikipedia"]
     for code in plan.pretraining.languages("kept"):
         size, shards = sizes[plan.corpora.wiki(code)], len(plan.corpora.documents("wikipedia", code))
@@ -47,8 +46,7 @@ def test_a_dump_of_one_s_own_is_cut_by_its_own_size_if_it_can_be_cut(jobs, tmp_p
     assert plan.corpora.shards("te") == jobs(**PAPER).corpora.shards("te")  # not there: the job says so
 
 
-def test_wikis_are_called_by_their_databases(jobs):
-    plan = jobs(**PAPER)
+def test_wikis_are_called_by_their_databases(plan):
     assert (plan.corpora.wiki("en"), plan.corpora.wiki("no"), plan.corpora.wiki("yue")) == (
         "enwiki",
         "nowiki",
@@ -58,8 +56,7 @@ def test_wikis_are_called_by_their_databases(jobs):
         plan.corpora.wiki("ber")
 
 
-def test_entities_are_looked_up_for_all_languages_in_scale_whoever_is_trained_on_them(jobs, tmp_path):
-    plan = jobs(**PAPER)
+def test_entities_are_looked_up_for_all_languages_in_scale_whoever_is_trained_on_them(jobs, plan, tmp_path):
     assert {plan.corpora.wiki(code) for code in plan.pretraining.languages("kept")} < {*plan.corpora.knowledge_wikis}
     models = {"mine": {"base": "mcontriever", "recipe": "kept", "override": {"languages": ["xh"], "tasks": ["ilk"]}}}
     mine = jobs(**PAPER, models=models)
@@ -84,8 +81,9 @@ def test_dumps_have_a_date_unless_they_are_generated(jobs, tmp_path):
     assert jobs(**PAPER, **dated).sources.dataset_entry("wikipedia", "sw") != jobs(**PAPER).sources.dataset_entry(
         "wikipedia", "sw"
     )
-    with pytest.raises(SteleError, match="dump_date"):
-        parse_config({"dump_date": "2024-08-01"})
+    for wrong in ("2022", "2024-08-01", "latest"):
+        with pytest.raises(SteleError, match=f"dump_date.*{wrong}"):
+            parse_config({"dump_date": wrong})
 
 
 def test_a_capped_corpus_is_read_as_far_as_the_scale_says_but_for_one_s_own(jobs, tmp_path):

@@ -1,5 +1,6 @@
 """Shi et al.'s dense rows as they are planned: documents in windows, by an encoder whose first token is the vector."""
 
+import shlex
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,8 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.cluster import search_costs, text_costs, training_costs
+from stele.cluster.cost_page import markdown
+from stele.cluster.requests import JobRequest
 from stele.errors import SteleError
 from stele.recipes.search import Windows
 from stele.retrieval.dense.windows import parse_windows
@@ -21,17 +24,13 @@ def test_the_windows_are_the_paper_s_in_all_six_and_nowhere_else():
     assert found == dict.fromkeys(COLLECTIONS, Windows(sentences=5, stride=1, hits=100, best=3))
 
 
-def test_the_command_is_told_of_windows_where_there_are_some(jobs):
-    import shlex
-
-    plan = jobs(scale="paper")
+def test_the_command_is_told_of_windows_where_there_are_some(plan):
     flag, value = shlex.split(plan.retrieval.windows(RunKey("trec3_es", "xlmr", "direct")))
     assert flag == "--windows" and parse_windows(value) == catalogue.entries(Benchmark)["trec3_es"].windows
     assert plan.retrieval.windows(RunKey("mrtydi", "xlmr", "direct")) == ""
 
 
-def test_a_setting_may_name_the_field_of_topics_that_is_the_query(jobs, monkeypatch):
-    plan = jobs(scale="paper")
+def test_a_setting_may_name_the_field_of_topics_that_is_the_query(plan, monkeypatch):
     row = RunKey("trec3_es", "mbert", "zero_shot_marco")
     assert plan.retrieval.field(row) == ""
     changed = {"trec3_es": {"zero_shot_marco": {"kind": "dense", "recipe": "marco_shi", "field": "description"}}}
@@ -58,9 +57,6 @@ def test_what_is_reckoned_is_encoding_windows_not_documents(jobs):
 
 
 def test_the_cost_report_lists_windows_hours_and_disk_of_each_collection(jobs):
-    from stele.cluster.cost_page import markdown
-    from stele.cluster.requests import JobRequest
-
     plan = jobs(scale="paper", user_data={"trec3_es": "."})
     w = {"benchmark": "trec3_es", "model": "mbert", "setting": "zero_shot_nq", "seeds": SEEDS}
     work = search_costs.retrieve(plan, SimpleNamespace(**w))
@@ -92,8 +88,7 @@ def test_a_row_goes_on_from_marco_with_the_titles_of_its_own_language(jobs):
     assert downloads == {"resources/paper/datasets/wikipedia/hi/record.json"}, "and of no other language"
 
 
-def test_the_command_reads_the_set_and_is_not_told_of_the_language(jobs):
-    plan = jobs(scale="paper")
+def test_the_command_reads_the_set_and_is_not_told_of_the_language(plan):
     recipe = plan.finetuning.recipe("wiki-hi")
     assert recipe == plan.finetuning.recipe("wiki-bn")
     assert recipe.training_set.given() == {"module": "transfer_set", "data": ["wiki"]}
@@ -106,8 +101,7 @@ def test_without_a_language_all_in_scale_are_read(jobs):
     assert list(jobs(scale="miniature").finetuning.training_data("wiki")) == ["wiki:ar", "wiki:es", "wiki:fr"]
 
 
-def test_other_sets_can_be_cut_to_a_language_too(jobs):
-    plan = jobs(scale="paper")
+def test_other_sets_can_be_cut_to_a_language_too(plan):
     assert list(plan.finetuning.training_data("mrtydi-sw")) == ["mrtydi_train:sw", "nq_dpr:all"]
     with pytest.raises(SteleError, match="recipe 'wiki-de': training set wiki: unknown language 'de'"):
         plan.finetuning.training_data("wiki-de")
@@ -117,8 +111,7 @@ def test_a_language_that_is_out_of_scale_leaves_a_row_out(jobs):
     assert jobs(scale="miniature").rows.problem(RunKey("fire2012_bn", "mbert", "wiki"))[0] == "not in scale"
 
 
-def test_what_titles_and_their_training_cost_is_reckoned(jobs):
-    plan = jobs(scale="paper")
+def test_what_titles_and_their_training_cost_is_reckoned(plan):
     work = text_costs.title_queries(plan, SimpleNamespace(recipe="wiki", part="fr"))
     assert 600 < work.cpu_seconds < 36_000 and 1e9 < work.kept < 5e9
     steps = training_costs.finetune(plan, SimpleNamespace(model="mbert", recipe="wiki-fr", seeds=SEEDS)).steps

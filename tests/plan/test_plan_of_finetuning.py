@@ -33,8 +33,7 @@ def before(plan, output: str) -> list[str]:
     return [*found, output.removeprefix("work/paper/").removesuffix(f"/{SEEDS}/record.json")]
 
 
-def test_mining_goes_between_the_fine_tunings(jobs):
-    plan = jobs(scale="paper")
+def test_mining_goes_between_the_fine_tunings(plan):
     assert before(plan, plan.rows.inputs(RunKey("mrtydi", "kept", "multilingual_kept"), SEEDS)["encoder"]) == [
         "finetuned/kept/marco_kept_random",
         "hard_negatives/kept/marco_kept_random/marco",
@@ -52,8 +51,7 @@ def test_mining_goes_between_the_fine_tunings(jobs):
     assert settings == {"zero_shot_nq": "nq_ccp", "multilingual": "xor_ccp"}
 
 
-def test_the_command_is_told_of_mined_negatives_and_not_of_who_mines(jobs):
-    plan = jobs(scale="paper")
+def test_the_command_is_told_of_mined_negatives_and_not_of_who_mines(plan):
     for name in catalogue.load("recipes")["finetuning"]:
         recipe, w = plan.finetuning.recipe(name).given(), wildcards(model="kept", recipe=name)
         mined = recipe.get("negatives") == "mined"
@@ -63,8 +61,7 @@ def test_the_command_is_told_of_mined_negatives_and_not_of_who_mines(jobs):
     assert not {"negatives", "hard_negative_ratio"} & set(plan.finetuning.recipe("mrtydi").given())
 
 
-def test_a_row_needs_the_collections_that_are_mined(jobs):
-    plan = jobs(scale="paper")
+def test_a_row_needs_the_collections_that_are_mined(plan):
     found = plan.rows.downloads(RunKey("mrtydi", "mcontriever", "multilingual_kept"))
     assert plan.paths.dataset("msmarco_passage_corpus", "all") in found
     assert {plan.paths.dataset("mrtydi_corpus", code) for code in plan.data.training_languages("mrtydi")} <= found

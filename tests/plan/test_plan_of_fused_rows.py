@@ -35,10 +35,7 @@ def test_a_fused_row_reads_both_rankings_and_the_judgments(plan, tmp_path):
     assert made.rows.downloads(FUSED) == made.rows.downloads(parts[0]) | made.rows.downloads(parts[1])
 
 
-def test_a_fused_row_has_the_problem_of_its_dense_row(jobs, plan, tmp_path):
-    gone = FUSED._replace(setting="qgen_fused")
-    if not jobs(scale="paper").protocols.is_known("trec3_es", "qgen"):
-        assert jobs(scale="paper").rows.problem(gone) == ("not built", "no rule builds trec3_es/qgen yet")
+def test_a_fused_row_has_the_problem_of_its_dense_row(plan, tmp_path):
     made = plan(tmp_path)
     dense = RunKey("trec3_es", "ccp", "zero_shot_nq")
     assert made.rows.problem(FUSED._replace(model="bm25")) == made.rows.problem(dense._replace(model="bm25"))

@@ -45,8 +45,7 @@ def test_a_row_is_tuned_on_queries_for_its_own_documents(jobs, language, benchma
     )
 
 
-def test_the_generator_of_bengali_is_mbart_50_and_its_translations_are_the_users(jobs):
-    plan = jobs(scale="paper")
+def test_the_generator_of_bengali_is_mbart_50_and_its_translations_are_the_users(plan):
     assert {code: plan.transfer.model("qgen", code) for code in SETS} == {
         **dict.fromkeys(SETS, "mbart"),
         "bn": "mbart50",
@@ -60,8 +59,7 @@ def test_the_generator_of_bengali_is_mbart_50_and_its_translations_are_the_users
     }
 
 
-def test_a_language_is_called_as_its_model_calls_it(jobs):
-    plan = jobs(scale="paper")
+def test_a_language_is_called_as_its_model_calls_it(plan):
     codes = {code: plan.transfer.generator("qgen", code).language_code for code in SETS}
     assert codes == {"ar": "ar_AR", "bn": "bn_IN", "es": "es_XX", "fr": "fr_XX", "hi": "hi_IN", "zh": "zh_CN"}
     assert plan.transfer.generator("qgen", "bn").training_set.module == "jsonl"
@@ -103,8 +101,7 @@ def test_a_users_collection_is_not_asked_of_by_a_generator_of_another_world(jobs
     assert state == "unavailable" and "another world" in reason
 
 
-def test_what_generators_and_queries_cost_is_reckoned(jobs):
-    plan = jobs(scale="paper")
+def test_what_generators_and_queries_cost_is_reckoned(plan):
     training = training_costs.finetune_generator(plan, job("hi"))
     # 1,000 steps of 20 pairs: 6 operations a weight and token, of 354 million in the layers of both sides
     assert 6 * 354e6 * 1000 * 20 * 100 < training.operations < 6 * 620e6 * 1000 * 20 * 300

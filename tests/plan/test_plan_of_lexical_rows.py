@@ -10,8 +10,7 @@ LEXICAL = ["bm25", "bm25_rm3", "bm25_rm3_unfiltered"]
 BM25 = RunKey("mrtydi", "bm25", "tuned")
 
 
-def test_a_lexical_row_needs_the_benchmark_and_no_checkpoint(jobs):
-    plan = jobs(scale="paper")
+def test_a_lexical_row_needs_the_benchmark_and_no_checkpoint(plan):
     assert [key for key in plan.models.all if plan.models.is_lexical(key)] == LEXICAL and plan.rows.problem(
         BM25
     ) is None
@@ -26,13 +25,19 @@ def test_a_lexical_row_needs_the_benchmark_and_no_checkpoint(jobs):
     }
 
 
+def test_a_lexical_row_is_borrowed_unless_all_are_to_be_computed(jobs):
+    assert BM25 not in jobs(scale="paper", papers=["kept"]).requested.all_rows
+    again = jobs(scale="paper", papers=["kept"], recompute="all")
+    assert BM25 in again.requested.all_rows and again.paths.result(BM25) in again.tables.results("kept/02")
+    assert again.rows.problem(RunKey("nq", "bm25", "direct"))[0] == "not built"
+
+
 def test_nothing_of_a_lexical_model_depends_on_a_seed(jobs):
     plan = jobs(scale="paper", seeds={"pretraining": [0, 1], "finetuning": [0, 1]})
     assert plan.rows.seeds(BM25) == ["pt0-ft0"] and len(plan.rows.seeds(RunKey("mrtydi", "kept", "direct"))) == 4
 
 
-def test_settings_of_lexical_models_and_of_others_are_not_mixed(jobs):
-    plan = jobs(scale="paper")
+def test_settings_of_lexical_models_and_of_others_are_not_mixed(plan):
     for model, setting in (("bm25", "multilingual"), ("kept", "tuned")):
         assert plan.rows.problem(RunKey("mrtydi", model, setting)) == (
             "not built",
@@ -75,9 +80,9 @@ def test_some_languages_are_not_counted_as_all(jobs):
     assert plan.rows.problem(RunKey("statistics", "xor_tydi", "count")) is None  # of one part
 
 
-def test_a_statistic_without_a_counter_is_not_built(jobs):
-    plan = jobs(scale="paper")
-    assert plan.rows.problem(RunKey("statistics", "tatoeba", "count"))[0] == "not built"
+def test_a_statistic_without_a_counter_is_not_built(plan):
+    for name in ("tatoeba", "clk", "trec3_es_topics"):
+        assert plan.rows.problem(RunKey("statistics", name, "count"))[0] == "not built"
     assert plan.rows.problem(RunKey("statistics", "mrtydi", "cuont"))[0] == "not built"
     with pytest.raises(SteleError, match="results/statistics/tatoeba/count: not built: nothing counts tatoeba yet"):
         plan.rows.inputs(RunKey("statistics", "tatoeba", "count"))

@@ -29,8 +29,7 @@ def test_texts_are_read_to_512_tokens_by_their_first_token_whatever_the_model(jo
     assert "pooling" not in plan.retrieval.encoding("xsa", "labse").given()
 
 
-def test_documents_are_unavailable_without_the_archives_and_sentences_are_downloaded(jobs, tmp_path):
-    plan = jobs(scale="paper")
+def test_documents_are_unavailable_without_the_archives_and_sentences_are_downloaded(jobs, plan, tmp_path):
     state, reason = plan.rows.problem(DOCUMENTS)
     assert state == "unavailable" and "UNv1.0-TEI" in reason and "user_data: {uncorpus: YOUR_FOLDER}" in reason
     assert plan.rows.problem(SENTENCES) is None

@@ -58,8 +58,7 @@ def scale_file(tmp_path, text):
         ("mcontriever_continued", {"mlm"}),
     ],
 )
-def test_only_the_stores_of_a_model_s_tasks_are_built(jobs, model, wanted):
-    plan = jobs(**PAPER)
+def test_only_the_stores_of_a_model_s_tasks_are_built(plan, model, wanted):
     found = stores(plan, model)
     assert set(found) == wanted
     for store, parts in found.items():
@@ -70,8 +69,7 @@ def test_only_the_stores_of_a_model_s_tasks_are_built(jobs, model, wanted):
     assert mined == wanted - {"mlm"}
 
 
-def test_a_pair_of_languages_is_named_once_and_in_order(jobs):
-    plan = jobs(**PAPER)
+def test_a_pair_of_languages_is_named_once_and_in_order(jobs, plan):
     assert plan.mining.parts("clk", ["sw", "en", "de"]) == ["de-en", "de-sw", "en-sw"]
     assert plan.mining.parts("ilk", ["sw", "en"]) == plan.mining.parts("chunks", ["sw", "en"]) == ["sw", "en"]
     assert plan.mining.parts("clk", ["en"]) == []
@@ -82,8 +80,7 @@ def test_a_pair_of_languages_is_named_once_and_in_order(jobs):
     }
 
 
-def test_a_part_of_another_shape_is_an_error_that_shows_the_right_one(jobs):
-    plan = jobs(**PAPER)
+def test_a_part_of_another_shape_is_an_error_that_shows_the_right_one(plan):
     assert plan.mining.part_codes("clk", "en-fr") == ["en", "fr"] and plan.mining.part_codes("ilk", "en") == ["en"]
     for mining, part, wanted in (
         ("clk", "fr-en", "pairs/clk/fr-en: want en-fr"),
@@ -112,12 +109,9 @@ def test_pairs_are_mined_from_the_knowledge_bases_and_all_shards_of_their_langua
 
 
 # --- what is read from outside ---------------------------------------------------------------------------------------
-def datasets_of(leaves):
-    return {leaf.split("/")[3] for leaf in leaves}
 
 
-def test_a_row_of_kept_needs_wikipedia_and_wikidata(jobs):
-    plan = jobs(**PAPER)
+def test_a_row_of_kept_needs_wikipedia_and_wikidata(jobs, plan):
     row = RunKey("mrtydi", "kept", "multilingual_kept")
     found = plan.rows.downloads(RunKey(*row))
     assert {plan.paths.dataset("wikipedia", code) for code in ("en", "zh", "km")} <= found
@@ -131,8 +125,7 @@ def test_a_row_of_kept_needs_wikipedia_and_wikidata(jobs):
     assert {plan.paths.dataset("wikidata_items", "all"), plan.paths.dataset("wikipedia", "sw")} <= {*downloads}
 
 
-def test_crops_come_from_wikipedia_or_from_web_text(jobs, tmp_path):
-    plan = jobs(**PAPER)
+def test_crops_come_from_wikipedia_or_from_web_text(jobs, plan, tmp_path):
     assert plan.mining.documents("chunks", "sw") == plan.corpora.documents("wikipedia", "sw")
     assert plan.mining.documents("mlm", "sw") == ["work/paper/documents/cc100/sw/record.json"]
     assert plan.mining.documents("mlm", "als") == plan.corpora.documents("wikipedia", "als")  # CC-100 lacks it
@@ -163,8 +156,7 @@ def test_a_wrong_value_of_a_scale_is_named(jobs, tmp_path, text, wanted):
 
 # --- recipes of the two commands -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["ilk", "uhs_ilk", "clk", "ds_clk", "clhed"])
-def test_each_key_of_a_knowledge_recipe_is_told_to_the_command_that_reads_it(jobs, name):
-    plan = jobs(**PAPER)
+def test_each_key_of_a_knowledge_recipe_is_told_to_the_command_that_reads_it(plan, name):
     text, token = plan.mining.text_recipe(name), plan.mining.token_recipe(name)
     assert set(token) == {"method", "query_tokens", "passage_tokens"}
     assert text | token == plan.mining.recipe(name).given() and set(text) & set(token) == {"method"}

@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from stele.artifacts.results import RunKey
+from stele.cluster import text_costs
+from stele.cluster.sizes import costs
 from stele.errors import SteleError
 from stele.papers.table import load_spec, references
 
@@ -20,8 +22,7 @@ def parts(plan, row=TABLE_2):
     return [path.split("/")[-2] for path in plan.rows.inputs(row)["data"]]
 
 
-def test_a_part_reads_its_languages_alone(jobs):
-    plan = jobs(scale="paper")
+def test_a_part_reads_its_languages_alone(plan):
     read = plan.mining.section_inputs(part("de-en"))
     assert read["vectors"] == [f"resources/paper/datasets/fasttext_aligned/{code}/record.json" for code in ("de", "en")]
     assert read["knowledge_base"] == [f"work/paper/knowledge_base/{code}/record.json" for code in ("de", "en")]
@@ -65,12 +66,8 @@ def test_generated_vectors_do_not_go_with_a_real_wikipedia(jobs, tmp_path):
     assert state == "unavailable" and "user_data: {fasttext_aligned: YOUR_FOLDER}" in reason
 
 
-def test_costs_are_of_the_texts_and_the_vectors(jobs):
+def test_costs_are_of_the_texts_and_the_vectors(plan):
     """Seconds of a day at most, for the largest part; the vectors' gigabytes alone are some of them."""
-    from stele.cluster import text_costs
-    from stele.cluster.sizes import costs
-
-    plan = jobs(scale="paper")
     work = text_costs.section_pairs(plan, part("de-en"))
     assert 8 < work.cpu_seconds < 24 * 3600 and 1e8 < work.kept < 1e11
     assert text_costs.tokenise_sections(plan, part("de-en")).kept > 1e8

@@ -10,8 +10,7 @@ from stele.errors import SteleError
 E5, LABSE = (RunKey("belebele", model, "direct") for model in ("me5_small", "labse"))
 
 
-def test_no_paper_s_run_builds_or_downloads_them(jobs):
-    plan = jobs(scale="paper")
+def test_no_paper_s_run_builds_or_downloads_them(plan):
     assert not [table for table in plan.tables.specs if table.startswith("today/")]
     assert E5 not in plan.requested.all_rows and E5 in plan.requested.rows_of_today
     assert plan.paths.checkpoint("me5_small") not in plan.requested.downloads()

@@ -45,8 +45,7 @@ def test_one_folder_of_mr_tydi_serves_judging_and_training(jobs, tmp_path):
     assert (two.data.users_folder("mrtydi"), two.data.users_folder("mrtydi_train")) == ("a", "b")
 
 
-def test_training_data_are_asked_for_by_fine_tuning_only(jobs):
-    plan = jobs(scale="paper")
+def test_training_data_are_asked_for_by_fine_tuning_only(plan):
     for setting, wanted in (("zero_shot_nq", False), ("multilingual", True)):
         leaves = plan.rows.downloads(RunKey("mrtydi", "xlmr", setting))
         assert any("/mrtydi_train/" in leaf for leaf in leaves) == wanted

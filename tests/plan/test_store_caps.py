@@ -44,9 +44,8 @@ def test_a_store_may_be_drawn_from_by_two_recipes_and_the_greater_one_counts(job
     }
 
 
-def test_every_cap_is_above_what_its_language_is_drawn(jobs):
+def test_every_cap_is_above_what_its_language_is_drawn(plan):
     """By texts' sizes at the papers' scale; over all languages they are a few times what is drawn in all."""
-    plan = jobs(scale="paper")
     drawn = run_sizes.drawn(plan.pretraining.recipe("mlm_equal_compute"))["mlm"]
     caps = [
         cap for (mining, model, _), cap in plan.text_sizes._most_examples.items() if (mining, model) == ("mlm", "xlmr")
