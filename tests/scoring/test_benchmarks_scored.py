@@ -1,7 +1,5 @@
 """Every benchmark of the catalogue can be scored: its code, its average and its metrics are there."""
 
-from __future__ import annotations
-
 import pytest
 
 from stele import catalogue
@@ -9,6 +7,7 @@ from stele.benchmarks.collection import AdHocCollection
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import BenchmarkReader
 from stele.benchmarks.types import QuerySet
+from stele.errors import SteleError
 from stele.evaluation.metrics import load_metric
 
 PAPERS = [  # the benchmarks of the five papers' tables
@@ -31,8 +30,6 @@ def test_a_benchmark_of_the_papers_can_be_scored(name):
 
 
 def test_a_collection_is_judged_by_its_one_file_of_judgments(tmp_path):
-    from stele.errors import SteleError
-
     reader, query_set = AdHocCollection(), QuerySet("es", "es", "es")
     (tmp_path / "topics.txt").write_text("x")
     with pytest.raises(SteleError, match=r"want one file of judgments, named \*qrels\*; found none"):

@@ -1,7 +1,5 @@
 """The command `scoring compare`: what it prints for a hand-worked case, what it writes, what it refuses."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

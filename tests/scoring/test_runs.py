@@ -1,7 +1,5 @@
 """Run files: canonical order, and the same bytes each time."""
 
-from __future__ import annotations
-
 import gzip
 import random
 

@@ -1,13 +1,12 @@
 """The commands `scoring score` and `scoring average`: from run files to results."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math
 import shutil
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 from stele.artifacts.records import content_digest, read_record
@@ -72,8 +71,6 @@ def test_a_run_is_scored_per_query_per_language_and_on_average(tmp_path, swahili
     assert (result["benchmark"], result["model"], result["setting"]) == ("mrtydi", "msm", "zero_shot_nq")
     assert result["seeds"] == {"pretraining": 0, "finetuning": 1}
     assert result["labels"] == ["generated data"]
-    import pyarrow.parquet
-
     table = pyarrow.parquet.read_table(queries).to_pydict()
     assert table["query"] == ["0", "1", "2"]
     assert table["language"] == ["sw"] * 3
@@ -165,8 +162,6 @@ def test_xor_reads_the_passages_it_needs_and_averages_over_languages(tmp_path):
     guess = {"languages": {"ar": 0.5}, "errors": {"ar": 0.0}}
     values = {"languages": {"ar": 0.5, "te": 1.0}, "average": 0.75, "n": {"ar": 2, "te": 1}}
     assert result["metrics"]["r@2kt"] == {**values, "guess": guess}
-    import pyarrow.parquet
-
     assert pyarrow.parquet.read_table(queries)["r@2kt"].to_pylist() == [1.0, 0.0, 1.0, None, None]
 
 

@@ -1,15 +1,17 @@
 """Runs of other systems, in every format, against gold files in their native layouts."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 
+from stele import catalogue
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError
 from stele.evaluation.scores import read_queries
 from stele.scoring import score
@@ -64,9 +66,6 @@ def test_a_run_scores_the_same_in_every_format(tmp_path, qrels, kind):
 
 
 def test_integer_ids_of_parquet_are_their_digits(tmp_path):
-    import pyarrow
-    import pyarrow.parquet
-
     (tmp_path / "qrels").write_text("7 0 12 1\n")
     pyarrow.parquet.write_table(pyarrow.table({"q_id": [7, 7], "doc_id": [3, 12], "score": [2, 1]}), tmp_path / "r")
     result = scored(tmp_path, "mrtydi", "--run", tmp_path / "r", "--data", f"mrtydi:sw={tmp_path / 'qrels'}")
@@ -345,9 +344,6 @@ def ndcg(tmp_path: Path, folder: Path, run: str = "run.txt") -> float:
 
 
 def stated(monkeypatch, value: bool) -> None:
-    from stele import catalogue
-    from stele.catalogue.schema.benchmarks import Benchmark
-
     entry = catalogue.entry(Benchmark, "miracl_hard_negatives")
     monkeypatch.setitem(entry.__dict__, "ignore_identical_ids", value)
 
