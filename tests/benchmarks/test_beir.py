@@ -1,6 +1,4 @@
-"""Data sets in BEIR's layout and in MTEB's: what is read, what is refused, and scores as trec_eval gives them."""
-
-from __future__ import annotations
+"""Data sets in BEIR's layout and in MTEB's: what is read, and what is refused."""
 
 from pathlib import Path
 
@@ -9,11 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 from written import rows
 
-from stele.artifacts.run import run_of
 from stele.benchmarks.beir import Beir
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError
-from stele.evaluation.evaluate import score
 
 CORPUS = [
     {"_id": "d1", "title": "One", "text": "first"},
@@ -84,23 +80,6 @@ def test_a_language_of_its_own_part_is_read_from_there(tmp_path):
     as_beir(tmp_path / "en"), as_beir(tmp_path / "de", JUDGED[:1])
     data = {"mine": {"en": tmp_path / "en", "de": tmp_path / "de"}}
     assert len(Beir().judgments(data, EN)) == 3 and len(Beir().judgments(data, QuerySet("de", "de", "de"))) == 1
-
-
-def test_scores_are_trec_eval_s_with_grades_zeros_ties_and_queries_without_a_relevant_document(tmp_path):
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    judged = Beir().judgments(as_beir(tmp_path / "set"), EN)
-    scores = {
-        "q1": {"d1": 0.5, "d2": 0.5, "d3": 0.5},  # tied: by id, the highest first
-        "q2": {"d1": 0.9, "d3": 0.9, "d2": 0.1},
-        "q3": {"d1": 0.3, "d2": 0.2},
-    }
-    wanted = {"ndcg@10": "ndcg_cut_10", "recall@100": "recall_100", "ndcg@1": "ndcg_cut_1"}
-    theirs = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.1,10", "recall.100"}).evaluate(scores)
-    ours = score(run_of({query: hits.items() for query, hits in scores.items()}), judged, list(wanted))
-    for name, of_theirs in wanted.items():
-        for query in judged:
-            assert ours.values[name][query] == pytest.approx(theirs[query][of_theirs]), (name, query)
-    assert theirs["q3"]["ndcg_cut_10"] == 0 and 0 < theirs["q1"]["ndcg_cut_10"] < 1
 
 
 def test_judged_documents_that_the_corpus_lacks_are_counted_and_stay(tmp_path, caplog):

@@ -1,9 +1,9 @@
 """Belebele: MTEB's 376 searches, its rules for passages and questions, and which variant is read for what."""
 
-from __future__ import annotations
-
 import json
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from stele import catalogue
@@ -100,9 +100,6 @@ def test_questions_about_another_release_and_other_columns_are_refused(data, tmp
 
 
 def test_an_export_in_parquet_is_read_as_the_lines_are(data, tmp_path, tmp_path_factory):
-    import pyarrow
-    import pyarrow.parquet
-
     (pair,) = Belebele().query_sets(["ru-en"])
 
     def everything(given):

@@ -1,7 +1,5 @@
 """What records count of datasets, for estimates; and the forms that a dataset can be given in."""
 
-from __future__ import annotations
-
 import pytest
 
 from stele.benchmarks.arguments import data_folders, data_paths, record_count

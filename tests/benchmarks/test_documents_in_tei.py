@@ -1,7 +1,5 @@
 """The United Nations Parallel Corpus in TEI: archives in parts, what a document's text is, and what can be wrong."""
 
-from __future__ import annotations
-
 import gzip
 import tarfile
 

@@ -1,7 +1,5 @@
 """The benchmarks' native files become query sets, queries, passages, judgments and training examples."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

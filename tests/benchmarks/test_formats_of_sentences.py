@@ -1,7 +1,5 @@
 """LAReQA, Tatoeba, SQuAD and training sets of one's own: native files become query sets, passages and examples."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """MIRACL and CIRAL: shards, topics without quoting, explicit 0, training examples from judged passages."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

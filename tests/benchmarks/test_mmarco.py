@@ -1,7 +1,5 @@
 """mMARCO's files: judged queries with their passages, in MS MARCO's ids; what is damaged, missing or of other ids."""
 
-from __future__ import annotations
-
 import pytest
 from written import put
 

@@ -1,7 +1,5 @@
 """Tatoeba without English: the weekly exports become pairs of sentences."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

@@ -1,7 +1,5 @@
 """Files of the tests, written as a benchmark publishes them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path
