@@ -1,7 +1,5 @@
 """Small corpora in upstream's formats, written by hand-made code that shares nothing with the readers."""
 
-from __future__ import annotations
-
 import bz2
 import json
 from collections.abc import Callable
@@ -11,6 +9,7 @@ from xml.sax.saxutils import escape
 
 import pytest
 
+from stele.command import cli
 from tests.sealed import write_sealed
 
 HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="{language}">
@@ -65,8 +64,7 @@ class Wiki:
 
     def record(self) -> Path:
         path = self.folder / "record.json"
-        write_sealed(path, {"job": "sources dataset", "labels": ["generated data"]})
-        return path
+        return write_sealed(path, {"job": "sources dataset", "labels": ["generated data"]})
 
 
 @pytest.fixture
@@ -79,8 +77,6 @@ def run(tmp_path, capsys) -> Callable[..., SimpleNamespace]:
     """Runs a command of the stage; gives its exit code, error text, record and output folder."""
 
     def command(name: str, dataset: Path, *flags: str, language: str = "en", output: str = "out") -> SimpleNamespace:
-        from stele.command import cli
-
         record = tmp_path / output / "record.json"
         code = cli.main(
             ["corpora", name, "--language", language, "--dataset", str(dataset), "--output", str(record), *flags]

@@ -5,6 +5,7 @@ import lzma
 import pytest
 
 from stele.artifacts.documents import read_documents
+from stele.corpora import cc100
 from stele.corpora.dumps import dump_files
 from stele.files.digests import files_digest
 from tests.sealed import write_sealed
@@ -84,8 +85,6 @@ def test_documents_may_fall_across_blocks_of_any_size(dataset, run, monkeypatch)
 
 
 def test_a_document_without_end_is_cut_at_a_line(dataset, run, monkeypatch):
-    from stele.corpora import cc100
-
     monkeypatch.setattr(cc100, "DOCUMENT_BYTES", 1 << 16)
     monkeypatch.setattr(dump_files, "CHUNK", 1 << 14)
     lines = [f"This is line number {i}." for i in range(20_000)]

@@ -11,7 +11,12 @@ from stele.corpora.dumps.xml_dump import read_dump
 from stele.corpora.wikipedia import Aside
 from stele.corpora.wikipedia import documents as wikipedia_documents
 from stele.corpora.wikitext.titles import Site
+from stele.recipes.world import world_sizes
 from stele.text.sentences import tidy
+from stele_world.content.generate import generate
+from stele_world.writers.dump import multistream
+from stele_world.writers.library import Library
+from stele_world.writers.wikipedia import pages_of
 
 LANGUAGES = ["en", "ar", "bn", "el", "hi", "ja", "ko", "ru", "te", "th", "zh"]
 
@@ -19,12 +24,6 @@ LANGUAGES = ["en", "ar", "bn", "el", "hi", "ja", "ko", "ru", "te", "th", "zh"]
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     """For each language: its articles as generated, the Documents and redirects read from its dump."""
-    from stele.recipes.world import world_sizes
-    from stele_world.content.generate import generate
-    from stele_world.writers.dump import multistream
-    from stele_world.writers.library import Library
-    from stele_world.writers.wikipedia import pages_of
-
     library = Library(generate(world_sizes({"entities": 60}), LANGUAGES, 1))
     collected = {}
     for language in LANGUAGES:

@@ -7,6 +7,7 @@ import pytest
 from wiki_links import build, knowledge_base, table_of_items
 
 from stele.command import cli
+from stele.corpora import knowledge_base as command
 from stele.files.atomic import MARK
 from stele.files.digests import files_digest
 from stele_world.writers.dump import items_per_site
@@ -152,8 +153,6 @@ def test_bad_input_is_named_and_leaves_nothing(tmp_path, base, capsys):
 
 
 def test_a_knowledge_base_stays_when_a_new_one_fails(tmp_path, base, monkeypatch, capsys):
-    from stele.corpora import knowledge_base as command
-
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 

@@ -9,7 +9,11 @@ from wiki_links import knowledge_base, table_of_items
 
 from stele.artifacts.documents import read_documents
 from stele.artifacts.knowledge_base import links_path, symmetric_pairs
-from stele_world.writers.dump import items_per_site
+from stele.recipes.world import world_sizes
+from stele_world.content.generate import generate
+from stele_world.writers.dump import items_per_site, multistream
+from stele_world.writers.library import Library
+from stele_world.writers.wikipedia import pages_of
 from tests.sealed import write_sealed
 
 LANGUAGES = ["en", "hi", "ja", "th"]
@@ -71,18 +75,11 @@ def check(base, folder):
 
 @pytest.fixture(scope="module")
 def library():
-    from stele.recipes.world import world_sizes
-    from stele_world.content.generate import generate
-    from stele_world.writers.library import Library
-
     return Library(generate(world_sizes({"entities": 60}), LANGUAGES, 1))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_knowledge_bases_of_generated_wikis_have_their_entities(tmp_path, library, language):
-    from stele_world.writers.dump import multistream
-    from stele_world.writers.wikipedia import pages_of
-
     folder = tmp_path / "dataset"
     folder.mkdir()
     dump, _, index = multistream(language, f"{language}wiki", pages_of(library, language))

@@ -22,8 +22,7 @@ def packed(tmp_path, sql: bytes, name: str = "wikidatawiki-1-wb_items_per_site.s
     folder = tmp_path / "dataset"
     folder.mkdir(exist_ok=True)
     (folder / name).write_bytes(gzip.compress(sql)[:cut])
-    write_sealed(folder / "record.json", {"job": "sources dataset", "labels": ["generated data"]})
-    return folder / "record.json"
+    return write_sealed(folder / "record.json", {"job": "sources dataset", "labels": ["generated data"]})
 
 
 @pytest.fixture

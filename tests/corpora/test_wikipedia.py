@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from stele.artifacts.documents import Link, Section, read_documents
-from stele.corpora.dumps.dump_files import find_dump, read_blocks
+from stele.corpora import wikipedia
 from stele.corpora.wikitext.paragraphs import extract
 from stele.files.digests import files_digest
 from tests.sealed import write_sealed
@@ -77,8 +77,6 @@ def test_limit_takes_the_first_and_says_so(wiki, run):
 
 
 def test_a_page_that_cannot_be_parsed_is_kept_apart(wiki, run, monkeypatch):
-    from stele.corpora import wikipedia
-
     def stumbling(text, site):
         if "odd" in text:
             raise ValueError("cannot read this")
@@ -116,8 +114,7 @@ def excerpt(real_data: Path, language: str, folder: Path) -> Path:
     (folder / "excerpt").mkdir()
     for path in (real_data / "wikipedia_dumps").glob(f"{language}wiki*"):
         (folder / "excerpt" / path.name).symlink_to(path)
-    write_sealed(folder / "excerpt" / "record.json", {})
-    return folder / "excerpt" / "record.json"
+    return write_sealed(folder / "excerpt" / "record.json", {})
 
 
 @pytest.mark.parametrize("language", EXCERPTS)
@@ -132,20 +129,3 @@ def test_real_excerpts_have_their_counts_of_articles_and_links(real_data, run, t
     documents = list(read_documents(done.folder))
     text = "\n".join(sentence for document in documents for sentence in document.sentences)
     assert not RESIDUE.search(text)  # how much other markup is left, and which links: test_wikitext_real.py
-
-
-@pytest.mark.parametrize("language", EXCERPTS)
-def test_a_real_dump_in_shards_is_the_whole(real_data, run, wiki, tmp_path, language):
-    """The excerpt as upstream packs dumps: a header, blocks of 20 pages, a footer, and an index."""
-    dataset = excerpt(real_data, language, tmp_path)
-    whole = run("wikipedia", dataset, language=language, output="whole")
-    xml = b"".join(read_blocks(find_dump(dataset.parent)[0].articles)).decode()
-    wiki.header, first, rest = xml.partition("<page>")
-    pages = (first + rest).rpartition("</page>")[0].split("</page>")
-    wiki.pages = [(re.search("<title>(.*?)</title>", page)[1], f"{page}</page>") for page in pages]
-    record = wiki.multistream(pages_per_block=20)
-    parts = [run("wikipedia", record, "--shard", f"{i}/3", language=language, output=str(i)) for i in (1, 2, 3)]
-    assert [d for part in parts for d in read_documents(part.folder)] == list(read_documents(whole.folder))
-    assert sum(part.record["redirects"] for part in parts) == whole.record["redirects"]
-    sizes = [sum(part.record[key] for key in ("documents", "redirects")) for part in parts]
-    assert all(sizes) and not any("multistream" in note for part in parts for note in part.record["notes"])

@@ -9,6 +9,7 @@ from contextlib import ExitStack, nullcontext
 
 import pytest
 
+from stele.command import cli
 from stele.corpora.dumps.dump_files import find_dump
 from stele.corpora.wikipedia import Aside
 from stele.errors import SteleError
@@ -124,8 +125,6 @@ def test_pages_of_one_id_are_refused(wiki, run):
 @pytest.mark.parametrize("command", ["wikipedia", "cc100", "page_entities"])
 def test_a_mistyped_record_is_noticed_before_the_work(tmp_path, capsys, monkeypatch, command):
     """The data lie beside the record that is meant; without them there would be another error."""
-    from stele.command import cli
-
     monkeypatch.setattr(f"stele.corpora.{command}.atomic_directory", lambda folder: pytest.fail("work was begun"))
     (tmp_path / "swwiki-1-pages-articles.xml").write_text("<mediawiki/>")
     (tmp_path / "sw.txt").write_text("Text.\n")

@@ -1,7 +1,6 @@
 """The way from a dump and Wikidata's table to a knowledge base, as the commands go it."""
 
-from __future__ import annotations
-
+import gzip
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,12 +17,9 @@ def command(*arguments: object) -> None:
 
 def table_of_items(folder: Path, sql: bytes) -> Path:
     """A dataset folder with the packed table; its record."""
-    import gzip
-
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "wikidatawiki-20220801-wb_items_per_site.sql.gz").write_bytes(gzip.compress(sql))
-    write_sealed(folder / "record.json", {"job": "sources dataset", "labels": ["generated data"]})
-    return folder / "record.json"
+    return write_sealed(folder / "record.json", {"job": "sources dataset", "labels": ["generated data"]})
 
 
 def knowledge_base(

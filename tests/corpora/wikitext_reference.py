@@ -1,13 +1,13 @@
 """What extraction is compared with: real pages in two halves, mwparserfromhell's links, marks that are no text."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
+
+import mwparserfromhell
 
 from stele.corpora.dumps.dump_files import DumpFiles
 from stele.corpora.dumps.xml_dump import read_dump
@@ -73,8 +73,6 @@ def top_level_links(wikitext: str, site: Site) -> Counter[str]:
 
     Bold and italics are not parsed: for that parser a link between '' and '' would be inside a node.
     """
-    import mwparserfromhell
-
     code = mwparserfromhell.parse(wikitext, skip_style_tags=True)
     return articles_of((str(link.title) for link in code.ifilter_wikilinks(recursive=False)), site)
 
