@@ -1,7 +1,5 @@
 """How well sentences are split: boundaries against the sentence breaks of XQuAD-R, and of running text made for it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sentence_breaks import NEWS, boundary_quality, news_quality, running_quality, running_text
 
+from stele import catalogue
 from stele.text.sentences import split_sentences, tidy
 
 CASES = {
@@ -186,8 +187,6 @@ def test_running_text_with_dates_and_abbreviations(language):
 
 
 def test_running_text_covers_the_languages_of_kept():
-    from stele import catalogue
-
     groups = catalogue.load("recipes")["languages"]
     assert set(running_text()) == set(groups["mcontriever"])
     assert all(len(paragraphs) >= 3 for paragraphs in running_text().values())
