@@ -37,8 +37,7 @@ def write(
         "metrics": metrics,
         "labels": labels,
     }
-    write_sealed(path, content)
-    return path
+    return write_sealed(path, content)
 
 
 def test_load_results_gives_one_row_a_value(tmp_path):
