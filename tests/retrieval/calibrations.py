@@ -1,7 +1,5 @@
 """A calibration as its job writes it, with statistics and rotations that are drawn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

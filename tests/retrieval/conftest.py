@@ -1,7 +1,5 @@
 """A tiny encoder with its record, the same for all tests of retrieval, and what it encodes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Data as small as the tests need them, with their records."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterable, Mapping
@@ -12,8 +10,7 @@ from tests.sealed import write_sealed
 
 
 def record(folder: Path, **facts) -> Path:
-    write_sealed(folder / "record.json", {"job": "x", "labels": [], **facts})
-    return folder / "record.json"
+    return write_sealed(folder / "record.json", {"job": "x", "labels": [], **facts})
 
 
 def put(path: Path, items: Iterable[Any]) -> None:

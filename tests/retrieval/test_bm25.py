@@ -1,7 +1,5 @@
 """The command `bm25`: parameters chosen on dev, runs of test, kill -9, recipes and data that make no sense."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -11,12 +9,14 @@ from bm25_by_hand import by_hand
 from recorded import lines_of, put, record, write_mrtydi
 
 from stele.artifacts.run_files import read_run
+from stele.command import cli
 from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.recipes.search import parse_lexical
 from stele.retrieval import bm25
 from stele.retrieval.lexical import lucene_bm25
 from stele.retrieval.searches import search_job
+from stele.text.terms import analyzer
 from tests.jobs import job
 from tests.killing import kill_at, killed
 
@@ -53,8 +53,6 @@ def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data)
     record = json.loads((tmp_path / "out/retrieval.json").read_text())
     assert record["labels"] == ["generated data"] and "encoder" not in record["inputs"]
     assert not (tmp_path / "state").exists() or not list((tmp_path / "state").rglob("*.npz"))
-    from stele.text.terms import analyzer
-
     for language in ("sw", "ja"):
         cut = analyzer(language)
         rows = lines_of(tmp_path / language / "c/corpus.jsonl.gz")
@@ -99,8 +97,6 @@ def test_a_killed_expansion_goes_on_and_gives_the_same_runs(tmp_path, data, monk
 
 
 def test_the_scoring_command_takes_the_record(tmp_path, data):
-    from stele.command import cli
-
     bm25.run(arguments(tmp_path, data))
     line = ["scoring", "score", "mrtydi", "--run", str(tmp_path / "out/retrieval.json"), "--data", *data]
     assert cli.main([*line, "--model", "bm25", "--setting", "tuned", "--output", str(tmp_path / "result.json")]) == 0

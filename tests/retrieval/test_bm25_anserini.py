@@ -3,8 +3,6 @@
 STELE_ANSERINI names the folder of a fat jar (0.22 to 0.25); Java must be on PATH.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """BM25's scores: Lucene's formula by hand, canonical ties, blocks that do not matter, the choice of k1 and b."""
 
-from __future__ import annotations
-
 import json
 import math
 
@@ -47,13 +45,6 @@ def test_four_documents_by_hand(index):
     assert first == ("d2", pytest.approx(nile * 2 / (2 + long) + river * 1 / (1 + long), rel=1e-7))
     assert second == ("d1", pytest.approx((nile + river) / (1 + short), rel=1e-7))
     assert third == ("d3", pytest.approx(river / (1 + short), rel=1e-7))  # d4 has neither term: not found
-
-
-def test_a_repeated_term_counts_as_often(index):
-    folder, ids, collection = index(TEXTS, ["nile", "river"])
-    once, twice, none = lucene_bm25.search(folder, ids, [[1], [1, 1], []], 10, collection, (1.2, 0.75))
-    assert none == []
-    assert dict(twice) == {name: pytest.approx(2 * score, rel=1e-7) for name, score in once}
 
 
 def test_lengths_as_lucene_keeps_them():
@@ -160,19 +151,6 @@ def test_threads_change_nothing(index, tmp_path):
 
     assert ended(work) == 0
     assert one == [[tuple(hit) for hit in hits] for hits in json.loads((tmp_path / "two").read_text())]
-
-
-def test_the_scores_are_those_of_bm25s_s_own_index(index):
-    import bm25s
-
-    texts, vocabulary = random_texts(300), [f"w{i}" for i in range(6)]
-    folder, ids, collection = index(texts, vocabulary)
-    peer = bm25s.BM25(k1=0.7, b=0.3, method="lucene")
-    peer.index([text.split() for text in texts.values()], show_progress=False)
-    for query in QUERIES:
-        (hits,) = lucene_bm25.search(folder, ids, [[vocabulary.index(t) for t in query]], 400, collection, (0.7, 0.3))
-        scores = dict(zip(texts, peer.get_scores(query).tolist(), strict=True))
-        assert dict(hits) == {name: pytest.approx(score, rel=1e-4) for name, score in scores.items() if score > 0}
 
 
 def test_passages_without_a_term_are_none(index):

@@ -1,6 +1,6 @@
 """Texts become terms: words at Unicode's boundaries in every script, pieces where words are not parted."""
 
-from __future__ import annotations
+import unicodedata
 
 import pytest
 
@@ -54,8 +54,6 @@ def test_thai_in_pieces_of_letters_with_their_marks():
 @pytest.mark.parametrize("language", sorted(catalogue.load("analyzers")))
 def test_the_form_of_letters_does_not_matter(language):
     """Composed or not, wide or not, upper or lower case: the same terms, so a query finds its passage."""
-    import unicodedata
-
     text = "Élan Тест ガギグ हिन्दी 東京 조선 café"
     forms = [unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD")]
     assert len({tuple(analyzer(language)(form)) for form in [*forms, text.upper(), text.lower()]}) == 1

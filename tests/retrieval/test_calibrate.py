@@ -1,17 +1,18 @@
 """`retrieval calibrate` end to end: sentences drawn, statistics, rotations, a killed run, what is refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from recorded import record
 
 from stele.artifacts.documents import Document, DocumentWriter
+from stele.encoders import rotation
 from stele.encoders.calibration import FILE, load_calibration
+from stele.encoders.encode import Encoder
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.retrieval import calibrate
@@ -85,9 +86,6 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("when", ["second block", "first epoch", "second pair"])
 def test_a_killed_job_goes_on_and_writes_the_same_bytes(run, tmp_path, monkeypatch, when):
-    from stele.encoders import rotation
-    from stele.encoders.encode import Encoder
-
     run("fr-en", "ar-en", output="whole")
     monkeypatch.setattr("stele.encoders.encode.CPU_WINDOW", 25)
     stream, epoch, seen = Encoder.encode_stream, rotation.Adversarial.run_epoch, {"blocks": [], "epochs": []}
@@ -171,8 +169,6 @@ def test_what_cannot_be_calibrated_gets_one_clear_error(run, tmp_path, pairs, fl
 
 
 def test_vectors_that_are_not_finite_are_named_by_their_language(run, monkeypatch):
-    from stele.encoders.encode import Encoder
-
     whole = Encoder._encode
     monkeypatch.setattr(Encoder, "_encode", lambda *given, **options: whole(*given, **options) * np.float32(np.nan))
     with pytest.raises(SteleError, match="query 'fr 1': its vector is not finite"):
@@ -198,8 +194,6 @@ def test_sentences_are_drawn_once_each_from_everywhere(tmp_path, monkeypatch):
 
 
 def _counting(opened: list):
-    import pyarrow.parquet as pq
-
     whole = pq.ParquetFile.read_row_group
     return lambda self, number, **options: opened.append(number) or whole(self, number, **options)
 

@@ -1,7 +1,5 @@
 """Collections that are encoded once: searches in their vectors are those that searches would make for themselves."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -13,6 +11,8 @@ from recorded import put
 from test_retrieval_processes import contents, on
 
 from stele.artifacts.run_files import read_run, write_run
+from stele.encoders.encode import Encoder
+from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.files.atomic import MARK
 from stele.retrieval import encode_collection, retrieve
@@ -69,8 +69,6 @@ def test_a_search_ranks_as_one_that_encodes_for_itself(tmp_path, encoder, data, 
 
 
 def test_no_text_of_a_collection_is_read_again(tmp_path, encoder, data, monkeypatch):
-    from stele.encoders.encode import Encoder
-
     given = encoded(tmp_path, encoder, data)
     monkeypatch.setattr(Encoder, "encode_stream", None)
     for benchmark, languages in LANGUAGES.items():
@@ -136,8 +134,6 @@ def test_a_killed_search_goes_on(tmp_path, encoder, data, benchmark, module, nam
 
 def test_one_ranking_of_three_languages_is_a_search_in_their_joined_vectors_to_the_byte(tmp_path, encoder, data):
     """Twice, and by two processes, each of which searches its blocks."""
-    from stele.encoders.load import load_encoder
-
     given, joined = encoded(tmp_path, encoder, data), {}
     for folder in (Path(record).parent for record in given):
         names = [name.decode() for name in np.load(folder / "ids.npy")]

@@ -1,7 +1,5 @@
 """Table 8 end to end: questions and gold passages of XOR-Retrieve, their vectors, alignment and uniformity by hand."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path
@@ -11,6 +9,7 @@ import pytest
 from recorded import put, record
 
 from stele.benchmarks.xor_retrieve import XorRetrieve
+from stele.encoders.encode import Encoder
 from stele.errors import SteleError
 from stele.retrieval import encode_pairs
 from stele.scoring import score
@@ -46,8 +45,6 @@ def data(tmp_path) -> list[str]:
 
 @pytest.fixture
 def by_hand(monkeypatch):
-    from stele.encoders.encode import Encoder
-
     def encode(self, texts, kind):
         texts = [text[1] if isinstance(text, tuple) else text for text in texts]
         return np.array([[float(x) for x in text.split()[:2]] for text in texts], dtype=np.float32)

@@ -1,12 +1,7 @@
-"""The command `fuse`: weights without a fold's own judgments, runs as trec_eval and ranx see them, same bytes."""
-
-from __future__ import annotations
+"""The command `fuse`: weights without a fold's own judgments, runs as trec_eval sees them, same bytes."""
 
 import csv
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -226,32 +221,6 @@ def test_scores_and_order_are_those_of_trec_eval(fusing):
         documents = fuse.candidates(term[topic], dense[topic])
         own = fuse.average_precisions(documents, judged[topic], 1000, np.array([alphas[topic]]))
         assert theirs[topic]["map"] == pytest.approx(own[0], abs=1e-6)
-
-
-RANX = """
-import json, sys
-from ranx import Run
-from ranx.fusion import wsum
-print(json.dumps(wsum([Run(run) for run in json.load(sys.stdin)], weights=[0.25, 0.75]).to_dict()))
-"""
-
-
-def test_ranx_s_weighted_sum_is_the_same():
-    term, dense = (
-        {t: dict(hits) for t, hits in random_hits(seed, 20, low).items()} for seed, low in ((1, 2.0), (2, -1.0))
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", RANX],
-        input=json.dumps([term, dense]),
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},  # half a minute of compiling for a few numbers
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    theirs = json.loads(done.stdout)
-    for topic in TOPICS:
-        documents = fuse.candidates(list(term[topic].items()), list(dense[topic].items()))
-        assert dict(fuse.fused(documents, 0.25, 1000)) == pytest.approx(theirs[topic], abs=1e-6)
 
 
 def test_a_fused_run_says_of_how_many_documents_a_guess_would_be(fusing):

@@ -1,7 +1,5 @@
 """Mined negatives: by hand, against a full ranking, in whatever parts they are searched, and after kill -9."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -13,9 +11,11 @@ from recorded import put, recorded_parts
 from test_retrieve import WORDS
 
 from stele.benchmarks.transfer_set import MinedNegatives
+from stele.encoders.encode import Encoder
+from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.retrieval import hard_negatives
-from stele.retrieval.hard_negatives import HITS, in_order, parts
+from stele.retrieval.hard_negatives import HITS, parts
 from tests.jobs import job
 from tests.killing import kill_at, killed
 
@@ -77,7 +77,6 @@ def ids(mined: MinedNegatives, language: str, question: str) -> list[str]:
 @pytest.fixture
 def by_hand(monkeypatch):
     """An encoder of two numbers, which stand in the text: a question "1 0", a passage "0.5 2 (river)"."""
-    from stele.encoders.encode import Encoder
 
     def vectors(texts):
         return np.array([[float(x) for x in text.split()[:2]] for text in texts], dtype=np.float32)
@@ -156,8 +155,6 @@ def crowded(collection) -> dict[str, tuple[dict, list]]:
 
 
 def test_hard_negatives_are_the_best_of_a_full_ranking_without_the_positives(tmp_path, tuned, collection, crowded):
-    from stele.encoders.load import load_encoder
-
     mined, encoder = mine(tmp_path, tuned, collection.given, "out", 7), load_encoder(tuned.parent)
     for language, (passages, questions) in crowded.items():
         names = np.array(list(passages), dtype="S8")
@@ -187,8 +184,6 @@ def test_parts_and_blocks_change_nothing(tmp_path, tuned, collection, crowded, m
     monkeypatch.setattr(hard_negatives, "READ", read)
     monkeypatch.setattr("stele.retrieval.dense.vector_files.BLOCK_BYTES", rows * 4)
     # a question's vector must not depend on those beside it, which its batch does not promise to the last bit
-    from stele.encoders.encode import Encoder
-
     original = Encoder.encode
     alone = lambda self, texts, kind: np.concatenate([original(self, [text], kind) for text in texts])  # noqa: E731
     monkeypatch.setattr(Encoder, "encode", alone)
@@ -204,16 +199,6 @@ def test_who_is_searched_together():
     assert parts([2, 900, 3, 2], 9) == [[0, 3, 2], [1]]  # one that wants many is searched alone
     together = parts(list(np.random.default_rng(0).integers(30, 90, 500)), 1000)
     assert sorted(row for rows in together for row in rows) == list(range(500))
-
-
-def test_saved_parts_are_put_in_order(tmp_path):
-    asked = {2: [b"x", b"yy"], 0: [b"z"], 3: [], 1: [b"q", b"r", b"x"]}
-    for number, rows in enumerate(([2, 3], [0, 1])):
-        names = np.array([name for row in rows for name in asked[row]], dtype=np.bytes_)
-        np.savez(tmp_path / f"{number}.npz", rows=rows, sizes=[len(asked[row]) for row in rows], names=names)
-    sizes, names = in_order([tmp_path / "0.npz", tmp_path / "1.npz"])
-    assert sizes.tolist() == [1, 3, 2, 0]
-    assert names.tolist() == [b"z", b"q", b"r", b"x", b"x", b"yy"]
 
 
 # --- a job that is killed ---
@@ -234,8 +219,6 @@ def test_kill_9_and_again_gives_the_same_files(tmp_path, tuned, collection, crow
     args = arguments(tmp_path, tuned, collection.given, "killed")
     killed(lambda: hard_negatives.run(args), kill_at(hard_negatives, name, call))
     assert not args.output.exists()
-    from stele.encoders.encode import Encoder
-
     encoded, original = [], Encoder.encode_stream
 
     def spy(self, items, kind, **options):

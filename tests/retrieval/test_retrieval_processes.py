@@ -1,7 +1,5 @@
 """Retrieval and mining on several processes: the same bytes as one, also after a process was killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -14,6 +12,8 @@ import test_hard_negatives as mining
 import test_retrieve as retrieval
 from recorded import put
 
+from stele.encoders import encode
+from stele.encoders.encode import Encoder
 from stele.errors import SteleError
 from stele.retrieval import hard_negatives, retrieve
 from stele.retrieval.dense import collection as searched
@@ -111,8 +111,6 @@ def test_kill_9_of_one_process_and_again(tmp_path, encoder, data, alone, rank, m
 
 def test_each_process_encodes_only_what_is_left_to_it(tmp_path, encoder, data):
     """Killed when the second collection was encoded; another number of processes does that one again, and no other."""
-    from stele.encoders.encode import Encoder
-
     args = retrieval.arguments(tmp_path, encoder, data, "killed", "--threads", "1")
     original = Encoder.encode_stream
 
@@ -223,8 +221,6 @@ def test_kill_9_while_mining_and_again(
 @pytest.mark.slow
 def test_from_the_command_line(tmp_path, encoder, data, monkeypatch):
     """Two processes, of which one has nothing to encode: the collections are smaller than a window."""
-    from stele.encoders import encode
-
     monkeypatch.undo()
     assert encode.CPU_WINDOW > 100
     retrieve.run(retrieval.arguments(tmp_path, encoder, data, "alone", "--threads", "1"))

@@ -1,16 +1,18 @@
 """The command: encodes, searches, writes runs; goes on after kill -9; --limit and --keep-index."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from recorded import lines_of, put, record, write_mrtydi
+from transformers import AutoTokenizer
 
 from stele.artifacts.run_files import read_run
 from stele.command.arguments import Job
+from stele.encoders import encode
+from stele.encoders.encode import Encoder
+from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.files.atomic import MARK
 from stele.retrieval import retrieve
@@ -38,8 +40,6 @@ def data(tmp_path) -> list[str]:
 @pytest.fixture(autouse=True)
 def small_windows(monkeypatch):
     """Passages are encoded 16 at a time, so that a collection of 100 is several blocks."""
-    from stele.encoders import encode
-
     monkeypatch.setattr(encode, "CPU_WINDOW", 16)
 
 
@@ -54,8 +54,6 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):
-    from stele.encoders.load import load_encoder
-
     retrieve.run(arguments(tmp_path, encoder, data))
     record = json.loads((tmp_path / "out/retrieval.json").read_text())
     assert record["labels"] == ["generated data", "stand-in checkpoint"]
@@ -95,8 +93,6 @@ def test_the_vectors_of_one_pool_lie_there_at_a_time(tmp_path, encoder, data, mo
 
 
 def test_texts_that_were_cut_are_counted(tmp_path, encoder, data):
-    from transformers import AutoTokenizer
-
     retrieve.run(arguments(tmp_path, encoder, data))
     facts = json.loads((tmp_path / "out/retrieval.json").read_text())["searches"]["th"]
     tokenizer = AutoTokenizer.from_pretrained(encoder.parent)
@@ -109,8 +105,6 @@ def test_texts_that_were_cut_are_counted(tmp_path, encoder, data):
 
 
 def test_a_broken_query_tower_is_named_and_once_mended_nothing_of_it_is_left(tmp_path, encoder, data, monkeypatch):
-    from stele.encoders.encode import Encoder
-
     retrieve.run(arguments(tmp_path, encoder, data, "whole"))
     good = Encoder._encode
     with monkeypatch.context() as patch:
@@ -182,8 +176,6 @@ def test_state_that_other_data_began_to_write_over_is_not_taken_up_again(tmp_pat
 @pytest.mark.parametrize("keep", [False, True])
 def test_other_code_makes_the_vectors_anew(tmp_path, encoder, data, monkeypatch, keep):
     """Neither the state of a killed job nor a kept index outlives a change of the code."""
-    from stele.encoders.encode import Encoder
-
     more = ["--keep-index", str(tmp_path / "index")] if keep else []
     args = arguments(tmp_path, encoder, data, "out", "--code", "old", *more)
     retrieve.run(args) if keep else killed(lambda: retrieve.run(args), kill_at(search_job, "write_run", 2))

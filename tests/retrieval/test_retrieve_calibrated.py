@@ -1,7 +1,5 @@
 """Retrieval with calibrated vectors: as moved by hand, each side by its own language, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,10 +14,12 @@ from test_retrieve import SPEC, files
 from stele.artifacts.run_files import read_run
 from stele.benchmarks.belebele import Belebele
 from stele.benchmarks.tatoeba import Tatoeba
+from stele.benchmarks.types import QuerySet
 from stele.encoders.calibration import FILE, read_tensors
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.retrieval import retrieve
+from stele.retrieval.dense import encoder_arguments
 from stele.retrieval.searches import search_job
 from tests.forked import forked
 from tests.killing import kill_at, killed
@@ -123,9 +123,6 @@ def test_what_does_not_fit_is_refused(tmp_path, encoder, data, calibration, more
 
 
 def test_a_benchmark_that_is_of_no_pairs_is_refused(monkeypatch):
-    from stele.benchmarks.types import QuerySet
-    from stele.retrieval.dense import encoder_arguments
-
     monkeypatch.setattr(encoder_arguments, "load_calibration", lambda *given: object())
     encoder = SimpleNamespace(spec=None)
     paths = {"calibration": Path("record.json"), "encoder": Path("encoder.json")}

@@ -1,7 +1,5 @@
 """Aligned texts (Tatoeba): one collection's texts are another's queries, each encoded once, also after kill -9."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Windows as long as the encoder reads: which there are, that nothing is cut or lost, the ranking by the best one."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +12,7 @@ from recorded import write_mrtydi
 
 from stele.artifacts.run_files import read_run
 from stele.benchmarks.types import Passage
+from stele.encoders.load import load_encoder
 from stele.encoders.tokens import Chat
 from stele.errors import SteleError
 from stele.recipes.search import TokenWindows
@@ -26,8 +25,6 @@ small_windows = retrieval.small_windows  # of the encoder: 16 texts a block
 
 
 def loaded(encoder: Path, **more):
-    from stele.encoders.load import load_encoder
-
     return load_encoder(encoder.parent, {**SPEC, **more})
 
 

@@ -1,7 +1,5 @@
 """NeuCLIRBench by the command: a collection of three languages; what it ranks is in test_encode_collection.py."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

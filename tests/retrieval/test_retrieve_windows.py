@@ -1,7 +1,5 @@
 """Documents in windows of sentences: the windows, a document's score, and the command that searches them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -12,6 +10,8 @@ from recorded import write_mrtydi
 
 from stele.artifacts.run_files import read_run
 from stele.command.arguments import Job
+from stele.encoders import encode
+from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.recipes.search import Windows
 from stele.retrieval import retrieve
@@ -120,8 +120,6 @@ def facts(tmp_path: Path, name: str) -> dict:
 
 def by_hand(encoder: Path) -> tuple[dict[str, dict[str, float]], int, int]:
     """query -> document -> score, how many windows there are, and how many are cut, by brute force."""
-    from stele.encoders.load import load_encoder
-
     loaded = load_encoder(encoder.parent, retrieval.SPEC)
     owners, texts = [], []
     for document in documents():
@@ -163,8 +161,6 @@ def test_the_run_is_that_of_a_full_ranking_of_windows(tmp_path, encoder, data):
 
 
 def test_the_same_run_whatever_the_batch(tmp_path, encoder, data, monkeypatch):
-    from stele.encoders import encode
-
     retrieve.run(arguments(tmp_path, encoder, data, "whole"))
     monkeypatch.setattr(encode, "CPU_WINDOW", 1000)
     retrieve.run(arguments(tmp_path, encoder, data))

@@ -1,7 +1,5 @@
 """RM3: six documents on paper, ties, frequent terms, nothing to add, few hits; blocks and Anserini itself."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

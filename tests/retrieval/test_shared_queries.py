@@ -1,7 +1,5 @@
 """Queries that several searches ask (Belebele): encoded once, runs as if each encoded its own, after kill -9 too."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

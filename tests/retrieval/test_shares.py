@@ -1,7 +1,5 @@
 """Shares of a stream: even, whole windows, the same for all; and a search of parts is a search of the whole."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

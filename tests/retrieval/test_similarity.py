@@ -1,7 +1,5 @@
 """Folders of sentence-transformers whose vectors are not of length 1 rank as there: by cosine, or as they say."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a retrieval is worth with weights of 16 bits: as much as with 32, within what tolerances allow."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A Wikipedia as a transfer set: titles, their articles, the negatives of BM25; the counts; going on after kill -9."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

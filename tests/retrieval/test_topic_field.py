@@ -1,7 +1,5 @@
 """Which field of a topic is the query: a setting of term matching and of encoders, for collections that have fields."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path
@@ -69,12 +67,6 @@ def test_an_encoder_asks_by_the_field(tmp_path, data, encoder, monkeypatch):
 def test_a_benchmark_without_fields_says_so(tmp_path, data):
     with pytest.raises(SteleError, match="field narrative: the queries of lareqa have no fields"):
         searched(tmp_path, data, "none", "lareqa", field="narrative")
-
-
-def test_a_topic_without_the_field_is_named(tmp_path, data):
-    (tmp_path / "trec3/topics.SP1-SP25.spanish.english").write_text("<top>\n<num> Number: SP1\n<title> río\n</top>\n")
-    with pytest.raises(SteleError, match="topic 1 has no narrative; it has title"):
-        searched(tmp_path, data, "none", field="narrative")
 
 
 def test_a_benchmark_without_another_split_cannot_be_tuned():
