@@ -34,5 +34,4 @@ def write_result(path: Path, values: list[float | None], seed: int = 0, **facts)
     pyarrow.parquet.write_table(pyarrow.table({**columns, "mrr@10": values}), folder / "queries.parquet")
     record = {"benchmark": "mrtydi", "setting": "zero_shot_marco", "seeds": {"pretraining": 0, "finetuning": seed}}
     record |= {"averaged": "macro", "metrics": {"mrr@10": {}}, "labels": ["generated data"], **facts}
-    write_sealed(path, record)
-    return path
+    return write_sealed(path, record)

@@ -50,8 +50,7 @@ def clef(tmp_path) -> Path:
     (folder / "news.sgml").write_text("".join(texts))
     (folder / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 c 0\n")
     (folder / "topics.txt").write_text("")
-    write_sealed(tmp_path / "clef/record.json", {"job": "dataset", "labels": ["generated data"]})
-    return tmp_path / "clef/record.json"
+    return write_sealed(tmp_path / "clef/record.json", {"job": "dataset", "labels": ["generated data"]})
 
 
 @pytest.fixture

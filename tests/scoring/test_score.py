@@ -23,8 +23,7 @@ from tests.sealed import write_sealed
 
 def put_record(folder: Path, name: str = "record.json", **facts) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    write_sealed(folder / name, {"job": "x", "labels": [], **facts})
-    return folder / name
+    return write_sealed(folder / name, {"job": "x", "labels": [], **facts})
 
 
 @pytest.fixture
