@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))  # tiny_models
 
 from made_questions import PEOPLE, PLACES, write_mlqa, write_training
+from tiny_models import random_model, subword_tokenizer
 
 CHARACTERS = "abcdefghijklmnopqrstuvwxyzßıéş0123456789.,?-'"
 CJK = "日本首都東京"
@@ -32,13 +33,10 @@ def uncased():
 @pytest.fixture(scope="session")
 def subwords():
     """A tokenizer like XLM-R's: pieces begin with a blank, two marks stand between the texts."""
-    from tiny_models import subword_tokenizer
-
     return subword_tokenizer()
 
 
 def save_bert(folder: Path, tokenizer, seed: int = 0) -> Path:
-    from tiny_models import random_model
     from transformers import BertConfig
 
     sizes = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
@@ -46,8 +44,7 @@ def save_bert(folder: Path, tokenizer, seed: int = 0) -> Path:
     random_model(config, seed, std=0.15).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     record = folder / "record.json"
-    write_sealed(record, {"job": "checkpoint", "content": f"bert {seed}", "labels": ["stand-in checkpoint"]})
-    return record
+    return write_sealed(record, {"job": "checkpoint", "content": f"bert {seed}", "labels": ["stand-in checkpoint"]})
 
 
 @pytest.fixture(scope="session")

@@ -40,8 +40,7 @@ def record(folder: Path, files: dict[str, bytes], content: str) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     path = folder / "record.json"
-    write_sealed(path, {"job": "dataset", "content": content, "labels": ["generated data"]})
-    return path
+    return write_sealed(path, {"job": "dataset", "content": content, "labels": ["generated data"]})
 
 
 def write_training(folder: Path, number: int = 40) -> Path:

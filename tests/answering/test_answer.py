@@ -6,7 +6,9 @@ import json
 import pytest
 from made_questions import lives, record, squad, write_mlqa
 
+from stele.answering.reading import reader
 from stele.artifacts.records import content_digest, read_record
+from stele.command.cli import main
 from stele.errors import SteleError
 from tests.killing import kill_after, kill_at, killed
 
@@ -21,8 +23,6 @@ def answers(folder, pair: str) -> dict[str, str]:
 
 def test_what_it_has_learnt_it_answers_and_is_scored(answer, mlqa_record, tmp_path):
     """Trained on the very questions that it is asked, and some without an answer."""
-    from stele.command.cli import main
-
     items = [lives(n, "train", answered=n not in (80, 81)) for n in (*range(60, 66), *range(70, 82))]
     training = record(tmp_path / "squad2", {"train-v2.0.json": squad(items)}, "known")
     folder = answer("a", training=training, epochs=40, batch=4)
@@ -75,8 +75,6 @@ def test_killed_and_run_again_it_ends_in_the_same_bytes(answer, tmp_path, step):
 
 
 def test_killed_while_it_answers_it_trains_nothing_twice_that_was_saved(answer, tmp_path, monkeypatch):
-    from stele.answering.reading import reader
-
     calm = answer("calm")
 
     killed(lambda: answer("rough"), kill_at(reader, "restore"))

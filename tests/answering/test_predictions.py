@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 import torch
 from made_questions import lives, question
+from transformers import BertForQuestionAnswering
 
 from stele.answering.reading.reader import best_span, loss_of, new_reader, predictions
 from stele.answering.reading.windows import labels, make_windows
 from stele.benchmarks.types import Span, SpanQuestion
+from stele.encoders.sliding_window import convert
 from stele.errors import SteleError
 from stele.recipes.finetuning import parse_answering
+from stele.recipes.pretraining import SlidingWindow
 
 RECIPE = parse_answering(
     {"training_set": "squad2", "batch": 2, "learning_rate": 1e-3, "length": 24, "question_length": 10, "stride": 6}
@@ -113,8 +116,6 @@ def test_a_reader_that_has_diverged_is_an_error(reader, uncased):
 
 # --- the model
 def test_the_loss_is_that_of_transformers_on_a_window_without_padding(reader, uncased, bert, tmp_path):
-    from transformers import BertForQuestionAnswering
-
     items = [item_of(question("q", "where does anna live ?", "anna lives in rome .", "rome"))]
     windows = make_windows(uncased, items, RECIPE, segments=True)
     marked = labels(windows, items)
@@ -151,9 +152,6 @@ def test_layers_and_head_are_trained_and_embeddings_are_not(reader, uncased):
 
 def test_windows_that_cover_an_input_change_no_logit_and_the_question_sees_all(bert, uncased, tmp_path):
     """A model with sliding windows; narrower ones do change logits."""
-    from stele.encoders.sliding_window import convert
-    from stele.recipes.pretraining import SlidingWindow
-
     windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
     logits = []
     for name, width in (("wide", 64), ("narrow", 4)):

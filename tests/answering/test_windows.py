@@ -5,8 +5,11 @@ import unicodedata
 import numpy as np
 import pytest
 from made_questions import question
+from tokenizers import Tokenizer, models
+from transformers import PreTrainedTokenizerFast
 
 from stele.answering.reading.windows import NO_ANSWER, answer_tokens, cuts, labels, make_windows, marks
+from stele.benchmarks.squad import span_questions
 from stele.benchmarks.types import Span, SpanQuestion
 from stele.errors import SteleError
 from stele.recipes.finetuning import parse_answering
@@ -149,9 +152,6 @@ def test_a_paragraph_without_a_token_has_no_window(uncased):
 
 
 def test_a_tokenizer_without_marks_is_refused():
-    from tokenizers import Tokenizer, models
-    from transformers import PreTrainedTokenizerFast
-
     bare = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"a": 0}, "a")), pad_token="a")
     with pytest.raises(SteleError, match="adds no token before a text pair"):
         marks(bare)
@@ -161,8 +161,6 @@ def test_a_tokenizer_without_marks_is_refused():
 @pytest.mark.parametrize("language", ["ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh"])
 def test_answers_of_real_paragraphs_come_back(kind, language, request, real_data):
     """XQuAD-R, which is in SQuAD's format: 1,190 questions a language."""
-    from stele.benchmarks.squad import span_questions
-
     items = list(span_questions(real_data / f"lareqa_xquad_r/xquad-r/{language}.json"))
     assert len(items) == 1190 and all(item.stands(item.answers[0]) for item in items)
     tokenizer = request.getfixturevalue(kind)
