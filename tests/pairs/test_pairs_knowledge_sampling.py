@@ -1,15 +1,12 @@
 """Sampling on numbers, and the way from numbers to texts with little memory."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
 from stele.pairs import knowledge_pairs
-from stele.pairs.knowledge_pairs import Spool, kept
+from stele.pairs.knowledge_pairs import Spool
 from stele.pairs.mining import knowledge
-from stele.pairs.mining.knowledge import Candidates, hashed, pack, sample, swapped, unpack
-from stele.recipes.mining import IlkRecipe
+from stele.pairs.mining.knowledge import Candidates, hashed, sample, swapped
 
 
 def pairs(count, seed=0):
@@ -19,13 +16,6 @@ def pairs(count, seed=0):
 
 def batches(candidates, size):
     return [Candidates(*(c[i : i + size] for c in candidates)) for i in range(0, len(candidates.query), size)]
-
-
-def test_packed_segments_come_back():
-    language, page, place = np.array([0, 1, 1]), np.array([5, (1 << 31) - 1, 0]), np.array([(1 << 32) - 1, 0, 7])
-    assert [column.tolist() for column in unpack(pack(language, page, place))] == [
-        c.tolist() for c in (language, page, place)
-    ]
 
 
 @pytest.mark.parametrize("most", [None, 1, 7, 500, 4000])
@@ -51,14 +41,6 @@ def test_equal_hashes_are_told_apart_by_the_numbers(monkeypatch):
         turned = np.random.default_rng(seed).permutation(1000)
         actual, _ = sample(batches(Candidates(*(c[turned] for c in candidates)), 10), 5, 300)
         assert (actual.query == candidates.query[order]).all()
-
-
-def test_every_candidate_is_as_likely():
-    """Over 400 seeds each of 20 candidates is among the first five a quarter of the time (4 standard deviations)."""
-    candidates, drawn = pairs(20), Counter()
-    for key in range(400):
-        drawn.update(sample([candidates], key, 5)[0].query.tolist())
-    assert len(drawn) == 20 and all(abs(n - 100) <= 4 * np.sqrt(400 * 0.25 * 0.75) for n in drawn.values())
 
 
 def test_the_coin_has_no_say_in_the_order():
@@ -93,20 +75,3 @@ def test_spool_opens_few_files(monkeypatch, tmp_path):
             spool.add(row, 0, "text")
         assert sum(query == "text" for _, query, _ in spool.pairs()) == 1000
     assert len(list((tmp_path / "a").iterdir())) == 3
-
-
-def test_the_knowledge_pairs_that_sampling_keeps():
-    recipe = IlkRecipe(min_characters=3, max_pairs=3)
-    texts = [
-        (0, "One two.", "Three four."),
-        (1, "one  TWO.", "three four."),  # the same again
-        (2, "One two.", "Three! One two. Four."),  # holds it
-        (3, "One two.", None),
-        (4, "-- a 1 --", "Three four."),  # two letters or digits
-        (5, "One two.", "Five six."),  # another pair
-        (6, "Three four.", "One two."),  # the other way round is another pair
-        (7, "Seven.", "Eight."),  # one too many: never looked at
-    ]
-    dropped = Counter()
-    assert [pair.row for pair in kept(texts, recipe, dropped)] == [0, 5, 6]
-    assert dropped == {"duplicates": 1, "contained": 1, "fewer_passages": 1, "near_empty": 1}

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from mining_texts import new_tokenizer, random_documents, text_of
 
+from stele import catalogue
 from stele.errors import SteleError
 from stele.files.digests import files_digest
 from stele.pairs.methods import DocumentMethod, load_method
@@ -131,8 +132,6 @@ def test_wrong_numbers_leave_nothing(mined, tmp_path):
 
 def test_catalogue_recipes_are_valid():
     """Each mining recipe of the catalogue is one that its method takes; the paper's is the default of `msm`."""
-    from stele import catalogue
-
     recipes = catalogue.load("recipes")["pairs"]
     assert {"msm", "msm_blocks", "crop", "ict", "mlm"} <= set(recipes)
     read, languages = {}, {"languages": 1, "language_pairs": 2}

@@ -1,6 +1,6 @@
 """MSM's documents: the paper's sentences, the released code's blocks."""
 
-from itertools import chain, pairwise
+from itertools import chain
 
 import pytest
 from mining_texts import EMPTY, FIRST, THAI, WORDS, ids, random_documents, text_of
@@ -47,19 +47,6 @@ def test_blocks_drop_the_tail(mined):
     assert made.record["dropped"] == {"short_documents": 1, "short_tails": 1}
     looser = mined(documents, method="msm", unit="blocks", block_tokens=10, sentences=4, sentences_min=2)
     assert [len(example) for example in looser.examples] == [4]
-
-
-@pytest.mark.parametrize("limit", [4, 7, 64])
-def test_packed_blocks_fit_and_none_could_take_one_sentence_more(limit):
-    """A block fits or is one sentence; the sentence after it would not have fitted: both together leave one answer."""
-    for _, sentences in random_documents(30, seed=limit):
-        lengths = [len(sentence.split()) for sentence in sentences]
-        bounds = pack(lengths, limit, separator=1)
-        assert bounds[0] == 0 and bounds[-1] == len(lengths) and bounds == sorted(set(bounds))
-        for begin, end in pairwise(bounds):
-            size = sum(lengths[begin:end]) + end - begin - 1
-            assert size <= limit or end - begin == 1
-            assert end == len(lengths) or size + 1 + lengths[end] > limit
 
 
 @pytest.mark.parametrize("keys", [{"unit": "blocks", "block_tokens": 20, "sentences_min": 2}, {"unit": "sentences"}])

@@ -1,8 +1,5 @@
 """Passages: whole sentences of one section, up to so many words; what a word is in scripts without spaces."""
 
-import itertools
-
-import numpy as np
 import pytest
 
 from stele.pairs.mining.segments import Page, join, passages, words
@@ -50,20 +47,6 @@ def test_sentences_are_joined_as_the_script_has_it():
 )
 def test_passages_by_hand(lengths, sections, bounds):
     assert passages([" ".join("w" * n) for n in lengths], sections, 6) == bounds
-
-
-def test_passages_are_as_long_as_they_can_be():
-    """Laws on random pages: they cut the page whole; none could take the next sentence of its section."""
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        lengths = rng.integers(1, 15, rng.integers(1, 30)).tolist()
-        sections = sorted(rng.integers(0, len(lengths), rng.integers(0, 5)).tolist())
-        bounds = passages([" ".join("w" * n) for n in lengths], sections, 20)
-        assert bounds[0] == 0 and bounds[-1] == len(lengths) and bounds == sorted(set(bounds))
-        assert set(sections) <= set(bounds)
-        for begin, end in itertools.pairwise(bounds):
-            assert sum(lengths[begin:end]) <= 20 or end - begin == 1
-            assert end in {*sections, len(lengths)} or sum(lengths[begin : end + 1]) > 20
 
 
 def test_passages_of_a_page_are_whole_sentences_of_one_section():

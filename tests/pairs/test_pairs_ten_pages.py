@@ -94,8 +94,7 @@ def command(*arguments):
 def dataset(folder, name, data):
     folder.mkdir(parents=True)
     (folder / name).write_bytes(data)
-    write_sealed(folder / "record.json", {"job": "sources dataset", "labels": ["generated data"]})
-    return folder / "record.json"
+    return write_sealed(folder / "record.json", {"job": "sources dataset", "labels": ["generated data"]})
 
 
 def dump(language, pages):

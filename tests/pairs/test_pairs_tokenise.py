@@ -1,6 +1,7 @@
 """`pairs tokenise`: text pairs come out as the tokens of their two sides, cut at the recipe's lengths."""
 
 import json
+from collections import Counter
 
 import pytest
 from knowledge_texts import Article
@@ -9,6 +10,8 @@ from mining_texts import EMPTY, ids, new_tokenizer, text_of
 from stele.errors import SteleError
 from stele.files.digests import files_digest
 from stele.pairs import tokenise
+from stele.pairs.mining.segments import encoder
+from stele.recipes.mining import ClkRecipe
 from stele.training.store import Store
 from tests.jobs import job
 
@@ -52,11 +55,6 @@ def test_batches_do_not_matter(tmp_path, pairs, checkpoint, monkeypatch):
 
 
 def test_sides_without_tokens_are_dropped(checkpoint):
-    from collections import Counter
-
-    from stele.pairs.mining.segments import encoder
-    from stele.recipes.mining import ClkRecipe
-
     counts = Counter()
     batch = (["w1 w2", EMPTY, "w3"], ["w4", "w5", EMPTY])
     made = list(tokenise.examples([batch], encoder(new_tokenizer()), ClkRecipe(), counts))
