@@ -1,7 +1,5 @@
 """Several processes as the launcher would start them, but forked from this one, which has torch loaded."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

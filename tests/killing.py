@@ -1,7 +1,5 @@
 """Jobs that are killed on their way, in a process of their own that is forked from this one."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

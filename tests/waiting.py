@@ -3,8 +3,6 @@
 No test sets its own deadline: a machine may be slow, and busy with other things.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from multiprocessing.process import BaseProcess
