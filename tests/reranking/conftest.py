@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))  # tiny_models
 
 from made_clef import read_made_vectors, write_clef
+from tiny_models import make_folder
 
 from tests.sealed import write_sealed
 
@@ -24,8 +25,6 @@ def clef_record(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def bert(tmp_path_factory) -> Path:
     """The record of a tiny BERT of four layers."""
-    from tiny_models import make_folder
-
     folder = make_folder(tmp_path_factory.mktemp("bert"), "bert", layers=4)
     write_sealed(folder / "record.json", {"job": "checkpoint", "content": "b", "labels": ["stand-in checkpoint"]})
     return folder / "record.json"

@@ -1,7 +1,5 @@
 """A small CLEF: two newspapers in German (Latin-1), topics in English and German, two files a year of each."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 from types import SimpleNamespace
@@ -64,8 +62,7 @@ def write_clef(folder: Path, description: bool = True, topics: int = TOPICS) -> 
         (folder / "de" / paper).write_text(text, encoding="iso-8859-1")
     for year, numbers in enumerate(years):
         (folder / "de" / f"qrels_de_200{year}").write_text(qrels(numbers))
-    write_sealed(folder / "record.json", {"job": "dataset", "content": "c", "labels": ["generated data"]})
-    return folder / "record.json"
+    return write_sealed(folder / "record.json", {"job": "dataset", "content": "c", "labels": ["generated data"]})
 
 
 def vectors(words: Collection[str], wide: int = 8) -> SimpleNamespace:

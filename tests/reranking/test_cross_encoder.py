@@ -7,6 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tiny_models import WIDTH, make_folder
+from transformers import AutoTokenizer, BertForSequenceClassification
 
 from stele.benchmarks.clef import Clef
 from stele.encoders.backbone import load_backbone
@@ -105,8 +106,6 @@ def test_the_size_of_a_batch_changes_no_score(tmp_path, judged, family):
 
 def cross_encoder_folder(module, source: Path, folder: Path) -> Path:
     """The module as transformers' BertForSequenceClassification, with the tokenizer of `source`."""
-    from transformers import AutoTokenizer, BertForSequenceClassification
-
     module.backbone.config.num_labels = module.head.out_features
     model = BertForSequenceClassification(module.backbone.config)
     model.bert.load_state_dict(module.backbone.state_dict())

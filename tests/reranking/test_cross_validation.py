@@ -1,5 +1,7 @@
 """Folds, draws, losses and the choice of an epoch."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -59,8 +61,6 @@ def test_each_relevant_document_has_a_drawn_negative_of_its_topic(judged):
 
 
 def test_a_fold_without_a_negative_is_an_error(judged):
-    from dataclasses import replace
-
     alone = replace(judged, relevant=np.ones(len(judged), bool))
     with pytest.raises(SteleError, match="fold 0: no training topic has both"):
         training_pairs(alone, Fold(0, np.arange(3), np.arange(1), np.arange(1)), 0, 0)

@@ -8,6 +8,7 @@ from made_clef import TOPICS, write_clef
 
 from stele.artifacts.records import read_record
 from stele.artifacts.run_files import read_run
+from stele.command.cli import main
 from stele.errors import SteleError
 from stele.training import loop
 from tests.killing import kill_after, killed
@@ -32,8 +33,6 @@ def encoder(recipe: dict, record) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: "-".join(map(str, list(recipe.values())[:1])))
 def test_every_judged_document_is_ranked_once_and_scored(rerank, recipe, bert, clef_record, tmp_path, capsys):
-    from stele.command.cli import main
-
     folder = rerank("a", recipe, *encoder(recipe, bert))
     run = read_run(folder / "runs/en-de.trec.gz")
     assert run.queries == [str(n) for n in range(1, TOPICS)]

@@ -4,6 +4,7 @@ import pytest
 from made_clef import NEWS, TOPICS, vectors
 
 from stele.errors import SteleError
+from stele.reranking import rerank as command
 from stele.reranking.scorers._words import vector_file, word_vector_reader
 from tests.sealed import write_sealed
 
@@ -37,8 +38,6 @@ def test_vectors_of_a_language_are_given_once(rerank, tmp_path):
 
 def test_bilingual_vectors_are_those_of_both_languages(rerank, tmp_path, monkeypatch):
     """The runs are those of the same vectors in two files."""
-    from stele.reranking import rerank as command
-
     monkeypatch.setattr(command, "word_vector_reader", word_vector_reader)
     topics = range(1, TOPICS + 1)
     words = {
