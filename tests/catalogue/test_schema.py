@@ -4,8 +4,6 @@ The changes are made from the files themselves. Entries of one shape (the langua
 each shape, every key of the first few is changed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -15,6 +13,7 @@ import pytest
 
 from stele import catalogue
 from stele.errors import SteleError
+from stele.snakemake_support import hooks
 from stele.snakemake_support.validate_catalogue import FILES as PRODUCT
 from stele.snakemake_support.validate_catalogue import validate_catalogue
 from stele_world import schema as world
@@ -278,8 +277,6 @@ def test_a_wrong_name_or_share_is_said_with_the_nearest(file, keys, value, parts
 def test_the_workflow_is_not_read_with_a_wrong_file(monkeypatch, tmp_path):
     """The driver says the sentence, before it reads anything else."""
     from snakemake.exceptions import WorkflowError
-
-    from stele.snakemake_support import hooks
 
     monkeypatch.chdir(tmp_path)  # where no check is noted
     broken = {"msm": {"label": "MSM", "tabels": ["msm/2"], "kind": "lexical"}}
