@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from stele.command import hand_over
 from stele.command.worker import child_of
 from tests.waiting import PATIENCE, wait_for
 
@@ -151,8 +152,6 @@ def test_a_client_of_another_python_runs_its_command_itself(tree, environment, p
 
 def test_a_worker_that_declines_at_once_is_no_broken_pipe(tmp_path, monkeypatch):
     """It may have hung up before the client has looked whether anything is left to send."""
-    from stele.command import hand_over
-
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "worker"))
         server.listen()
