@@ -1,10 +1,13 @@
 """The scheduler's rate limit, which starts a chain of timers, is gone unless the user gives one for a cluster."""
 
+import inspect
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
+from stele.snakemake_support.patches.dry_runs import keeping_answers
 from tests.waiting import PATIENCE
 
 JOBS = 24
@@ -66,11 +69,6 @@ def test_on_a_cluster_only_a_limit_that_the_user_gives_holds(tmp_path):
 
 
 def test_signatures_are_asked_for_once_and_are_those_of_functions_and_methods():
-    import inspect
-    from functools import partial
-
-    from stele.snakemake_support.patches.dry_runs import keeping_answers
-
     asked = []
 
     def question(function):
