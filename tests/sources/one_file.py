@@ -1,7 +1,5 @@
 """A dataset of one file, and the command run on it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

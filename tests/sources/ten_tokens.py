@@ -1,12 +1,13 @@
 """A checkpoint of ten tokens and eight dimensions, and the command run on it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import AutoModel, BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from stele.command import cli
 
@@ -16,9 +17,6 @@ WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "what", "is", "a", "stele
 
 def make(folder: Path, layers: int = 1) -> Path:
     """A transformers folder: a BERT with a language-model head and a WordPiece tokenizer of ten tokens."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
-
     inner = Tokenizer(models.WordPiece({word: n for n, word in enumerate(WORDS)}, unk_token="[UNK]"))
     inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     inner.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
@@ -32,8 +30,6 @@ def make(folder: Path, layers: int = 1) -> Path:
 
 def as_pickle(folder: Path) -> None:
     """Turns model.safetensors into what the hub's older repositories have, with its tied weights tied."""
-    from safetensors.torch import load_file
-
     weights = load_file(folder / "model.safetensors")
     weights["cls.predictions.decoder.weight"] = weights["bert.embeddings.word_embeddings.weight"]
     torch.save(weights, folder / "pytorch_model.bin")
@@ -87,7 +83,5 @@ class Run:
 
 
 def embed(folder: Path):
-    from transformers import AutoModel
-
     with torch.no_grad():
         return AutoModel.from_pretrained(folder).eval()(torch.tensor([[2, 5, 6, 7, 8, 3]])).last_hidden_state

@@ -1,7 +1,5 @@
 """datasets.yaml: each entry is complete, and a choice asks for its own files and no others."""
 
-from __future__ import annotations
-
 import re
 from fnmatch import fnmatch
 from urllib.parse import urlsplit

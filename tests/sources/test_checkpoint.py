@@ -1,7 +1,5 @@
 """`sources checkpoint` from the hub and its mirrors: what is fetched, what is a stand-in, what is missing."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

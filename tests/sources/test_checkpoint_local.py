@@ -1,7 +1,5 @@
 """`sources checkpoint` from local folders: weights become safetensors, and code is never run."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle
@@ -12,7 +10,9 @@ import sys
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from ten_tokens import as_modules, as_pickle, configured, embed, make
+from transformers import AutoModel
 
 from stele.errors import SteleError
 from stele.files.atomic import MARK
@@ -45,8 +45,6 @@ def test_a_local_folder_is_linked_proved_and_recorded(run, local):
 
 def test_weights_of_sixteen_bits_are_proved_as_such(run, local, monkeypatch):
     """An 8B model is 16 GB so, and 32 in float32."""
-    from transformers import AutoModel
-
     held, load = [], AutoModel.from_pretrained
 
     def loading(*args, **more):
@@ -74,8 +72,6 @@ def test_pytorch_weights_become_safetensors_with_the_same_vectors(run, local):
 
 
 def test_sharded_pytorch_weights_are_converted_shard_by_shard(run, local):
-    from safetensors.torch import load_file
-
     weights = load_file(local / "model.safetensors")
     expected, names = embed(local), sorted(weights)
     halves = [names[: len(names) // 2], names[len(names) // 2 :]]
@@ -138,8 +134,6 @@ def test_a_training_state_is_not_weights(tmp_path):
 
 
 def test_shared_memory_becomes_separate_tensors(tmp_path):
-    from safetensors.torch import load_file
-
     base = torch.arange(12.0).reshape(3, 4)
     shared = {"all": base, "same": base, "row": base[1], "turned": base.T}
     torch.save(shared, tmp_path / "w.bin")
@@ -163,8 +157,6 @@ def test_modules_of_ones_own_are_refused(run, local, capsys):
 
 
 def test_weights_that_do_not_fit_are_refused(run, local, capsys):
-    from safetensors.torch import load_file, save_file
-
     weights = load_file(local / "model.safetensors")
     name = "bert.encoder.layer.0.output.dense.weight"
     save_file({k: v for k, v in weights.items() if k != name}, local / "model.safetensors", {"format": "pt"})
@@ -265,8 +257,6 @@ def test_weights_that_claim_more_than_the_file_holds_are_not_written(tmp_path):
 
 
 def test_a_tokenizer_of_another_model_or_damaged_numbers_are_refused(run, local, capsys):
-    from safetensors.torch import load_file, save_file
-
     weights = load_file(local / "model.safetensors")
     name = "bert.embeddings.word_embeddings.weight"
     small = {k: v[:9].clone() if v.shape[:1] == (10,) else v for k, v in weights.items()}

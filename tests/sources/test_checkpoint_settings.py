@@ -1,13 +1,14 @@
 """`sources checkpoint` refuses by a checkpoint's settings what could not be used, before its weights are fetched."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 from ten_tokens import REPO, WORDS, as_modules, publish
+
+from stele.errors import SteleError
+from stele.sources.weights.checkpoint_checks import check_loads
 
 KINDS = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense"}
 DENSE = {"in_features": 8, "out_features": 4, "bias": False, "activation_function": "torch.nn.modules.linear.Identity"}
@@ -140,9 +141,6 @@ def test_a_generator_is_no_encoder_and_need_not_be_one(run, local):
 def test_a_model_that_does_not_encode_texts_alone_is_told_in_one_sentence(local, monkeypatch):
     """Whatever its forward pass asks for beside them."""
     from transformers import BertModel
-
-    from stele.errors import SteleError
-    from stele.sources.weights.checkpoint_checks import check_loads
 
     def forward(self, **batch):
         raise ValueError("You have to specify pixel_values\nand more")

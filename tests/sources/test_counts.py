@@ -1,12 +1,13 @@
 """Counting what is in files: hand-made ones, compressed ones and broken ones."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
+import inspect
 import json
 import lzma
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from stele import catalogue
@@ -81,9 +82,6 @@ def test_parallel_files_must_pair_up(tmp_path):
 
 
 def test_records_of_json_lines_and_of_parquet_together(tmp_path):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     (one := tmp_path / "a.jsonl").write_text('{"a": 1}\n\n{"a": 2}\n')
     pq.write_table(pa.table({"a": [1, 2, 3]}), two := tmp_path / "b.parquet")
     assert counts.records(one, two) == 5 and counts.records(two) == 3
@@ -93,8 +91,6 @@ def test_records_of_json_lines_and_of_parquet_together(tmp_path):
 
 
 def test_the_catalogue_counts_several_files_by_ways_that_take_so_many(tmp_path):
-    import inspect
-
     for number in (1, 2, 3):
         (tmp_path / f"{number}.txt").write_bytes(b"1 0 d 3\n\n" * number)
     assert counts.filled_lines(*sorted(tmp_path.glob("*.txt"))) == 6

@@ -1,7 +1,5 @@
 """`sources dataset` from mirrors and the network: order, checks, generated data, and what a killed run leaves."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import hashlib
@@ -16,7 +14,7 @@ import pytest
 from one_file import HOST, TEXT, Run, put, sha, source
 
 from stele.artifacts.records import GENERATED
-from stele.catalogue.datasets import mirror_path
+from stele.catalogue.datasets import mirror_path, resolve
 from stele.command import cli
 from stele.files.digests import files_digest
 from tests.readers.files import tarred
@@ -44,8 +42,7 @@ def manifest_of(mirror: Path, licensed: dict | None = None, **counts) -> Path:
     }
     path = mirror / "manifest.json"
     record = {"files": files, "counts": {"set": counts}, "licensed": licensed or {}, "labels": [GENERATED]}
-    write_sealed(path, record)
-    return path
+    return write_sealed(path, record)
 
 
 # --- mirrors and the network ------------------------------------------------------------------------------------------
@@ -289,8 +286,6 @@ def test_without_an_entry_the_catalogues_is_taken(run, site):
 
 
 def test_a_snapshot_of_tatoeba_is_known_by_its_digests_and_a_cut_one_refused(run, tmp_path, capsys):
-    from stele.catalogue.datasets import resolve
-
     def archive(name: str, text: bytes) -> bytes:
         return bz2.compress(gzip.decompress(tarred({name: text})))
 

@@ -1,7 +1,5 @@
 """Wikimedia's dumps: resumed, verified by the published sums, of any date, from the archive where they are gone."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json
@@ -12,11 +10,7 @@ import pytest
 from stele import catalogue
 from stele.catalogue import datasets
 from stele.command import cli
-from stele.config.model import parse_config
-from stele.config.scale import load_scale, shards_of
 from stele.errors import SteleError
-from stele.plan.plan import Plan
-from stele.recipes.scale import Scale
 
 MAIN, ARCHIVE = "/dumps.wikimedia.org/swwiki/{date}/", "/archive.org/download/swwiki-{date}/"
 KINDS = {
@@ -108,58 +102,14 @@ def test_the_dump_itself_must_be_among_the_sums(site, fetch, capsys):
     )
 
 
-# --- the date in the configuration ------------------------------------------------------------------------------------
-def plan(**values):
-    return Plan(parse_config(values))
-
-
-def test_the_date_changes_the_jobs_of_dumps_and_no_others():
-    before, after = plan(scale="paper"), plan(scale="paper", dump_date=20240801)
-    assert (before.sources.dump_date("wikipedia"), after.sources.dump_date("wikipedia")) == (None, "20240801")
-    for dataset, part in (("wikipedia", "sw"), ("wikidata_items", "all")):
-        assert before.sources.dataset_entry(dataset, part) != after.sources.dataset_entry(dataset, part)
-    for dataset, part in (("cc100", "sw"), ("mrtydi", "sw")):
-        assert before.sources.dataset_entry(dataset, part) == after.sources.dataset_entry(dataset, part)
-    for name in catalogue.load("datasets"):
-        assert after.sources.dump_date(name) == ("20240801" if name in ("wikipedia", "wikidata_items") else None)
-
-
-def test_generated_dumps_have_one_date(tmp_path):
-    assert plan(scale="miniature", dump_date="20240801").sources.dump_date("wikipedia") is None
-    with_user_data = plan(scale="miniature", dump_date="20240801", user_data={"wikipedia": str(tmp_path)})
-    assert (
-        with_user_data.sources.dump_date("wikipedia") == "20240801"
-        and with_user_data.sources.dump_date("wikidata_items") is None
-    )
-
-
-def test_a_date_is_eight_digits_and_of_dumps_only():
-    for wrong in ("2022", "2024-08-01", "latest"):
-        with pytest.raises(SteleError, match=f"dump_date.*{wrong}"):
-            plan(dump_date=wrong)
+def test_only_dumps_have_a_date():
     with pytest.raises(SteleError, match="'cc100' is not a dated dump"):
         datasets.resolve("cc100", "sw", date="20240801")
 
 
-# --- into how many shards ---------------------------------------------------------------------------------------------
 def test_every_wikipedia_has_a_size():
     sizes = catalogue.load("dump_sizes")
     named = {row["wikipedia"] for row in catalogue.load("languages").values() if "wikipedia" in row}
     assert set(sizes) == {f"{name.replace('-', '_')}wiki" for name in named}
     assert all(isinstance(size, int) and 100_000 < size < 50e9 for size in sizes.values())
     assert max(sizes, key=sizes.get) == "enwiki"
-
-
-def test_shards_are_of_about_equal_bytes():
-    sizes = catalogue.load("dump_sizes")
-    paper = load_scale("paper")
-    for wiki, size in sizes.items():
-        count = shards_of(paper, wiki)
-        assert count >= 1 and size / count < 1.5 * paper.shard_bytes["wikipedia"]
-        assert count == 1 or size / count > 0.6 * paper.shard_bytes["wikipedia"]
-    assert shards_of(paper, "xxwiki") == 1
-    assert {shards_of(load_scale(name), wiki) for name in ("miniature", "small") for wiki in ("enwiki", "swwiki")} == {
-        2
-    }
-    own = Scale(title="Own", generated=False, shards={"wikipedia": 3}, shard_bytes={"wikipedia": 1 << 20})
-    assert shards_of(own, "enwiki") == 3

@@ -1,13 +1,15 @@
 """`sources dataset` from a folder of the user's own, and out of archives."""
 
-from __future__ import annotations
-
 import gzip
 import zipfile
 
 import pytest
 from one_file import HOST, TEXT, Run, put, sha, source
 
+from stele.benchmarks.collection import AdHocCollection
+from stele.benchmarks.types import Passage
+from stele.catalogue import datasets
+from stele.corpora.dumps.dump_files import find_dump
 from stele.files.digests import files_digest
 
 
@@ -95,9 +97,6 @@ DUMP = "swwiki-20230101-pages-articles"
     ],
 )
 def test_a_dump_of_another_date_or_kind_keeps_its_names_its_index_and_no_version(run, names):
-    from stele.catalogue import datasets
-    from stele.corpora.dumps.dump_files import find_dump
-
     (folder := run.folder / "own" / "deep").mkdir(parents=True)
     for name in names:
         (folder / name).write_bytes(b"x")
@@ -143,9 +142,6 @@ def test_a_collection_without_a_list_of_files_is_taken_whole(run, users_folder, 
 
 def test_documents_that_are_a_file_each_are_kept_in_one(run, capsys):
     """Of FIRE, 831,721: a record of them all would be read by every job. Topics and judgments stay as they are."""
-    from stele.benchmarks.collection import AdHocCollection
-    from stele.benchmarks.types import Passage
-
     own = run.folder / "own"
     documents = {
         "a/1.utf8": "\ufeff<DOC>\r\n<DOCNO>1</DOCNO>\r\n<TEXT>one</TEXT>\r\n</DOC>",

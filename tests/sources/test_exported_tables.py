@@ -1,7 +1,5 @@
 """Corpora that a user has as Parquet files, as `datasets` and the hub write them, in place of the released files."""
 
-from __future__ import annotations
-
 import json
 
 import pyarrow
@@ -13,7 +11,10 @@ from stele.benchmarks.ciral import Ciral
 from stele.benchmarks.miracl import Miracl
 from stele.benchmarks.neuclir_mono import NeuclirMono
 from stele.catalogue.datasets import resolve
+from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.user_data import exported, part_files
+from stele.errors import SteleError
+from stele.files.strict import validate
 
 LAYOUTS = [  # dataset, part, the files of its export in order, others that lie beside them
     ("miracl_corpus", "es", [f"es/train/{n:04}.parquet" for n in range(11)], ["en/train/0000.parquet"]),
@@ -132,10 +133,6 @@ def test_what_a_table_holds_is_checked(run, tmp_path, capsys):
 
 
 def test_an_export_is_counted_by_records(run, tmp_path, capsys):
-    from stele.catalogue.schema.datasets import Dataset
-    from stele.errors import SteleError
-    from stele.files.strict import validate
-
     values = json.loads(json.dumps(DATASET))
     assert validate(Dataset, values, "mine").exports == ["{language}.parquet"]
     values["counts"]["passages"]["count"] = "lines"

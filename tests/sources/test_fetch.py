@@ -1,8 +1,7 @@
 """Downloads against a server that cuts, lies, refuses and changes its mind."""
 
-from __future__ import annotations
-
 import email.utils
+import gzip
 import hashlib
 import itertools
 import json
@@ -435,8 +434,6 @@ def test_a_fetch_gives_up_where_nobody_listens(target):
 
 def test_compressed_files_stay_compressed_whatever_the_server_says(site, url, target):
     """Some servers send .gz files with Content-Encoding: gzip, which clients like to undo."""
-    import gzip
-
     site.files["/a/corpus.gz"] = packed = gzip.compress(b"text" * 1000)
     site.headers["/a/corpus.gz"] = {"Content-Encoding": "gzip"}
     fetch(url, target, {}, QUICK)

@@ -1,7 +1,5 @@
 """Archives that try to write elsewhere, or too much, are refused before a byte is written."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import io

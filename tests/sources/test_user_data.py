@@ -1,7 +1,5 @@
 """A user's own folder: what is found in it, whether it changed, and the real LAReQA and Tatoeba files."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Folders that users have of today's benchmarks: ir_datasets' cache, a clone of the hub, exports of `datasets`."""
 
-from __future__ import annotations
-
 from stele.catalogue.datasets import resolve
 from stele.catalogue.user_data import find
 
