@@ -1,7 +1,5 @@
 """A training that is killed and run again, against one that nobody disturbed."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

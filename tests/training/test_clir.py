@@ -8,6 +8,7 @@ import pytest
 import torch
 from tiny_objectives import WORDS, WithHeads, fit, model, objective_of, on_cpu, recipe
 from tiny_sections import Sections, flat, random_sections
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers.models.bert.modeling_bert import BertPooler
 
 from stele.errors import SteleError
@@ -37,8 +38,6 @@ def test_a_query_and_its_document_in_one_sequence():
 
 
 def test_pairs_are_those_of_a_tokenizer_that_cuts_the_longer_text_first():
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-
     made = Tokenizer(models.WordLevel({f"t{i}": i for i in range(90)}, unk_token="t3"))
     made.pre_tokenizer = pre_tokenizers.Whitespace()
     made.post_processor = processors.BertProcessing(("t2", WORDS.sep), ("t0", WORDS.cls))

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from tiny_objectives import objective_of, on_cpu
 from torch.utils.flop_counter import FlopCounterMode
+from transformers import AutoModelForMaskedLM, BertConfig, XLMRobertaConfig, XLMRobertaForMaskedLM
 
+from stele.encoders.sliding_window import windowed_config
 from stele.recipes.flops import Shape, encode, passes
-from stele.recipes.pretraining import parse_recipe
+from stele.recipes.pretraining import SlidingWindow, parse_recipe
 from stele.training import run_sizes, tasks
 from stele.training.masking import Vocabulary
 from stele.training.objectives import clir
@@ -36,8 +38,6 @@ MODEL = dict(vocab_size=300, hidden_size=32, num_hidden_layers=3, num_attention_
 
 
 def small_model():
-    from transformers import XLMRobertaConfig, XLMRobertaForMaskedLM
-
     return XLMRobertaForMaskedLM(XLMRobertaConfig(**MODEL, max_position_embeddings=64))
 
 
@@ -136,11 +136,6 @@ def test_the_papers_sizes_by_hand():
 
 # --- pairs in one sequence, through full attention and through windows ------------------------------------------------
 def pair_model(window):
-    from transformers import AutoModelForMaskedLM, BertConfig
-
-    from stele.encoders.sliding_window import windowed_config
-    from stele.recipes.pretraining import SlidingWindow
-
     config = BertConfig(**MODEL, max_position_embeddings=128)
     if window:
         config = windowed_config(config, SlidingWindow(window=window, positions=128, global_separators=2))

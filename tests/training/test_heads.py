@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from transformers import AutoConfig, AutoModelForMaskedLM
 
 from stele.errors import SteleError
 from stele.training.heads import ProjectionHead, Projector, vocabulary_head
@@ -53,8 +54,6 @@ def test_a_projector_has_the_heads_of_its_kind(kind, heads):
 
 @pytest.mark.parametrize("family", ["xlm-roberta", "bert", "ernie", "roberta", "distilbert"])
 def test_vocabulary_head_on_masked_positions_equals_the_model(family):
-    from transformers import AutoConfig, AutoModelForMaskedLM
-
     shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24}
     if family == "distilbert":
         shape = {"dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 24}

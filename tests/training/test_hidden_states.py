@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from transformers import AutoConfig, AutoModel
 
 from stele.training.hidden_states import first_states, mean_states, pooled_states, token_states
 from stele.training.masking import computed_length, pieces_by_length
 
 
 def model(family, dropout=0.0):
-    from transformers import AutoConfig, AutoModel
-
     torch.manual_seed(0)
     shape = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48}
     if family == "distilbert":

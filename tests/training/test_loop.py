@@ -14,10 +14,12 @@ from torch import nn
 
 from stele.errors import SteleError
 from stele.recipes.optimisation import Optimisation
+from stele.training import saved_state
 from stele.training.callbacks import Curve, Evaluation, Snapshots
 from stele.training.curve import NORM, MetricsLog
 from stele.training.loop import MicroBatches, train
 from stele.training.processes import ProcessContext
+from stele.training.sampling import derive
 from tests.waiting import exit_code
 
 HERE = ProcessContext(torch.device("cpu"))
@@ -83,32 +85,10 @@ def test_the_loss_falls_and_is_logged(tmp_path):
     assert len(heights) == 60 and heights[0] < heights[-1], "a falling loss goes down the page"
 
 
-def test_micro_batches_of_a_step_add_up_to_the_whole(tmp_path):
-    """Four micro-batches of 3, each a quarter of the loss, train as one batch of 12 does."""
-    data = torch.randint(0, 20, (8, 12), generator=torch.Generator().manual_seed(1))
-
-    def whole(model):
-        return lambda step: iter([{"loss": model(data[step])}])
-
-    def parts(model):
-        return lambda step: ({"loss": (model(part), 1 / 4)} for part in data[step].split(3))
-
-    results = []
-    for source in (whole, parts):
-        model = tiny().eval()
-        model.train = lambda mode=True, model=model: model  # dropout differs between the two, so it stays off
-        fit(tmp_path / source.__name__, model, source(model), optimisation=settings(steps=8))
-        results.append(model)
-    for a, b in zip(results[0].parameters(), results[1].parameters(), strict=True):
-        assert torch.allclose(a, b, atol=1e-6)
-
-
 def test_the_step_is_adamw_with_clipping_written_out(tmp_path):
     model, plain, moments = tiny(), tiny(), {"betas": (0.9, 0.98), "eps": 1e-6}
     fit(tmp_path, model, optimisation=settings(steps=3, clip_norm=0.1, **moments))
     reference = torch.optim.AdamW(plain.parameters(), lr=0.05, weight_decay=0.01, **moments)
-    from stele.training.sampling import derive
-
     for step in range(3):
         reference.zero_grad()
         source = batches(plain)(step)
@@ -121,12 +101,6 @@ def test_the_step_is_adamw_with_clipping_written_out(tmp_path):
         reference.step()
     for a, b in zip(model.parameters(), plain.parameters(), strict=True):
         assert torch.allclose(a, b, atol=1e-6)
-
-
-def test_unused_parameters_are_not_touched(tmp_path):
-    before = tiny().unused.weight.clone()
-    model, _ = fit(tmp_path)
-    assert torch.equal(model.unused.weight, before)
 
 
 class Dev(Evaluation):
@@ -197,8 +171,6 @@ def test_a_signal_saves_and_ends_with_a_clear_error(tmp_path, number):
 
 
 def test_a_kill_while_saving_leaves_the_state_before(tmp_path, monkeypatch):
-    from stele.training import saved_state
-
     fit_once = settings(save_every_seconds=0)
     with pytest.raises(SteleError):
         fit(tmp_path, at_step={3: lambda: os.kill(os.getpid(), signal.SIGTERM)}, optimisation=fit_once)

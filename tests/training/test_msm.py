@@ -97,16 +97,6 @@ def test_longer_documents_than_the_recipe_says_are_refused():
         encoder()(torch.randn(9, WIDTH), np.array([7, 2]))
 
 
-# Unit vectors of the plane, by angle in degrees: their cosines are known by heart.
-ANGLES = {"h": [0, 60, 90, 180], "p": [0, 60, 120, 180]}
-COUNTS = (2, 2)  # two documents of two sentences
-
-
-def plane(angles):
-    radians = torch.tensor([math.radians(angle) for angle in angles], dtype=torch.float64)
-    return torch.stack([radians.cos(), radians.sin()], dim=1).float()
-
-
 def looped(p, h, counts, mu, temperature, intra_negatives=True):
     """Equations 1 and 2 word by word, one sentence at a time, in plain Python."""
     p, h = (np.asarray(side.detach(), np.float64) for side in (p, h))
@@ -122,31 +112,6 @@ def looped(p, h, counts, mu, temperature, intra_negatives=True):
             total += sum(math.exp(sim[j] - mu * alpha) for j in intra)
         losses.append(-math.log(math.exp(sim[t]) / total))
     return float(np.mean(losses))
-
-
-def test_the_hierarchical_loss_of_two_documents_by_hand():
-    """First row: cosines 1, 1/2, 0, -1; alpha = 1/2 - (0 - 1)/2 = 1; with mu 1/2 the intra score 1/2 becomes 0."""
-    h, p = plane(ANGLES["h"]), plane(ANGLES["p"])
-    cosines = {
-        # own sentence, the other one of its document, the two of the other document
-        0: (1.0, 0.5, (0.0, -1.0)),
-        1: (1.0, 0.5, (math.sqrt(3) / 2, -0.5)),
-        2: (math.sqrt(3) / 2, 0.5, (-0.5, 0.5)),
-        3: (1.0, 0.0, (-1.0, -0.5)),
-    }
-    expected = 0.0
-    for own, intra, cross in cosines.values():
-        alpha = intra - (cross[0] + cross[1]) / 2
-        others = math.exp(intra - 0.5 * alpha) + math.exp(cross[0]) + math.exp(cross[1])
-        expected += -math.log(math.exp(own) / (math.exp(own) + others)) / 4
-    assert hierarchical_loss(p, h, COUNTS, mu=0.5, temperature=1.0).item() == pytest.approx(expected, abs=1e-6)
-
-
-def test_alpha_by_hand():
-    scores = torch.tensor([[9.0, 4.0, 1.0, 3.0], [6.0, 9.0, 0.0, 2.0], [1.0, 2.0, 9.0, 5.0], [0.0, 0.0, 7.0, 9.0]])
-    same = torch.tensor([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]).bool()
-    alpha = dynamic_bias(scores, same & ~torch.eye(4).bool(), ~same)
-    assert alpha.tolist() == [4 - 2, 6 - 1, 5 - 1.5, 7 - 0]
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.3, 0.5, 0.7])
@@ -180,23 +145,9 @@ def test_no_gradient_goes_through_alpha():
     assert not torch.allclose(own.grad.double(), gradient(detach=False), atol=1e-3)
 
 
-def test_the_order_of_documents_does_not_matter():
-    rng = torch.Generator().manual_seed(4)
-    counts = [3, 1, 4]
-    p, h = (torch.randn(8, 6, generator=rng) for _ in range(2))
-    order = [2, 0, 1]
-
-    def arranged(side):
-        return torch.cat([side.split(counts)[d] for d in order])
-
-    before = hierarchical_loss(p, h, counts, mu=0.5, temperature=0.1)
-    after = hierarchical_loss(arranged(p), arranged(h), [counts[d] for d in order], mu=0.5, temperature=0.1)
-    assert after.item() == pytest.approx(before.item(), abs=1e-6)
-
-
 def test_duplicates_leave_the_softmax_when_asked_to():
-    h = plane([0, 90, 0, 200])
-    p = plane([10, 80, 20, 190])
+    p, h = torch.nn.functional.normalize(torch.randn(2, 4, 3), dim=-1)
+    h[2] = h[0]
     same = torch.tensor([1, 2, 1, 3])[:, None] == torch.tensor([1, 2, 1, 3])[None]
     found = hierarchical_loss(p, h, (2, 2), mu=0.0, temperature=1.0, duplicates=same)
     cosines = p @ h.T

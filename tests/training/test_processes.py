@@ -6,7 +6,7 @@ import multiprocessing
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import OWN, SHAPE, WORDS, model, module_of, recipe
+from tiny_objectives import OWN, SHAPE, WORDS, model, module_of, new_stores, recipe
 
 from stele.errors import SteleError
 from stele.training import tasks
@@ -82,8 +82,6 @@ def fit_all(process, folder, stores):
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     """Every case trained by one, two and four processes, some by three."""
-    from tiny_objectives import new_stores
-
     folder = tmp_path_factory.mktemp("trained")
     stores = new_stores(folder / "stores")
     torch.set_num_threads(1)

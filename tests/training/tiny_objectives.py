@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from tiny_sections import random_sections
+from transformers import AutoConfig, AutoModelForMaskedLM
 
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import parse_recipe
@@ -70,8 +71,6 @@ def module_of(made, encoder, seed=3):
 
 
 def model(family="xlm-roberta"):
-    from transformers import AutoConfig, AutoModelForMaskedLM
-
     config = AutoConfig.for_model(
         family,
         **dict(vocab_size=90, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24),
