@@ -5,12 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_sentence_transformers_folder import st_folder
 from tiny_models import make_folder
 from tiny_runs import RECIPE, XTREME, example, finetune, write_set
 
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.files.digests import files_digest
+from stele.training import loop
 from stele.training.curve import read_csv
 from tests.killing import kill_after, killed
 from tests.sealed import write_sealed
@@ -116,8 +118,6 @@ def test_the_xtreme_recipe_trains_and_selects_by_its_dev_set(base, data, tmp_pat
 
 def test_a_sentence_transformers_base_loses_its_dense_layer(data, tmp_path):
     """As in the released code of MSM, which loads the backbone of LaBSE alone."""
-    from test_sentence_transformers_folder import st_folder
-
     folder, _ = st_folder(tmp_path / "labse", "bert", "cls", dense=16)
     write_sealed(folder / "record.json", {"content": "l"})
     record = finetune(folder, data, tmp_path, {**RECIPE, "steps": 2, "pooling": "cls"})
@@ -228,8 +228,6 @@ def test_a_refused_finetuning_leaves_no_output(base, data, tmp_path, change, mes
 
 def test_killed_and_started_again_it_ends_in_the_same_bytes(base, data, tmp_path, monkeypatch):
     """kill -9 in the middle; both the weights chosen by the dev set and the curve are those of a whole run."""
-    from stele.training import loop
-
     recipe = {**DEV, "steps": 20, "save_every_seconds": 0}
     whole = finetune(base, data, tmp_path / "whole", {**recipe, "save_every_seconds": 60})
     rough, original, steps = tmp_path / "rough", loop.train, []

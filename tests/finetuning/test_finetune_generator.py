@@ -1,7 +1,5 @@
 """A generator of queries learns from pairs, in any of mBART's forms, and ends in the same bytes after kill -9."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -22,8 +20,7 @@ RECIPE |= {"learning_rate": 3e-3, "warmup_steps": 2, "clip_norm": 1.0}
 
 
 def record(folder: Path, content: str) -> Path:
-    write_sealed(folder / "record.json", {"job": "x", "labels": [], "content": content})
-    return folder / "record.json"
+    return write_sealed(folder / "record.json", {"job": "x", "labels": [], "content": content})
 
 
 @pytest.fixture(scope="module")

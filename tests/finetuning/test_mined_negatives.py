@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -9,7 +10,9 @@ from tiny_runs import RECIPE, example, finetune
 
 from stele.benchmarks.transfer_set import MinedNegatives, replaced
 from stele.benchmarks.types import Passage, TrainingExample
+from stele.encoders.load import load_encoder
 from stele.errors import SteleError
+from stele.training.curve import read_csv
 from tests.sealed import write_sealed
 
 MINED = {**RECIPE, "negatives": "mined", "steps": 4}
@@ -28,8 +31,7 @@ def write_mined(folder, collection: str, negatives: dict[str, list[tuple[str, st
     pq.write_table(pa.table(table), folder / f"{collection}.questions.parquet")
     path = folder / "record.json"
     collections = json.loads(path.read_text())["pools"] if path.exists() else {}
-    write_sealed(path, {"job": "hard_negatives", "content": "m", "pools": {**collections, collection: {}}})
-    return path
+    return write_sealed(path, {"job": "hard_negatives", "content": "m", "pools": {**collections, collection: {}}})
 
 
 def example_of(query: str, language: str = "en") -> TrainingExample:
@@ -95,11 +97,6 @@ def test_with_a_ratio_the_record_says_the_mean(base, data, tmp_path):
 
 def test_the_temperature_divides_the_scores(base, data, tmp_path):
     """The first loss is that of the vectors themselves: the same texts, scores over .05 instead of 1."""
-    import numpy as np
-
-    from stele.encoders.load import load_encoder
-    from stele.training.curve import read_csv
-
     recipe = {**RECIPE, "towers": "shared", "dropout": 0.0, "hard_negatives": 0}
     recipe |= {"batch": 40, "steps": 1, "temperature": 0.05}
     finetune(base, data, tmp_path, {**recipe, "learning_rate": 1e-9})

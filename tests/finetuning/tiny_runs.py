@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from stele.benchmarks.types import Passage, TrainingExample
+from stele.finetuning import finetune as command
 from tests.jobs import job
 from tests.sealed import write_sealed
 
@@ -35,14 +36,11 @@ def write_set(folder: Path, train: list[dict], dev: list[dict] | None = None) ->
         if items:
             text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
             (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
-    write_sealed(folder / "record.json", {"job": "dataset", "content": "x", "labels": ["generated data"]})
-    return folder / "record.json"
+    return write_sealed(folder / "record.json", {"job": "dataset", "content": "x", "labels": ["generated data"]})
 
 
 def finetune(encoder: Path, data: Path | str, output: Path, recipe: dict, seed: int = 0, **more) -> dict:
     """Runs the command and returns the record it wrote."""
-    from stele.finetuning import finetune as command
-
     flags = ["--model", "tiny", "--recipe", json.dumps(recipe), "--encoder", str(encoder / "record.json")]
     flags += ["--training", *f"own:all={data}".split(), "--seed", str(seed)]
     flags += ["--state", str(output / "state"), "--output", str(output / "out" / "record.json")]
