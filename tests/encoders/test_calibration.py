@@ -1,7 +1,5 @@
 """Shift, scale and rotate: by hand, beside the references, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

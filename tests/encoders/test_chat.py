@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 from tiny_models import WIDTH
 from todays_folders import causal_folder, change, difference
 
@@ -26,9 +28,6 @@ SETTINGS = "sentence_bert_config.json"
 
 def chat_folder(place, template=FLAT, options=None, length=40, prompts=None, pooling="lasttoken"):
     """A folder as `SentenceTransformer.save` writes it of a base that has a chat template."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-
     base = causal_folder(place / "base", "qwen3")
     (base / "chat_template.jinja").write_text(template)
     options = {"processing_kwargs": {"chat_template": options}} if options else {}

@@ -1,7 +1,5 @@
 """Who decides how a folder's texts become vectors: what is said first wins, and what is left undone is said."""
 
-from __future__ import annotations
-
 import pytest
 from tiny_models import make_folder
 from todays_folders import LENGTH, change, difference, sentence_transformer

@@ -6,7 +6,10 @@ import shutil
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformer
 from tiny_models import WIDTH, make_folder
+from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
 
 from stele.encoders.backbone import load_backbone
 from stele.encoders.load import load_encoder
@@ -47,9 +50,6 @@ def save(place, source, spec, passage=None):
     ],
 )
 def test_three_libraries_give_one_vector(tmp_path, folders, family, pooling, normalize, segments, texts):
-    from sentence_transformers import SentenceTransformer
-    from transformers import AutoModel, AutoTokenizer
-
     spec = EncodingSpec(pooling=pooling, normalize=normalize, query_length=40, passage_length=40, segments=segments)
     folder = save(tmp_path / "saved", folders[family], spec)
     ours = load_encoder(folder).encode(texts, "passage")
@@ -72,17 +72,7 @@ def test_three_libraries_give_one_vector(tmp_path, folders, family, pooling, nor
         assert np.abs(vector - wanted[0].numpy()).max() < 1e-5
 
 
-def test_segments_change_the_vectors_of_pairs_only(tmp_path, folders):
-    """So the comparison above is one that could fail."""
-    specs = [EncodingSpec(pooling="cls", segments=s, passage_length=40, query_length=40) for s in (False, True)]
-    off, on = (load_encoder(save(tmp_path / str(spec.segments), folders["bert"], spec)) for spec in specs)
-    assert np.allclose(off.encode(TEXTS, "passage"), on.encode(TEXTS, "passage"), atol=1e-5)
-    assert not np.allclose(off.encode(PAIRS, "passage"), on.encode(PAIRS, "passage"), atol=1e-2)
-
-
 def test_separate_towers_are_saved_and_loaded_each_as_it_is(tmp_path, folders):
-    from sentence_transformers import SentenceTransformer
-
     other = make_folder(tmp_path / "other", "xlm-roberta", seed=1)
     spec = EncodingSpec(pooling="mean", towers="separate", query_length=20, passage_length=40)
     folder = save(tmp_path / "two", folders["xlm-roberta"], spec, other)
@@ -168,8 +158,6 @@ def test_weights_that_do_not_fit_the_config_are_refused(tmp_path, folders):
 
 
 def test_relative_positions_that_transformers_no_longer_computes_are_refused(tmp_path, folders):
-    from safetensors.torch import load_file, save_file
-
     relative = shutil.copytree(folders["bert"], tmp_path / "relative")
     config = json.loads((relative / "config.json").read_text())
     (relative / "config.json").write_text(json.dumps({**config, "position_embedding_type": "relative_key"}))
@@ -199,8 +187,6 @@ def test_a_pooler_that_was_never_trained_is_not_used(tmp_path):
 @pytest.mark.parametrize("family", ["xlm-roberta", "bert", "distilbert"])
 def test_heads_of_other_tasks_are_left_out(tmp_path, folders, family):
     """A checkpoint as published, with its masked-language-model head and without a pooler."""
-    from transformers import AutoModelForMaskedLM
-
     published = AutoModelForMaskedLM.from_pretrained(folders[family])
     published.save_pretrained(tmp_path / "mlm")
     backbone, new = load_backbone(tmp_path / "mlm", "cls")
@@ -218,8 +204,6 @@ def test_loading_leaves_the_global_random_state_alone(tmp_path):
 
 
 def test_a_layer_below_the_last(tmp_path, folders):
-    from transformers import AutoModel
-
     deep = make_folder(tmp_path / "deep", "xlm-roberta", layers=3)
     spec = {"pooling": "mean", "layer": 2, "query_length": 20, "passage_length": 20}
     encoder = load_encoder(deep, spec)

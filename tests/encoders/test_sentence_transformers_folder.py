@@ -6,6 +6,8 @@ import shutil
 
 import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
 from tiny_models import WIDTH, make_folder
 from todays_folders import causal_folder, change, difference, modernbert_folder, sentence_transformer
 
@@ -17,9 +19,6 @@ TEXTS = ["who wrote the first novel", "the city", "Кто написал ром�
 
 def st_folder(place, family="bert", pooling="mean", dense=None, normalize=True, length=30, prompts=None):
     """A folder made by sentence-transformers itself."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
-
     modules = [Transformer(str(make_folder(place / "base", family)), max_seq_length=length), Pooling(WIDTH, pooling)]
     if dense:
         modules.append(Dense(WIDTH, dense))
@@ -152,8 +151,6 @@ def folder(made, tmp_path):
 
 def encoded(folder):
     """(ours, theirs) of queries and passages, one below the other."""
-    from sentence_transformers import SentenceTransformer
-
     encoder, theirs = load_encoder(folder), SentenceTransformer(str(folder), device="cpu")
     ours = [encoder.encode(LONG, kind) for kind in ("query", "passage")]
     return np.vstack(ours), np.vstack(

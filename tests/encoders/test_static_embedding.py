@@ -3,8 +3,13 @@
 import json
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Dense, Normalize, StaticEmbedding
 from tiny_models import make_folder
 from todays_folders import change, difference
+from tokenizers import Tokenizer
 
 from stele.encoders.load import load_encoder
 from stele.encoders.resolve import resolve
@@ -22,11 +27,6 @@ def tokenizer_file(tmp_path_factory):
 
 def static_folder(place, tokenizer_file, kinds=("Normalize",), cut=None):
     """A folder of vectors of 24 numbers, below as releases before 6 wrote it."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, StaticEmbedding
-    from tokenizers import Tokenizer
-
     tokenizer = Tokenizer.from_file(str(tokenizer_file))
     tokenizer.enable_truncation(cut) if cut else tokenizer.no_truncation()
     torch.manual_seed(0)
@@ -49,9 +49,6 @@ def move(folder, path):
 
 def as_model2vec(folder):
     """Its weights under model2vec's names, a row for several tokens and a weight a token, at the top."""
-    import torch
-    from safetensors.torch import load_file, save_file
-
     move(folder, ".")
     vectors = load_file(folder / "model.safetensors")["embedding.weight"]
     torch.manual_seed(1)
@@ -86,8 +83,6 @@ def test_no_special_tokens_are_read(tmp_path, tokenizer_file):
 
 
 def test_weights_that_do_not_fit_are_refused(tmp_path, tokenizer_file):
-    from safetensors.torch import load_file, save_file
-
     folder = static_folder(tmp_path / "st", tokenizer_file)
     path = folder / "0_StaticEmbedding/model.safetensors"
     save_file({"embedding.weight": load_file(path)["embedding.weight"][:9].clone()}, path)

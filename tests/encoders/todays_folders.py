@@ -1,12 +1,15 @@
 """Tiny folders of the families that today's encoders are of, each made by sentence-transformers as its original is."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import numpy as np
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
 from tiny_models import TEXTS, WIDTH, random_model, subword_tokenizer
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import AutoConfig, PreTrainedTokenizerFast
 
 from stele.encoders.load import load_encoder
 
@@ -16,9 +19,6 @@ INSTRUCTION = "Given a question, retrieve passages that answer it"
 
 def tokenizer_ending_in_eos(padding_side="left"):
     """Like Qwen3's: no token at the beginning, one at the end, and padding on the left."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-    from transformers import PreTrainedTokenizerFast
-
     special = ["<pad>", "<eos>", "<unk>"]
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -53,8 +53,6 @@ def modernbert_folder(folder: Path) -> Path:
 
 
 def _saved(folder: Path, model_type: str, tokenizer, own: dict, options: dict | None = None) -> Path:
-    from transformers import AutoConfig
-
     shape = {"num_hidden_layers": 2, "hidden_size": WIDTH, "num_attention_heads": 2, "intermediate_size": 48}
     shape |= {"vocab_size": len(tokenizer), "max_position_embeddings": 64}
     random_model(AutoConfig.for_model(model_type, **shape | own)).save_pretrained(folder, **(options or {}))
@@ -64,10 +62,6 @@ def _saved(folder: Path, model_type: str, tokenizer, own: dict, options: dict | 
 
 def sentence_transformer(place, base: Path, pooling: str, dense=(), prompts=None, normalize=True, length=LENGTH):
     """(the folder, the model) of a base with its modules, as sentence-transformers saves and loads them in float32."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
-
     modules = [Transformer(str(base), max_seq_length=length), Pooling(WIDTH, pooling)]
     width = WIDTH
     for wide in dense:
@@ -82,8 +76,6 @@ def sentence_transformer(place, base: Path, pooling: str, dense=(), prompts=None
 
 def difference(folder: Path, texts: list[str]) -> float:
     """The largest between our vectors and those of sentence-transformers, of queries and passages."""
-    from sentence_transformers import SentenceTransformer
-
     encoder, theirs = load_encoder(folder), SentenceTransformer(str(folder), device="cpu")
     pairs = (("query", theirs.encode_query), ("passage", theirs.encode_document))
     return max(np.abs(encoder.encode(texts, k) - encode(texts, show_progress_bar=False)).max() for k, encode in pairs)
