@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import torch
 from pretrain_runs import OWN, SMALL, arguments, command, weights
+from safetensors.torch import load_file, save_file
 from tiny_checkpoint import checkpoint
+from transformers import AutoModel, AutoTokenizer
 
 from stele import catalogue
 from stele.artifacts.records import divergence, read_record
@@ -32,8 +34,6 @@ def run(tmp_path, base, pairs, capsys):
 
 @pytest.mark.parametrize("objective", list(OWN))
 def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsys):
-    from transformers import AutoModel, AutoTokenizer
-
     code, log = run(objective=objective, snapshots=[2])
     assert code == 0, log
     out = tmp_path / "out"
@@ -191,29 +191,22 @@ def test_a_language_too_small_for_a_group_is_left_out_and_named(run, tmp_path):
     assert read_record(tmp_path / "out" / "record.json")["languages_left_out"] == {"msm": {"sw": 12}}
 
 
-def test_equal_compute_takes_its_steps_from_the_other_recipe(run, tmp_path):
-    """What both records say of the operations that were done, document by document, is the same to half a step."""
-    other = {"objective": "msm", **SMALL, **OWN["msm"], "steps": 40}
-    for name in ("msm", "mlm"):
+@pytest.mark.parametrize(("objective", "own"), [("msm", {"steps": 40}), ("ccp", {"steps": 20, "languages": ["en"]})])
+def test_equal_compute_takes_its_steps_from_the_other_recipe(run, tmp_path, objective, own):
+    """What both records say of the operations that were done, document by document, is the same to half a step.
+
+    What the other one costs is what its own run does, which reads its languages alone.
+    """
+    for name in (objective, "mlm"):
         (tmp_path / name).mkdir()
-    assert run(into=tmp_path / "msm", **{**OWN["msm"], "steps": 40})[0] == 0
+    assert run(into=tmp_path / objective, objective=objective, **own)[0] == 0
+    other = {"objective": objective, **SMALL, **OWN[objective], **own}
     assert run(into=tmp_path / "mlm", objective="mlm", drop=("steps",), equal_compute_to=other)[0] == 0
-    done, record = (read_record(tmp_path / name / "out" / "record.json") for name in ("msm", "mlm"))
+    done, record = (read_record(tmp_path / name / "out" / "record.json") for name in (objective, "mlm"))
     assert record["arithmetic"]["flops_to_equal"] == pytest.approx(done["arithmetic"]["flops"], rel=0.03)
     assert record["arithmetic"]["flops"] == pytest.approx(done["arithmetic"]["flops"], rel=0.03 + 0.5 / record["steps"])
-    assert record["steps"] != 40 and set(record["languages"]) == {"mlm"}
-
-
-def test_equal_compute_is_reckoned_on_the_other_recipe_s_languages(run, tmp_path):
-    """What the other one costs is what its own run does, which reads its languages alone."""
-    other = {"objective": "ccp", **SMALL, **OWN["ccp"], "languages": ["en"], "steps": 20}
-    for name in ("ccp", "mlm"):
-        (tmp_path / name).mkdir()
-    assert run(into=tmp_path / "ccp", objective="ccp", languages=["en"], steps=20)[0] == 0
-    assert run(into=tmp_path / "mlm", objective="mlm", drop=("steps",), equal_compute_to=other)[0] == 0
-    done, record = (read_record(tmp_path / name / "out" / "record.json") for name in ("ccp", "mlm"))
-    assert record["arithmetic"]["flops_to_equal"] == pytest.approx(done["arithmetic"]["flops"], rel=0.03)
-    assert set(record["languages"]["mlm"]) == {"en", "sw"}
+    assert record["steps"] != own["steps"] and {*record["languages"]} == {"mlm"}
+    assert {*record["languages"]["mlm"]} == {"en", "sw"}
 
 
 def test_a_short_run_may_have_none_of_a_task(run, tmp_path):
@@ -248,27 +241,21 @@ def test_errors_name_what_is_wrong(run, tmp_path, pairs, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
-def test_tokens_that_the_model_lacks_are_refused(run, tmp_path, pairs):
-    folder = tmp_path / "foreign"
-    folder.mkdir()
-    write_store(folder, [[np.array([500, 6])]] * 10)
-    write_sealed(folder / "record.json", {})
-    code, log = run(objective="mlm", pairs={**pairs, "mlm:en": folder / "record.json"})
-    assert code == 1 and "mined with another tokenizer than the checkpoint's (token 500 of 80)" in log
-
-
 @pytest.mark.parametrize(
-    ("facts", "message"),
+    ("facts", "token", "message"),
     [
-        ({"tokenizer_probe": "other"}, "(other ids for the same text)"),
-        ({"method": "msm"}, "method 'msm', given as mlm:en"),
-        ({"language": "th"}, "language 'th', given as mlm:en"),
+        ({}, 500, "mined with another tokenizer than the checkpoint's (token 500 of 80)"),
+        ({"tokenizer_probe": "other"}, 5, "(other ids for the same text)"),
+        ({"method": "msm"}, 5, "method 'msm', given as mlm:en"),
+        ({"language": "th"}, 5, "language 'th', given as mlm:en"),
     ],
 )
-def test_stores_are_what_they_are_given_as(run, tmp_path, facts, message):
-    write_store(tmp_path, [[np.array([5, 6])]] * 10)
-    write_sealed(tmp_path / "record.json", facts)
-    code, log = run(objective="mlm", pairs={"mlm:en": tmp_path / "record.json"})
+def test_stores_are_what_they_are_given_as(run, tmp_path, pairs, facts, token, message):
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    write_store(folder, [[np.array([token, 6])]] * 10)
+    write_sealed(folder / "record.json", facts)
+    code, log = run(objective="mlm", pairs={**pairs, "mlm:en": folder / "record.json"})
     assert code == 1 and message in log
 
 
@@ -294,8 +281,6 @@ def test_a_checkpoint_without_a_head_gets_one_from_the_seed(tmp_path):
 
 
 def test_a_checkpoint_that_lacks_body_weights_is_refused(tmp_path):
-    from safetensors.torch import load_file, save_file
-
     folder = checkpoint(tmp_path).parent
     kept = {k: v for k, v in load_file(folder / "model.safetensors").items() if "layer.1.output" not in k}
     save_file(kept, folder / "model.safetensors", {"format": "pt"})

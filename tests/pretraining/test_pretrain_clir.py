@@ -18,6 +18,7 @@ from stele.artifacts.records import read_record
 from stele.command.cli import main
 from stele.encoders.backbone import load_backbone, positions
 from stele.pretraining.inputs import load_base
+from stele.training.heads import bits, characters
 from stele.training.hidden_states import first_states
 from stele.training.section_store import TokenSection, write_section_store
 from tests.forked import forked
@@ -74,8 +75,6 @@ def test_a_conversion_is_a_pretraining_whose_record_has_the_bits_before_between_
 
 def test_bits_are_those_of_the_cross_entropy_over_the_characters_hidden(bert, pairs):
     """The words w0 ... w74 have two or three characters."""
-    from stele.training.heads import bits, characters
-
     model, tokenizer = load_base(bert.parent, 0.0, 0)
     ids = torch.tensor([[0, 5, 79, 30, 2]])
     made = {"ids": ids.numpy(), "mask": None, "places": np.array([2, 3]), "targets": np.array([6, 30])}

@@ -4,7 +4,7 @@ import pytest
 
 from stele import catalogue
 from stele.catalogue.schema.models import Model
-from tests.pretraining.test_catalogue_recipes import MSM, OF_MSM, TRAINED, jobs, recipe
+from tests.pretraining.test_catalogue_recipes import OF_MSM, TRAINED, jobs, recipe
 
 
 @pytest.mark.parametrize("scale", catalogue.scale_names())
@@ -26,11 +26,6 @@ def test_snapshots_are_taken_at_the_epochs_that_models_say(scale):
             step, settled = plan.models.snapshot_step(key), recipe(model.snapshot_of, scale)
             assert (step or settled.steps) / settled.steps == model.epoch / 20, key
             assert step is None or step in settled.snapshots
-
-
-def test_a_contrastive_group_has_the_tokens_of_an_mlm_batch_at_most():
-    assert MSM["documents"] * MSM["sentences"] * MSM["sentence_length"] == MSM["mlm_sequences"] * MSM["mlm_length"]
-    assert MSM["mlm_share"] / (1 - MSM["mlm_share"]) == pytest.approx(0.4), "mlm-data-scale"
 
 
 def test_equal_compute_is_to_msm():
@@ -60,11 +55,6 @@ def test_rows_of_kept_differ_in_their_tasks_and_mcontriever_in_its_objective(sca
             assert same == kept.model_dump(exclude={"tasks", "groups"})
     assert (continued.steps, continued.warmup_steps) == (kept.steps, kept.warmup_steps)
     assert continued.languages == kept.languages and continued.temperature == kept.temperature
-
-
-def test_a_step_of_mcontriever_is_as_large_as_on_its_32_gpus():
-    recipe_read = recipe("mcontriever_continued")
-    assert recipe_read.groups * recipe_read.pairs == 32 * 64 and recipe_read.queue % (32 * 64) == 0
 
 
 # `laptop` is what `stele adapt` trains by, and no row of a table

@@ -7,6 +7,7 @@ import pytest
 from pretrain_runs import SMALL, command
 from tiny_checkpoint import bert_checkpoint
 
+from stele import catalogue
 from stele.artifacts.integrity import damages
 from stele.artifacts.records import read_record
 from stele.catalogue.models import check_models
@@ -77,8 +78,6 @@ def test_a_step_without_a_snapshot_is_one_clear_error(run, tmp_path, capsys):
     ],
 )
 def test_the_catalogue_refuses_what_is_no_snapshot(entry, said):
-    from stele import catalogue
-
     with pytest.raises(SteleError, match=said):
         check_models({**catalogue.load("models"), "mine": {"label": "mine", **entry}}, "models.yaml")
 
@@ -103,8 +102,6 @@ def test_a_snapshot_s_row_reads_it_and_needs_what_its_pretraining_needs():
 
 
 def test_a_scale_without_a_snapshot_that_a_model_wants_is_refused(tmp_path):
-    from stele import catalogue
-
     values = catalogue.load("scales/miniature")
     forced = {**values["pretraining"], "clir": {**values["pretraining"]["clir"], "snapshots": [60, 180]}}
     (tmp_path / "own.yaml").write_text(json.dumps({**values, "pretraining": forced}))

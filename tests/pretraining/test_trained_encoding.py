@@ -6,6 +6,8 @@ from shutil import copytree
 import numpy as np
 import pytest
 from pretrain_runs import arguments
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 from tiny_checkpoint import WIDTH, recorded
 
 from stele.artifacts.records import read_record
@@ -19,9 +21,6 @@ PROMPTS = {"query": "w70 w71 ", "document": "w72 "}
 
 def published(base, place, pooling="mean", prompts=PROMPTS):
     """The base as a sentence-transformers folder that scales to length 1, reads 10 tokens and has prompts."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
-
     modules = [Transformer(str(base.parent), max_seq_length=10), Pooling(WIDTH, pooling), Normalize()]
     SentenceTransformer(modules=modules, device="cpu", prompts=prompts).save(str(place))
     return recorded(place)
@@ -29,8 +28,6 @@ def published(base, place, pooling="mean", prompts=PROMPTS):
 
 def same_in_both(folder):
     """The encoder of a folder, whose vectors are those of sentence-transformers."""
-    from sentence_transformers import SentenceTransformer
-
     encoder, theirs = load_encoder(folder), SentenceTransformer(str(folder), device="cpu")
     for kind, encode in (("query", theirs.encode_query), ("passage", theirs.encode_document)):
         vectors = np.concatenate([encode([text], show_progress_bar=False) for text in TEXTS])

@@ -1,6 +1,16 @@
 """A tiny checkpoint of an XLM-R kind, with its tokenizer and record."""
 
 import torch
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import (
+    BertConfig,
+    BertForPreTraining,
+    PreTrainedTokenizerFast,
+    XLMRobertaConfig,
+    XLMRobertaForMaskedLM,
+    XLMRobertaModel,
+)
 
 from stele.artifacts import records
 from stele.files.digests import files_digest
@@ -11,9 +21,6 @@ SIZES = dict(vocab_size=80, hidden_size=WIDTH, num_hidden_layers=2, num_attentio
 
 def tokenizer(words=80):
     """Like XLM-R's: <s> 0, <pad> 1, </s> 2, <unk> 3, then words, <mask> last."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast
-
     names = ["<s>", "<pad>", "</s>", "<unk>", *(f"w{i}" for i in range(words - 5)), "<mask>"]
     made = Tokenizer(models.WordLevel({name: i for i, name in enumerate(names)}, unk_token="<unk>"))
     made.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -26,8 +33,6 @@ def tokenizer(words=80):
 
 def bert_checkpoint(folder, positions=20, seed=7):
     """The same of BERT's kind: two token types, a vocabulary head and a pooler."""
-    from transformers import BertConfig, BertForPreTraining
-
     torch.manual_seed(seed)
     BertForPreTraining(BertConfig(**SIZES, max_position_embeddings=positions, pad_token_id=1)).save_pretrained(folder)
     tokenizer().save_pretrained(folder)
@@ -36,9 +41,6 @@ def bert_checkpoint(folder, positions=20, seed=7):
 
 def checkpoint(folder, *, head=True, pooler=True, seed=7):
     """A plain transformers folder with its record; returns the record's path."""
-    from safetensors.torch import load_file, save_file
-    from transformers import XLMRobertaConfig, XLMRobertaForMaskedLM, XLMRobertaModel
-
     config = XLMRobertaConfig(**SIZES, max_position_embeddings=40, type_vocab_size=1)
     torch.manual_seed(seed)
     body = XLMRobertaModel(config, add_pooling_layer=pooler)
