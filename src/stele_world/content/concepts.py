@@ -2,170 +2,163 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from stele.catalogue import read_yaml
+from stele.catalogue.schema import Facts, choice
 from stele.catalogue.schema.languages import Syllables
-from stele.files.strict import Values
+from stele.files.strict import Strict, validate
 from stele.recipes.world import WorldSizes
 from stele_world.content.draws import stream, syllables
 
+FILE = Path(__file__).with_name("concepts.yaml")
 # syllables of the English words that are made up where the lists are too short
 INVENTED = Syllables(
     onsets="b br d dr f fl g gl h j k l m n p pl r sn st t tr v w",
     nuclei="a e i o u oo ea",
     codas="b d g k l m n p r t nk st mp",
 )
+DIGITS = ("year", "number")  # kinds of values that are written in digits
+
+Words = Annotated[list[str], Field(min_length=1)]
+Two = Annotated[tuple[str, str], Field(strict=False)]  # YAML has lists
+Number = Annotated[int, Field(ge=0)]
+Range = Annotated[tuple[Number, Number], Field(strict=False)]
+Role = Literal["object", "in", "of", "from", "by", "with", "for"]
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """`name` is "type.relation", also the concept of its verb; `kind` is entity, year, number or noun.
+class Definition(Strict):
+    """The first sentence of an article."""
 
-    `inverse`: English patterns that tell the fact on the page of its value; only relations between entities have them.
-    """
+    noun: str = Field(description="type: its own word; else a class of nouns")
+    value: str = Field(description="a type")
+    role: Role
+    tell: str = Field(description="the preposition")
 
-    name: str
-    kind: str
-    target: str
-    role: str
-    word: str
-    tell: tuple[str, ...]
-    ask: tuple[str, ...]
-    inverse: tuple[str, ...]
-    range: tuple[int, int] | None
-    unit: str | None
+
+class Statement(Strict):
+    """A relation between an entity and a value."""
+
+    value: str = Field(description="a type, `year`, `number`, or a class of nouns")
+    role: Role = Field(description="how other languages mark the value")
+    word: str = Field(description="the English word that others borrow")
+    tell: Words = Field(description="statements; {s} subject, {o} value")
+    ask: Words = Field(description="questions, one for each statement")
+    inverse: Words | None = Field(None, description="how the page of the value tells the same fact")
+    range: Range | None = Field(None, description="of a number or year")
+    unit: str | None = Field(None, description="the noun that is counted")
+
+
+class Relation(Statement):
+    """A relation of a world. Articles' first sentences tell a type's definition, which nobody asks for."""
+
+    name: str = Field(description='"type.relation", also the concept of its verb')
+    kind: Literal["entity", "year", "number", "noun"]
 
     @property
     def is_definition(self) -> bool:
-        """Whether it is the relation of articles' first sentences, which nobody asks for."""
+        """Whether it is the relation of articles' first sentences."""
         return self.name.endswith(".definition")
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
-    """A type of entity; `definition` is the relation that an article's first sentence tells."""
+class Type(Strict):
+    """A type of entity."""
 
-    name: str
-    words: tuple[str, ...]
-    pronouns: tuple[str, ...]
-    titles: tuple[str, ...]
-    suffix: tuple[str, ...]
-    definition: Relation
-    definition_noun: str
-    sections: tuple[str, str]
-    relations: tuple[Relation, ...]
+    words: Words = Field(description="its names; others borrow or inherit the first")
+    pronouns: Words
+    titles: Words | None = Field(None, description="what English may write before such a name")
+    suffix: Words | None = Field(None, description="what English may write after such a name")
+    definition: Definition
+    sections: Two = Field(description="headings under which the later relations stand")
+    relations: dict[str, Statement] = Field(min_length=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Inventory:
-    """All concepts of a world. `words` maps a concept to its English words, `classes` to their part of speech."""
+class Concepts(Strict):
+    """The whole of concepts.yaml: what the generated world is about."""
 
-    types: dict[str, Type]
-    lead: int
+    lead: int = Field(ge=1, description="so many relations stand in an article's lead")
     inverse_heading: str
-    classes: dict[str, tuple[str, ...]]
-    nouns: tuple[str, ...]
-    verbs: tuple[str, ...]
-    adjectives: tuple[str, ...]
-    words: dict[str, tuple[str, ...]]
-    parts: dict[str, str]
+    types: dict[str, Type] = Field(min_length=1)
+    classes: dict[str, Words]
+    nouns: Words
+    verbs: Words
+    adjectives: Words
+    units: Words
+    headings: Words
+    functions: Words
+
+
+class Inventory(Concepts):
+    """All concepts of a world; `relations` are by name, those of a type together, its definition first."""
+
     relations: dict[str, Relation]
+    words: dict[str, list[str]] = Field(description="concept -> its English words")
+    parts: dict[str, str] = Field(description="concept -> its part of speech")
+
+
+def check_concepts(values: Facts, where: str) -> None:
+    """The file, and that every value of a relation is of a type, a class, or a number."""
+    validate(Concepts, values, where)
+    valid = [*values["types"], *values["classes"], *DIGITS]
+    for name, entry in values["types"].items():
+        for key, relation in {"definition": entry["definition"], **entry["relations"]}.items():
+            at = ["types", name, *(["relations"] if key != "definition" else []), key]
+            choice(relation, "value", valid, where, at)
+            choice(relation, "unit", values["units"], where, at)
 
 
 def inventory(sizes: WorldSizes) -> Inventory:
     """The first `types`, `nouns`, ... of concepts.yaml."""
-    return _inventory(sizes.types, sizes.nouns, sizes.verbs, sizes.adjectives)
-
-
-@cache
-def _inventory(n_types: int, n_nouns: int, n_verbs: int, n_adjectives: int) -> Inventory:
-    data = read_yaml(Path(__file__).with_name("concepts.yaml"))
-    classes = {name: tuple(words) for name, words in data["classes"].items()}
-    names = list(data["types"])[:n_types]
-    types = {name: _type(name, data["types"][name], names, classes) for name in names}
-    nouns = _enough(data["nouns"], n_nouns, "")
-    verbs = _enough(data["verbs"], n_verbs, "ed")
-    adjectives = _enough(data["adjectives"], n_adjectives, "ish")
-    words: dict[str, tuple[str, ...]] = {}
+    data = validate(Concepts, read_yaml(FILE), FILE)
+    cut = {
+        "types": dict(islice(data.types.items(), sizes.types)),
+        "nouns": _enough(data.nouns, sizes.nouns, ""),
+        "verbs": _enough(data.verbs, sizes.verbs, "ed"),
+        "adjectives": _enough(data.adjectives, sizes.adjectives, "ish"),
+    }
+    concepts = data.model_copy(update=cut)
+    relations = {relation.name: relation for name in concepts.types for relation in _relations(concepts, name)}
+    words: dict[str, list[str]] = {}
     parts: dict[str, str] = {}
-
-    def add(concept: str, part: str, *english: str) -> None:
+    for concept, part, english in _spoken(concepts, relations.values()):
         words.setdefault(concept, english)
         parts.setdefault(concept, part)
-
-    for type_ in types.values():
-        add(type_.name, "noun", *type_.words)
-        for relation in type_.relations:
-            add(relation.name, "verb", relation.word)
-    for name, members in classes.items():
-        for word in (name, *members):
-            add(word, "noun", word)
-    for word in (*nouns, *data["units"], *data["headings"]):
-        add(word, "noun", word)
-    for word in verbs:
-        add(f"verb.{word}", "verb", word)
-    for word in adjectives:
-        add(f"adjective.{word}", "adjective", word)
-    for word in data["functions"]:
-        add(f"function.{word}", "function", word)
-    relations = {r.name: r for type_ in types.values() for r in (type_.definition, *type_.relations)}
-    return Inventory(
-        types, data["lead"], data["inverse_heading"], classes, nouns, verbs, adjectives, words, parts, relations
-    )
+    return Inventory.model_construct(**dict(concepts), relations=relations, words=words, parts=parts)
 
 
-def _enough(words: list[str], count: int, ending: str) -> tuple[str, ...]:
+def _enough(words: list[str], count: int, ending: str) -> list[str]:
     """The first `count` words; a scale that wants more than there are gets invented English ones."""
     draws, chosen = stream(0, "invented", ending), words[:count]
     while len(chosen) < count:
         word = "".join(syllables(INVENTED, 2, draws)) + ending
         if word not in chosen:
             chosen.append(word)
-    return tuple(chosen)
+    return chosen
 
 
-def _type(name: str, entry: Values, names: list[str], classes: dict[str, tuple[str, ...]]) -> Type:
-    definition = entry["definition"]
-    relations = [_relation(name, key, value, names, classes) for key, value in entry["relations"].items()]
-    as_relation = {**definition, "word": name, "tell": [definition["tell"]], "ask": []}
-    return Type(
-        name=name,
-        words=tuple(entry["words"]),
-        pronouns=tuple(entry["pronouns"]),
-        titles=tuple(entry.get("titles", ())),
-        suffix=tuple(entry.get("suffix", ())),
-        definition=_relation(name, "definition", as_relation, names, classes),
-        definition_noun=definition["noun"],
-        sections=tuple(entry["sections"]),
-        relations=tuple(r for r in relations if r is not None),
-    )
+def _relations(concepts: Concepts, owner: str) -> Iterator[Relation]:
+    """A type's relations, its definition first; those whose value is of a type that the scale leaves out are none."""
+    first = concepts.types[owner].definition
+    definition = Statement.model_construct(value=first.value, role=first.role, word=owner, tell=[first.tell], ask=[])
+    for key, told in {"definition": definition, **concepts.types[owner].relations}.items():
+        kinds = {**dict.fromkeys(concepts.types, "entity"), **dict.fromkeys(concepts.classes, "noun")}
+        kind = told.value if told.value in DIGITS else kinds.get(told.value)
+        if kind:
+            yield Relation.model_construct(**dict(told), name=f"{owner}.{key}", kind=kind)
 
 
-def _relation(
-    owner: str, key: str, entry: Values, names: list[str], classes: dict[str, tuple[str, ...]]
-) -> Relation | None:
-    """The relation, or None when its value is of a type that the scale leaves out."""
-    target = entry["value"]
-    if target in ("year", "number"):
-        kind = target
-    elif target in classes:
-        kind = "noun"
-    elif target in names:
-        kind = "entity"
-    else:
-        return None
-    return Relation(
-        name=f"{owner}.{key}",
-        kind=kind,
-        target=target,
-        role=entry["role"],
-        word=entry["word"],
-        tell=tuple(entry["tell"]),
-        ask=tuple(entry["ask"]),
-        inverse=tuple(entry.get("inverse", ())),
-        range=tuple(entry["range"]) if "range" in entry else None,
-        unit=entry.get("unit"),
-    )
+def _spoken(concepts: Concepts, relations: Iterable[Relation]) -> Iterator[tuple[str, str, list[str]]]:
+    """(concept, part of speech, English words) of all that can be said."""
+    for name, type_ in concepts.types.items():
+        yield name, "noun", type_.words
+        told = (relation for relation in relations if relation.name.startswith(f"{name}."))
+        yield from ((relation.name, "verb", [relation.word]) for relation in told if not relation.is_definition)
+    members = [word for name, words in concepts.classes.items() for word in (name, *words)]
+    yield from ((word, "noun", [word]) for word in (*members, *concepts.nouns, *concepts.units, *concepts.headings))
+    for part, words in (("verb", concepts.verbs), ("adjective", concepts.adjectives), ("function", concepts.functions)):
+        yield from ((f"{part}.{word}", part, [word]) for word in words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from stele.catalogue.schema.languages import Syllables
@@ -123,6 +124,9 @@ class Facts:
             self._by_type[entity.type].append(id_)
             self._by_topic.setdefault((entity.type, topic[id_]), []).append(id_)
         self._sizes, self._concepts, self._topic = sizes, concepts, topic
+        self._of_type: dict[str, list[Relation]] = defaultdict(list)
+        for relation in concepts.relations.values():
+            self._of_type[relation.name.partition(".")[0]].append(relation)
         self.of: dict[str, tuple[Fact, ...]] = {
             id_: tuple(self._draw(entity, stream(seed, "facts", id_))) for id_, entity in entities.items()
         }
@@ -132,17 +136,16 @@ class Facts:
             self.about[fact.value].append(fact)
 
     def _draw(self, entity: Entity, draws: Draws) -> list[Fact]:
-        type_ = self._concepts.types[entity.type]
-        relations = (type_.definition, *type_.relations)
+        relations = self._of_type[entity.type]
         return [Fact(entity.id, r.name, r.kind, self._value(entity, r, draws)) for r in relations]
 
     def _value(self, entity: Entity, relation: Relation, draws: Draws) -> str:
         if relation.range is not None:
             return str(draws.between(*relation.range))
         if relation.kind == "noun":
-            return draws.zipf(self._concepts.classes[relation.target])
-        near = self._by_topic.get((relation.target, self._topic[entity.id]), [])
-        everywhere = self._by_type[relation.target]
+            return draws.zipf(self._concepts.classes[relation.value])
+        near = self._by_topic.get((relation.value, self._topic[entity.id]), [])
+        everywhere = self._by_type[relation.value]
         for _ in range(20):
             choices = near if near and draws.chance(self._sizes.dials.topic) else everywhere
             value = draws.zipf(choices)

@@ -65,7 +65,7 @@ class English(Grammar):
 
 def with_gap(pattern: str, relation: Relation) -> str:
     """A statement's pattern as a question: which or how many where the value stood."""
-    gap = "how many" if relation.unit else "which year" if relation.kind == "year" else f"which {relation.target}"
+    gap = "how many" if relation.unit else "which year" if relation.kind == "year" else f"which {relation.value}"
     for article in ("the {o}", "a {o}", "{o}"):
         if article in pattern:
             return pattern.replace(article, gap) + "?"

@@ -6,7 +6,7 @@ what is true: it is told what to say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from stele_world.content.concepts import Inventory, Relation
@@ -64,7 +64,7 @@ class Grammar:
         self.language = lexicon.language
         self.concepts = concepts
         self.entities = entities
-        facts, script = self.language.facts, self.language.writing.script
+        facts, script = self.language.facts, self.language.script
         self._order: str = facts.order
         self._marking: str = facts.role_marking
         self._article: str = facts.article
@@ -142,7 +142,7 @@ class Grammar:
         if how == "name":
             pieces = [self.name(entity)]
         elif how == "noun":
-            pieces = self.noun(self.lexicon.word(type_.name, draws), "", definite=True)
+            pieces = self.noun(self.lexicon.word(self.entities[entity].type, draws), "", definite=True)
         else:
             pieces = [Piece(self.lexicon.function(pronoun(self.entities[entity], type_.pronouns)))]
         return self._as_subject(pieces)
@@ -175,9 +175,9 @@ class Grammar:
 
     def definition_noun(self, entity: str) -> str:
         """The concept that a definition uses: the type, or a member of a class (a person's profession)."""
-        type_ = self.concepts.types[self.entities[entity].type]
-        members = self.concepts.classes.get(type_.definition_noun)
-        return members[int(entity[1:]) * 7 % len(members)] if members else type_.name
+        type_ = self.entities[entity].type
+        members = self.concepts.classes.get(self.concepts.types[type_].definition.noun)
+        return members[int(entity[1:]) * 7 % len(members)] if members else type_
 
     def described(self, frame: Frame, draws: Draws) -> list[Piece]:
         """A famous city: what a definition says its subject is."""
@@ -213,7 +213,7 @@ class Grammar:
             phrase = [Piece(self.lexicon.function("how_many")), Piece(self.lexicon.word(relation.unit, draws))]
         else:
             year = relation.kind == "year"
-            noun = self.lexicon.function("year") if year else self.lexicon.word(relation.target, draws)
+            noun = self.lexicon.function("year") if year else self.lexicon.word(relation.value, draws)
             phrase = [Piece(self.lexicon.function("which")), Piece(noun)]
         return self.marked(phrase, relation.role)
 
@@ -239,6 +239,6 @@ class Grammar:
         return Line((capitalised(text) if self._cased else text) + stop, tuple(mentions), value)
 
 
-def pronoun(entity: Entity, pronouns: tuple[str, ...]) -> str:
+def pronoun(entity: Entity, pronouns: Sequence[str]) -> str:
     """The pronoun of an entity: it keeps one of its type's."""
     return pronouns[int(entity.id[1:]) % len(pronouns)]

@@ -17,7 +17,7 @@ from stele.errors import SteleError, unknown
 from stele.recipes.world import Dials
 from stele_world.content.concepts import Inventory
 from stele_world.content.draws import Draws, stream, syllables
-from stele_world.language.scripts import VOWELS, Writing, tables
+from stele_world.language.scripts import VOWELS, Script, scripts, writing
 
 ENGLISH = "en"
 # syllables of the ancestors of families: what every script can write
@@ -38,7 +38,8 @@ class Language:
         self.code = code
         self.facts = entry.world
         self.spaced = entry.spaces
-        self.writing = Writing(entry.script, self.facts.spelling, code)
+        self.script = entry.script
+        self.writing = writing(entry.script, self.facts.spelling, code)
         self.latin = entry.script == "Latin"
 
 
@@ -46,16 +47,10 @@ language = cache(Language)
 
 
 @cache
-def foreign_writings() -> Mapping[str, Writing]:
-    """How names are written outside Latin script, by the first language that writes them so."""
-    writings: dict[str, Writing] = {}
-    for code, entry in catalogue.entries(schema.Language).items():
-        if entry.world is None or language(code).latin:
-            continue
-        writing = language(code).writing
-        if all((writing.script, writing.letters) != (w.script, w.letters) for w in writings.values()):
-            writings[code] = writing
-    return writings
+def foreign_writings() -> Mapping[str, Script]:
+    """How names are written outside Latin script, by a language that writes them so."""
+    told = [language(code) for code, entry in catalogue.entries(schema.Language).items() if entry.world]
+    return {one.code: one.writing for one in told if not one.latin}
 
 
 @dataclass(frozen=True)
@@ -137,7 +132,7 @@ def is_vowel(sound: str) -> bool:
 
 
 SYNONYM = {"noun": 0.25, "verb": 0.5, "adjective": 0.25, "function": 0.0}
-LATIN = Writing("Latin")
+LATIN = scripts()["Latin"]
 
 
 class Lexicon:
@@ -216,11 +211,11 @@ class Lexicon:
             return ""
         draws = stream(self.seed, "han", concept, variant, attempt)
         count = 1 if part in ("function", "adjective") else 2
-        word = "".join(draws.pick(tables()["Han"]["native"]) for _ in range(count))
+        word = "".join(draws.pick(scripts()["Han"].native) for _ in range(count))
         return word + self._stream("ending", concept).pick(facts.written_endings.get(part, [""]))
 
 
-def written_name(writing: Writing, sounds: Sequence[str]) -> str:
+def written_name(writing: Script, sounds: Sequence[str]) -> str:
     """A name of one or more words in the letters of a script."""
     return writing.dot.join(capitalised(writing.write(word, full=True)) for word in sounds)
 

@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+from pydantic import Field
+
 from stele.catalogue import read_yaml
+from stele.files.strict import Strict
 
 BLOCK = 100  # pages of one bzip2 stream
 XML = (
@@ -26,49 +29,35 @@ XML = (
 )
 
 
-class Names(NamedTuple):
+class Names(Strict):
     """A Wikipedia's names of namespaces 6, 14, 10, 1, and its magic word of a redirect (namespaces.yaml)."""
 
-    file: str = "File"
-    category: str = "Category"
-    template: str = "Template"
-    talk: str = "Talk"
-    redirect: str = "#REDIRECT"
-    file_aliases: Sequence[str] = ()
-    category_aliases: Sequence[str] = ()
+    file: str
+    category: str
+    template: str
+    talk: str
+    redirect: str
+    file_aliases: list[str] = Field([], min_length=1, description="further names that the wiki accepts")
+    category_aliases: list[str] = Field([], min_length=1)
+
+
+ENGLISH = Names(file="File", category="Category", template="Template", talk="Talk", redirect="#REDIRECT")
 
 
 @cache
 def names(language: str) -> Names:
     """The names in the Wikipedia of a language; English ones where namespaces.yaml lacks it."""
-    return Names(**read_yaml(Path(__file__).with_name("namespaces.yaml")).get(language, {}))
+    local = read_yaml(Path(__file__).with_name("namespaces.yaml")).get(language)
+    return Names(**local) if local else ENGLISH
 
 
 def namespaces(language: str) -> list[tuple[int, str]]:
     """(key, name) of the namespaces of a Wikipedia, in the order in which dumps list them."""
     local = names(language)
-    return [
-        (-2, "Media"),
-        (-1, "Special"),
-        (0, ""),
-        (1, local.talk),
-        (2, "User"),
-        (3, "User talk"),
-        (4, "Wikipedia"),
-        (5, "Wikipedia talk"),
-        (6, local.file),
-        (7, f"{local.file} talk"),
-        (8, "MediaWiki"),
-        (9, "MediaWiki talk"),
-        (10, local.template),
-        (11, f"{local.template} talk"),
-        (12, "Help"),
-        (13, "Help talk"),
-        (14, local.category),
-        (15, f"{local.category} talk"),
-        (828, "Module"),
-        (829, "Module talk"),
-    ]
+    of_pages = {2: "User", 4: "Wikipedia", 6: local.file, 8: "MediaWiki", 10: local.template}
+    of_pages |= {12: "Help", 14: local.category, 828: "Module"}
+    pairs = [pair for key, name in of_pages.items() for pair in ((key, name), (key + 1, f"{name} talk"))]
+    return [(-2, "Media"), (-1, "Special"), (0, ""), (1, local.talk), *pairs]
 
 
 def aliases(language: str) -> list[tuple[int, str]]:
