@@ -11,12 +11,14 @@ from stele.catalogue.schema import Facts
 from stele.files.strict import Values, validate
 from stele_world.content.concepts import check_concepts
 from stele_world.language.scripts import check_scripts
+from stele_world.writers.collections import Layouts
 from stele_world.writers.dump import Names
 
 FILES: dict[str, Callable[[Facts, str], None]] = {
     "stele_world/content/concepts.yaml": check_concepts,
     "stele_world/language/scripts.yaml": check_scripts,
     "stele_world/writers/namespaces.yaml": partial(validate, dict[str, Names]),
+    "stele_world/writers/collections.yaml": partial(validate, Layouts),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -38,8 +38,28 @@ def write_mirror() -> Callable[..., dict]:
 
 
 @pytest.fixture(scope="session")
+def written(tmp_path_factory) -> Callable[..., SimpleNamespace]:
+    """Makes a world of sizes and languages, and what some writers write of it: `library` and `site`."""
+
+    def written(sizes: dict, languages: Sequence[str], *writers: Callable) -> SimpleNamespace:
+        from stele.recipes.world import world_sizes
+        from stele_world.content.generate import generate
+        from stele_world.site import Site
+        from stele_world.writers.library import Library
+
+        folder, library = tmp_path_factory.mktemp("written"), Library(generate(world_sizes(sizes), languages, 0))
+        site = Site(folder / "mirror", folder / "user_data")
+        for write in writers:
+            write(site, library)
+        return SimpleNamespace(library=library, site=site)
+
+    return written
+
+
+@pytest.fixture(scope="session")
 def generated(tmp_path_factory, write_mirror) -> SimpleNamespace:
     """The mirror: `folder`, `user_data`, `manifest`, `world`, and `open(url)` -> uncompressed bytes."""
+    from stele.files.reading import unpacked_blocks
     from stele.recipes.world import world_sizes
     from stele_world.content.generate import generate
     from stele_world.site import path_of
@@ -47,25 +67,11 @@ def generated(tmp_path_factory, write_mirror) -> SimpleNamespace:
     folder = tmp_path_factory.mktemp("generated")
     manifest = write_mirror(folder)
     mirror = folder / "mirror"
-
-    def read(url: str) -> bytes:
-        return _uncompressed(path_of(mirror, url))
-
     return SimpleNamespace(
         folder=mirror,
         user_data=folder / "user_data",
         manifest=manifest,
         world=generate(world_sizes(WORLD), LANGUAGES, 0),
         path=lambda url: path_of(mirror, url),
-        open=read,
+        open=lambda url: b"".join(unpacked_blocks(path_of(mirror, url))),
     )
-
-
-def _uncompressed(path: Path) -> bytes:
-    import bz2
-    import gzip
-    import lzma
-
-    readers = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-    with readers.get(path.suffix, open)(path, "rb") as handle:
-        return handle.read()

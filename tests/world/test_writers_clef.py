@@ -3,33 +3,31 @@
 import pytest
 
 from stele.benchmarks.clef import Clef
-from stele.recipes.world import world_sizes
 from stele.reranking.folds.candidates import read_candidates
-from stele_world.content.generate import generate
-from stele_world.site import Site
 from stele_world.writers import clef
-from stele_world.writers.library import Library
 
 NEWS = 60
 PAIRS = ["en-de", "fr-es", "de-fr", "es-en"]
 
 
 @pytest.fixture(scope="module")
-def library():
-    return Library(generate(world_sizes({"entities": 80, "newswire": NEWS}), ["en", "de", "es", "fr", "fi"], 0))
+def clef_world(written):
+    return written({"entities": 80, "newswire": NEWS}, ["en", "de", "es", "fr", "fi"], clef.write_clef)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory, library):
-    folder = tmp_path_factory.mktemp("clef")
-    site = Site(folder / "mirror", folder / "user_data")
-    clef.write_clef(site, library)
-    return site
+def library(clef_world):
+    return clef_world.library
+
+
+@pytest.fixture(scope="module")
+def data(clef_world):
+    return {"clef": {"all": clef_world.site.user_data / "clef"}}
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-def test_it_is_read_as_the_real_one(site, library, pair):
-    data, (query_set,) = {"clef": {"all": site.user_data / "clef"}}, Clef().query_sets([pair])
+def test_it_is_read_as_the_real_one(data, library, pair):
+    (query_set,) = Clef().query_sets([pair])
     texts = {passage.id: passage.text for passage in Clef().passages(data, query_set.collection)}
     between = library.between(query_set.collection)
     assert len(texts) == NEWS
@@ -43,9 +41,9 @@ def test_it_is_read_as_the_real_one(site, library, pair):
     assert candidates.counts["topics"] + candidates.counts["topics_without_relevant"] <= clef.TOPICS
 
 
-def test_relevant_documents_tell_the_fact_in_their_language(site, library):
+def test_relevant_documents_tell_the_fact_in_their_language(data, library):
     """By the world and not by the writer; and a topic is of one fact in all languages."""
-    data, of_topic = {"clef": {"all": site.user_data / "clef"}}, {}
+    of_topic = {}
     for pair in ("en-de", "en-es", "en-fr", "de-en"):
         (query_set,) = Clef().query_sets([pair])
         news = library.world.newswire(query_set.collection)

@@ -8,14 +8,13 @@ import pytest
 from stele.benchmarks import collection
 from stele.benchmarks.collection import AdHocCollection
 from stele.benchmarks.types import QuerySet
-from stele.recipes.world import world_sizes
-from stele_world.content.generate import generate
 from stele_world.site import Site, path_of
 from stele_world.writers import collections
-from stele_world.writers.collections import COLLECTIONS, NIST, TOPICS, UNASKED
-from stele_world.writers.library import Library
+from stele_world.writers.collections import TOPICS, UNASKED, layouts
 
 NEWS = 60
+NIST = "https://trec.nist.gov/data"
+DATASETS = {layout.language: dataset for dataset, layout in layouts().collections.items()}
 FREE = {
     "ar": ("topics_noneng/CL.topics.arabic.trec11.txt", "qrels_noneng/qrels.trec11.xlingual.txt"),
     "es": ("topics_noneng/topics.SP1-SP25.spanish.english.gz", "qrels_noneng/qrels.1-25.spanish.gz"),
@@ -23,23 +22,24 @@ FREE = {
 
 
 @pytest.fixture(scope="module")
-def library():
-    sizes = world_sizes({"entities": 80, "newswire": NEWS})
-    return Library(generate(sizes, ["en", *COLLECTIONS], 0))
+def collections_world(written):
+    return written({"entities": 80, "newswire": NEWS}, ["en", *DATASETS], collections.write_collections)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory, library):
-    folder = tmp_path_factory.mktemp("collections")
-    site = Site(folder / "mirror", folder / "user_data")
-    collections.write_collections(site, library)
-    return site
+def library(collections_world):
+    return collections_world.library
+
+
+@pytest.fixture(scope="module")
+def site(collections_world):
+    return collections_world.site
 
 
 @pytest.fixture
 def data(site, tmp_path):
     def of(language):
-        dataset = COLLECTIONS[language][0]
+        dataset = DATASETS[language]
         own = {dataset: {"all": site.user_data / dataset}}
         for name in FREE.get(language, ()):
             path = path_of(site.mirror, f"{NIST}/{name}")
@@ -56,9 +56,9 @@ def documents(given, language):
     return {passage.id: passage.text for passage in AdHocCollection().passages(given, language)}
 
 
-@pytest.mark.parametrize("language", COLLECTIONS)
+@pytest.mark.parametrize("language", DATASETS)
 def test_a_collection_is_read_as_a_real_one(site, library, data, language):
-    dataset, given = COLLECTIONS[language][0], data(language)
+    dataset, given = DATASETS[language], data(language)
     query_set = QuerySet(language, language, language)
     queries, texts = list(AdHocCollection().queries(given, query_set)), documents(given, language)
     judged = AdHocCollection().judgments(given, query_set)
@@ -78,7 +78,7 @@ def test_a_collection_is_read_as_a_real_one(site, library, data, language):
     assert any(name not in texts for of_topic in judged.values() for name in of_topic)
 
 
-@pytest.mark.parametrize("language", COLLECTIONS)
+@pytest.mark.parametrize("language", DATASETS)
 def test_relevant_documents_tell_what_a_topic_asks(library, data, language):
     """By the world and not by the writer."""
     given, query_set = data(language), QuerySet(language, language, language)
@@ -97,7 +97,7 @@ def test_relevant_documents_tell_what_a_topic_asks(library, data, language):
 
 
 def test_queries_are_questions_in_ntcir_and_keywords_elsewhere(library, data):
-    for language in COLLECTIONS:
+    for language in DATASETS:
         queries = [
             query.text for query in AdHocCollection().queries(data(language), QuerySet(language, language, language))
         ]

@@ -8,12 +8,24 @@ judgments. A topic is a fact that documents tell; where no document of a languag
 from __future__ import annotations
 
 import html
-from typing import NamedTuple
+from collections import defaultdict
 
 from stele_world.content.draws import stream
 from stele_world.content.model import Fact
 from stele_world.site import Site
-from stele_world.writers.collections import Document, askable, judged, keywords_and_question, legacy, newswire, telling
+from stele_world.writers.collections import (
+    Document,
+    Paper,
+    askable,
+    escaped,
+    filled,
+    judged,
+    keywords_and_question,
+    layouts,
+    legacy,
+    newswire,
+    telling,
+)
 from stele_world.writers.library import Library
 
 DATASET, ENCODING = "clef", "iso-8859-1"
@@ -21,39 +33,9 @@ TOPICS, YEARS = 40, ("2000", "2001")
 JUDGED = 12  # documents a topic, in each language, that are judged not to be relevant
 
 
-class Paper(NamedTuple):
-    """A newspaper: its file, how document n is called there, and the tags of headline, lead and text ("": none)."""
-
-    file: str
-    name: str
-    headline: str
-    lead: str
-    text: str
-
-
-PAPERS = {
-    "de": (
-        Paper("rundschau.sgml", "FR94{:04}-{:06}", "TITLE", "", "TEXT"),
-        Paper("sda94_de.sgml", "SDA.94{:04}.{:04}", "TI", "LD", "TX"),
-    ),
-    "en": (
-        Paper("latimes94.sgml", "LA{:06}-{:04}", "HEADLINE", "", "TEXT"),
-        Paper("glasgow95.sgml", "GH95{:04}-{:06}", "HEADLINE", "", "TEXT"),
-    ),
-    "es": (
-        Paper("efe94.sgml", "EFE1994{:04}-{:05}", "TITLE", "", "TEXT"),
-        Paper("efe95.sgml", "EFE1995{:04}-{:05}", "TITLE", "", "TEXT"),
-    ),
-    "fr": (
-        Paper("lemonde94.sgml", "LEMONDE94-{:02}{:04}-19940101", "TITLE", "LEAD1", "TEXT"),
-        Paper("ats94.sgml", "ATS.94{:04}.{:04}", "TI", "LD", "TX"),
-    ),
-}
-
-
 def write_clef(site: Site, library: Library, topics: int = TOPICS) -> None:
     """Writes the languages that the world has, where they make a pair, with at most so many topics."""
-    languages = [code for code in PAPERS if code in library.world.languages]
+    languages = [code for code in layouts().clef.papers if code in library.world.languages]
     if len(languages) < 2:
         return
     documents = {code: newswire(library, code) for code in languages}
@@ -70,25 +52,23 @@ def write_clef(site: Site, library: Library, topics: int = TOPICS) -> None:
 
 
 def name_of(language: str, place: int) -> str:
-    """The id of a document; even ones are of the first newspaper."""
-    return PAPERS[language][place % 2].name.format(101, place)
+    """The id of a document; newspapers take turns."""
+    return _paper(language, place).id % place
+
+
+def _paper(language: str, place: int) -> Paper:
+    papers = layouts().clef.papers[language]
+    return papers[place % len(papers)]
 
 
 def _papers(library: Library, language: str, documents: list[Document]) -> dict[str, str]:
     """The newspapers by their files."""
-    between, files = library.between(language), {paper.file: [] for paper in PAPERS[language]}
+    between, files = library.between(language), defaultdict(str)
     for document in documents:
-        paper = PAPERS[language][document.place % 2]
-        told = [between.join(s.text for s in paragraph) for paragraph in document.paragraphs]
-        parts = [html.escape(text, quote=False) for text in told]
-        headline = html.escape(document.headline, quote=False)
-        lead = f"<{paper.lead}>{parts.pop(0)}</{paper.lead}>\n" if paper.lead and len(parts) > 1 else ""
-        name, text = name_of(language, document.place), "\n".join(f"<P>\n{part}\n</P>" for part in parts)
-        files[paper.file].append(
-            f"<DOC>\n<DOCNO>{name}</DOCNO>\n<DOCID>{name}</DOCID>\n<DATE>940101</DATE>\n<KW>news</KW>\n"
-            f"<{paper.headline}>{headline}</{paper.headline}>\n{lead}<{paper.text}>\n{text}\n</{paper.text}>\n</DOC>\n"
-        )
-    return {file: "".join(records) for file, records in files.items()}
+        paper, (place, headline, text) = _paper(language, document.place), escaped(document, between)
+        values = {"paper": paper, "id": name_of(language, place), "headline": headline, "lines": text}
+        files[paper.file] += filled(layouts().clef.document, **values)
+    return files
 
 
 def _year(number: int, topics: int) -> str:
@@ -98,17 +78,15 @@ def _year(number: int, topics: int) -> str:
 
 def _topics(library: Library, language: str, facts: list[Fact]) -> dict[str, str]:
     """Title (a name and a verb), description (a question) and narrative, in tags that say the language."""
-    world, code = library.world, language.upper()
-    files = {year: "" for year in YEARS}
+    world, of_year = library.world, {year: [] for year in YEARS}
     for number, fact in enumerate(facts, start=1):
         draws = stream(world.seed, "clef topic", language, fact.subject, fact.relation)
         texts = keywords_and_question(world, language, fact, draws)
-        title, question = (html.escape(text, quote=False) for text in texts)
-        files[_year(number, len(facts))] += (
-            f"<top>\n<num> C{number:03} </num>\n<{code}-title> {title} </{code}-title>\n"
-            f"<{code}-desc> {question} </{code}-desc>\n<{code}-narr> {question} </{code}-narr>\n</top>\n\n"
-        )
-    return {f"topics-{language}-{year}.txt": text for year, text in files.items()}
+        keywords, question = (html.escape(text, quote=False) for text in texts)
+        topic = {"id": f"C{number:03}", "keywords": keywords, "question": question}
+        of_year[_year(number, len(facts))].append(topic)
+    template, code = layouts().clef.topics, language.upper()
+    return {f"topics-{language}-{year}.txt": filled(template, code=code, topics=t) for year, t in of_year.items()}
 
 
 def _judgments(

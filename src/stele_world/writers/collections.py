@@ -1,30 +1,101 @@
 """Six newswire collections: documents in their publishers' layouts, topics and judgments in those of their tracks.
 
-Layouts: Anserini's TrecCollection and regression pages, ir_datasets 0.6.3 (trec-arabic, trec-spanish), CLEF's
-guidelines. Traps of real files are kept: an id that comes twice (the later copy is the whole one), a document without
-words, documents of other years beside the collection, tags that are not closed, and more that is judged than topics
-ask. NTCIR's queries are questions, the others' are keywords.
+Layouts (collections.yaml): Anserini's TrecCollection and regression pages, ir_datasets 0.6.3 (trec-arabic,
+trec-spanish), CLEF's guidelines. Traps of real files are kept: an id that comes twice (the later copy is the whole
+one), a document without words, documents of other years beside the collection, tags that are not closed, and more that
+is judged than topics ask. NTCIR's queries are questions, the others' are keywords.
 """
 
 from __future__ import annotations
 
 import html
-from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import islice
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from stele.catalogue import read_yaml
+from stele.files.strict import Strict, validate
 from stele_world.content.draws import Draws, stream
 from stele_world.content.generate import World
 from stele_world.content.model import Fact, Sentence
-from stele_world.site import Site
+from stele_world.site import Site, lines
 from stele_world.writers.library import Library
 
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+FILE = Path(__file__).with_name("collections.yaml")
 TOPICS, UNASKED = 40, 8  # topics of a collection, and further ones that are judged only
 NOT_RELEVANT = 6  # documents a topic that are judged not to be
-NIST = "https://trec.nist.gov/data"
 
-Files = dict[str, bytes]  # name in the licensed folder, or address -> uncompressed bytes
+
+class DocumentLayout(Strict):
+    """Templates of the file in which a document lies, of its id, and of its text."""
+
+    file: str
+    id: str
+    text: str
+    encoding: str = "utf-8"
+
+
+class TopicLayout(Strict):
+    """Templates of the topics' file, of a topic's id in the judgments, and of all topics' text."""
+
+    file: str
+    number: str
+    text: str
+    encoding: str = "utf-8"
+
+
+class Beside(Strict):
+    """A document that is none of the collection's."""
+
+    file: str
+    id: str
+
+
+class Layout(Strict):
+    """How a collection is written."""
+
+    language: str
+    documents: DocumentLayout
+    topics: TopicLayout
+    judgments: str
+    beside: Beside | None = None
+
+
+class Paper(Strict):
+    """One of CLEF's newspapers: its file, the pattern of a document's id, and the tags of headline, lead and text."""
+
+    file: str
+    id: str
+    headline: str
+    lead: str = ""
+    text: str
+
+
+class Clef(Strict):
+    """The newspapers of each language, and the templates of a document of theirs and of all topics."""
+
+    papers: dict[str, list[Paper]]
+    document: str
+    topics: str
+
+
+class Layouts(Strict):
+    """The whole of collections.yaml; `collections` are by their datasets."""
+
+    collections: dict[str, Layout]
+    clef: Clef
+
+
+@cache
+def layouts() -> Layouts:
+    """What collections.yaml says."""
+    return validate(Layouts, read_yaml(FILE), FILE)
 
 
 class Document(NamedTuple):
@@ -37,14 +108,9 @@ class Document(NamedTuple):
     def facts(self) -> set[Fact]:
         return {s.fact for paragraph in self.paragraphs for s in paragraph if s.fact}
 
-
-class Topic(NamedTuple):
-    """A topic: keywords, a question, and the places of the documents that tell the answer."""
-
-    number: int
-    keywords: str
-    question: str
-    relevant: list[int]
+    def lines(self, between: str) -> list[str]:
+        """Its paragraphs; `between` two sentences."""
+        return [between.join(s.text for s in paragraph) for paragraph in self.paragraphs]
 
 
 # --- of all collections that newswire is made into --------------------------------------------------------------------
@@ -95,215 +161,83 @@ def legacy(text: str, encoding: str) -> bytes:
     return text.encode(encoding, "xmlcharrefreplace")
 
 
+def filled(template: str, **values: Any) -> str:
+    """A template of collections.yaml with its values."""
+    return _compiled(template).render(values)
+
+
+@cache
+def _compiled(template: str) -> Template:
+    import jinja2
+
+    options = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    return jinja2.Environment(undefined=jinja2.StrictUndefined, **options).from_string(template)
+
+
 # --- the six ----------------------------------------------------------------------------------------------------------
 def write_collections(site: Site, library: Library) -> None:
-    for language, (dataset, layout) in COLLECTIONS.items():
-        if language in library.world.languages:
-            collection = layout(library, language)
-            for name, data in collection.files().items():
+    for dataset, layout in layouts().collections.items():
+        if layout.language in library.world.languages:
+            documents = newswire(library, layout.language)
+            topics = _topics(library.world, layout, documents)
+            files = {
+                **_document_files(library, layout, documents),
+                **_topic_files(library.world, layout, topics, documents),
+            }
+            for name, data in files.items():
                 site.put(name, data) if "://" in name else site.put_licensed(dataset, name, data)
-            site.count(dataset, topics=len(collection.topics), documents=len(collection.documents) + 1)
+            site.count(dataset, topics=len(topics[:TOPICS]), documents=len(documents) + 1)
 
 
-class Collection(ABC):
-    """A collection: its documents, topics and judgments; subclasses have the layouts."""
-
-    def __init__(self, library: Library, language: str) -> None:
-        self.world, self.language = library.world, language
-        self.documents = newswire(library, language)
-        self.between = library.between(language)
-        self.all_topics = self._all_topics()
-        self.topics = self.all_topics[:TOPICS]
-
-    @abstractmethod
-    def name(self, place: int) -> str:
-        """The id of a document."""
-
-    @abstractmethod
-    def record(self, id_: str, headline: str, text: str) -> str:
-        """A document in its publisher's layout."""
-
-    def number(self, topic: Topic) -> str:
-        """The number of a topic in the judgments."""
-        return str(topic.number)
-
-    @abstractmethod
-    def files(self) -> Files:
-        """All files of the collection."""
-
-    def _all_topics(self) -> list[Topic]:
-        """Facts about entities of the test split that some document tells, each asked once."""
-        world, places = self.world, telling(self.documents)
-        asked = stream(world.seed, "topics", self.language).shuffled(askable(world, places))
-        topics = []
-        for number, fact in enumerate(asked[: TOPICS + UNASKED], start=1):
-            draws = stream(world.seed, "topic", self.language, fact.subject, fact.relation)
-            topics.append(Topic(number, *keywords_and_question(world, self.language, fact, draws), places[fact]))
-        return topics
-
-    def text(self, document: Document) -> str:
-        """A document's paragraphs, a line each."""
-        told = (self.between.join(s.text for s in paragraph) for paragraph in document.paragraphs)
-        return "\n".join(html.escape(text, quote=False) for text in told)
-
-    def records(self) -> list[str]:
-        """All documents in their layout, an empty one, and, before the whole one, a cut copy of the third."""
-        headlines = [html.escape(document.headline, quote=False) for document in self.documents]
-        texts = [self.text(document) for document in self.documents]
-        whole = [self.record(self.name(n), headlines[n], text) for n, text in enumerate(texts)]
-        cut = self.record(self.name(2), headlines[2], texts[2][:40])
-        return [*whole[:2], cut, *whole[2:], self.record(self.name(len(whole)), "", "")]
-
-    def qrels(self) -> bytes:
-        """Judgments: all that is relevant, some that is not, and one of a document that is not there."""
-        lines, size = [], len(self.documents)
-        for topic in self.all_topics:
-            draws = stream(self.world.seed, "judged", self.language, topic.number)
-            for place, value in judged(topic.relevant, size, NOT_RELEVANT, draws, absent=size + 7):
-                lines.append(f"{self.number(topic)} 0 {self.name(place)} {value}\n")
-        return "".join(lines).encode()
-
-
-class Ntcir8(Collection):
-    """Gigaword: a gzipped file a month, `<DOC id=...>`, paragraphs in <P>; topics are questions."""
-
-    def name(self, place: int) -> str:
-        return f"XIN_CMN_2002{1 + place // 200 % 12:02}01.{place:04}"
-
-    def record(self, id_: str, headline: str, text: str) -> str:
-        body = "".join(f"<P>\n{line}\n</P>\n" for line in text.splitlines())
-        return f'<DOC id="{id_}" type="story" >\n<HEADLINE>\n{headline}\n</HEADLINE>\n<TEXT>\n{body}</TEXT>\n</DOC>\n'
-
-    def number(self, topic: Topic) -> str:
-        return f"ACLIA2-CS-{topic.number:04}"
-
-    def files(self) -> Files:
-        later = self.record("XIN_CMN_20060101.0001", "", self.text(self.documents[0]))
-        return {
-            "xin_cmn_200201.gz": "".join(self.records()).encode(),
-            "xin_cmn_200601.gz": later.encode(),  # of the same discs, and not of the collection
-            "topics.ntcir8zh.eval.txt": "".join(f"{self.number(t)}\t{t.question}\n" for t in self.topics).encode(),
-            "qrels.ntcir8.eval.txt": self.qrels(),
-        }
-
-
-class Trec2002(Collection):
-    """AFP: a gzipped file a day; topics in ISO-8859-6, AR1 for topic 1 of the judgments."""
-
-    def name(self, place: int) -> str:
-        return f"19940513_AFP_ARB.{place:04}"
-
-    def record(self, id_: str, headline: str, text: str) -> str:
-        body = "".join(f"<P>\n{line}\n</P>\n" for line in text.splitlines())
-        return (
-            f"<DOC>\n<DOCNO>{id_}</DOCNO>\n<HEADER>ara afp\n</HEADER>\n<BODY>\n<HEADLINE> {headline} </HEADLINE>\n"
-            f"<TEXT>\n{body}</TEXT>\n<FOOTER>afp</FOOTER>\n</BODY>\n</DOC>\n"
+def _topics(world: World, layout: Layout, documents: list[Document]) -> list[dict[str, Any]]:
+    """Facts about entities of the test split that some document tells, each asked once."""
+    places, language = telling(documents), layout.language
+    asked = stream(world.seed, "topics", language).shuffled(askable(world, places))
+    topics = []
+    for number, fact in enumerate(asked[: TOPICS + UNASKED], start=1):
+        draws = stream(world.seed, "topic", language, fact.subject, fact.relation)
+        keywords, question = keywords_and_question(world, language, fact, draws)
+        id_ = filled(layout.topics.number, number=number)
+        topics.append(
+            {"number": number, "id": id_, "keywords": keywords, "question": question, "relevant": places[fact]}
         )
-
-    def files(self) -> Files:
-        topics = "".join(
-            f"<top>\n\n<num> Number: AR{t.number}\n<title>  {t.keywords} \n\n<desc> Description: \n{t.question}\n\n"
-            f"<narr> Narrative:  \n{t.question}\n\n</top>\n\n"
-            for t in self.topics
-        )
-        return {
-            "1994/19940513_AFP_ARB.sgm.gz": "".join(self.records()).encode(),
-            f"{NIST}/topics_noneng/CL.topics.arabic.trec11.txt": legacy(topics, "iso-8859-6"),
-            f"{NIST}/qrels_noneng/qrels.trec11.xlingual.txt": self.qrels(),
-        }
+    return topics
 
 
-class Clef2006(Collection):
-    """Le Monde and ATS, each with tags of its own, in ISO-8859-1; Anserini's topics."""
-
-    def name(self, place: int) -> str:
-        first = place < len(self.documents) // 2
-        return f"LEMONDE94-{place:06}-19940101" if first else f"ATS.940101.{place:04}"
-
-    def record(self, id_: str, headline: str, text: str) -> str:
-        lead, _, rest = text.partition("\n")
-        if id_.startswith("LEMONDE"):
-            body = f"<TITLE>{headline}</TITLE>\n<LEAD1>\n{lead}\n</LEAD1>\n<TEXT>\n{rest}\n</TEXT>\n"
-        else:
-            body = f"<TI>{headline}</TI>\n<LD>{lead}</LD>\n<TX>{rest}</TX>\n"
-        return f"<DOC>\n<DOCNO>{id_}</DOCNO>\n<DOCID>{id_}</DOCID>\n<DATE>940101</DATE>\n{body}</DOC>\n"
-
-    def number(self, topic: Topic) -> str:
-        return f"{300 + topic.number}-AH"
-
-    def files(self) -> Files:
-        records = self.records()
-        first = "".join(record for record in records if "<DOCNO>LEMONDE" in record)
-        second = "".join(record for record in records if "<DOCNO>ATS" in record)
-        return {
-            "lemonde94/le_monde.sgml": legacy(first, "iso-8859-1"),
-            "sda94/ats.sgml": legacy(second, "iso-8859-1"),
-            "topics.clef06fr.mono.fr.txt": "".join(f"{self.number(t)}\t{t.keywords}\n" for t in self.topics).encode(),
-            "qrels.clef06fr.txt": self.qrels(),
-        }
+def _document_files(library: Library, layout: Layout, documents: list[Document]) -> dict[str, bytes]:
+    """All documents, an empty one, and, before the whole one, a cut copy of the third."""
+    between, form, files = library.between(layout.language), layout.documents, defaultdict(str)
+    told = [escaped(document, between) for document in documents]
+    place, headline, text = told[2]
+    told = [*told[:2], (place, headline, "\n".join(text)[:40].split("\n")), *told[2:], (len(told), "", [])]
+    for number, (place, headline, text) in enumerate(told):
+        values = {"language": layout.language, "documents": len(documents), "place": place, "number": number}
+        values |= {"id": filled(form.id, **values), "headline": headline, "lines": text}
+        files[filled(form.file, **values)] += filled(form.text, **values)
+    if layout.beside:
+        _, _, text = escaped(documents[0], between)
+        files[layout.beside.file] = filled(form.text, id=layout.beside.id, headline="", lines=text)
+    return {name: legacy(text, form.encoding) for name, text in files.items()}
 
 
-NEWSPAPERS = {"hi": ("hi_AmarUjala", "hi_NavbharatTimes"), "bn": ("bn_ABP", "bn_BDNews24")}
+def escaped(document: Document, between: str) -> tuple[int, str, list[str]]:
+    """(place, headline, lines) as they stand in a document's file."""
+    headline, *text = (html.escape(t, quote=False) for t in (document.headline, *document.lines(between)))
+    return document.place, headline, text
 
 
-class Fire2012(Collection):
-    """FIRE: a file a document, of two newspapers; topics in closed tags."""
-
-    def name(self, place: int) -> str:
-        return f"{self.language}_{place:05}.utf8"
-
-    def record(self, id_: str, headline: str, text: str) -> str:
-        return f"<DOC>\n<DOCNO>{id_}</DOCNO>\n<TITLE>{headline}</TITLE>\n<TEXT>\n{text}\n</TEXT>\n</DOC>\n"
-
-    def number(self, topic: Topic) -> str:
-        return str(175 + topic.number)
-
-    def files(self) -> Files:
-        records, (first, second) = self.records(), NEWSPAPERS[self.language]
-        files = {}
-        for n, record in enumerate(records):
-            newspaper = first if 2 * n < len(records) else second
-            files[f"{newspaper}/{n // 100}/{n:05}.txt"] = record.encode()
-        topics = "".join(
-            f"<top lang='{self.language}'>\n<num>{self.number(t)}</num>\n<title>{t.keywords}</title>\n"
-            f"<desc>{t.question}</desc>\n<narr>{t.question}</narr>\n</top>\n\n"
-            for t in self.topics
-        )
-        files[f"topics.fire12{self.language}.176-225.txt"] = f"<topics>\n{topics}</topics>\n".encode()
-        return {**files, f"qrels.fire12{self.language}.176-225.txt": self.qrels()}
-
-
-class Trec3(Collection):
-    """El Norte in ISO-8859-1, some texts not closed; topics with English lines, SP1 for topic 1 of the judgments."""
-
-    def name(self, place: int) -> str:
-        return f"SP94-{place:07}"
-
-    def record(self, id_: str, headline: str, text: str) -> str:
-        end = "" if id_.endswith("5") else "</TEXT>\n"
-        return f"<DOC>\n<DOCNO> {id_} </DOCNO>\n<HEADLINE>\n\n{headline}\n</HEADLINE>\n<TEXT>\n{text}\n{end}</DOC>\n"
-
-    def files(self) -> Files:
-        topics = "".join(
-            f"<top>\n\n<num> Number: SP{t.number}\n\n<title> Topic: {t.keywords}\n** In English\n\n"
-            f"<desc> Description:\n{t.question}\n\n** In English, on two\nlines\n\n<narr> Narrative:\n{t.question}\n\n"
-            f"** In English\n\n</top>\n\n"
-            for t in self.topics
-        )
-        later = self.record("AF940512-0001", "", self.text(self.documents[0]))
-        return {
-            "ism_001": legacy("".join(self.records()), "iso-8859-1"),
-            "af940512": legacy(later, "iso-8859-1"),  # of TREC-5
-            f"{NIST}/topics_noneng/topics.SP1-SP25.spanish.english.gz": legacy(topics, "iso-8859-1"),
-            f"{NIST}/qrels_noneng/qrels.1-25.spanish.gz": self.qrels(),
-        }
-
-
-COLLECTIONS: dict[str, tuple[str, type[Collection]]] = {
-    "zh": ("ntcir8_zh", Ntcir8),
-    "ar": ("trec2002_ar", Trec2002),
-    "fr": ("clef2006_fr", Clef2006),
-    "hi": ("fire2012_hi", Fire2012),
-    "bn": ("fire2012_bn", Fire2012),
-    "es": ("trec3_es", Trec3),
-}
+def _topic_files(
+    world: World, layout: Layout, topics: list[dict[str, Any]], documents: list[Document]
+) -> dict[str, bytes]:
+    """The topics, and judgments: all that is relevant, some that is not, and one of a document that is not there."""
+    language, form, size, rows = layout.language, layout.topics, len(documents), []
+    for topic in topics:
+        draws = stream(world.seed, "judged", language, topic["number"])
+        for place, value in judged(topic["relevant"], size, NOT_RELEVANT, draws, absent=size + 7):
+            name = filled(layout.documents.id, language=language, documents=size, place=place)
+            rows.append(f"{topic['id']} 0 {name} {value}")
+    asked = filled(form.text, language=language, topics=topics[:TOPICS])
+    return {
+        filled(form.file, language=language): legacy(asked, form.encoding),
+        filled(layout.judgments, language=language): lines(rows),
+    }
