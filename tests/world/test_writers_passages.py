@@ -1,6 +1,6 @@
 """Cutting articles into passages and choosing hard negatives, on cases worked by hand."""
 
-from stele_world.content.model import Article, Fact, Gold, Question, Section, Sentence
+from stele_world.content.model import Article, Fact, Question, Section, Sentence
 from stele_world.writers.library import Collection, Lexical, Passage, hundred_words, paragraphs
 
 
@@ -11,8 +11,7 @@ def article(*groups):
 
 
 def question(answer, sentence):
-    fact = Fact("Q1", "person.born", "year", answer)
-    return Question("q", "en", "When was it?", (answer,), "Q1", fact, Gold("wikipedia", "en", "Q1", sentence))
+    return Question("q", "en", "When was it?", answer, Fact("Q1", "person.born", "year", answer), sentence)
 
 
 def test_paragraphs_are_numbered_and_know_their_sentences():

@@ -86,9 +86,9 @@ def test_mrtydi_gold_passages_tell_the_fact_that_is_asked(generated, language):
     assert [t["query"] for t in topics] == [q.text for q in questions]
     for topic, question in zip(topics, questions, strict=True):
         docid, *others = (p["docid"] for p in topic["positive_passages"])
-        number, _ = articles[question.entity].paragraph_of(question.gold.sentence)
+        number, _ = articles[question.entity].paragraph_of(question.sentence)
         assert docid.endswith(f"#{number}") and passages[docid]["title"] == articles[question.entity].title
-        assert question.answers[0] in passages[docid]["text"]
+        assert question.answer in passages[docid]["text"]
         assert {(passages[d]["title"], int(d.partition("#")[2])) for d in (docid, *others)} == {
             (article.title, n)
             for article in articles.values()

@@ -6,15 +6,15 @@ position in a document can teach, and it is built in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 
-from stele.recipes.world import WorldSizes
 from stele_world.content.concepts import Inventory
 from stele_world.content.draws import Draws, stream
 from stele_world.content.facts import Facts
-from stele_world.content.model import Article, Entity, Fact, Section, Sentence
+from stele_world.content.model import Article, Fact, Section, Sentence
 from stele_world.language.grammar import Frame, Grammar, Line
 from stele_world.language.lexicon import capitalised
 
@@ -24,34 +24,21 @@ TRANSLATED = 0.8  # how many of the languages have a sentence of `translations`
 class Teller:
     """Tells texts of one language."""
 
-    def __init__(
-        self,
-        grammar: Grammar,
-        concepts: Inventory,
-        entities: Mapping[str, Entity],
-        facts: Facts,
-        sizes: WorldSizes,
-        seed: int,
-    ) -> None:
-        self.grammar = grammar
-        self.code = grammar.language.code
-        self._concepts = concepts
-        self._entities = entities
-        self._ids = list(entities)
-        self._facts = facts
-        self._sizes = sizes
-        self._seed = seed
+    def __init__(self, grammar: Grammar, facts: Facts) -> None:
+        self.grammar, self.code = grammar, grammar.language.code
+        self.facts, self.concepts, self.sizes, self.seed = facts, facts.concepts, facts.sizes, facts.seed
+        self._entities, self._ids = facts.entities, list(facts.entities)
         self._article_frames = cache(lambda entity: self._chosen(entity, self._stream("frames", entity)))
 
     def article(self, entity: str) -> Article:
         """The Wikipedia article about an entity: a lead, up to two sections, and one of the facts whose value it is."""
         draws = self._stream("article", entity)
-        type_ = self._concepts.types[self._entities[entity].type]
+        type_ = self.concepts.types[self._entities[entity].type]
         lead, later = self._article_frames(entity)
         sections = [Section("", self._paragraphs(self._told(entity, lead, draws, opening=True), draws))]
         half = (len(later) + 1) // 2
         parts = (later[:half], later[half:], self._inverse_frames(entity))
-        for heading, frames in zip((*type_.sections, self._concepts.inverse_heading), parts, strict=True):
+        for heading, frames in zip((*type_.sections, self.concepts.inverse_heading), parts, strict=True):
             if frames:
                 sentences = self._told(entity, frames, draws, opening=False)
                 title = capitalised(self.grammar.lexicon.word(heading, draws))
@@ -61,7 +48,7 @@ class Teller:
     def parallel_article(self, entity: str) -> Article:
         """An article whose n-th sentence tells the same in every language (as XQuAD's translated paragraphs do)."""
         draws = self._stream("parallel article", entity)
-        frames = [self.frame(fact) for fact in self._facts.of[entity]]
+        frames = [self.frame(fact) for fact in self.facts.of[entity]]
         sentences = [self._sentence(f, entity, "name" if i % 3 == 0 else "noun", draws) for i, f in enumerate(frames)]
         title = self._entities[entity].names[self.code]
         return Article(entity, self.code, title, (Section("", (tuple(sentences),)),))
@@ -69,19 +56,19 @@ class Teller:
     def document(self, purpose: str, number: int) -> list[tuple[Sentence, ...]]:
         """A page of the crawl or of the news: paragraphs about an entity, then about one that it mentions."""
         draws = self._stream(purpose, number)
-        target = draws.between(*self._sizes.web_sentences)
+        target = draws.between(*self.sizes.web_sentences)
         entity, seen, sentences = draws.pick(self._ids), set(), []
         while len(sentences) < target:
             seen.add(entity)
             lead, later = self._chosen(entity, draws)
             sentences += self._told(entity, lead + later, draws, opening=True)
-            near = [f.value for f in self._facts.of[entity] if f.kind == "entity" and f.value not in seen]
+            near = [f.value for f in self.facts.of[entity] if f.kind == "entity" and f.value not in seen]
             entity = draws.pick(near or self._ids)
         return list(self._paragraphs(sentences[:target], draws))
 
     def plain(self, draws: Draws, native: bool = False) -> Sentence:
         """A sentence that tells no frame."""
-        line = self.grammar.plain(*plain_concepts(self._concepts, draws), draws, native=native)
+        line = self.grammar.plain(*plain_concepts(self.concepts, draws), draws, native=native)
         return self._as_sentence(line, None, "")
 
     def statement(self, fact: Fact, draws: Draws) -> Sentence:
@@ -94,28 +81,28 @@ class Teller:
 
     def frame(self, fact: Fact) -> Frame:
         """The frame of a fact: a definition's adjective, a year beside another fact; the same in every language."""
-        draws = stream(self._seed, "frame", fact.subject, fact.relation)
-        if self._concepts.relations[fact.relation].is_definition:
-            return Frame(fact, adjective=f"adjective.{draws.pick(self._concepts.adjectives)}")
-        dated = fact.kind in ("entity", "noun") and draws.chance(self._sizes.dials.dated)
+        draws = stream(self.seed, "frame", fact.subject, fact.relation)
+        if self.concepts.relations[fact.relation].is_definition:
+            return Frame(fact, adjective=f"adjective.{draws.pick(self.concepts.adjectives)}")
+        dated = fact.kind in ("entity", "noun") and draws.chance(self.sizes.dials.dated)
         return Frame(fact, dated=str(draws.between(1900, 2020)) if dated else "")
 
     def _inverse_frames(self, entity: str) -> list[Frame]:
         """The facts whose value an entity is, as its own page tells them: a share of those on the subjects' pages."""
         frames = []
-        for fact in self._facts.about[entity]:
+        for fact in self.facts.about[entity]:
             if self.code not in self._entities[fact.subject].coverage:
                 continue
             draws = self._stream("inverse", fact.subject, fact.relation)
-            if draws.chance(self._sizes.dials.inverse):
+            if draws.chance(self.sizes.dials.inverse):
                 lead, later = self._article_frames(fact.subject)
                 frames += [replace(f, inverse=True) for f in (*lead, *later) if f.fact == fact]
         return frames
 
     def _chosen(self, entity: str, draws: Draws) -> tuple[list[Frame], list[Frame]]:
         """The frames that are told of an entity: those of the lead (definition first), and the later ones."""
-        definition, *facts = self._facts.of[entity]
-        dials, lead = self._sizes.dials, self._concepts.lead
+        definition, *facts = self.facts.of[entity]
+        dials, lead = self.sizes.dials, self.concepts.lead
         told = [(i < lead, fact) for i, fact in enumerate(facts) if draws.chance(dials.keep)]
         for i in range(len(told) - 1):
             if told[i][0] == told[i + 1][0] and draws.chance(dials.swap):
@@ -126,7 +113,7 @@ class Teller:
 
     def _told(self, entity: str, frames: list[Frame], draws: Draws, opening: bool) -> list[Sentence]:
         """Sentences for frames, the first with the subject's name, with others strewn in."""
-        dials, sentences = self._sizes.dials, []
+        dials, sentences = self.sizes.dials, []
         for i, frame_ in enumerate(frames):
             named = (opening and i == 0) or draws.chance(dials.named)
             how = "name" if named else "noun" if draws.chance(0.5) else "pronoun"
@@ -146,7 +133,7 @@ class Teller:
         return Sentence(line.text, links, fact, line.mentions, line.value)
 
     def _paragraphs(self, sentences: list[Sentence], draws: Draws) -> tuple[tuple[Sentence, ...], ...]:
-        low, high = self._sizes.paragraph_sentences
+        low, high = self.sizes.paragraph_sentences
         result, start = [], 0
         while start < len(sentences):
             end = start + draws.between(low, high)
@@ -157,7 +144,7 @@ class Teller:
         return tuple(result)
 
     def _stream(self, *key: str | int) -> Draws:
-        return stream(self._seed, "text", self.code, *key)
+        return stream(self.seed, "text", self.code, *key)
 
 
 def plain_concepts(concepts: Inventory, draws: Draws) -> tuple[str, str, str, str]:
@@ -170,62 +157,48 @@ def plain_concepts(concepts: Inventory, draws: Draws) -> tuple[str, str, str, st
     )
 
 
-def parallel_pairs(
-    english: Teller, foreign: Teller, purpose: str, count: int, concepts: Inventory, facts: Facts, seed: int
-) -> Iterator[tuple[str, str]]:
+def parallel_pairs(english: Teller, foreign: Teller, purpose: str, count: int) -> Iterator[tuple[str, str]]:
     """Up to `count` pairs (English, foreign) of sentences that say the same; no sentence comes twice.
 
     "tatoeba": native words only, no names, no digits, and never a pair that another purpose has. Any other purpose:
     half of the pairs tell facts.
     """
+    return islice(_pairs(english, foreign, purpose, 40 * count), count)
+
+
+def _pairs(english: Teller, foreign: Teller, purpose: str, attempts: int) -> Iterator[tuple[str, str]]:
     seen: set[str] = set()
-    ids, yielded = list(facts.of), 0
-    for number in range(40 * count):
-        if yielded == count:
-            return
-        draws = stream(seed, "pairs", purpose, foreign.code, number)
-        if purpose == "tatoeba" or draws.chance(0.5):
-            concepts_drawn = plain_concepts(concepts, draws)
-            if _of_the_test_set(concepts_drawn, seed) != (purpose == "tatoeba"):
+    facts, tested = english.facts.of, purpose == "tatoeba"
+    ids = list(facts)
+    for number in range(attempts):
+        draws = stream(english.seed, "pairs", purpose, foreign.code, number)
+        if tested or draws.chance(0.5):
+            drawn = plain_concepts(english.concepts, draws)
+            if _of_the_test_set(drawn, english.seed) != tested:
                 continue
-            native = purpose == "tatoeba"
-            pair = tuple(
-                teller.grammar.plain(*concepts_drawn, draws, native=native).text for teller in (english, foreign)
-            )
+            pair = tuple(t.grammar.plain(*drawn, draws, native=tested).text for t in (english, foreign))
         else:
-            fact = draws.pick(facts.of[draws.pick(ids)])
+            fact = draws.pick(facts[draws.pick(ids)])
             pair = tuple(teller.statement(fact, draws).text for teller in (english, foreign))
         if pair[0] != pair[1] and seen.isdisjoint(pair):  # a sentence all of loans is its own translation
             seen.update(pair)
-            yielded += 1
             yield pair
 
 
 def translations(
-    tellers: Mapping[str, Teller],
-    count: int,
-    concepts: Inventory,
-    seed: int,
-    purpose: str = "translations",
-    share: float = TRANSLATED,
-    native: bool = True,
+    tellers: Sequence[Teller], count: int, purpose: str, share: float = TRANSLATED, native: bool = True
 ) -> Iterator[dict[str, str]]:
     """Up to `count` times what one sentence is in each of a share of the languages, language -> text.
 
     With `native` in native words only. They are none that `parallel_pairs` gives for training. The same sentence may
     come again.
     """
-    yielded = 0
-    for number in range(40 * count):
-        if yielded == count:
-            return
-        concepts_drawn = plain_concepts(concepts, stream(seed, purpose, number))
-        if _of_the_test_set(concepts_drawn, seed):
-            yielded += 1
-            draws = {code: stream(seed, purpose, number, code) for code in tellers}
-            chosen = [code for code in tellers if draws[code].chance(share)]
-            grammars = {code: tellers[code].grammar for code in chosen}
-            yield {c: g.plain(*concepts_drawn, draws[c], native=native).text for c, g in grammars.items()}
+    concepts, seed = tellers[0].concepts, tellers[0].seed
+    every = ((number, plain_concepts(concepts, stream(seed, purpose, number))) for number in range(40 * count))
+    for number, drawn in islice((pair for pair in every if _of_the_test_set(pair[1], seed)), count):
+        draws = {teller: stream(seed, purpose, number, teller.code) for teller in tellers}
+        chosen = [teller for teller in tellers if draws[teller].chance(share)]
+        yield {t.code: t.grammar.plain(*drawn, draws[t], native=native).text for t in chosen}
 
 
 def _of_the_test_set(concepts_drawn: tuple[str, str, str, str], seed: int) -> bool:

@@ -123,7 +123,8 @@ class Facts:
         for id_, entity in entities.items():
             self._by_type[entity.type].append(id_)
             self._by_topic.setdefault((entity.type, topic[id_]), []).append(id_)
-        self._sizes, self._concepts, self._topic = sizes, concepts, topic
+        self.concepts, self.entities, self.sizes, self.seed = concepts, entities, sizes, seed
+        self._topic = topic
         self._of_type: dict[str, list[Relation]] = defaultdict(list)
         for relation in concepts.relations.values():
             self._of_type[relation.name.partition(".")[0]].append(relation)
@@ -143,11 +144,11 @@ class Facts:
         if relation.range is not None:
             return str(draws.between(*relation.range))
         if relation.kind == "noun":
-            return draws.zipf(self._concepts.classes[relation.value])
+            return draws.zipf(self.concepts.classes[relation.value])
         near = self._by_topic.get((relation.value, self._topic[entity.id]), [])
         everywhere = self._by_type[relation.value]
         for _ in range(20):
-            choices = near if near and draws.chance(self._sizes.dials.topic) else everywhere
+            choices = near if near and draws.chance(self.sizes.dials.topic) else everywhere
             value = draws.zipf(choices)
             if value != entity.id:
                 return value

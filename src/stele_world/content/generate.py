@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
+from itertools import islice, product
 
 from stele.errors import SteleError, unknown
 from stele.recipes.world import WorldSizes
@@ -11,7 +12,7 @@ from stele_world.content.articles import Teller, parallel_pairs, translations
 from stele_world.content.concepts import inventory
 from stele_world.content.draws import stream
 from stele_world.content.facts import Facts, entities
-from stele_world.content.model import Article, Entity, Fact, Gold, Mention, Question, Sentence
+from stele_world.content.model import Article, Entity, Fact, Mention, Question, Sentence
 from stele_world.language.english import English
 from stele_world.language.grammar import Grammar
 from stele_world.language.lexicon import ENGLISH, Lexicon, language
@@ -22,77 +23,6 @@ HELD_OUT = ("dev", "test")  # splits whose entities no fine-tuning text may name
 WORDINGS = 3
 # what the questions of a purpose end with; where none is given, with the language's own question mark
 MARKS = {"nq": "", "marco": ""}
-
-
-def askable(
-    entities: Mapping[str, Entity], facts: Mapping[str, tuple[Fact, ...]], split: str, seed: int, *key: str
-) -> Iterator[Fact]:
-    """Facts that a split may ask for, in random order.
-
-    The subject is of this split. A fact whose value is an entity that dev or test ask about is left out of
-    training, so that no fine-tuning question or answer names one.
-    """
-    facts_chosen = []
-    for id_, entity in entities.items():
-        if entity.split != split:
-            continue
-        for fact in facts[id_][1:]:  # the definition is never asked
-            held_out = fact.kind == "entity" and entities[fact.value].split in HELD_OUT
-            if not (split == "train" and held_out):
-                facts_chosen.append(fact)
-    return iter(stream(seed, "questions", *key, split).shuffled(facts_chosen))
-
-
-def questions(
-    purpose: str,
-    split: str,
-    count: int,
-    grammar: Grammar,
-    gold_article: Callable[[str], Article | None],
-    facts_asked: Iterator[Fact],
-    collection: str,
-    seed: int,
-) -> list[Question]:
-    """Up to `count` questions in the grammar's language on facts that the gold articles tell."""
-    language, result = grammar.language.code, []
-    prefix = "lareqa" if purpose == "lareqa" else f"{purpose}-{language}"  # LAReQA's ids are shared by the languages
-    seen: set[str] = set()
-    facts = list(facts_asked)
-    turns = WORDINGS if split == "train" else 1
-    for turn, fact in ((turn, fact) for turn in range(turns) for fact in facts):
-        if len(result) == count:
-            break
-        article = gold_article(fact.subject)
-        where = article and find_fact(article, fact)
-        if not where:
-            continue
-        position, sentence = where
-        draws = stream(seed, "ask", purpose, language, fact.subject, fact.relation, turn)
-        text = grammar.question(fact, draws, MARKS.get(purpose))
-        if text in seen:
-            continue
-        seen.add(text)
-        start, end = sentence.value
-        result.append(
-            Question(
-                id=f"{prefix}-{split}-{len(result)}",
-                language=language,
-                text=text,
-                answers=(sentence.text[start:end],),
-                entity=fact.subject,
-                fact=fact,
-                gold=Gold(collection, article.language, fact.subject, position),
-            )
-        )
-    return result
-
-
-def find_fact(article: Article, fact: Fact) -> tuple[int, Sentence] | None:
-    """The sentence of an article that tells a fact, with its number, or None."""
-    for number, sentence in enumerate(article.sentences()):
-        if sentence.fact == fact and sentence.value is not None:
-            return number, sentence
-    return None
 
 
 def mentions(
@@ -150,15 +80,12 @@ class World:
             code: (English if code == ENGLISH else Grammar)(lexicon, self.concepts, self.entities)
             for code, lexicon in self.lexicons.items()
         }
-        self._tellers = {
-            c: Teller(self.grammars[c], self.concepts, self.entities, self.facts, sizes, seed) for c in languages
-        }
+        self._tellers = {code: Teller(grammar, self.facts) for code, grammar in self.grammars.items()}
         self._article = lru_cache(ARTICLES_KEPT)(lambda language, entity: self._tellers[language].article(entity))
 
     def articles(self, language: str) -> list[Article]:
         """All Wikipedia articles of a language, in the order of the entities' ids."""
-        self._teller(language)
-        return [self._article(language, id_) for id_, entity in self.entities.items() if language in entity.coverage]
+        return [article for id_ in self.entities if (article := self.article(language, id_))]
 
     def article(self, language: str, entity: str) -> Article | None:
         """One article, or None where the language has none about the entity."""
@@ -188,17 +115,50 @@ class World:
         if split not in SPLITS:
             raise unknown("split", split, SPLITS)
         self._teller(language)
-        counts = self.sizes.questions[purpose]
-        key = (purpose,) if purpose == "lareqa" else (purpose, language)
-        facts = askable(self.entities, self.facts.of, split, self.seed, *key)
         if purpose == "lareqa":
-            articles = {a.entity: a for a in self.parallel_articles(language)}
-            gold, collection = articles.get, "parallel"
+            prefix, key = purpose, (purpose,)  # its ids and facts are shared by the languages
+            article = {a.entity: a for a in self.parallel_articles(language)}.get
         else:
-            article_language = language if purpose == "mrtydi" else ENGLISH
-            gold, collection = partial(self.article, article_language), "wikipedia"
-        count = getattr(counts, split)
-        return questions(purpose, split, count, self.grammars[language], gold, facts, collection, self.seed)
+            prefix, key = f"{purpose}-{language}", (purpose, language)
+            article = partial(self.article, language if purpose == "mrtydi" else ENGLISH)
+        facts = self._askable(split, *key)
+        turns = product(range(WORDINGS if split == "train" else 1), facts)
+        asked = islice(self._asked(purpose, language, article, turns), getattr(self.sizes.questions[purpose], split))
+        return [Question(f"{prefix}-{split}-{number}", language, *told) for number, told in enumerate(asked)]
+
+    def _askable(self, split: str, *key: str) -> list[Fact]:
+        """Facts that a split may ask for, in random order.
+
+        The subject is of this split. A fact whose value is an entity that dev or test ask about is left out of
+        training, so that no fine-tuning question or answer names one.
+        """
+        facts = [
+            fact
+            for id_, entity in self.entities.items()
+            if entity.split == split
+            for fact in self.facts.of[id_][1:]  # the definition is never asked
+            if split != "train" or fact.kind != "entity" or self.entities[fact.value].split not in HELD_OUT
+        ]
+        return stream(self.seed, "questions", *key, split).shuffled(facts)
+
+    def _asked(
+        self,
+        purpose: str,
+        language: str,
+        article_about: Callable[[str], Article | None],
+        turns: Iterable[tuple[int, Fact]],
+    ) -> Iterator[tuple[str, str, Fact, int]]:
+        """(question, answer, fact, the sentence that tells it) of facts that the articles tell; no question twice."""
+        seen: set[str] = set()
+        for turn, fact in turns:
+            article = article_about(fact.subject)
+            sentences = enumerate(article.sentences() if article else ())
+            place, sentence = next(((n, s) for n, s in sentences if s.fact == fact and s.value), (0, None))
+            draws = stream(self.seed, "ask", purpose, language, fact.subject, fact.relation, turn)
+            if sentence and (text := self.grammars[language].question(fact, draws, MARKS.get(purpose))) not in seen:
+                seen.add(text)
+                start, end = sentence.value
+                yield text, sentence.text[start:end], fact, place
 
     def mentions(self, language: str, split: str) -> list[Mention]:
         """Mentions to be linked by dev or test, in news that no other text repeats."""
@@ -216,8 +176,7 @@ class World:
         if language == ENGLISH:
             raise SteleError("world: parallel sentences need a language other than English")
         pair = self._teller(ENGLISH), self._teller(language)
-        count = self.sizes.parallel[purpose]
-        return list(parallel_pairs(*pair, purpose, count, self.concepts, self.facts, self.seed))
+        return list(parallel_pairs(*pair, purpose, self.sizes.parallel[purpose]))
 
     def told_again(self, language: str, sentences: Sequence[Sentence], *key: str | int) -> list[str]:
         """Sentences of another language translated: what they tell, in a language's own words; `key` seeds these."""
@@ -237,21 +196,12 @@ class World:
 
     def translations(self) -> Iterator[dict[str, str]]:
         """Sentences of the test set's kind in most languages each (language -> text): two for one of its pairs."""
-        count = 2 * self.sizes.parallel.get("tatoeba", 0)
-        return translations(self._tellers, count, self.concepts, self.seed)
+        return translations([*self._tellers.values()], 2 * self.sizes.parallel.get("tatoeba", 0), "translations")
 
     def translated_sentences(self, languages: Sequence[str]) -> Iterator[dict[str, str]]:
         """Sentences in all of some languages (language -> text), as XNLI's: no text of a language comes twice."""
-        tellers, count = {code: self._teller(code) for code in languages}, self.sizes.parallel.get("xnli", TRANSLATED)
-        told = translations(tellers, 2 * count, self.concepts, self.seed, "xnli", share=1.0, native=False)
-        seen: set[tuple[str, str]] = set()
-        for texts in told:
-            if not count:
-                return
-            if seen.isdisjoint(texts.items()):
-                seen.update(texts.items())
-                count -= 1
-                yield texts
+        tellers, count = [self._teller(code) for code in languages], self.sizes.parallel.get("xnli", TRANSLATED)
+        return islice(_unrepeated(translations(tellers, 2 * count, "xnli", share=1.0, native=False)), count)
 
     def translated_documents(self, language: str) -> list[Article]:
         """Documents that are sentence by sentence the same in every language, each about another entity."""
@@ -269,3 +219,12 @@ class World:
         wanted = self.sizes.questions["lareqa"].test if "lareqa" in self.sizes.questions else 0
         test = [id_ for id_, entity in self.entities.items() if entity.split == "test"]
         return test[: -(-wanted // LAREQA_QUESTIONS_A_CONTEXT)]
+
+
+def _unrepeated(translated: Iterable[dict[str, str]]) -> Iterator[dict[str, str]]:
+    """The translations of sentences (language -> text) of which no text came before."""
+    seen: set[tuple[str, str]] = set()
+    for texts in translated:
+        if seen.isdisjoint(texts.items()):
+            seen.update(texts.items())
+            yield texts

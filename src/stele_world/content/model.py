@@ -66,7 +66,7 @@ class Article:
     sections: tuple[Section, ...]
 
     def sentences(self) -> list[Sentence]:
-        """All sentences in reading order; `Gold.sentence` counts in this list."""
+        """All sentences in reading order; `Question.sentence` counts in this list."""
         return [sentence for paragraph in self.paragraphs() for sentence in paragraph]
 
     def paragraphs(self) -> list[tuple[Sentence, ...]]:
@@ -98,26 +98,23 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class Gold:
-    """Where the answer stands: an article of a collection ("wikipedia" or "parallel") and a sentence of it."""
-
-    collection: str
-    language: str
-    entity: str
-    sentence: int
-
-
-@dataclass(frozen=True, slots=True)
 class Question:
-    """A question in `language` about `fact` of `entity`; each answer occurs verbatim in the gold sentence."""
+    """A question in `language` about a fact; its answer stands in a sentence of the article about the fact's subject.
+
+    `sentence` counts over the whole article; `answer` occurs in it verbatim.
+    """
 
     id: str
     language: str
     text: str
-    answers: tuple[str, ...]
-    entity: str
+    answer: str
     fact: Fact
-    gold: Gold
+    sentence: int
+
+    @property
+    def entity(self) -> str:
+        """What it is about."""
+        return self.fact.subject
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def example(
     return {
         "dataset": dataset,
         "question": question.text,
-        "answers": list(question.answers),
+        "answers": [question.answer],
         "positive_ctxs": [context(collection.passages[n], 1000) for n in positives],
         "negative_ctxs": [],
         "hard_negative_ctxs": [context(p, float(9 - n)) for n, p in enumerate(negatives)],
@@ -78,7 +78,7 @@ def write_nq(site: Site, library: Library) -> None:
         site.put(NQ_TRAINING.format(split=split), json.dumps(rows, indent=4).encode())
         site.count("nq_dpr", **{split: len(rows)})
     test = [q for q in world.questions("nq", "en", "test") if collection.gold(q) is not None]
-    site.put(NQ_TEST, tsv((q.text, repr(list(q.answers))) for q in test).encode())
+    site.put(NQ_TEST, tsv((q.text, repr([q.answer])) for q in test).encode())
     site.put(NQ_LICENCE, b"Generated questions about a generated world; no rights are reserved.\n")
     site.count("nq_test", test=len(test))
 
@@ -99,8 +99,8 @@ def _xor_answers(question: Question, split: str, draws: Draws) -> list[str]:
     if draws.chance(YES_NO):
         return [draws.pick(("yes", "no"))]
     if split == "train":
-        return [question.answers[0]]
-    return [question.answers[0]] * draws.pick((1, 2, 2, 2))
+        return [question.answer]
+    return [question.answer] * draws.pick((1, 2, 2, 2))
 
 
 def _xor_row(question: Question, split: str, draws: Draws) -> JsonObject:

@@ -133,12 +133,11 @@ class Collection:
                 self._telling[fact].append(number)
         self._lexical: Lexical | None = None
 
-    def gold(self, question: Question, answers: Sequence[str] | None = None) -> int | None:
-        """Number of the passage that holds the gold sentence and an answer; None when a cut went through the answer."""
-        answers = question.answers if answers is None else answers
-        for number in self._of.get(question.gold.entity, ()):
+    def gold(self, question: Question) -> int | None:
+        """Number of the passage with the gold sentence and the answer; None when a cut went through the answer."""
+        for number in self._of.get(question.entity, ()):
             passage = self.passages[number]
-            if passage.first <= question.gold.sentence <= passage.last and any(a in passage.text for a in answers):
+            if passage.first <= question.sentence <= passage.last and question.answer in passage.text:
                 return number
         return None
 
@@ -157,7 +156,7 @@ class Collection:
 
         A passage that holds an answer is none (upstream excludes them in the same way), nor is one that tells the fact.
         """
-        same = [n for n in self._of[question.gold.entity] if n != gold and not self._answers(n, question)][:1]
+        same = [n for n in self._of[question.entity] if n != gold and not self._answers(n, question)][:1]
         if self._lexical is None:
             self._lexical = Lexical([f"{p.title} {p.text}" for p in self.passages])
         near = self._lexical.nearest(query, count + 5, {gold, *same})
@@ -165,10 +164,10 @@ class Collection:
 
     def _answers(self, number: int, question: Question) -> bool:
         """Whether a passage tells the fact or holds an answer: a number as a word of its own, not within another."""
-        if question.fact in self.passages[number].facts:
-            return True
-        text = self.passages[number].text
-        return any(a in text and (not a.isdigit() or re.search(rf"(?<!\d){a}(?!\d)", text)) for a in question.answers)
+        passage, answer = self.passages[number], question.answer
+        digits = answer.isdigit()
+        holds = re.search(rf"(?<!\d){answer}(?!\d)", passage.text) if digits else answer in passage.text
+        return bool(holds) or question.fact in passage.facts
 
 
 FIRST_PAGE, PAGE_STEP = 10, 3  # page ids have gaps, as those of real wikis do; redirects and other pages sit in them
@@ -210,6 +209,10 @@ class Library:
         """The separator of sentences in running text: nothing in Chinese and Japanese, else a blank."""
         return "" if entries(Language)[language].script in ("Han", "Japanese") else " "
 
+    def text(self, language: str, sentences: Iterable[Sentence]) -> str:
+        """Sentences as running text."""
+        return self.between(language).join(sentence.text for sentence in sentences)
+
     def _paragraphs(self, language: str) -> Collection:
         pages, between = self.pages(language), self.between(language)
         return Collection(p for a in self.articles(language) for p in paragraphs(a, pages[a.entity], between))
@@ -221,6 +224,15 @@ class Library:
         for article in self.articles("en"):
             passages += hundred_words(article, len(passages) + 1)
         return Collection(passages)
+
+
+def spans(texts: Sequence[str], between: str, offset: int = 0) -> list[dict[str, int]]:
+    """Spans of sentences that are joined by `between`, the first at `offset`."""
+    spans_found = []
+    for text in texts:
+        spans_found.append({"start": offset, "end": offset + len(text)})
+        offset += len(text) + len(between)
+    return spans_found
 
 
 def hex_id(key: str) -> str:

@@ -21,7 +21,7 @@ from stele_world.content.generate import mentions
 from stele_world.content.model import Mention
 from stele_world.site import Site, jsonl, zip_of
 from stele_world.writers.dpr import tsv
-from stele_world.writers.library import Library
+from stele_world.writers.library import Library, spans
 
 URL = "https://storage.googleapis.com/gresearch/mewsli/mewsli-x_20220518_6.zip"
 NEWS = "mewsli_x_news"
@@ -30,15 +30,6 @@ DOCS = ("docid", "title", "url", "language", "curid", "revid", "text_md5")
 MENTIONS = ("docid", "example_id", "mention", "position", "length", "entity_qid", "url")
 FIRST_ARTICLE = {"dev": 100_000, "test": 200_000}  # numbers of the news articles of a split
 DESCRIBED = 3  # sentences of a description, at most
-
-
-def spans(texts: Sequence[str], between: str, offset: int = 0) -> list[dict[str, int]]:
-    """Spans of sentences that are joined by `between`, the first at `offset`."""
-    spans_found = []
-    for text in texts:
-        spans_found.append({"start": offset, "end": offset + len(text)})
-        offset += len(text) + len(between)
-    return spans_found
 
 
 def _span(mention: Mention, sentence: dict[str, int]) -> JsonObject:

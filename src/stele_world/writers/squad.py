@@ -3,59 +3,67 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from stele.files.reading import JsonObject
 from stele_world.content.model import Article, Question, Sentence
 from stele_world.site import Site, jsonl, zip_of
-from stele_world.writers.library import Library, hex_id
+from stele_world.writers.library import Library, hex_id, spans
 
+Asked = dict[int, list[Question]]
 SQUAD = "https://raw.githubusercontent.com/rajpurkar/SQuAD-explorer/master/dataset/{split}-v1.1.json"
 
 
-def question_entry(question: Question, article: Article, sentence_start: int) -> JsonObject:
-    """A question with the answer's offset in its paragraph, where the gold sentence begins at `sentence_start`."""
-    sentence = article.sentences()[question.gold.sentence]
-    start, end = sentence.value
+def question_entry(library: Library, article: Article, question: Question) -> JsonObject:
+    """A question with the answer's offset in its paragraph."""
+    number, within = article.paragraph_of(question.sentence)
+    paragraph, between = article.paragraphs()[number], library.between(article.language)
+    offset = sum(len(sentence.text) + len(between) for sentence in paragraph[:within])
+    start, end = paragraph[within].value
     return {
-        "answers": [{"answer_start": sentence_start + start, "text": sentence.text[start:end]}],
+        "answers": [{"answer_start": offset + start, "text": paragraph[within].text[start:end]}],
         "question": question.text,
         "id": hex_id(question.id),
     }
 
 
-def by_entity(questions: Iterable[Question]) -> dict[str, list[Question]]:
-    """Entity -> the questions whose answers its article has, in their order."""
-    groups: dict[str, list[Question]] = defaultdict(list)
+def asked_about(articles: Iterable[Article], questions: Iterable[Question]) -> Iterator[tuple[Article, Asked]]:
+    """The articles that are asked about, each with its paragraphs' numbers -> the questions about them."""
+    of_entity: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
-        groups[question.gold.entity].append(question)
-    return groups
-
-
-def _articles(library: Library, articles: list[Article], questions: Iterable[Question]) -> list[JsonObject]:
-    """The articles that are asked about, each with the paragraphs that hold an answer and their questions."""
-    asked, data = by_entity(questions), []
+        of_entity[question.entity].append(question)
     for article in articles:
-        if article.entity in asked:
-            paragraphs = _paragraphs(library, article, asked[article.entity])
-            data.append({"title": article.title.replace(" ", "_"), "paragraphs": paragraphs})
-    return data
+        asked: Asked = defaultdict(list)
+        for question in of_entity[article.entity]:
+            asked[article.paragraph_of(question.sentence)[0]].append(question)
+        if asked:
+            yield article, asked
 
 
-def _paragraphs(library: Library, article: Article, questions: list[Question]) -> list[JsonObject]:
-    """The paragraphs of an article that are asked about."""
-    between, paragraphs = library.between(article.language), article.paragraphs()
-    asked: dict[int, list[JsonObject]] = defaultdict(list)
-    for question in questions:
-        number, within = article.paragraph_of(question.gold.sentence)
-        start = sum(len(sentence.text) + len(between) for sentence in paragraphs[number][:within])
-        asked[number].append(question_entry(question, article, start))
+def _paragraph(library: Library, article: Article, number: int, questions: list[Question]) -> JsonObject:
+    context = library.text(article.language, article.paragraphs()[number])
+    return {"context": context, "qas": [question_entry(library, article, question) for question in questions]}
+
+
+def _articles(
+    library: Library, articles: Iterable[Article], questions: Iterable[Question], paragraph: Callable = _paragraph
+) -> list[JsonObject]:
+    """The articles that are asked about, each with the paragraphs that hold an answer and their questions."""
     return [
-        {"context": between.join(sentence.text for sentence in paragraphs[number]), "qas": qas}
-        for number, qas in sorted(asked.items())
+        {
+            "title": article.title.replace(" ", "_"),
+            "paragraphs": [paragraph(library, article, number, asked[number]) for number in sorted(asked)],
+        }
+        for article, asked in asked_about(articles, questions)
     ]
+
+
+def _put(site: Site, url: str, dataset: str, split: str, answer: JsonObject) -> None:
+    """The file of a split, and how many questions it has."""
+    site.put(url, json.dumps(answer).encode())
+    site.count(dataset, **{split: sum(len(p["qas"]) for article in answer["data"] for p in article["paragraphs"])})
 
 
 def write_squad(site: Site, library: Library) -> None:
@@ -65,8 +73,7 @@ def write_squad(site: Site, library: Library) -> None:
     """
     for split in ("train", "dev"):
         data = _articles(library, library.articles("en"), library.world.questions("squad", "en", split))
-        site.put(SQUAD.format(split=split), json.dumps({"data": data, "version": "1.1"}).encode())
-        site.count("squad", **{split: sum(len(p["qas"]) for article in data for p in article["paragraphs"])})
+        _put(site, SQUAD.format(split=split), "squad", split, {"data": data, "version": "1.1"})
 
 
 SQUAD2 = "https://raw.githubusercontent.com/rajpurkar/SQuAD-explorer/master/dataset/{split}-v2.0.json"
@@ -81,32 +88,24 @@ def write_squad2(site: Site, library: Library) -> None:
     """
     for split in ("train", "dev"):
         data = _squad2_articles(library, library.world.questions("squad", "en", split))
-        site.put(SQUAD2.format(split=split), json.dumps({"version": "v2.0", "data": data}).encode())
-        site.count("squad2", **{split: sum(len(p["qas"]) for article in data for p in article["paragraphs"])})
+        _put(site, SQUAD2.format(split=split), "squad2", split, {"version": "v2.0", "data": data})
 
 
 def _squad2_articles(library: Library, questions: list[Question]) -> list[JsonObject]:
     """The paragraphs that answer a question, with all that is asked of them."""
-    between, articles = library.between("en"), {article.entity: article for article in library.articles("en")}
-    asked: dict[tuple[str, int], list[JsonObject]] = defaultdict(list)
-    places = [(q.entity, *articles[q.entity].paragraph_of(q.gold.sentence)) for q in questions]
-    for number, (question, (entity, paragraph, within)) in enumerate(zip(questions, places, strict=True)):
-        texts = articles[entity].paragraphs()[paragraph]
-        start = sum(len(sentence.text) + len(between) for sentence in texts[:within])
-        entry = {**question_entry(question, articles[entity], start), "is_impossible": False}
-        asked[entity, paragraph].append(entry)
-        other = questions[number - 1]
-        if number % UNANSWERED == 0 and not _names(texts, entity, other.entity):
-            name = hex_id(f"{other.id} {entity}")
-            asked[entity, paragraph].append({"answers": [], "question": other.text, "id": name, "is_impossible": True})
-    data: dict[str, list[JsonObject]] = defaultdict(list)
-    for (entity, paragraph), qas in sorted(asked.items()):
-        context = between.join(sentence.text for sentence in articles[entity].paragraphs()[paragraph])
-        data[entity].append({"qas": qas, "context": context})
-    return [
-        {"title": articles[entity].title.replace(" ", "_"), "paragraphs": paragraphs}
-        for entity, paragraphs in data.items()
-    ]
+    others = {q.id: questions[number - 1] for number, q in enumerate(questions) if number % UNANSWERED == 0}
+
+    def paragraph(library: Library, article: Article, number: int, asked: list[Question]) -> JsonObject:
+        sentences, qas = article.paragraphs()[number], []
+        for question in asked:
+            qas.append({**question_entry(library, article, question), "is_impossible": False})
+            other = others.get(question.id)
+            if other and not _names(sentences, article.entity, other.entity):
+                name = hex_id(f"{other.id} {article.entity}")
+                qas.append({"answers": [], "question": other.text, "id": name, "is_impossible": True})
+        return {"qas": qas, "context": library.text("en", sentences)}
+
+    return _articles(library, sorted(library.articles("en"), key=lambda a: a.entity), questions, paragraph)
 
 
 def _names(paragraph: tuple[Sentence, ...], subject: str, entity: str) -> bool:
@@ -150,32 +149,6 @@ LAREQA = "https://raw.githubusercontent.com/google-research-datasets/lareqa/mast
 LAREQA_LANGUAGES = ("ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh")
 
 
-def _lareqa_paragraph(
-    article: Article, texts: Sequence[str], between: str, questions: Sequence[tuple[int, Question]]
-) -> JsonObject:
-    """A paragraph with its sentences and the (sentence of the paragraph, question) pairs that are asked about it."""
-    breaks, position = [], 0
-    for text in texts:
-        breaks.append([position, position + len(text)])
-        position += len(text) + len(between)
-    return {
-        "context": between.join(texts),
-        "qas": [dict(sorted(question_entry(question, article, breaks[n][0]).items())) for n, question in questions],
-        "sentence_breaks": breaks,
-        "sentences": list(texts),
-    }
-
-
-def _lareqa_article(article: Article, between: str, questions: Sequence[Question]) -> JsonObject:
-    by_paragraph: dict[int, list[tuple[int, Question]]] = defaultdict(list)
-    for question in questions:
-        paragraph, sentence = article.paragraph_of(question.gold.sentence)
-        by_paragraph[paragraph].append((sentence, question))
-    texts = [[s.text for s in paragraph] for paragraph in article.paragraphs()]
-    paragraphs = [_lareqa_paragraph(article, texts[n], between, pairs) for n, pairs in sorted(by_paragraph.items())]
-    return {"paragraphs": paragraphs, "title": article.title.replace(" ", "_")}
-
-
 def write_lareqa(site: Site, library: Library) -> None:
     """LAReQA's XQuAD-R: the same paragraphs and questions in every language, with the sentences marked.
 
@@ -185,16 +158,20 @@ def write_lareqa(site: Site, library: Library) -> None:
     """
     world = library.world
     for language in (code for code in LAREQA_LANGUAGES if code in world.languages):
-        questions = by_entity(world.questions("lareqa", language, "test"))
-        data = [
-            _lareqa_article(article, library.between(language), questions[article.entity])
-            for article in world.parallel_articles(language)
-            if article.entity in questions
-        ]
-        site.put(LAREQA.format(language=language), json.dumps({"data": data, "version": "1.1"}).encode())
+        questions, articles = world.questions("lareqa", language, "test"), world.parallel_articles(language)
+        data = _articles(library, articles, questions, _marked_paragraph)
+        answer = {"data": data, "version": "1.1"}
+        site.put(LAREQA.format(language=language), json.dumps(answer, sort_keys=True).encode())
         paragraphs = [p for article in data for p in article["paragraphs"]]
         asked, sentences = sum(len(p["qas"]) for p in paragraphs), sum(len(p["sentences"]) for p in paragraphs)
         site.count("lareqa", language, questions=asked, candidates=sentences)
+
+
+def _marked_paragraph(library: Library, article: Article, number: int, questions: list[Question]) -> JsonObject:
+    """A paragraph with its sentences."""
+    sentences = [sentence.text for sentence in article.paragraphs()[number]]
+    breaks = [[*span.values()] for span in spans(sentences, library.between(article.language))]
+    return {**_paragraph(library, article, number, questions), "sentence_breaks": breaks, "sentences": sentences}
 
 
 BELEBELE = (
@@ -212,32 +189,28 @@ def write_belebele(site: Site, library: Library) -> None:
     Format: facebook/belebele, data/{variant}.jsonl: {link, question_number, flores_passage, question, mc_answer1 ...
     mc_answer4, correct_answer_num, dialect, ds}. Rows are parallel over the variants; a link is a passage's.
     """
-    world = library.world
     for language, variant in library.languages_with("belebele").items():
-        articles = {article.entity: article for article in world.parallel_articles(language)}
-        questions = [q for q in world.questions("lareqa", language, "test") if q.gold.entity in articles]
-        rows = list(_belebele_rows(questions, articles, library.between(language), variant))
+        rows = list(_belebele_rows(library, language, variant))
         site.put(BELEBELE.format(variant=variant), jsonl(rows))
         site.count("belebele", variant, questions=len(rows))
 
 
-def _belebele_rows(
-    questions: list[Question], articles: dict[str, Article], between: str, variant: str
-) -> Iterator[JsonObject]:
+def _belebele_rows(library: Library, language: str, variant: str) -> Iterator[JsonObject]:
     """A row a question; the wrong answers are those of the questions around it."""
-    numbers: dict[str, int] = {}
+    articles = {article.entity: article for article in library.world.parallel_articles(language)}
+    questions, numbers = library.world.questions("lareqa", language, "test"), Counter()
     for place, question in enumerate(questions):
-        article = articles[question.gold.entity]
-        paragraph, _ = article.paragraph_of(question.gold.sentence)
+        article = articles[question.entity]
+        paragraph, _ = article.paragraph_of(question.sentence)
         link = BELEBELE_LINK.format(entity=article.entity, paragraph=paragraph)
-        numbers[link] = numbers.get(link, 0) + 1
-        around = [questions[(place + n) % len(questions)].answers[0] for n in range(ANSWERS)]
+        numbers[link] += 1
+        around = [questions[(place + n) % len(questions)].answer for n in range(ANSWERS)]
         right = place % ANSWERS  # where the right answer stands: around[0] goes there
         answers = [*around[1 : right + 1], around[0], *around[right + 1 :]]
         yield {
             "link": link,
             "question_number": numbers[link],
-            "flores_passage": between.join(sentence.text for sentence in article.paragraphs()[paragraph]),
+            "flores_passage": library.text(language, article.paragraphs()[paragraph]),
             "question": question.text,
             **{f"mc_answer{n}": answer for n, answer in enumerate(answers, start=1)},
             "correct_answer_num": str(right + 1),
