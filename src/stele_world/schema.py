@@ -13,6 +13,7 @@ from stele_world.content.concepts import check_concepts
 from stele_world.language.scripts import check_scripts
 from stele_world.writers.collections import Layouts
 from stele_world.writers.dump import Names
+from stele_world.writers.templates import FOLDER
 
 FILES: dict[str, Callable[[Facts, str], None]] = {
     "stele_world/content/concepts.yaml": check_concepts,
@@ -20,6 +21,7 @@ FILES: dict[str, Callable[[Facts, str], None]] = {
     "stele_world/writers/namespaces.yaml": partial(validate, dict[str, Names]),
     "stele_world/writers/collections.yaml": partial(validate, Layouts),
 }
+TEMPLATES = tuple(f"stele_world/writers/{path.name}" for path in sorted(FOLDER.glob("*.j2")))
 
 
 def read(name: str) -> Values:

@@ -11,10 +11,11 @@ import pytest
 from stele.command import cli
 from stele.corpora import page_entities
 from stele.corpora.dumps import sql_dump
-from stele_world.writers.dump import SQL_HEAD, SQL_TAIL, items_per_site
+from stele_world.writers.dump import items_per_site
 from tests.sealed import write_sealed
 
-HEAD = SQL_HEAD.replace("{next}", "9").encode()
+END = b"/*!40000 ALTER TABLE `wb_items_per_site` ENABLE KEYS */;\n"
+HEAD, TAIL = items_per_site([]).split(END)
 INSERT = b"INSERT INTO `wb_items_per_site` VALUES "
 
 
@@ -75,7 +76,7 @@ LITERALS = {  # as written -> as meant
 @pytest.mark.parametrize("prefix", [b"", b"_binary ", b"_utf8mb4"])
 def test_literals_are_read_as_the_server_would(tmp_path, run, prefix):
     rows = [b"(%d,%d,%s'enwiki',%s'%s')" % (n, n, prefix, prefix, literal) for n, literal in enumerate(LITERALS, 1)]
-    done = run(packed(tmp_path, HEAD + INSERT + b",".join(rows) + b";\n" + SQL_TAIL.encode()), "enwiki")
+    done = run(packed(tmp_path, HEAD + INSERT + b",".join(rows) + b";\n" + END + TAIL), "enwiki")
     assert done.rows["enwiki"] == [(meant, n) for n, meant in enumerate(LITERALS.values(), 1)]
 
 
@@ -113,7 +114,7 @@ def test_random_tables_come_back(tmp_path, monkeypatch):
 
 
 def written(rows: bytes, columns: bytes = b"") -> bytes:
-    return HEAD + INSERT.replace(b" VALUES ", b" " + columns + b"VALUES ") + rows + b";\n" + SQL_TAIL.encode()
+    return HEAD + INSERT.replace(b" VALUES ", b" " + columns + b"VALUES ") + rows + b";\n" + END + TAIL
 
 
 LAYOUTS = {
@@ -175,7 +176,7 @@ WRONG = {
     "INSERT 1, row 1: found NULL": HEAD + INSERT + b"(1,1,'enwiki',NULL);\n",
     "found no CREATE TABLE before its rows": GOOD,
     "no CREATE TABLE in it": b"<mediawiki>\n",
-    "not one row in it": HEAD + SQL_TAIL.encode(),
+    "not one row in it": HEAD + END + TAIL,
     "want rows of wb_items_per_site": HEAD + b"INSERT INTO `page` VALUES (1,1,'enwiki','a');\n",
     "INSERT 2: does not end with a whole row": HEAD + GOOD + INSERT + b"(2,2,'enwiki','b'),(3,3,'enw",
     "INSERT 1: does not end": HEAD + INSERT + b"(2,2,'enwiki','its);\n",

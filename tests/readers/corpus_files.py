@@ -13,7 +13,7 @@ from stele.corpora import cc100
 from stele.corpora.dumps import dump_files, sql_dump
 from stele.corpora.dumps import xml_dump as dumps
 from stele.encoders.word_vectors import read_word_vectors
-from stele_world.writers.dump import SQL_HEAD, SQL_TAIL
+from stele_world.writers.dump import items_per_site
 from tests.readers.files import Reader, whole
 
 XML = b"""<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="en">
@@ -35,8 +35,7 @@ SITE = json.dumps(
         }
     }
 ).encode()
-ROWS = "(1,5,'enwiki','One'),(2,6,'swwiki','It\\'s')"
-SQL = f"{SQL_HEAD.replace('{next}', '9')}INSERT INTO `wb_items_per_site` VALUES {ROWS};\n{SQL_TAIL}".encode()
+SQL = items_per_site([(5, "enwiki", "One"), (6, "swwiki", "It's")])
 
 
 def dump(path: Path) -> None:

@@ -1,5 +1,5 @@
 # The generated internet (miniature and small only): a mirror of upstream files and stand-ins for public checkpoints.
-from stele_world.schema import FILES, check_files
+from stele_world.schema import FILES, TEMPLATES, check_files
 from stele_world.standins import module_of
 
 check_files()
@@ -13,7 +13,7 @@ rule mirror:
         code=code(
             "stele_world.mirror",
             *package_modules("stele_world.writers"),
-            data=tuple(FILES),
+            data=(*FILES, *TEMPLATES),
         ),
         world=lambda wildcards: as_json(plan.settings.sizes.world.given()),
         languages=lambda wildcards: plan.settings.sizes.languages,

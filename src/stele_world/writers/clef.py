@@ -18,7 +18,6 @@ from stele_world.writers.collections import (
     Paper,
     askable,
     escaped,
-    filled,
     judged,
     keywords_and_question,
     layouts,
@@ -27,6 +26,7 @@ from stele_world.writers.collections import (
     telling,
 )
 from stele_world.writers.library import Library
+from stele_world.writers.templates import filled
 
 DATASET, ENCODING = "clef", "iso-8859-1"
 TOPICS, YEARS = 40, ("2000", "2001")

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stele.catalogue import read_yaml
 from stele.files.strict import Strict, validate
 from stele_world.content.draws import Draws, stream
-from stele_world.content.generate import World
 from stele_world.content.model import Fact, Sentence
 from stele_world.site import Site, lines
 from stele_world.writers.library import Library
+from stele_world.writers.templates import filled
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from stele_world.content.generate import World
 
 FILE = Path(__file__).with_name("collections.yaml")
 TOPICS, UNASKED = 40, 8  # topics of a collection, and further ones that are judged only
@@ -159,19 +159,6 @@ def judged(relevant: Sequence[int], size: int, drawn: int, draws: Draws, absent:
 def legacy(text: str, encoding: str) -> bytes:
     """Text in an encoding of its time; what that lacks becomes an entity."""
     return text.encode(encoding, "xmlcharrefreplace")
-
-
-def filled(template: str, **values: Any) -> str:
-    """A template of collections.yaml with its values."""
-    return _compiled(template).render(values)
-
-
-@cache
-def _compiled(template: str) -> Template:
-    import jinja2
-
-    options = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
-    return jinja2.Environment(undefined=jinja2.StrictUndefined, **options).from_string(template)
 
 
 # --- the six ----------------------------------------------------------------------------------------------------------

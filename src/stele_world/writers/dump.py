@@ -14,19 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-from xml.sax.saxutils import escape, quoteattr
 
 from pydantic import Field
 
 from stele.catalogue import read_yaml
 from stele.files.strict import Strict
+from stele_world.writers.templates import filled, template
 
 BLOCK = 100  # pages of one bzip2 stream
-XML = (
-    '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
-    ' xsi:schemaLocation="http://www.mediawiki.org/xml/export-0.10/ http://www.mediawiki.org/xml/export-0.10.xsd"'
-    ' version="0.10" xml:lang="{language}">\n'
-)
 
 
 class Names(Strict):
@@ -78,22 +73,6 @@ class Page(NamedTuple):
     model: str = "wikitext"
 
 
-def siteinfo(language: str, wiki: str) -> str:
-    """The <siteinfo> of a Wikipedia."""
-    rows = "".join(
-        f'      <namespace key="{key}" case="first-letter" />\n'
-        if not name
-        else f'      <namespace key="{key}" case="first-letter">{escape(name)}</namespace>\n'
-        for key, name in namespaces(language)
-    )
-    return (
-        "  <siteinfo>\n    <sitename>Wikipedia</sitename>\n"
-        f"    <dbname>{wiki}</dbname>\n    <base>https://{language}.wikipedia.org/wiki/Main_Page</base>\n"
-        "    <generator>MediaWiki 1.39.0-wmf.22</generator>\n    <case>first-letter</case>\n"
-        f"    <namespaces>\n{rows}    </namespaces>\n  </siteinfo>\n"
-    )
-
-
 def siteinfo_json(language: str, wiki: str) -> bytes:
     """siteinfo-namespaces.json: the answer of api.php?action=query&meta=siteinfo, in its first format."""
     canonical = dict(namespaces("en"))
@@ -111,37 +90,18 @@ def siteinfo_json(language: str, wiki: str) -> bytes:
     return json.dumps({"batchcomplete": "", "query": answer}, ensure_ascii=False).encode()
 
 
-def _base36(number: int) -> str:
-    digits = ""
-    while number:
-        number, rest = divmod(number, 36)
-        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[rest] + digits
-    return digits
-
-
 def page_xml(page: Page) -> str:
     """One <page>, with one revision."""
+    import numpy as np
+
     data = page.text.encode()
-    sha1 = _base36(int(hashlib.sha1(data, usedforsecurity=False).hexdigest(), 16)).zfill(31)
-    redirect = f"    <redirect title={quoteattr(page.redirect)} />\n" if page.redirect else ""
-    kind = "text/x-wiki" if page.model == "wikitext" else "text/plain"
-    return (
-        f"  <page>\n    <title>{escape(page.title)}</title>\n    <ns>{page.namespace}</ns>\n    <id>{page.id}</id>\n"
-        f"{redirect}    <revision>\n"
-        f"      <id>{1_000_000 + page.id}</id>\n      <parentid>{900_000 + page.id}</parentid>\n"
-        f"      <timestamp>2022-07-{1 + page.id % 28:02d}T{page.id % 24:02d}:00:00Z</timestamp>\n      <contributor>\n"
-        f"        <username>Writer {page.id % 17}</username>\n        <id>{page.id % 17 + 1}</id>\n"
-        "      </contributor>\n"
-        "      <comment>links &amp; [[:Category:Maintenance]] -&gt; sorted</comment>\n"
-        f"      <model>{page.model}</model>\n      <format>{kind}</format>\n"
-        f'      <text bytes="{len(data)}" xml:space="preserve">{escape(page.text, {chr(34): "&quot;"})}</text>\n'
-        f"      <sha1>{sha1}</sha1>\n    </revision>\n  </page>\n"
-    )
+    sha1 = np.base_repr(int(hashlib.sha1(data, usedforsecurity=False).hexdigest(), 16), 36).lower().zfill(31)
+    return filled(template("page.xml"), page=page, size=len(data), sha1=sha1)
 
 
 def multistream(language: str, wiki: str, pages: Sequence[Page], block: int = BLOCK) -> tuple[bytes, bytes, bytes]:
     """(compressed dump, its uncompressed bytes, uncompressed index) of a wiki."""
-    header = (XML.format(language=language) + siteinfo(language, wiki)).encode()
+    header = filled(template("siteinfo.xml"), language=language, wiki=wiki, namespaces=namespaces(language)).encode()
     streams, raw, index = [bz2.compress(header)], [header], []
     offset = len(streams[0])
     for start in range(0, len(pages), block):
@@ -185,46 +145,6 @@ def dumpstatus(wiki: str, date: str, jobs: Mapping[str, Mapping[str, bytes]]) ->
     return json.dumps(status).encode()
 
 
-SQL_HEAD = """-- MySQL dump 10.19  Distrib 10.3.34-MariaDB, for debian-linux-gnu (x86_64)
---
--- Host: db1106    Database: wikidatawiki
--- ------------------------------------------------------
--- Server version\t10.4.22-MariaDB-log
-
-/*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;
-/*!40101 SET NAMES utf8mb4 */;
-/*!40103 SET @OLD_TIME_ZONE=@@TIME_ZONE */;
-/*!40103 SET TIME_ZONE='+00:00' */;
-
---
--- Table structure for table `wb_items_per_site`
---
-
-DROP TABLE IF EXISTS `wb_items_per_site`;
-/*!40101 SET @saved_cs_client     = @@character_set_client */;
-/*!40101 SET character_set_client = utf8 */;
-CREATE TABLE `wb_items_per_site` (
-  `ips_row_id` bigint(20) unsigned NOT NULL AUTO_INCREMENT,
-  `ips_item_id` int(10) unsigned NOT NULL,
-  `ips_site_id` varbinary(32) NOT NULL,
-  `ips_site_page` varbinary(310) NOT NULL,
-  PRIMARY KEY (`ips_row_id`),
-  UNIQUE KEY `wb_ips_item_site_page` (`ips_site_id`,`ips_site_page`),
-  KEY `wb_ips_item_id` (`ips_item_id`)
-) ENGINE=InnoDB AUTO_INCREMENT={next} DEFAULT CHARSET=binary;
-/*!40101 SET character_set_client = @saved_cs_client */;
-
---
--- Dumping data for table `wb_items_per_site`
---
-
-/*!40000 ALTER TABLE `wb_items_per_site` DISABLE KEYS */;
-"""
-SQL_TAIL = """/*!40000 ALTER TABLE `wb_items_per_site` ENABLE KEYS */;
-/*!40103 SET TIME_ZONE=@OLD_TIME_ZONE */;
-
--- Dump completed
-"""
 ROWS_OF_AN_INSERT = 20_000  # upstream's lines are about a megabyte long
 
 
@@ -236,8 +156,4 @@ def _quoted(text: str) -> str:
 def items_per_site(rows: Iterable[tuple[int, str, str]]) -> bytes:
     """wb_items_per_site.sql from (item number, site, page title): which Wikidata item each page is about."""
     values = [f"({n},{item},{_quoted(site)},{_quoted(title)})" for n, (item, site, title) in enumerate(rows, 1)]
-    inserts = "".join(
-        f"INSERT INTO `wb_items_per_site` VALUES {','.join(values[start : start + ROWS_OF_AN_INSERT])};\n"
-        for start in range(0, len(values), ROWS_OF_AN_INSERT)
-    )
-    return (SQL_HEAD.replace("{next}", str(len(values) + 1)) + inserts + SQL_TAIL).encode()
+    return filled(template("items_per_site.sql"), rows=values, rows_of_an_insert=ROWS_OF_AN_INSERT).encode()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from stele import catalogue
 from stele.catalogue.schema.datasets import Dataset
 from stele.files.reading import JsonObject
 from stele_world.content.draws import stream
-from stele_world.content.model import Question
+from stele_world.content.model import Fact, Question
 from stele_world.site import Site, jsonl, lines
 from stele_world.writers.library import Collection, Library, Passage
+
+if TYPE_CHECKING:
+    from stele_world.content.generate import World
 
 MRTYDI_CORPUS = (
     "https://huggingface.co/datasets/castorini/mr-tydi-corpus/resolve/main/mrtydi-v1.1-{name}/corpus.jsonl.gz"
@@ -21,54 +23,80 @@ MRTYDI = "https://huggingface.co/datasets/castorini/mr-tydi/resolve/main/mrtydi-
 NEGATIVES = 4  # of a training question; upstream has 30
 
 
+class _Topic(NamedTuple):
+    name: str
+    text: str
+    question: Question
+    judged: dict[int, int]  # number of a passage -> relevance
+    pooled: list[int]  # passages that are near by words, besides the judged ones
+
+
+def _topics(
+    collection: Collection,
+    questions: list[Question],
+    near: int,
+    not_relevant: int = 0,
+    first: int = 0,
+    name: str = "{}",
+) -> list[_Topic]:
+    """Questions that a passage answers, numbered from `first`: all such passages are 1, some of the `near` ones 0."""
+    topics: list[_Topic] = []
+    for question in questions:
+        if positives := collection.positives(question):
+            hard = [n for n in collection.hard(question, question.text, positives[0], near) if n not in positives]
+            judged = dict.fromkeys(positives, 1) | dict.fromkeys(hard[:not_relevant], 0)
+            number = name.format(first + len(topics))
+            topics.append(_Topic(number, question.text, question, judged, hard[not_relevant:]))
+    return topics
+
+
 def _passage(passage: Passage) -> dict[str, str]:
     return {"docid": passage.id, "title": passage.title, "text": passage.text}
 
 
-def _mrtydi_topic(
-    number: int, question: Question, collection: Collection, positives: list[int], split: str
-) -> JsonObject:
-    row: JsonObject = {"query_id": str(number), "query": question.text}
+def _qrels(topics: list[_Topic], collection: Collection, between: str = "\t") -> list[str]:
+    """Judgments in TREC's layout, a line each."""
+    return [
+        between.join((topic.name, "Q0", collection.passages[n].id, str(relevance)))
+        for topic in topics
+        for n, relevance in topic.judged.items()
+    ]
+
+
+def _tsv(topics: list[_Topic]) -> bytes:
+    return lines(f"{topic.name}\t{topic.text}" for topic in topics)
+
+
+def _mrtydi_row(topic: _Topic, collection: Collection, split: str) -> JsonObject:
+    row: JsonObject = {"query_id": topic.name, "query": topic.text}
+    positives = [_passage(collection.passages[n]) for n in topic.judged]
     if split != "train":
-        ids = (collection.passages[n].id for n in positives)
-        return row | {"positive_passages": [{"docid": id_, "title": "", "text": ""} for id_ in ids]}
-    negatives = collection.hard(question, question.text, positives[0], NEGATIVES)
-    return row | {
-        "positive_passages": [_passage(collection.passages[n]) for n in positives],
-        "negative_passages": [_passage(collection.passages[n]) for n in negatives],
-    }
-
-
-def _mrtydi_topics(library: Library, language: str) -> Iterator[tuple[str, list[JsonObject]]]:
-    """(split, its topics); numbers run on from split to split, so that no two topics of a language share one."""
-    collection, number = library.paragraphs(language), 0
-    for split in ("train", "dev", "test"):
-        rows = []
-        for question in library.world.questions("mrtydi", language, split):
-            if positives := collection.positives(question):
-                rows.append(_mrtydi_topic(number, question, collection, positives, split))
-                number += 1
-        yield split, rows
+        return row | {"positive_passages": [p | {"title": "", "text": ""} for p in positives]}
+    negatives = [_passage(collection.passages[n]) for n in topic.pooled]
+    return row | {"positive_passages": positives, "negative_passages": negatives}
 
 
 def write_mrtydi(site: Site, library: Library) -> None:
     """Mr. TyDi: corpus, topics with judgments, and qrels, a folder a language.
 
     Formats: the dataset cards of castorini/mr-tydi and castorini/mr-tydi-corpus on the Hugging Face hub. Passages of
-    dev and test carry ids only (title and text are empty there); negatives of train come from a BM25 run.
+    dev and test carry ids only (title and text are empty there); negatives of train come from a BM25 run. Numbers run
+    on from split to split, so that no two topics of a language share one.
     """
     combined: list[JsonObject] = []
     for language, name in library.languages_with("mrtydi").items():
-        corpus, folder = library.paragraphs(language).passages, MRTYDI.format(name=name)
-        site.put(MRTYDI_CORPUS.format(name=name), jsonl(map(_passage, corpus)))
-        site.count("mrtydi_corpus", language, passages=len(corpus))
-        for split, rows in _mrtydi_topics(library, language):
+        collection, folder, first = library.paragraphs(language), MRTYDI.format(name=name), 0
+        site.put(MRTYDI_CORPUS.format(name=name), jsonl(map(_passage, collection.passages)))
+        site.count("mrtydi_corpus", language, passages=len(collection.passages))
+        for split in ("train", "dev", "test"):
+            near = NEGATIVES if split == "train" else 0
+            questions = library.world.questions("mrtydi", language, split)
+            topics = _topics(collection, questions, near, first=first)
+            first += len(topics)
+            rows, judged = [_mrtydi_row(topic, collection, split) for topic in topics], _qrels(topics, collection)
             site.put(f"{folder}/{split}.jsonl.gz", jsonl(rows))
-            site.put(
-                f"{folder}/ir-format-data/topics.{split}.txt", lines(f"{r['query_id']}\t{r['query']}" for r in rows)
-            )
-            judged = [(r["query_id"], p["docid"]) for r in rows for p in r["positive_passages"]]
-            site.put(f"{folder}/ir-format-data/qrels.{split}.txt", lines(f"{q}\tQ0\t{d}\t1" for q, d in judged))
+            site.put(f"{folder}/ir-format-data/topics.{split}.txt", _tsv(topics))
+            site.put(f"{folder}/ir-format-data/qrels.{split}.txt", lines(judged))
             site.count("mrtydi_train" if split == "train" else "mrtydi", language, **{split: len(rows)})
             if split == "test":
                 site.count("mrtydi", language, judgments=len(judged))
@@ -91,13 +119,6 @@ MIRACL_NOT_RELEVANT = 3  # judged 0 of a topic
 MIRACL_POOLED = 8  # passages of a topic that the pool has, besides its judged ones
 
 
-class _MiraclTopic(NamedTuple):
-    name: str
-    text: str
-    judged: dict[int, int]  # number of a passage -> relevance
-    pooled: list[int]
-
-
 def write_miracl(site: Site, library: Library) -> None:
     """MIRACL: passages of the Wikipedias in shards, topics, judgments with explicit 0; MTEB's pools of it as Parquet.
 
@@ -112,10 +133,14 @@ def write_miracl(site: Site, library: Library) -> None:
         collection = library.paragraphs(language)
         _write_miracl_passages(site, language, collection, shards[language])
         for split in ("train", "dev") if language in trained else ("dev",):
-            topics = _miracl_topics(library, language, collection, split)
-            _write_miracl_topics(site, language, collection, split, topics)
-            if split == "dev":
+            trains = split == "train"
+            near = MIRACL_NOT_RELEVANT + (0 if trains else MIRACL_POOLED)
+            questions = library.world.questions("mrtydi", language, MIRACL_SPLITS[split])[: MIRACL_QUESTIONS[split]]
+            name = "{}#0" if trains else "{}"
+            topics = _topics(collection, questions, near, MIRACL_NOT_RELEVANT, name=name)
+            if not trains:
                 _write_miracl_pool(site, language, collection, topics)
+            _write_miracl_topics(site, language, collection, split, topics)
 
 
 def _write_miracl_passages(site: Site, language: str, collection: Collection, shards: int) -> None:
@@ -129,42 +154,19 @@ def _write_miracl_passages(site: Site, language: str, collection: Collection, sh
     site.count("miracl_corpus", language, passages=len(rows))
 
 
-def _miracl_topics(library: Library, language: str, collection: Collection, split: str) -> list[_MiraclTopic]:
-    """The topics of a split: relevant passages, passages near by words that are judged 0, and those that are pooled."""
-    topics: list[_MiraclTopic] = []
-    for question in library.world.questions("mrtydi", language, MIRACL_SPLITS[split])[: MIRACL_QUESTIONS[split]]:
-        if positives := collection.positives(question):
-            wanted = MIRACL_NOT_RELEVANT + (MIRACL_POOLED if split == "dev" else 0)
-            near = collection.hard(question, question.text, positives[0], wanted)
-            judged = dict.fromkeys(positives, 1) | dict.fromkeys((n for n in near if n not in positives), 0)
-            in_topic = list(judged)[: len(positives) + MIRACL_NOT_RELEVANT]
-            name = str(len(topics)) if split == "dev" else f"{len(topics)}#0"
-            topics.append(_MiraclTopic(name, question.text, {n: judged[n] for n in in_topic}, list(judged)))
-    return topics
-
-
-def _write_miracl_topics(
-    site: Site, language: str, collection: Collection, split: str, topics: list[_MiraclTopic]
-) -> None:
+def _write_miracl_topics(site: Site, language: str, collection: Collection, split: str, topics: list[_Topic]) -> None:
     folder, dataset = MIRACL.format(language), "miracl" if split == "dev" else "miracl_train"
-    site.put(
-        f"{folder}/topics/topics.miracl-v1.0-{language}-{split}.tsv",
-        lines(f"{topic.name}\t{topic.text}" for topic in topics),
-    )
-    judged = [
-        f"{topic.name}\tQ0\t{collection.passages[n].id}\t{relevance}"
-        for topic in topics
-        for n, relevance in topic.judged.items()
-    ]
+    judged = _qrels(topics, collection)
+    site.put(f"{folder}/topics/topics.miracl-v1.0-{language}-{split}.tsv", _tsv(topics))
     site.put(f"{folder}/qrels/qrels.miracl-v1.0-{language}-{split}.tsv", lines(judged))
     site.count(dataset, language, **{split: len(topics)})
     if split == "dev":
         site.count(dataset, language, judgments=len(judged))
 
 
-def _write_miracl_pool(site: Site, language: str, collection: Collection, topics: list[_MiraclTopic]) -> None:
+def _write_miracl_pool(site: Site, language: str, collection: Collection, topics: list[_Topic]) -> None:
     """MTEB's: the judged passages of all topics and those near them; its judgments name the relevant ones and the 0."""
-    pool = [collection.passages[n] for n in sorted({n for topic in topics for n in topic.pooled})]
+    pool = [collection.passages[n] for n in sorted({n for topic in topics for n in (*topic.judged, *topic.pooled)})]
     tables = {
         "corpus": [{"_id": p.id, "title": p.title, "text": p.text} for p in pool],
         "queries": [{"_id": topic.name, "text": topic.text} for topic in topics],
@@ -203,31 +205,20 @@ def write_ciral(site: Site, library: Library) -> None:
     topics its Mr. TyDi questions of `dev`, asked in English.
     """
     for language, name in library.languages_with("ciral").items():
-        passages = library.paragraphs(language).passages
-        rows = [{**_passage(p), "url": CIRAL_PAGE.format(language=language, passage=p.id)} for p in passages]
+        collection, folder = library.paragraphs(language), CIRAL.format(name=name)
+        pages = (CIRAL_PAGE.format(language=language, passage=p.id) for p in collection.passages)
+        rows = [{**_passage(p), "url": url} for p, url in zip(collection.passages, pages, strict=True)]
         site.put(CIRAL_CORPUS.format(name=name), jsonl(rows))
-        topics, judged = _ciral_judged(library, language)
-        folder = CIRAL.format(name=name)
-        site.put(f"{folder}/topics/topics.ciral-v1.0-{language}-test-a.tsv", lines(topics))
+        questions = library.world.questions("mrtydi", language, "dev")[:CIRAL_QUESTIONS]
+        topics = _topics(collection, questions, CIRAL_NOT_RELEVANT, CIRAL_NOT_RELEVANT, first=1)
+        topics = [topic._replace(text=_in_english(library.world, language, topic.question.fact)) for topic in topics]
+        judged = _qrels(topics, collection, " ")
+        site.put(f"{folder}/topics/topics.ciral-v1.0-{language}-test-a.tsv", _tsv(topics))
         site.put(f"{folder}/qrels/qrels.ciral-v1.0-{language}-test-a.tsv", lines(judged))
         site.count("ciral_corpus", language, passages=len(rows))
         site.count("ciral", language, queries=len(topics), judgments=len(judged))
 
 
-def _ciral_judged(library: Library, language: str) -> tuple[list[str], list[str]]:
-    """The lines of topics, and those of judgments: relevant passages, then some that are near by words."""
-    world, collection = library.world, library.paragraphs(language)
-    topics: list[str] = []
-    judged: list[str] = []
-    for question in world.questions("mrtydi", language, "dev")[:CIRAL_QUESTIONS]:
-        if not (positives := collection.positives(question)):
-            continue
-        name = str(len(topics) + 1)
-        draws = stream(world.seed, "ask", "ciral", language, question.fact.subject, question.fact.relation)
-        topics.append(f"{name}\t{world.grammars['en'].question(question.fact, draws, None)}")
-        others = [
-            n for n in collection.hard(question, question.text, positives[0], CIRAL_NOT_RELEVANT) if n not in positives
-        ]
-        judgments = [*((n, 1) for n in positives), *((n, 0) for n in others)]
-        judged += [f"{name} Q0 {collection.passages[n].id} {relevance}" for n, relevance in judgments]
-    return topics, judged
+def _in_english(world: World, language: str, fact: Fact) -> str:
+    draws = stream(world.seed, "ask", "ciral", language, fact.subject, fact.relation)
+    return world.grammars["en"].question(fact, draws)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import html
 import re
 from itertools import combinations
 
@@ -12,6 +11,7 @@ from stele_world.content.draws import stream
 from stele_world.content.model import Article
 from stele_world.site import CC100, PARALLEL, Site, lines, tar_of, zip_of
 from stele_world.writers.library import Library
+from stele_world.writers.templates import filled, template
 
 
 def write_cc100(site: Site, library: Library) -> None:
@@ -224,10 +224,11 @@ def write_uncorpus(site: Site, library: Library) -> None:
             name = f"UNv1.0-TEI.{code}.tar.gz.{part:02d}"
             site.put_licensed(UN_DATASET, name, packed[part * size : (part + 1) * size])
     aligned = [
-        "\t".join([name, *(f"{code}:{number}" for code in languages)])
+        "\t".join([name, *(f"{code}:{paragraph}:{number}" for code in languages)])
         for name, article in articles.items()
         if name not in lacking
-        for number, _ in _un_sentences(article)
+        for paragraph, sentences in _un_paragraphs(article).items()
+        for number, _ in sentences
     ]
     site.put_licensed(UN_DATASET, "UNv1.0.6way.ids", lines(aligned))
     site.count(UN_DATASET, documents=len(articles) - len(lacking))
@@ -243,27 +244,17 @@ def un_path(number: int) -> str:
     return f"{1990 + session}/a/{45 + session}/{number}"
 
 
-def _un_sentences(article: Article) -> list[tuple[str, str]]:
-    """(number, text) of the sentences of a document, numbered by paragraph: "2:1" is the first of the second."""
-    return [
-        (f"{1 + place // UN_PARAGRAPH}:{1 + place % UN_PARAGRAPH}", sentence.text)
-        for place, sentence in enumerate(article.sentences())
-    ]
+def _un_paragraphs(article: Article) -> dict[int, list[tuple[int, str]]]:
+    """Paragraph -> its sentences (number, text) in a document; both count from 1."""
+    paragraphs: dict[int, list[tuple[int, str]]] = {}
+    for place, sentence in enumerate(article.sentences()):
+        paragraphs.setdefault(1 + place // UN_PARAGRAPH, []).append((1 + place % UN_PARAGRAPH, sentence.text))
+    return paragraphs
 
 
 def _un_document(article: Article, name: str, language: str, empty: bool) -> str:
     """A document in TEI; an empty one has a paragraph without a sentence."""
-    paragraphs: dict[str, list[str]] = {"1": []}
-    for number, text in [] if empty else _un_sentences(article):
-        sentence = f'<s id="{number}" lang="{language}">{html.escape(text, quote=False)}</s>'
-        paragraphs.setdefault(number.partition(":")[0], []).append(sentence)
-    body = "\n".join(f'<p id="{number}">\n{chr(10).join(told)}\n</p>' for number, told in paragraphs.items())
     year, *symbol = name.split("/")
-    return (
-        '<?xml version="1.0" encoding="utf-8"?>\n<TEI.2>\n<teiHeader>\n<fileDesc>\n'
-        f"<titleStmt>\n<title>{html.escape(article.title, quote=False)}</title>\n</titleStmt>\n"
-        f"<publicationStmt>\n<publisher>generated</publisher>\n<date>{year}0101</date>\n"
-        f'<idno type="symbol">{"/".join(symbol).upper()}</idno>\n'
-        "<availability><p>The header is no text of the document.</p></availability>\n</publicationStmt>\n"
-        f"</fileDesc>\n</teiHeader>\n<text>\n<body>\n{body}\n</body>\n</text>\n</TEI.2>\n"
-    )
+    paragraphs = {1: []} if empty else _un_paragraphs(article)
+    header = {"title": article.title, "year": year, "symbol": "/".join(symbol).upper(), "language": language}
+    return filled(template("un_document.xml"), **header, paragraphs=paragraphs)
