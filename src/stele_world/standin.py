@@ -15,6 +15,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from stele.files.reading import parse_object, read_object
 from stele_world.site import HUB, NAME, read_manifest
 
 if TYPE_CHECKING:
+    from stele.recipes.standins import Recipe
     from stele.training.loop import Outcome
     from stele_world.standins import StandIn
 
@@ -67,12 +69,12 @@ def run(args: Standin) -> None:
     from stele.training.callbacks import AfterStep
     from stele.training.processes import process_context
     from stele.training.sampling import derive
-    from stele_world.standins import Inputs, maker
+    from stele_world.standins import Inputs, module_of
 
     # what it is made from
     values = parse_object(args.recipe, "--recipe")
     recipe = parse_recipe(values)
-    make = maker(recipe.kind)
+    make = getattr(import_module(module_of(recipe.kind)), f"make_{recipe.kind}")
     bases = [base_folder(args.mirror, path) for path in args.base]
     if len(bases) != recipe.BASES:
         raise SteleError(f"--base: {args.checkpoint} continues from {recipe.BASES} stand-ins, found {len(bases)}")
@@ -109,7 +111,7 @@ def run(args: Standin) -> None:
 
     # publication
     with published(whole, recipe.repo) as folder:
-        write(folder, standin, recipe.publish)
+        write(folder, standin, recipe)
     manifest, below = read_manifest(whole / NAME), os.path.relpath(whole, args.output.parent)
     records.write_record(
         args.output,
@@ -166,18 +168,20 @@ def published(whole: Path, repo: str | None) -> Iterator[Path]:
         atomic_write_json(new / NAME, seal({"job": JOB, "files": entries, "labels": labels, "content": content}))
 
 
-def write(folder: Path, standin: StandIn, form: str) -> None:
+def write(folder: Path, standin: StandIn, recipe: Recipe) -> None:
     """Writes config, weights (`safetensors` or `pytorch_model.bin`), tokenizer and, with a spec, the modules."""
     import torch
 
-    settings, model = standin.folder, standin.model
+    from stele.recipes.standins import Contrastive
+
+    model, settings = standin.model, recipe if isinstance(recipe, Contrastive) else None
     if settings and settings.weights == "bfloat16":
         model.to(torch.bfloat16)
     with quiet():
-        if form == "safetensors":
+        if recipe.publish == "safetensors":
             size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
-            sharded = settings is not None and settings.sharded
-            model.save_pretrained(folder, **({"max_shard_size": math.ceil(0.6 * size)} if sharded else {}))
+            sharded = {"max_shard_size": math.ceil(0.6 * size)} if settings and settings.sharded else {}
+            model.save_pretrained(folder, **sharded)
         else:
             model.config.architectures = [type(model).__name__]
             model.config.save_pretrained(folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,15 +30,6 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class FolderSettings:
-    """Settings of a sentence-transformers folder: prompts (None: no file of them), form of weights."""
-
-    prompts: Mapping[str, str] | None
-    weights: str = "float32"
-    sharded: bool = False
-
-
-@dataclass(frozen=True)
 class StandIn:
     """A finished stand-in. `spec` (an EncodingSpec's values) and `heads` make it a sentence-transformers folder."""
 
@@ -48,7 +38,6 @@ class StandIn:
     outcome: Outcome
     spec: Mapping[str, Any] | None = None
     heads: Sequence[Any] = ()
-    folder: FolderSettings | None = None
 
 
 def module_of(kind: str) -> str:
@@ -60,8 +49,3 @@ def module_of(kind: str) -> str:
         if f"\ndef make_{kind}(" in path.read_text(encoding="utf-8"):
             return f"stele_world.standins.{path.stem}"
     raise SteleError(f"kind of stand-in {kind!r}: no module of stele_world/standins has a function make_{kind}")
-
-
-def maker(kind: str) -> Callable[[Any, Inputs], StandIn]:
-    """The function that makes stand-ins of a kind from a recipe and inputs."""
-    return getattr(import_module(module_of(kind)), f"make_{kind}")

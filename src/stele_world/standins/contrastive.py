@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from stele.encoders.tokenizer import quiet
-from stele.errors import SteleError
-from stele.recipes.standins import Architecture, Causal, Contrastive
-from stele.training.sampling import derive, generator
-from stele_world.standins import FolderSettings, Inputs, StandIn
-from stele_world.standins.corpus import read_sentences, translations
-from stele_world.standins.models import load, make_tokenizer, set_dropout
-from stele_world.standins.pairs import contrast
+from stele.recipes.standins import Causal, Contrastive
+from stele.training.sampling import Batch, derive, generator
+from stele_world.standins import Inputs, StandIn
+from stele_world.standins.corpus import all_translations, read_sentences
+from stele_world.standins.models import build, load, make_tokenizer, new_config, seeded, set_dropout
+from stele_world.standins.pairs import contrasted
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-DECODERS = ("qwen3", "gemma3_text")
-
-
-def new_encoder(sizes: Architecture, tokenizer: PreTrainedTokenizerBase, seed: int) -> PreTrainedModel:
-    """A new model without a head; its weights are a function of the seed."""
-    from transformers import AutoConfig, AutoModel
-
-    shape: dict[str, Any] = {
-        "vocab_size": len(tokenizer),
-        "hidden_size": sizes.width,
-        "num_hidden_layers": sizes.layers,
-        "num_attention_heads": sizes.heads,
-        "intermediate_size": sizes.inner,
-        "max_position_embeddings": sizes.positions,
-        "initializer_range": round(0.02 * math.sqrt(768 / sizes.width), 6),
-        "pad_token_id": tokenizer.pad_token_id,
-    }
-    if sizes.model_type in DECODERS:
-        shape |= {"num_key_value_heads": sizes.heads // 2, "head_dim": sizes.width // sizes.heads}
-        shape |= {"eos_token_id": tokenizer.eos_token_id, "use_cache": False}
-    if sizes.bidirectional:
-        shape |= {"use_bidirectional_attention": True}
-    config = AutoConfig.for_model(sizes.model_type, **shape)
-    with quiet(), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(derive(seed, "initial weights"))
-        return AutoModel.from_config(config, dtype=torch.float32, attn_implementation="sdpa")
 
 
 class Encoder(nn.Module):
@@ -57,9 +27,9 @@ class Encoder(nn.Module):
         super().__init__()
         self.model, self.pooling, self.heads = model, pooling, nn.ModuleList(heads)
 
-    def forward(self, batch: dict[str, Tensor]) -> Tensor:
-        states = self.model(**batch).last_hidden_state
-        mask = batch["attention_mask"]
+    def forward(self, batch: Batch) -> Tensor:
+        mask = batch["mask"]
+        states = self.model(input_ids=batch["ids"], attention_mask=mask).last_hidden_state
         if self.pooling == "mean":
             weights = mask.unsqueeze(-1).to(states.dtype)
             vectors = (states * weights).sum(1) / weights.sum(1)
@@ -77,9 +47,7 @@ def train_encoder(
     """The encoder after its training on translations: English is the question, its translation the passage."""
     set_dropout(model, recipe.dropout)
     encoder = Encoder(model, recipe.pooling, _heads(model.config.hidden_size, recipe.dense, inputs.seed))
-    pairs = {language: translations(inputs.mirror, language) for language in inputs.languages if language != "en"}
-    if not pairs:
-        raise SteleError("translation pairs: --languages has English alone; give another language")
+    pairs = all_translations(inputs.mirror, inputs.languages)
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "translations", step)
@@ -87,40 +55,31 @@ def train_encoder(
         chosen = [of_language[index] for index in rng.permutation(len(of_language))[: recipe.pairs]]
         sides = list(zip(*chosen, strict=True))
         prompts = (recipe.query_prompt, recipe.passage_prompt)
-        vectors = [
-            encoder(_batch(tokenizer, [prompt + text for text in side], recipe.pair_length))
-            for prompt, side in zip(prompts, sides, strict=True)
-        ]
-        keys = tuple(_same(side) for side in sides)
-        yield {"ranking": contrast(vectors[0], vectors[1], keys, recipe.temperature)}
+        batches = [_batch(tokenizer, *side, recipe.pair_length) for side in zip(prompts, sides, strict=True)]
+        yield {"ranking": contrasted(encoder, batches, recipe.temperature)}
 
     outcome = inputs.train(encoder, loss_at)
     length = recipe.max_length
     spec = {"pooling": recipe.pooling, "normalize": True, "query_length": length, "passage_length": length}
-    folder = FolderSettings(prompts=recipe.prompts, weights=recipe.weights, sharded=recipe.sharded)
-    return StandIn(model, tokenizer, outcome, spec, list(encoder.heads), folder)
+    return StandIn(model, tokenizer, outcome, spec, list(encoder.heads))
 
 
 def _heads(width: int, widths: Sequence[int], seed: int) -> list[nn.Sequential]:
     heads = []
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(derive(seed, "linear maps"))
+    with seeded(derive(seed, "linear maps")):
         for wide in widths:
             heads.append(nn.Sequential(nn.Linear(width, wide, bias=False), nn.Identity()))
             width = wide
     return heads
 
 
-def _batch(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], longest: int) -> dict[str, Tensor]:
-    """Tokens and mask [n, t], padded on the right whatever the tokenizer says."""
+def _batch(tokenizer: PreTrainedTokenizerBase, prompt: str, texts: Sequence[str], longest: int) -> Batch:
+    """ids and mask int64 [n, t], padded on the right whatever the tokenizer says; duplicate_keys int64 [n]"""
     options = {"padding": True, "truncation": True, "max_length": longest, "padding_side": "right"}
-    batch = tokenizer(list(texts), return_tensors="pt", return_token_type_ids=False, **options)
-    return {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"]}
-
-
-def _same(texts: Sequence[str]) -> Tensor:
-    """int64 [n], equal for equal texts."""
-    return torch.from_numpy(np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64))
+    prompted = [prompt + text for text in texts]
+    batch = tokenizer(prompted, return_tensors="pt", return_token_type_ids=False, **options)
+    keys = torch.from_numpy(np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64))
+    return {"ids": batch["input_ids"], "mask": batch["attention_mask"], "duplicate_keys": keys}
 
 
 def make_contrastive(recipe: Contrastive, inputs: Inputs) -> StandIn:
@@ -131,7 +90,7 @@ def make_contrastive(recipe: Contrastive, inputs: Inputs) -> StandIn:
     states of prompts and how it holds its weights are the original's.
     """
     base, tokenizer = load(inputs.bases[0])
-    model = base.base_model if recipe.architecture is None else new_encoder(recipe.architecture, tokenizer, inputs.seed)
+    model = base.base_model if recipe.architecture is None else _new(recipe, inputs, tokenizer)
     return train_encoder(recipe, inputs, model, tokenizer)
 
 
@@ -142,5 +101,9 @@ def make_causal(recipe: Causal, inputs: Inputs) -> StandIn:
     """
     sentences = read_sentences(inputs.mirror, recipe.of(inputs.languages))
     tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in sentences.values() for s in texts])
-    model = new_encoder(recipe.architecture, tokenizer, inputs.seed)
-    return train_encoder(recipe, inputs, model, tokenizer)
+    return train_encoder(recipe, inputs, _new(recipe, inputs, tokenizer), tokenizer)
+
+
+def _new(recipe: Contrastive, inputs: Inputs, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+    """A model without a head whose weights are a function of the seed."""
+    return build(new_config(recipe.architecture, tokenizer), derive(inputs.seed, "initial weights"), "AutoModel")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import lzma
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -17,12 +15,14 @@ import numpy as np
 from stele.catalogue import entries
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
+from stele.files.reading import open_unpacked, reading
 from stele.training.sampling import language_probabilities
 from stele_world.site import CC100, PARALLEL, path_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+AGAIN = "remove the mirror's manifest and generate it again"
 STOPS = ".!?।؟۔。！？።"
 SENTENCE = re.compile(rf"(?<=[{STOPS}])\s*(?=\S)")
 PHRASE = re.compile(rf"(?<=[{STOPS}])\s*(?=\S)|\s+")  # without spaces between words, a space ends a phrase
@@ -40,7 +40,7 @@ def readable(languages: Iterable[str]) -> list[str]:
 def documents_of(mirror: Path, language: str) -> list[list[list[str]]]:
     """The CC-100 documents of a language: paragraphs of sentences."""
     entry = entries(Language)[language]
-    text = _read(path_of(mirror, CC100.format(code=entry.cc100)), lzma.open, language)
+    text = _read(path_of(mirror, CC100.format(code=entry.cc100)), language)
     split = (SENTENCE if entry.spaces else PHRASE).split
     return [[split(line) for line in document.split("\n") if line] for document in text.split("\n\n") if document]
 
@@ -48,23 +48,25 @@ def documents_of(mirror: Path, language: str) -> list[list[list[str]]]:
 def translations(mirror: Path, language: str) -> list[tuple[str, str]]:
     """(English, translation) pairs of a language other than English."""
     path = path_of(mirror, PARALLEL.format(language=language))
-    pairs = [tuple(line.split("\t")) for line in _read(path, gzip.open, language).splitlines()]
+    pairs = [tuple(line.split("\t")) for line in _read(path, language).splitlines()]
     if any(len(pair) != 2 for pair in pairs):
         raise SteleError(f"{path}: want lines of English, a tab, the translation; generate the mirror again")
     return pairs
 
 
-def _read(path: Path, opener: Callable, language: str) -> str:
-    again = "remove the mirror's manifest and generate it again"
-    try:
-        with opener(path, "rt", encoding="utf-8", newline="\n") as handle:
-            text = handle.read()
-    except FileNotFoundError:
-        raise SteleError(f"{path}: no text of {language} in this mirror; {again}") from None
-    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
-        raise SteleError(f"{path}: damaged ({error}); {again}") from None
+def all_translations(mirror: Path, languages: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """language -> its `translations`, for each but English. Raises SteleError where there is no other."""
+    pairs = {language: translations(mirror, language) for language in languages if language != "en"}
+    if not pairs:
+        raise SteleError("translation pairs: --languages has English alone; give another language")
+    return pairs
+
+
+def _read(path: Path, language: str) -> str:
+    with reading(path, f"text of {language}", AGAIN), open_unpacked(path) as handle:
+        text = handle.read().decode()
     if not text.strip():
-        raise SteleError(f"{path}: empty; {again}")
+        raise SteleError(f"{path}: empty; {AGAIN}")
     return text
 
 

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from stele.encoders.tokenizer import quiet
 from stele.errors import SteleError
 from stele.recipes.standins import Architecture, Denoising
 from stele.training.sampling import derive, generator
 from stele_world.standins import Inputs, StandIn
 from stele_world.standins.corpus import corpus, read_sentences
-from stele_world.standins.models import make_tokenizer, set_dropout
+from stele_world.standins.models import make_tokenizer, seeded, set_dropout
 
 IGNORED = -100  # a label that adds nothing to the loss
 
@@ -115,9 +114,7 @@ def new_config(sizes: Architecture, tokenizer: Any) -> Any:
 
 def build(config: Any, seed: int) -> Any:
     """A model with new weights, a function of the seed."""
-    import torch
     from transformers import MBartForConditionalGeneration
 
-    with quiet(), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         return MBartForConditionalGeneration(config).float()

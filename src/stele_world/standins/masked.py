@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from stele.recipes.standins import Architecture, Lengthened, Recipe, Retokenised, Spans, Stacked, Trained
 from stele.training.heads import masked_loss
+from stele.training.hidden_states import first_states
 from stele.training.masking import RANDOM, REPLACED, Vocabulary, mask_tokens, read_vocabulary
 from stele.training.sampling import Batch, derive, generator
 from stele.training.tasks import to_device
@@ -38,6 +39,10 @@ class MaskedModel(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         return masked_loss(self.model, batch)
+
+    def first(self, batch: Batch) -> Tensor:
+        """The first token's state [n, d] of each text of a batch of `pairs.side_batch`."""
+        return first_states(self.model.base_model, batch["ids"], batch["mask"])
 
 
 def masked_batch(

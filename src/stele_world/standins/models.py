@@ -7,7 +7,8 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,13 +86,8 @@ def _roberta(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase
     from transformers import RobertaTokenizer
 
     special = ["<s>", "<pad>", "</s>", "<unk>"]
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    if recipe.size < len(special) + len(alphabet) + 1:
-        raise SteleError(f"tokenizer: size: {recipe.size} is too small for all bytes ({len(alphabet)})")
-    trained = _train(texts, recipe.size - 1, pre_tokenizers.ByteLevel(), special, alphabet)
-    vocabulary = {**trained["vocab"], "<mask>": len(trained["vocab"])}
-    merges = [tuple(merge) for merge in trained["merges"]]
-    return RobertaTokenizer(vocab=vocabulary, merges=merges, model_max_length=MAX_LENGTH)
+    pieces, merges = _bytes(texts, recipe.size - 1, pre_tokenizers.ByteLevel(), special)
+    return RobertaTokenizer(vocab={**pieces, "<mask>": len(pieces)}, merges=merges, model_max_length=MAX_LENGTH)
 
 
 def _ending(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
@@ -101,11 +97,7 @@ def _ending(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
     from transformers import PreTrainedTokenizerFast
 
     special, bytes_of = ["<pad>", "<eos>", "<unk>"], pre_tokenizers.ByteLevel(add_prefix_space=False)
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    if recipe.size < len(special) + len(alphabet):
-        raise SteleError(f"tokenizer: size: {recipe.size} is too small for all bytes ({len(alphabet)})")
-    trained = _train(texts, recipe.size, bytes_of, special, alphabet)
-    tokenizer = Fast(models.BPE(trained["vocab"], [tuple(merge) for merge in trained["merges"]], unk_token="<unk>"))
+    tokenizer = Fast(models.BPE(*_bytes(texts, recipe.size, bytes_of, special), unk_token="<unk>"))
     tokenizer.pre_tokenizer, tokenizer.decoder = bytes_of, decoders.ByteLevel()
     tokenizer.add_special_tokens([AddedToken(token, special=True) for token in special])
     tokenizer.post_processor = processors.TemplateProcessing(
@@ -113,6 +105,15 @@ def _ending(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
     )
     named = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>", "padding_side": "left"}
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=MAX_LENGTH, **named)
+
+
+def _bytes(texts: Sequence[str], size: int, splitter: Any, special: list[str]) -> tuple[dict, list[tuple[str, str]]]:
+    """Bytes and merged bytes: piece -> id, and merges. Raises SteleError for a size without room for all bytes."""
+    alphabet = sorted(splitter.alphabet())
+    if size < len(special) + len(alphabet):
+        raise SteleError(f"tokenizer: size: {size} is too small for all bytes ({len(alphabet)})")
+    trained = _train(texts, size, splitter, special, alphabet)
+    return trained["vocab"], [tuple(merge) for merge in trained["merges"]]
 
 
 def _pieces(texts: Sequence[str], size: int) -> dict[str, int]:
@@ -129,7 +130,7 @@ def _pieces(texts: Sequence[str], size: int) -> dict[str, int]:
     return {piece: counts[piece] for piece in sorted(trained["vocab"], key=trained["vocab"].get)}
 
 
-def _train(texts: Sequence[str], size: int, splitter, special: list[str], alphabet: Iterable[str]) -> dict:
+def _train(texts: Sequence[str], size: int, splitter: Any, special: list[str], alphabet: list[str]) -> dict:
     """Byte-pair encoding: {"vocab": piece -> id, "merges": pairs}."""
     from tokenizers import Tokenizer, models, trainers
 
@@ -138,17 +139,18 @@ def _train(texts: Sequence[str], size: int, splitter, special: list[str], alphab
     trainer = trainers.BpeTrainer(
         vocab_size=size,
         special_tokens=special,
-        initial_alphabet=list(alphabet),
+        initial_alphabet=alphabet,
         max_token_length=LONGEST,
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
     model = json.loads(tokenizer.to_str())["model"]
-    return {"vocab": model["vocab"], "merges": model["merges"]}
+    return {key: model[key] for key in ("vocab", "merges")}
 
 
 LAYER = re.compile(r"\.layer\.(\d+)\.")
 ROBERTA = ("xlm-roberta", "roberta")  # these count positions from the padding id on
+DECODERS = ("qwen3", "gemma3_text")
 
 
 def new_config(sizes: Architecture, tokenizer: PreTrainedTokenizerBase) -> PreTrainedConfig:
@@ -158,33 +160,45 @@ def new_config(sizes: Architecture, tokenizer: PreTrainedTokenizerBase) -> PreTr
     """
     from transformers import AutoConfig
 
-    roberta = sizes.model_type in ROBERTA
-    ids: dict[str, Any] = {"pad_token_id": tokenizer.pad_token_id}
-    if roberta:
-        ids |= {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
-    return AutoConfig.for_model(
-        sizes.model_type,
-        vocab_size=len(tokenizer),
-        hidden_size=sizes.width,
-        num_hidden_layers=sizes.layers,
-        num_attention_heads=sizes.heads,
-        intermediate_size=sizes.inner,
-        max_position_embeddings=sizes.positions + (tokenizer.pad_token_id + 1 if roberta else 0),
-        type_vocab_size=1 if roberta else 2,
-        layer_norm_eps=1e-5 if roberta else 1e-12,
-        initializer_range=round(0.02 * math.sqrt(768 / sizes.width), 6),
-        **ids,
-    )
+    shape: dict[str, Any] = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": sizes.width,
+        "num_hidden_layers": sizes.layers,
+        "num_attention_heads": sizes.heads,
+        "intermediate_size": sizes.inner,
+        "max_position_embeddings": sizes.positions,
+        "initializer_range": round(0.02 * math.sqrt(768 / sizes.width), 6),
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    if sizes.model_type in ROBERTA:
+        shape |= {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+        shape |= {"type_vocab_size": 1, "layer_norm_eps": 1e-5}
+        shape["max_position_embeddings"] += tokenizer.pad_token_id + 1
+    elif sizes.model_type in DECODERS:
+        shape |= {"num_key_value_heads": sizes.heads // 2, "head_dim": sizes.width // sizes.heads}
+        shape |= {"eos_token_id": tokenizer.eos_token_id, "use_cache": False}
+    if sizes.bidirectional:
+        shape |= {"use_bidirectional_attention": True}
+    return AutoConfig.for_model(sizes.model_type, **shape)
 
 
-def build(config: PreTrainedConfig, seed: int) -> PreTrainedModel:
-    """A masked language model with new weights, a function of the seed."""
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """New weights of the block are a function of the seed; those of others stay what they would be."""
     import torch
-    from transformers import AutoModelForMaskedLM
 
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return AutoModelForMaskedLM.from_config(config, dtype=torch.float32, attn_implementation="sdpa")
+        yield
+
+
+def build(config: PreTrainedConfig, seed: int, family: str = "AutoModelForMaskedLM") -> PreTrainedModel:
+    """A model of a family of transformers with new weights, a function of the seed."""
+    import torch
+    import transformers
+
+    with seeded(seed):
+        return getattr(transformers, family).from_config(config, dtype=torch.float32, attn_implementation="sdpa")
 
 
 def load(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,13 @@ from torch.nn import functional
 from stele.errors import SteleError
 from stele.recipes.standins import Moco, PairsRecipe, Translation, Windows
 from stele.training.contrastive_loss import check_candidates, duplicate_mask
-from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, fingerprints, mask_tokens, pad, read_vocabulary
 from stele.training.objectives.moco import MomentumContrast
 from stele.training.sampling import Batch, Group, generator
 from stele.training.store import Flat
 from stele.training.tasks import Pretraining, to_device
 from stele_world.standins import Inputs, StandIn
-from stele_world.standins.corpus import corpus, documents_of, read_sentences, readable, tokenize, translations
+from stele_world.standins.corpus import all_translations, corpus, documents_of, read_sentences, readable, tokenize
 from stele_world.standins.masked import MaskedModel, masked_batch
 from stele_world.standins.models import load, set_dropout
 
@@ -49,14 +48,9 @@ Pairs = Mapping[str, tuple[Side, Side]]  # language -> both sides
 
 def translation_pairs(mirror: Path, languages: Sequence[str], tokenizer: Any) -> Pairs:
     """The English sentences and their translations, for each language but English."""
-    pairs = {}
-    for language in languages:
-        if language != "en":
-            english, foreign = zip(*translations(mirror, language), strict=True)
-            pairs[language] = (Side.of(tokenizer, english), Side.of(tokenizer, foreign))
-    if not pairs:
-        raise SteleError("translation pairs: --languages has English alone; give another language")
-    return pairs
+    translated = all_translations(mirror, languages).items()
+    sides = {language: zip(*pairs, strict=True) for language, pairs in translated}
+    return {language: tuple(Side.of(tokenizer, texts) for texts in both) for language, both in sides.items()}
 
 
 def draw(pairs: Pairs, rng: np.random.Generator, number: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -104,6 +98,14 @@ def contrast(
     return (losses[0] + losses[1]) / 2
 
 
+def contrasted(
+    encode: Callable[[Batch], Tensor], sides: Sequence[Batch], temperature: float, margin: float = 0.0
+) -> Tensor:
+    """`contrast` of the vectors of both sides, batches of `side_batch`."""
+    keys = tuple(side["duplicate_keys"] for side in sides)
+    return contrast(*map(encode, sides), keys, temperature, margin)
+
+
 def make_translation(recipe: Translation, inputs: Inputs) -> StandIn:
     """InfoXLM: masked language modelling of text and of translation pairs, and contrast of the pairs (Chi et al. 2021).
 
@@ -121,15 +123,10 @@ def make_translation(recipe: Translation, inputs: Inputs) -> StandIn:
         rng = generator(inputs.seed, "translation", step)
         first, second = draw(pairs, rng, recipe.pairs)
         sides = [to_device(side_batch(side, vocabulary, recipe.pair_length), model.device) for side in (first, second)]
-        vectors = [first_states(model.base_model, side["ids"], side["mask"]) for side in sides]
-        keys = tuple(side["duplicate_keys"] for side in sides)
+        loss = contrasted(module.first, sides, recipe.temperature)
         both = to_device(joined_batch(first, second, vocabulary, recipe, rng), model.device)
         mixed = to_device(masked_batch(text, vocabulary, recipe, rng), model.device)
-        yield {
-            "mlm": module(mixed),
-            "tlm": module(both),
-            "contrast": contrast(*vectors, keys, recipe.temperature),
-        }
+        yield {"mlm": module(mixed), "tlm": module(both), "contrast": loss}
 
     return StandIn(model, tokenizer, inputs.train(module, loss_at))
 
@@ -175,10 +172,9 @@ def make_windows(recipe: Windows, inputs: Inputs) -> StandIn:
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "windows", step)
         sides = drawn_batches(pairs, rng, recipe, vocabulary, model.device)
-        vectors = [first_states(model.base_model, side["ids"], side["mask"]) for side in sides]
+        loss = contrasted(module.first, sides, recipe.temperature)
         mixed = to_device(masked_batch(text, vocabulary, recipe, rng), model.device)
-        keys = tuple(side["duplicate_keys"] for side in sides)
-        yield {"mlm": module(mixed), "contrast": contrast(*vectors, keys, recipe.temperature)}
+        yield {"mlm": module(mixed), "contrast": loss}
 
     return StandIn(model, tokenizer, inputs.train(module, loss_at))
 

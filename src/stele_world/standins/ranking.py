@@ -15,12 +15,12 @@ from stele.encoders.tokenizer import load_tokenizer, quiet
 from stele.errors import SteleError
 from stele.files.reading import reading
 from stele.recipes.standins import Distilled, Ranking
-from stele.training.hidden_states import token_states
+from stele.training.hidden_states import mean_states
 from stele.training.masking import read_vocabulary
 from stele.training.sampling import Batch, generator
 from stele_world.standins import Inputs, StandIn
-from stele_world.standins.models import filled, load, set_dropout
-from stele_world.standins.pairs import contrast, drawn_batches, translation_pairs
+from stele_world.standins.models import build, filled, load, seeded, set_dropout
+from stele_world.standins.pairs import contrasted, drawn_batches, translation_pairs
 
 
 class Pooled(nn.Module):
@@ -51,8 +51,7 @@ def make_ranking(recipe: Ranking, inputs: Inputs) -> StandIn:
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "translations", step)
         sides = drawn_batches(pairs, rng, recipe, vocabulary, model.device)
-        keys = tuple(side["duplicate_keys"] for side in sides)
-        yield {"ranking": contrast(module(sides[0]), module(sides[1]), keys, recipe.temperature, recipe.margin)}
+        yield {"ranking": contrasted(module, sides, recipe.temperature, recipe.margin)}
 
     outcome = inputs.train(module, loss_at)
     spec = {"pooling": "cls", "normalize": True, "query_length": recipe.max_length, "passage_length": recipe.max_length}
@@ -62,10 +61,7 @@ def make_ranking(recipe: Ranking, inputs: Inputs) -> StandIn:
 
 def with_pooler(base: Any, seed: int) -> Any:
     """The encoder of a masked language model with a pooler, whose weights are a function of the seed."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = type(base.base_model)._from_config(copy.deepcopy(base.config), attn_implementation="sdpa")
-    return filled(model, base.base_model.state_dict(), new="pooler.")
+    return filled(build(copy.deepcopy(base.config), seed, "AutoModel"), base.base_model.state_dict(), new="pooler.")
 
 
 NAMES = {  # where DistilBERT keeps the parts of a BERT layer
@@ -89,11 +85,7 @@ class Student(nn.Module):
         self.head = nn.Sequential(nn.Linear(model.config.hidden_size, width), nn.Tanh())
 
     def forward(self, batch: Batch) -> Tensor:
-        states = token_states(self.model, batch["ids"], batch["mask"])
-        if batch["mask"] is None:
-            return self.head(states.mean(1))
-        there = batch["mask"][..., None].to(states.dtype)
-        return self.head((states * there).sum(1) / there.sum(1))
+        return self.head(mean_states(self.model, batch["ids"], batch["mask"]))
 
 
 def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
@@ -109,8 +101,7 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
     teacher, teachers_words = load_teacher(inputs.bases[1])
     model = as_distilbert(base, recipe.layers, inputs.seed)
     set_dropout(model, recipe.dropout)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(inputs.seed)
+    with seeded(inputs.seed):
         module = Student(model, teacher.model.config.hidden_size)
     vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
     pairs = translation_pairs(inputs.mirror, inputs.languages, tokenizer)
@@ -150,7 +141,7 @@ def as_distilbert(base: Any, layers: int, seed: int) -> Any:
 
     It has no token types, so those of a first text are added to the positions.
     """
-    from transformers import DistilBertConfig, DistilBertModel
+    from transformers import DistilBertConfig
 
     old = base.config
     every = max(1, old.num_hidden_layers // layers)
@@ -166,9 +157,7 @@ def as_distilbert(base: Any, layers: int, seed: int) -> Any:
         initializer_range=old.initializer_range,
         pad_token_id=old.pad_token_id,
     )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = DistilBertModel._from_config(config, attn_implementation="sdpa")
+    model = build(config, seed, "AutoModel")
     source = base.base_model.state_dict()
     weights = {name: source[name] for name in model.state_dict() if name.startswith("embeddings.")}
     weights["embeddings.position_embeddings.weight"] = (
