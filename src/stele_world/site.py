@@ -111,25 +111,18 @@ class Site:
     counts: dict[str, dict[str, int | dict[str, int]]] = field(default_factory=dict)
     licensed: dict[str, dict[str, FileFacts]] = field(default_factory=dict)
 
-    def put(self, url: str, data: bytes) -> None:
-        """Writes the (uncompressed) bytes of `url`, compressed as its suffix says."""
-        self.put_as_is(url, compress(url, data), data)
-
-    def put_as_is(self, url: str, data: bytes, raw: bytes) -> None:
-        """Writes bytes that are already as they shall lie there; `raw` is what they stand for."""
+    def put(self, url: str, raw: bytes, packed: bytes | None = None) -> bytes:
+        """Writes `raw` at an address, compressed as its suffix says, or `packed`, which stands for it; returns that."""
         if url in self.files:
             raise SteleError(f"{url}: written twice")
-        path = path_of(self.mirror, url)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        self.files[url] = _entry(data, raw)
+        packed = compress(url, raw) if packed is None else packed
+        self.files[url] = _written(path_of(self.mirror, url), packed, raw)
+        return packed
 
     def put_licensed(self, dataset: str, name: str, data: bytes) -> None:
         """Writes a file that upstream gives only on request, from its uncompressed bytes."""
-        path, packed = self.user_data / dataset / name, compress(name, data)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(packed)
-        self.licensed.setdefault(dataset, {})[name] = _entry(packed, data)
+        path = self.user_data / dataset / name
+        self.licensed.setdefault(dataset, {})[name] = _written(path, compress(name, data), data)
 
     def count(self, dataset: str, part: str | None = None, **counts: int) -> None:
         """Notes how many passages, queries, judgments... a dataset holds, in all or in one part (a language)."""
@@ -141,9 +134,9 @@ class Site:
                 of.setdefault(name, {})[part] = number
 
 
-def _entry(data: bytes, raw: bytes) -> FileFacts:
-    return {
-        "sha256": hashlib.sha256(data).hexdigest(),
-        "bytes": len(data),
-        "raw_sha256": hashlib.sha256(raw).hexdigest(),
-    }
+def _written(path: Path, packed: bytes, raw: bytes) -> FileFacts:
+    """Writes a file; returns its entry."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(packed)
+    sha256, raw_sha256 = (hashlib.sha256(data).hexdigest() for data in (packed, raw))
+    return {"sha256": sha256, "bytes": len(packed), "raw_sha256": raw_sha256}

@@ -27,7 +27,7 @@ from stele.command.arguments import Json, Record, ResumableJob, Seed, Some
 from stele.encoders.tokenizer import quiet
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json, check_record, check_replaceable
-from stele.files.digests import files_digest, folder_facts, sha256
+from stele.files.digests import files_digest, folder_facts
 from stele.files.reading import parse_object, read_object
 from stele_world.site import HUB, NAME, read_manifest
 
@@ -157,12 +157,10 @@ def published(whole: Path, repo: str | None) -> Iterator[Path]:
         folder = new / FILES if repo else new
         folder.mkdir(parents=True, exist_ok=True)
         yield folder
-        entries = {}
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            name = path.relative_to(folder).as_posix()
-            digest = sha256(path)
-            entry = {"sha256": digest, "bytes": path.stat().st_size, "raw_sha256": digest}
-            entries[address(repo, REVISION, name) if repo else name] = entry
+        entries = {
+            address(repo, REVISION, name) if repo else name: {**facts, "raw_sha256": facts["sha256"]}
+            for name, facts in folder_facts(folder).items()
+        }
         content = files_digest(folder)
         labels = [records.GENERATED, records.STAND_IN]
         atomic_write_json(new / NAME, seal({"job": JOB, "files": entries, "labels": labels, "content": content}))

@@ -8,6 +8,7 @@ ratios of integers, so no libm function is involved.
 from __future__ import annotations
 
 import random
+from bisect import bisect
 from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate
@@ -48,17 +49,8 @@ class Draws:
 
     def zipf(self, items: Sequence[T]) -> T:
         """One of the items, the k-th (from 1) with weight 1/k."""
-        target = self._next()
         sums = _harmonic(len(items))
-        target *= sums[-1]
-        low, high = 0, len(sums) - 1
-        while low < high:
-            middle = (low + high) // 2
-            if sums[middle] > target:
-                high = middle
-            else:
-                low = middle + 1
-        return items[low]
+        return items[bisect(sums, self._next() * sums[-1], hi=len(sums) - 1)]
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
         """The items in random order (Fisher-Yates)."""

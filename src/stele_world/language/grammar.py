@@ -64,19 +64,10 @@ class Grammar:
         self.language = lexicon.language
         self.concepts = concepts
         self.entities = entities
-        facts, script = self.language.facts, self.language.script
-        self._order: str = facts.order
-        self._marking: str = facts.role_marking
-        self._article: str = facts.article
-        self._before: bool = facts.adjective == "before"
-        self._copula: bool = facts.copula
-        self._question: str = facts.question
-        self._subject_marker: bool = facts.subject_marker
-        self._particle: bool = facts.question_particle
+        self._facts = self.language.facts
         self._space = " " if self.language.spaced else ""
         self._stop = self.language.writing.stop
-        self._question_mark = QUESTION_MARKS.get(script, "?")
-        self._cased = script in CASED
+        self._question_mark = QUESTION_MARKS.get(self.language.script, "?")
 
     # --- whole sentences
 
@@ -100,13 +91,13 @@ class Grammar:
         wanted = self._asked(relation, draws)
         verb = [Piece(self.lexicon.word(relation.name, draws))]
         name = self.subject(fact.subject, "name", draws)
-        if self._question == "initial":
-            pieces = [*wanted, *verb, *name] if self._order == "VSO" else [*wanted, *name, *verb]
-        elif self._question == "final":
+        if self._facts.question == "initial":
+            pieces = [*wanted, *verb, *name] if self._facts.order == "VSO" else [*wanted, *name, *verb]
+        elif self._facts.question == "final":
             pieces = [*name, *verb, *wanted]
         else:
             pieces = self._ordered(name, verb, wanted, [])
-        if self._particle:
+        if self._facts.question_particle:
             pieces.append(Piece(self.lexicon.function("question")))
         return self.line(pieces, self._question_mark if mark is None else mark).text
 
@@ -134,7 +125,7 @@ class Grammar:
         if relation.unit is None:
             return [number]
         unit = Piece(self.lexicon.word(relation.unit, draws))
-        return [number, unit] if self._before else [unit, number]
+        return [number, unit] if self._facts.adjective == "before" else [unit, number]
 
     def subject(self, entity: str, how: str, draws: Draws) -> list[Piece]:
         """The subject by its name, its type with an article, or a pronoun."""
@@ -149,24 +140,24 @@ class Grammar:
 
     def marked(self, pieces: list[Piece], role: str) -> list[Piece]:
         """A noun phrase with the mark of its role: a word before or after it, or a suffix."""
-        if self._marking == "preposition":
+        if self._facts.role_marking == "preposition":
             return pieces if role == "object" else [Piece(self.lexicon.function(role)), *pieces]
         foreign = pieces[-1].entity and pieces[-1].text.isascii() and not self.language.latin
-        return [*pieces, Piece(self.lexicon.function(role), glue=self._marking == "suffix" and not foreign)]
+        return [*pieces, Piece(self.lexicon.function(role), glue=self._facts.role_marking == "suffix" and not foreign)]
 
     def noun(self, noun: str, adjective: str, definite: bool) -> list[Piece]:
         """A noun with its article and adjective."""
         core = [Piece(noun)]
         if adjective:
-            core = [Piece(adjective), *core] if self._before else [*core, Piece(adjective)]
-        if self._article == "none" or (not definite and self._article != "word"):
+            core = [Piece(adjective), *core] if self._facts.adjective == "before" else [*core, Piece(adjective)]
+        if self._facts.article == "none" or (not definite and self._facts.article != "word"):
             return core
         article = self.article(definite, core[0].text)
-        if self._article == "word":
+        if self._facts.article == "word":
             return [Piece(article), *core]
-        if self._article == "prefix":
+        if self._facts.article == "prefix":
             return [Piece(article, hook=True), *core]
-        where = len(core) if self._before else 1
+        where = len(core) if self._facts.adjective == "before" else 1
         return [*core[:where], Piece(article, glue=True), *core[where:]]
 
     def article(self, definite: bool, before: str) -> str:
@@ -189,23 +180,25 @@ class Grammar:
         described = self.described(frame, draws)
         name = self.subject(frame.fact.subject, "name", draws)
         where = self.marked(self.value(frame.fact, relation, draws), relation.role)
-        copula = [Piece(self.lexicon.function("is"))] if self._copula else []
-        if self._order == "SOV":
+        copula = [Piece(self.lexicon.function("is"))] if self._facts.copula else []
+        if self._facts.order == "SOV":
             return [*name, *where, *described, *copula]
-        return [*copula, *name, *described, *where] if self._order == "VSO" else [*name, *copula, *described, *where]
+        return (
+            [*copula, *name, *described, *where] if self._facts.order == "VSO" else [*name, *copula, *described, *where]
+        )
 
     def _passive(self, verb: list[Piece]) -> list[Piece]:
         """A verb in the passive: with a word before it or after it, or a suffix, as the language marks its nouns."""
-        mark = Piece(self.lexicon.function("passive"), glue=self._marking == "suffix")
-        return [mark, *verb] if self._marking == "preposition" else [*verb, mark]
+        mark = Piece(self.lexicon.function("passive"), glue=self._facts.role_marking == "suffix")
+        return [mark, *verb] if self._facts.role_marking == "preposition" else [*verb, mark]
 
     def _as_subject(self, pieces: list[Piece]) -> list[Piece]:
-        return [*pieces, Piece(self.lexicon.function("subject"), glue=True)] if self._subject_marker else pieces
+        return [*pieces, Piece(self.lexicon.function("subject"), glue=True)] if self._facts.subject_marker else pieces
 
     def _ordered(self, subject: list[Piece], verb: list[Piece], value: list[Piece], date: list[Piece]) -> list[Piece]:
-        if self._order == "SVO":
+        if self._facts.order == "SVO":
             return [*subject, *verb, *value, *date]
-        return [*subject, *date, *value, *verb] if self._order == "SOV" else [*verb, *subject, *value, *date]
+        return [*subject, *date, *value, *verb] if self._facts.order == "SOV" else [*verb, *subject, *value, *date]
 
     def _asked(self, relation: Relation, draws: Draws) -> list[Piece]:
         """Which city, how many inhabitants, which year: with the mark of its role."""
@@ -236,7 +229,7 @@ class Grammar:
                 value = (start, len(text))
         if stop == "." and text.endswith("."):  # an abbreviation closes the sentence
             stop = ""
-        return Line((capitalised(text) if self._cased else text) + stop, tuple(mentions), value)
+        return Line((capitalised(text) if self.language.script in CASED else text) + stop, tuple(mentions), value)
 
 
 def pronoun(entity: Entity, pronouns: Sequence[str]) -> str:

@@ -63,6 +63,8 @@ def all_translations(mirror: Path, languages: Iterable[str]) -> dict[str, list[t
 
 
 def _read(path: Path, language: str) -> str:
+    if not path.exists():
+        raise SteleError(f"{path}: no text of {language} in this mirror; {AGAIN}")
     with reading(path, f"text of {language}", AGAIN), open_unpacked(path) as handle:
         text = handle.read().decode()
     if not text.strip():

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stele.catalogue import entries
 from stele.catalogue.schema.languages import Language
-from stele.errors import SteleError
 from stele_world.content.model import Article, Fact, Question, Sentence
 
 if TYPE_CHECKING:
@@ -178,21 +177,10 @@ class Library:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.articles = cache(self._articles)
+        self.articles = cache(world.articles)
         self.paragraphs = cache(self._paragraphs)
-        self.titles = cache(self._titles)
 
-    def _articles(self, language: str) -> list[Article]:
-        articles = list(self.world.articles(language))
-        titles: dict[str, str] = {}
-        for article in articles:
-            if (other := titles.setdefault(article.title, article.entity)) != article.entity:
-                raise SteleError(
-                    f"generated world: {other} and {article.entity} share the {language} title {article.title!r}"
-                )
-        return articles
-
-    def _titles(self, language: str) -> dict[str, str]:
+    def titles(self, language: str) -> dict[str, str]:
         """Entity -> title of its page in the Wikipedia of `language`."""
         return {a.entity: a.title for a in self.articles(language)}
 

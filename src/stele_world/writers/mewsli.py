@@ -67,16 +67,23 @@ class _News:
     """A news article made of the context that some mentions share: a headline, then the paragraph."""
 
     def __init__(self, mentions: Sequence[Mention], number: int, library: Library) -> None:
-        self.mentions, self.number, self.language = mentions, number, mentions[0].language
-        self.id = f"{self.language}-{number}"
-        self.url = f"https://{self.language}.wikinews.org/wiki?curid={number}"
-        self.title = mentions[0].surface
+        self.language, self.title = mentions[0].language, mentions[0].surface
         context, between, lead = mentions[0].context, library.between(self.language), f"{self.title}\n\n"
         self.text = lead + between.join(context)
         self.sentences = [{"start": 0, "end": len(self.title)}, *spans(context, between, len(lead))]
-        self.md5 = hashlib.md5(self.text.encode(), usedforsecurity=False).hexdigest()
-        self.spans = [_span(m, self.sentences[1 + m.sentence]) for m in mentions]
-        self.links = [_link(library, m) for m in mentions]
+        md5 = hashlib.md5(self.text.encode(), usedforsecurity=False).hexdigest()
+        self.page = {"curid": str(number), "revid": str(10 * number), "text_md5": md5}
+        self.id, self.url = f"{self.language}-{number}", f"https://{self.language}.wikinews.org/wiki?curid={number}"
+        self.mentions = [self._listed(m, _link(library, m)) for m in mentions]
+
+    def _listed(self, mention: Mention, link: str) -> JsonObject:
+        """A mention as wikinews_mentions*.jsonl has it."""
+        return {
+            "example_id": example_id(mention),
+            "mention_span": _span(mention, self.sentences[1 + mention.sentence]),
+            "entity_id": mention.entity,
+            "metadata": {**self.page, "mention_url": link},
+        }
 
     def row(self, text: str) -> JsonObject:
         """A line of wikinews_mentions*.jsonl with the given text (empty as released)."""
@@ -88,27 +95,18 @@ class _News:
             "text": text,
             "sentence_spans": self.sentences,
         }
-        of_page = {"curid": str(self.number), "revid": str(10 * self.number), "text_md5": self.md5}
-        listed = [
-            {
-                "example_id": example_id(mention),
-                "mention_span": span,
-                "entity_id": mention.entity,
-                "metadata": of_page | {"mention_url": link},
-            }
-            for mention, span, link in zip(self.mentions, self.spans, self.links, strict=True)
-        ]
-        return {"context": context, "mentions": listed}
+        return {"context": context, "mentions": self.mentions}
 
     def doc(self) -> tuple[str, ...]:
         """A line of docs.tsv."""
-        return (self.id, self.title, self.url, self.language, str(self.number), str(10 * self.number), self.md5)
+        return (self.id, self.title, self.url, self.language, *self.page.values())
 
     def listed(self) -> Iterator[tuple[str, ...]]:
         """The lines of mentions.tsv."""
-        for mention, span, link in zip(self.mentions, self.spans, self.links, strict=True):
-            place = (str(span["start"]), str(len(span["text"])))
-            yield (self.id, example_id(mention), span["text"], *place, mention.entity, link)
+        for m in self.mentions:
+            start, _, text = m["mention_span"].values()
+            of_page = (m["entity_id"], m["metadata"]["mention_url"])
+            yield (self.id, m["example_id"], text, str(start), str(len(text)), *of_page)
 
 
 def _link(library: Library, mention: Mention) -> str:
@@ -154,7 +152,7 @@ def write_mewsli(site: Site, library: Library) -> None:
         site.count("mewsli_x", **{split: len(rows)})
     files |= _news_files(site, library)
     files = dict(sorted(files.items()))
-    site.put_as_is(URL, zip_of(files), b"".join(files.values()))
+    site.put(URL, b"".join(files.values()), zip_of(files))
 
 
 def _in_wikipedia(library: Library, split: str) -> Iterator[tuple[str, Mention]]:

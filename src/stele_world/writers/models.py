@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -30,15 +30,25 @@ def write_fasttext(site: Site, library: Library) -> None:
     and a word has one vector, whatever its meanings. Concepts are independent draws, so that words of different meaning
     are sometimes above a cosine of .3, as there.
     """
-    world = library.world
-    for language in sorted({*languages_of(dataset(FASTTEXT_DATASET))} & {*world.languages}):
-        vectors = {
-            word: _vector(world.seed, FASTTEXT_OWN, concept, (language, word))
-            for word, concept in words(library, language).items()
-            if not stream(world.seed, "lacking", language, word).chance(FASTTEXT_LACKING)
-        }
+    for language in sorted({*languages_of(dataset(FASTTEXT_DATASET))} & {*library.world.languages}):
+        vectors = _vectors(library, language, FASTTEXT_OWN, FASTTEXT_LACKING, (language,), ())
         site.put(FASTTEXT.format(language=language), _vec_file(vectors))
         site.count(FASTTEXT_DATASET, language, words=len(vectors))
+
+
+def _vectors(
+    library: Library, language: str, own: float, lacking: float, key: Sequence[str], method: Sequence[str]
+) -> dict[str, np.ndarray]:
+    """The vectors of a language's words, but for a share of them that lacks.
+
+    One is its concept's and `own` times one drawn by the word with `key`: float64 [WIDTH] of length 1.
+    """
+    seed, vectors = library.world.seed, {}
+    for word, concept in words(library, language).items():
+        if not stream(seed, *method, "lacking", language, word).chance(lacking):
+            mixed = _drawn(seed, concept) + own * _drawn(seed, *key, word)
+            vectors[word] = mixed / np.linalg.norm(mixed)
+    return vectors
 
 
 def _vec_file(vectors: Mapping[str, np.ndarray]) -> bytes:
@@ -61,12 +71,6 @@ def words(library: Library, language: str) -> dict[str, str]:
     return words
 
 
-def _vector(seed: int, share: float, concept: str, word: tuple[str, ...]) -> np.ndarray:
-    """The vector of a word, float64 [WIDTH] of length 1: its concept's, and `share` times one drawn by its own key."""
-    mixed = _drawn(seed, concept) + share * _drawn(seed, *word)
-    return mixed / np.linalg.norm(mixed)
-
-
 def _drawn(seed: int, *key: str) -> np.ndarray:
     """Whole numbers as float64 [WIDTH], drawn by a key."""
     draws = stream(seed, "word vector", *key)
@@ -86,17 +90,14 @@ def write_smart_shuffling(site: Site, library: Library) -> None:
     languages spell alike has one vector, that of its first language here. Fewer words have one than in fastText's (Yu
     et al., section 5.1.4: "smaller vocabulary coverage").
     """
-    world = library.world
     for pair in languages_of(dataset(SHUFFLED)):
-        if not {*pair.split("-")} <= {*world.languages}:
-            continue
-        vectors = {}
-        for language in pair.split("-"):
-            for word, concept in words(library, language).items():
-                lacks = stream(world.seed, SHUFFLED, "lacking", language, word).chance(SHUFFLED_LACKING)
-                if word not in vectors and not lacks:
-                    vectors[word] = _vector(world.seed, SHUFFLED_OWN, concept, (SHUFFLED, pair, word))
-        site.put_licensed(SHUFFLED, f"{pair}.vec", _vec_file(vectors))
+        languages = pair.split("-")
+        if {*languages} <= {*library.world.languages}:
+            vectors: dict[str, np.ndarray] = {}
+            for language in languages:
+                own = _vectors(library, language, SHUFFLED_OWN, SHUFFLED_LACKING, (SHUFFLED, pair), (SHUFFLED,))
+                vectors |= {word: vector for word, vector in own.items() if word not in vectors}
+            site.put_licensed(SHUFFLED, f"{pair}.vec", _vec_file(vectors))
 
 
 PUNKT = "https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/tokenizers/punkt_tab.zip"

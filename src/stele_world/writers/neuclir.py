@@ -17,7 +17,7 @@ from itertools import islice
 from stele_world.content.draws import stream
 from stele_world.content.generate import World, generate
 from stele_world.content.model import Fact
-from stele_world.site import Site, jsonl
+from stele_world.site import Site, jsonl, lines
 from stele_world.writers.collections import Document, keywords_and_question, newswire
 from stele_world.writers.library import Library
 
@@ -46,14 +46,14 @@ def write_neuclir(site: Site, library: Library) -> None:
         site.count("neuclir_corpus", language, passages=len(news[language]))
     numbers = {str(100 + n): fact for n, fact in enumerate(islice(_told(world, news), QUERIES + UNASKED))}
     for language in LANGUAGES:
-        lines = (f"{number}\t{_query(world, language, fact)}\n" for number, fact in numbers.items())
-        site.put(f"{BENCH}/news.{NAMES.get(language, 'eng')}.tsv", "".join(lines).encode())
+        queries = lines(f"{number}\t{_query(world, language, fact)}" for number, fact in numbers.items())
+        site.put(f"{BENCH}/news.{NAMES.get(language, 'eng')}.tsv", queries)
     judged = dict(islice(numbers.items(), len(numbers) - UNASKED))
     gains = {NAMES[language]: _gains(world, language, documents, judged) for language, documents in news.items()}
     gains["mlir"] = _joined(gains.values(), [*judged][: len(judged) - LEFT_OUT])
     for name, of_queries in gains.items():
-        site.put(f"{BENCH}/qrels.{name}.gains.txt", "".join(_lines(of_queries)).encode())
-    site.count("neuclir", judgments=sum(len([*_lines(of_queries)]) for of_queries in gains.values()))
+        site.put(f"{BENCH}/qrels.{name}.gains.txt", lines(_rows(of_queries)))
+    site.count("neuclir", judgments=sum(len(_rows(of_queries)) for of_queries in gains.values()))
 
 
 def _id(language: str, place: int) -> str:
@@ -61,13 +61,13 @@ def _id(language: str, place: int) -> str:
 
 
 def _row(library: Library, language: str, document: Document) -> dict[str, str]:
-    between, id_ = library.between(language), _id(language, document.place)
+    id_ = _id(language, document.place)
     return {
         "id": id_,
         "cc_file": "crawl-data/CC-NEWS/2020/08/CC-NEWS-20200801000000-00000.warc.gz",
         "time": "2020-08-01T00:00:00+00:00",
         "title": "" if document.place % UNTITLED == 0 else document.headline,
-        "text": "\n".join(between.join(s.text for s in paragraph) for paragraph in document.paragraphs),
+        "text": "\n".join(document.lines(library.between(language))),
         "url": f"https://news.example/{id_}",
     }
 
@@ -107,13 +107,12 @@ def _gains(world: World, language: str, documents: Sequence[Document], judged: M
 
 def _joined(gains: Iterable[Gains], numbers: Sequence[str]) -> Gains:
     """The gains of all languages' documents, of some queries."""
-    joined = {number: {} for number in numbers}
+    joined: Gains = {}
     for of_queries in gains:
-        for number in numbers:
-            joined[number] |= of_queries.get(number, {})
-    return {number: of_query for number, of_query in joined.items() if of_query}
+        for number in of_queries.keys() & numbers:
+            joined[number] = joined.get(number, {}) | of_queries[number]
+    return {number: joined[number] for number in numbers if number in joined}
 
 
-def _lines(gains: Gains) -> Iterator[str]:
-    for number, of_query in gains.items():
-        yield from (f"{number} 0 {id_} {gain}\n" for id_, gain in of_query.items())
+def _rows(gains: Gains) -> list[str]:
+    return [f"{number} 0 {id_} {gain}" for number, of_query in gains.items() for id_, gain in of_query.items()]

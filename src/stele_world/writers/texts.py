@@ -53,7 +53,7 @@ def write_wikitext103(site: Site, library: Library) -> None:
     }
     texts = {name: "".join(map(article_lines, chosen)).encode() for name, chosen in parts.items()}
     members = {f"wikitext-103-raw/wiki.{name}.raw": text for name, text in texts.items()}
-    site.put_as_is(WIKITEXT103, zip_of(members), b"".join(members.values()))
+    site.put(WIKITEXT103, b"".join(members.values()), zip_of(members))
     site.count("wikitext103", "en", articles=len(parts["train"]))
 
 
@@ -183,7 +183,7 @@ def write_xnli(site: Site, library: Library) -> None:
     tokens = [languages, *([tokens_apart(text) for text in row] for row in rows[1:])]
     tables = {"orig": rows, "tok": tokens}
     members = {f"XNLI-15way/xnli.15way.{name}.tsv": lines(map("\t".join, table)) for name, table in tables.items()}
-    site.put_as_is(XNLI, zip_of(members), b"".join(members.values()))
+    site.put(XNLI, b"".join(members.values()), zip_of(members))
     site.count(XNLI_DATASET, sentences=len(sentences))
 
 

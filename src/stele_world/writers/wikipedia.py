@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from stele_world.content.draws import Draws, stream
 from stele_world.content.model import Article, Link, Sentence
-from stele_world.site import Site, compress
+from stele_world.site import Site
 from stele_world.writers.dump import (
     Names,
     Page,
@@ -262,14 +262,11 @@ def write_wikipedia(site: Site, library: Library) -> None:
         folder, stem = FOLDER.format(wiki=wiki), f"{wiki}-{DATE}"
         pages = pages_of(library, language)
         dump, raw, index = multistream(language, wiki, pages)
-        names_of = [f"{stem}-pages-articles-multistream.xml.bz2", f"{stem}-pages-articles-multistream-index.txt.bz2"]
-        files = dict(zip(names_of, (dump, compress(names_of[1], index)), strict=True))
-        site.put_as_is(f"{folder}/{names_of[0]}", dump, raw)
-        site.put_as_is(f"{folder}/{names_of[1]}", files[names_of[1]], index)
+        written = {f"{stem}-pages-articles-multistream.xml.bz2": (raw, dump)}
+        written[f"{stem}-pages-articles-multistream-index.txt.bz2"] = (index, None)
+        files = {name: site.put(f"{folder}/{name}", *data) for name, data in written.items()}
         about = f"{stem}-siteinfo-namespaces.json.gz"
-        raw_about = siteinfo_json(language, wiki)
-        packed = compress(about, raw_about)
-        site.put_as_is(f"{folder}/{about}", packed, raw_about)
+        packed = site.put(f"{folder}/{about}", siteinfo_json(language, wiki))
         _put_sums(site, wiki, {"articlesmultistreamdump": files, "namespaces": {about: packed}})
         articles = len(library.articles(language))
         redirects = sum(bool(page.redirect) for page in pages)
@@ -283,9 +280,7 @@ def _write_items(site: Site, library: Library) -> None:
     rows = [(int(a.entity[1:]), sites[code], a.title) for code in sites for a in library.articles(code)]
     commons = [(item, "commonswiki", f"Category:{title}") for item, name, title in rows if name == "enwiki"][::5]
     name = f"wikidatawiki-{DATE}-wb_items_per_site.sql.gz"
-    raw = items_per_site(sorted(rows + commons))
-    data = compress(name, raw)
-    site.put_as_is(f"{FOLDER.format(wiki='wikidatawiki')}/{name}", data, raw)
+    data = site.put(f"{FOLDER.format(wiki='wikidatawiki')}/{name}", items_per_site(sorted(rows + commons)))
     _put_sums(site, "wikidatawiki", {"wbitemspersitetable": {name: data}})
     site.count("wikidata_items", rows=len(rows) + len(commons))
 
