@@ -9,23 +9,16 @@ from collections.abc import Iterator
 
 import pytest
 
-HUB = "https://huggingface.co/datasets"
-RAW = "https://raw.githubusercontent.com"
-XOR = "https://nlp.cs.washington.edu/xorqa/XORQA_site/data"
-MRTYDI = {"ar": "arabic", "en": "english", "ja": "japanese", "ru": "russian", "sw": "swahili", "th": "thai"}
+from tests.world.test_writers_questions import HUB, MRTYDI, RAW, XOR, asked, rows, tydi
 
 Texts = Iterator[tuple[str, str]]  # (language, a query or an answer)
-
-
-def lines(data: bytes) -> list[dict]:
-    return [json.loads(line) for line in data.decode().splitlines()]
 
 
 def mewsli_x(generated) -> Texts:
     """The query is the sentence around the mention, its answer the entity's title."""
     path = generated.path("https://storage.googleapis.com/gresearch/mewsli/mewsli-x_20220518_6.zip")
     with zipfile.ZipFile(path) as archive:
-        pairs = lines(archive.read("wikipedia_pairs-train.jsonl"))
+        pairs = [json.loads(line) for line in archive.read("wikipedia_pairs-train.jsonl").splitlines()]
     for pair in pairs:
         context, span = (pair["contextual_mention"][k] for k in ("context", "mention"))
         start = span["mention_span"]["start"]
@@ -42,24 +35,22 @@ def nq(generated) -> Texts:
 
 
 def marco(generated) -> Texts:
-    rows = lines(generated.open(f"{HUB}/Tevatron/msmarco-passage/resolve/main/train.jsonl.gz"))
-    yield from (("en", row["query"]) for row in rows)
+    for row in rows(generated, f"{HUB}/Tevatron/msmarco-passage/resolve/main/train.jsonl.gz"):
+        yield "en", row["query"]
 
 
 def squad(generated) -> Texts:
-    data = json.loads(generated.open(f"{RAW}/rajpurkar/SQuAD-explorer/master/dataset/train-v1.1.json"))["data"]
-    for question in (q for article in data for paragraph in article["paragraphs"] for q in paragraph["qas"]):
+    for _, _, question in asked(generated.open(f"{RAW}/rajpurkar/SQuAD-explorer/master/dataset/train-v1.1.json")):
         yield from (("en", text) for text in (question["question"], *(a["text"] for a in question["answers"])))
 
 
 def mrtydi(generated) -> Texts:
-    for language, name in MRTYDI.items():
-        rows = lines(generated.open(f"{HUB}/castorini/mr-tydi/resolve/main/mrtydi-v1.1-{name}/train.jsonl.gz"))
-        yield from ((language, row["query"]) for row in rows)
+    for language in MRTYDI:
+        yield from ((language, row["query"]) for row in tydi(generated, language, "train"))
 
 
 def xor(generated) -> Texts:
-    for row in lines(generated.open(f"{XOR}/xor_train_retrieve_eng_span.jsonl")):
+    for row in rows(generated, f"{XOR}/xor_train_retrieve_eng_span.jsonl"):
         yield row["lang"].strip(), row["question"]
         yield from (("en", answer) for answer in row["answers"])
 

@@ -4,26 +4,25 @@ import pytest
 
 from stele.benchmarks.jsonl import JsonLines
 from stele.benchmarks.mmarco import Mmarco
-from stele.recipes.world import world_sizes
-from stele_world.content.generate import generate
-from stele_world.site import Site, path_of
+from stele_world.site import path_of
 from stele_world.writers import marco as writer
-from stele_world.writers.library import Library
 from stele_world.writers.marco import answered
 
 
 @pytest.fixture(scope="module")
-def library():
-    sizes = world_sizes({"entities": 60, "questions": {"marco": {"train": 40, "dev": 0, "test": 0}}})
-    return Library(generate(sizes, ["en", "fr", "bn", "sw"], 0))
+def marco_world(written):
+    sizes = {"entities": 60, "questions": {"marco": {"train": 40, "dev": 0, "test": 0}}}
+    return written(sizes, ["en", "fr", "bn", "sw"], writer.write_mmarco)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory, library):
-    folder = tmp_path_factory.mktemp("mmarco")
-    site = Site(folder / "mirror", folder / "user_data")
-    writer.write_mmarco(site, library)
-    return site
+def library(marco_world):
+    return marco_world.library
+
+
+@pytest.fixture(scope="module")
+def site(marco_world):
+    return marco_world.site
 
 
 @pytest.fixture(scope="module")

@@ -7,22 +7,15 @@ from stele.benchmarks.neuclir_mlir import NeuclirMlir
 from stele.benchmarks.neuclir_mono import NeuclirMono
 from stele.recipes.world import world_sizes
 from stele_world.content.generate import generate
-from stele_world.site import Site, path_of
+from stele_world.site import path_of
 from stele_world.writers import neuclir
-from stele_world.writers.library import Library
 
-SIZES = world_sizes({"entities": 120})
-
-
-def written(folder, languages):
-    site = Site(folder / "mirror", folder / "user_data")
-    neuclir.write_neuclir(site, Library(generate(SIZES, languages, 0)))
-    return site
+SIZES = {"entities": 120}
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    return written(tmp_path_factory.mktemp("neuclir"), ["en", "sw"])
+def site(written):
+    return written(SIZES, ["en", "sw"], neuclir.write_neuclir).site
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +27,7 @@ def data(site):
 
 def test_a_query_of_each_language_asks_for_what_documents_of_highest_gain_tell(data):
     """By the world and not by the writer."""
-    world = generate(SIZES, ["en", *neuclir.NAMES], 0)
+    world = generate(world_sizes(SIZES), ["en", *neuclir.NAMES], 0)
     for query_set in NeuclirMono().query_sets([*neuclir.NAMES]):
         language = query_set.language
         facts = {
@@ -74,9 +67,9 @@ def test_some_documents_have_no_title_and_some_judged_ones_are_not_there(data, c
     assert "3 judged documents are not in the collection" in caplog.text
 
 
-def test_the_world_that_it_tells_is_the_same_whatever_a_scale_has(site, tmp_path):
+def test_the_world_that_it_tells_is_the_same_whatever_a_scale_has(site, written):
     """The same bytes with other languages, and with Russian, which other datasets have too."""
-    assert written(tmp_path, ["en", "ru", "th"]).files == site.files
+    assert written(SIZES, ["en", "ru", "th"], neuclir.write_neuclir).site.files == site.files
 
 
 def test_counts_are_those_of_the_files(site, data):

@@ -8,28 +8,23 @@ import pytest
 from stele.benchmarks import xda
 from stele.benchmarks.xda import Xda
 from stele.benchmarks.xsa import Xsa
-from stele.recipes.world import world_sizes
-from stele_world.content.generate import generate
-from stele_world.site import Site
 from stele_world.writers import texts
-from stele_world.writers.library import Library
-
-LANGUAGES = ["en", "de", "es", "fi", "fr"]
-SIZES = {"entities": 80, "parallel": {"xnli": 60, "uncorpus": 40, "training": 200}}
 
 
 @pytest.fixture(scope="module")
-def library():
-    return Library(generate(world_sizes(SIZES), LANGUAGES, 0))
+def parallel_world(written):
+    sizes = {"entities": 80, "parallel": {"xnli": 60, "uncorpus": 40, "training": 200}}
+    return written(sizes, ["en", "de", "es", "fi", "fr"], texts.write_xnli, texts.write_uncorpus)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory, library):
-    folder = tmp_path_factory.mktemp("parallel")
-    site = Site(folder / "mirror", folder / "user_data")
-    texts.write_xnli(site, library)
-    texts.write_uncorpus(site, library)
-    return site
+def library(parallel_world):
+    return parallel_world.library
+
+
+@pytest.fixture(scope="module")
+def site(parallel_world):
+    return parallel_world.site
 
 
 def test_sentences_say_the_same_in_all_of_xnlis_languages(site, library, tmp_path):

@@ -230,41 +230,41 @@ def test_marco_lines_are_tevatrons(generated):
 
 
 # --- SQuAD and LAReQA
-@pytest.mark.parametrize("split", ["train", "dev"])
-def test_squad_answers_stand_where_the_offset_says(generated, split):
-    data = json.loads(generated.open(f"{RAW}/rajpurkar/SQuAD-explorer/master/dataset/{split}-v1.1.json"))
-    assert data["version"] == "1.1"
-    questions = 0
-    for article in data["data"]:
+def asked(text):
+    """(article, paragraph, question) of a file of SQuAD's form; each answer stands where its offset says."""
+    for article in json.loads(text)["data"]:
         for paragraph in article["paragraphs"]:
             for question in paragraph["qas"]:
-                (answer,) = question["answers"]
-                start = answer["answer_start"]
-                assert paragraph["context"][start : start + len(answer["text"])] == answer["text"]
-                assert re.fullmatch(r"[0-9a-f]{24}", question["id"])
-                questions += 1
-    assert questions == generated.manifest["counts"]["squad"][split] > 0
+                for answer in question["answers"]:
+                    assert paragraph["context"][answer["answer_start"] :].startswith(answer["text"]) and answer["text"]
+                yield article, paragraph, question
+
+
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_squad_has_one_answer_a_question(generated, split):
+    text = generated.open(f"{RAW}/rajpurkar/SQuAD-explorer/master/dataset/{split}-v1.1.json")
+    questions = [question for _, _, question in asked(text)]
+    assert json.loads(text)["version"] == "1.1"
+    assert all(len(q["answers"]) == 1 and re.fullmatch(r"[0-9a-f]{24}", q["id"]) for q in questions)
+    assert len(questions) == generated.manifest["counts"]["squad"][split] > 0
 
 
 @pytest.mark.parametrize("split", ["train", "dev"])
 def test_squad_2_has_squad_s_questions_and_some_without_an_answer(generated, split):
     address = f"{RAW}/rajpurkar/SQuAD-explorer/master/dataset/{split}-v"
-    one, two = (json.loads(generated.open(f"{address}{version}.json")) for version in ("1.1", "2.0"))
-    assert two["version"] == "v2.0"
-    answered = {q["id"]: (p["context"], q) for a in one["data"] for p in a["paragraphs"] for q in p["qas"]}
-    paragraphs = [paragraph for article in two["data"] for paragraph in article["paragraphs"]]
-    questions = [(paragraph["context"], question) for paragraph in paragraphs for question in paragraph["qas"]]
+    one, two = (generated.open(f"{address}{version}.json") for version in ("1.1", "2.0"))
+    assert json.loads(two)["version"] == "v2.0"
+    answered = {question["id"]: (p["context"], question) for _, p, question in asked(one)}
+    contexts = {question["question"]: context for context, question in answered.values()}
+    questions = [(paragraph["context"], question) for _, paragraph, question in asked(two)]
     assert len({question["id"] for _, question in questions}) == len(questions)
     assert len(questions) == generated.manifest["counts"]["squad2"][split] > len(answered)
     for context, question in questions:
         if not question.pop("is_impossible"):
             assert answered.pop(question["id"]) == (context, question)
         else:
-            assert question["answers"] == []
+            assert question["answers"] == [] and contexts[question["question"]] != context
     assert not answered
-    asked = {q["question"]: p["context"] for a in one["data"] for p in a["paragraphs"] for q in p["qas"]}
-    absent = [(context, question) for context, question in questions if not question["answers"]]
-    assert absent and all(asked[question["question"]] != context for context, question in absent)
 
 
 def test_mlqa_asks_the_same_in_all_pairs_of_its_languages(generated):
@@ -272,13 +272,8 @@ def test_mlqa_asks_the_same_in_all_pairs_of_its_languages(generated):
     codes = ("ar", "de", "en")  # of MLQA's, those of this world
     names = [f"MLQA_V1/{s}/{s}-context-{c}-question-{q}.json" for s in ("dev", "test") for c in codes for q in codes]
     assert sorted(content.namelist()) == sorted(names)
-    read = {}
-    for name in names:
-        paragraphs = [p for article in json.loads(content.read(name))["data"] for p in article["paragraphs"]]
-        read[name] = {q["id"]: (p["context"], q) for p in paragraphs for q in p["qas"]}
-        for context, question in read[name].values():
-            (answer,) = question["answers"]
-            assert context[answer["answer_start"] :][: len(answer["text"])] == answer["text"] != ""
+    read = {name: {q["id"]: (p["context"], q) for _, p, q in asked(content.read(name))} for name in names}
+    assert all(len(question["answers"]) == 1 for own in read.values() for _, question in own.values())
     for split in ("dev", "test"):
         of = {(c, q): read[f"MLQA_V1/{split}/{split}-context-{c}-question-{q}.json"] for c in codes for q in codes}
         assert len({frozenset(own) for own in of.values()}) == 1 and of["en", "en"]
@@ -292,34 +287,20 @@ def test_mlqa_asks_the_same_in_all_pairs_of_its_languages(generated):
     assert not dev & test
 
 
-def lareqa(generated, language):
-    return json.loads(generated.open(f"{RAW}/google-research-datasets/lareqa/master/xquad-r/{language}.json"))
-
-
-@pytest.mark.parametrize("language", ["ar", "de", "en", "ru", "th"])
-def test_lareqa_breaks_are_the_sentences_and_hold_the_answers(generated, language):
-    questions = candidates = 0
-    for article in lareqa(generated, language)["data"]:
-        for paragraph in article["paragraphs"]:
+def test_lareqa_asks_the_same_in_every_language_with_the_sentences_marked(generated):
+    ids, counts = {}, generated.manifest["counts"]["lareqa"]
+    for language in ("ar", "de", "en", "ru", "th"):
+        text = generated.open(f"{RAW}/google-research-datasets/lareqa/master/xquad-r/{language}.json")
+        candidates = 0
+        for paragraph in (p for article in json.loads(text)["data"] for p in article["paragraphs"]):
             assert list(paragraph) == ["context", "qas", "sentence_breaks", "sentences"]
             actual = [paragraph["context"][start:end] for start, end in paragraph["sentence_breaks"]]
             assert actual == paragraph["sentences"] and len(set(actual)) == len(actual)
             candidates += len(actual)
-            for question in paragraph["qas"]:
-                (answer,) = question["answers"]
-                start = answer["answer_start"]
-                assert paragraph["context"][start : start + len(answer["text"])] == answer["text"]
-                assert sum(a <= start < b for a, b in paragraph["sentence_breaks"]) == 1
-                questions += 1
-    counts = generated.manifest["counts"]["lareqa"]
-    assert (questions, candidates) == (counts["questions"][language], counts["candidates"][language])
-
-
-def test_lareqa_asks_the_same_questions_in_every_language(generated):
-    ids = {
-        language: sorted(
-            q["id"] for a in lareqa(generated, language)["data"] for p in a["paragraphs"] for q in p["qas"]
-        )
-        for language in ("ar", "de", "en", "ru", "th")
-    }
-    assert ids["en"] and all(actual == ids["en"] for actual in ids.values())
+        ids[language] = []
+        for _, paragraph, question in asked(text):
+            (answer,) = question["answers"]
+            assert sum(a <= answer["answer_start"] < b for a, b in paragraph["sentence_breaks"]) == 1
+            ids[language].append(question["id"])
+        assert (len(ids[language]), candidates) == (counts["questions"][language], counts["candidates"][language])
+    assert ids["en"] and all(sorted(actual) == sorted(ids["en"]) for actual in ids.values())
