@@ -12,13 +12,14 @@ from stele.files.strict import Values, validate
 from stele_world.content.concepts import check_concepts
 from stele_world.language.scripts import check_scripts
 from stele_world.writers.collections import Layouts
-from stele_world.writers.dump import Names
+from stele_world.writers.dump import Names, OtherPages
 from stele_world.writers.templates import FOLDER
 
 FILES: dict[str, Callable[[Facts, str], None]] = {
     "stele_world/content/concepts.yaml": check_concepts,
     "stele_world/language/scripts.yaml": check_scripts,
     "stele_world/writers/namespaces.yaml": partial(validate, dict[str, Names]),
+    "stele_world/writers/other_pages.yaml": partial(validate, OtherPages),
     "stele_world/writers/collections.yaml": partial(validate, Layouts),
 }
 TEMPLATES = tuple(f"stele_world/writers/{path.name}" for path in sorted(FOLDER.glob("*.j2")))

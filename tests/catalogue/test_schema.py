@@ -53,7 +53,7 @@ NAMES = {
     "tables/render/bibliography.yaml": ["benchmarks", "entries"],
 }
 NAMES["stele_world/writers/namespaces.yaml"] = [""]
-NAMES["stele_world/writers/collections.yaml"] = ["collections", "clef.papers"]
+NAMES["stele_world/writers/collections.yaml"] = ["collections", "clef.papers", "collections.*.beside"]
 NAMES["catalogue/settings.yaml"] += [f"{key}.*" for key in NAMES["catalogue/settings.yaml"]]
 NAMES["stele_world/language/scripts.yaml"] += ["*.initials", "*.medials", "*.finals", "*.rows", "*.merged"]
 OF_A_SCALE = [

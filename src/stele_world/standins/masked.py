@@ -41,7 +41,7 @@ class MaskedModel(nn.Module):
         return masked_loss(self.model, batch)
 
     def first(self, batch: Batch) -> Tensor:
-        """The first token's state [n, d] of each text of a batch of `pairs.side_batch`."""
+        """The first token's state [n, d] of each text of a batch of `pairs.side_batches`."""
         return first_states(self.model.base_model, batch["ids"], batch["mask"])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,58 +24,49 @@ from stele_world.standins.corpus import all_translations, corpus, documents_of, 
 from stele_world.standins.masked import MaskedModel, masked_batch
 from stele_world.standins.models import load, set_dropout
 
-
-@dataclass(frozen=True)
-class Side:
-    """One side of pairs of texts, as tokens without special ones, in order."""
-
-    tokens: np.ndarray
-    ends: np.ndarray
-
-    @classmethod
-    def of(cls, tokenizer: Any, texts: Sequence[str]) -> Side:
-        tokens, lengths = tokenize(tokenizer, texts)
-        return cls(tokens, np.cumsum(lengths))
-
-    def take(self, chosen: np.ndarray) -> list[np.ndarray]:
-        begins = np.concatenate([[0], self.ends[:-1]])
-        return [self.tokens[begins[i] : self.ends[i]] for i in chosen]
-
-
+Side = list[np.ndarray]  # texts as tokens without special ones
 Pairs = Mapping[str, tuple[Side, Side]]  # language -> both sides
+
+
+def as_sides(tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> tuple[Side, Side]:
+    """Both sides of pairs of texts, as tokens."""
+    tokens = (tokenize(tokenizer, texts) for texts in zip(*pairs, strict=True))
+    first, second = (np.split(ids, np.cumsum(lengths)[:-1]) for ids, lengths in tokens)
+    return first, second
 
 
 def translation_pairs(mirror: Path, languages: Sequence[str], tokenizer: Any) -> Pairs:
     """The English sentences and their translations, for each language but English."""
-    translated = all_translations(mirror, languages).items()
-    sides = {language: zip(*pairs, strict=True) for language, pairs in translated}
-    return {language: tuple(Side.of(tokenizer, texts) for texts in both) for language, both in sides.items()}
+    return {name: as_sides(tokenizer, pairs) for name, pairs in all_translations(mirror, languages).items()}
 
 
-def draw(pairs: Pairs, rng: np.random.Generator, number: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def draw(pairs: Pairs, rng: np.random.Generator, number: int) -> list[Side]:
     """`number` pairs of one language, without repetition, both sides; languages take turns by chance."""
     language = list(pairs)[rng.integers(len(pairs))]
-    first, second = pairs[language]
-    if len(first.ends) < 2:
-        raise SteleError(f"{language}: want at least 2 pairs of texts, found {len(first.ends)}")
-    chosen = rng.permutation(len(first.ends))[:number]
-    return first.take(chosen), second.take(chosen)
+    size = len(pairs[language][0])
+    if size < 2:
+        raise SteleError(f"{language}: want at least 2 pairs of texts, found {size}")
+    chosen = rng.permutation(size)[:number]
+    return [[side[i] for i in chosen] for side in pairs[language]]
 
 
-def side_batch(texts: Sequence[np.ndarray], vocabulary: Vocabulary, longest: int) -> Batch:
-    """ids int64 [n, t], mask bool [n, t] or None, duplicate_keys int64 [n], equal for equal texts"""
-    lengths = np.array([max(1, len(text)) for text in texts])
-    tokens = np.concatenate([text if len(text) else [vocabulary.mask] for text in texts]).astype(np.int64)
-    ids, whole = pad(tokens, lengths, vocabulary, longest)
-    return {"ids": ids, "mask": attention(whole, ids.shape[1]), "duplicate_keys": fingerprints(ids).view(np.int64)}
-
-
-def drawn_batches(
-    pairs: Pairs, rng: np.random.Generator, recipe: PairsRecipe, vocabulary: Vocabulary, device: torch.device
+def side_batches(
+    sides: Sequence[Side], recipe: PairsRecipe, vocabulary: Vocabulary, device: torch.device
 ) -> list[Batch]:
-    """The batches (`side_batch`) of both sides of pairs that are drawn."""
-    sides = draw(pairs, rng, recipe.pairs)
-    return [to_device(side_batch(side, vocabulary, recipe.pair_length), device) for side in sides]
+    """Of each side: ids int64 [n, t], mask bool [n, t] or None, duplicate_keys int64 [n], equal for equal texts"""
+    batches = []
+    for side in sides:
+        texts = [text if len(text) else np.array([vocabulary.mask]) for text in side]
+        ids, lengths = _padded(texts, vocabulary, recipe.pair_length)
+        keys = fingerprints(ids).view(np.int64)
+        batch = {"ids": ids, "mask": attention(lengths, ids.shape[1]), "duplicate_keys": keys}
+        batches.append(to_device(batch, device))
+    return batches
+
+
+def _padded(texts: Side, vocabulary: Vocabulary, longest: int) -> tuple[np.ndarray, np.ndarray]:
+    """`pad` of texts, at most `longest` tokens each."""
+    return pad(np.concatenate(texts), np.array([len(text) for text in texts]), vocabulary, longest)
 
 
 def contrast(
@@ -101,7 +91,7 @@ def contrast(
 def contrasted(
     encode: Callable[[Batch], Tensor], sides: Sequence[Batch], temperature: float, margin: float = 0.0
 ) -> Tensor:
-    """`contrast` of the vectors of both sides, batches of `side_batch`."""
+    """`contrast` of the vectors of both sides, batches of `side_batches`."""
     keys = tuple(side["duplicate_keys"] for side in sides)
     return contrast(*map(encode, sides), keys, temperature, margin)
 
@@ -121,10 +111,10 @@ def make_translation(recipe: Translation, inputs: Inputs) -> StandIn:
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "translation", step)
-        first, second = draw(pairs, rng, recipe.pairs)
-        sides = [to_device(side_batch(side, vocabulary, recipe.pair_length), model.device) for side in (first, second)]
-        loss = contrasted(module.first, sides, recipe.temperature)
-        both = to_device(joined_batch(first, second, vocabulary, recipe, rng), model.device)
+        sides = draw(pairs, rng, recipe.pairs)
+        batches = side_batches(sides, recipe, vocabulary, model.device)
+        loss = contrasted(module.first, batches, recipe.temperature)
+        both = to_device(joined_batch(*sides, vocabulary, recipe, rng), model.device)
         mixed = to_device(masked_batch(text, vocabulary, recipe, rng), model.device)
         yield {"mlm": module(mixed), "tlm": module(both), "contrast": loss}
 
@@ -132,22 +122,12 @@ def make_translation(recipe: Translation, inputs: Inputs) -> StandIn:
 
 
 def joined_batch(
-    first: Sequence[np.ndarray],
-    second: Sequence[np.ndarray],
-    vocabulary: Vocabulary,
-    recipe: Translation,
-    rng: np.random.Generator,
+    first: Side, second: Side, vocabulary: Vocabulary, recipe: Translation, rng: np.random.Generator
 ) -> Batch:
     """Both sides of each pair as one masked sequence, `<s> a </s></s> b </s>` (TLM, Conneau and Lample 2019)."""
-    room = recipe.pair_length - 2
-    rows = [
-        np.concatenate([[vocabulary.cls], a[:room], [vocabulary.sep, vocabulary.sep], b[:room], [vocabulary.sep]])
-        for a, b in zip(first, second, strict=True)
-    ]
-    lengths = np.array([len(row) for row in rows])
-    ids = np.full((len(rows), lengths.max()), vocabulary.pad, np.int64)
-    for i, row in enumerate(rows):
-        ids[i, : len(row)] = row
+    room, between = recipe.pair_length - 2, [vocabulary.sep, vocabulary.sep]
+    rows = [np.concatenate([a[:room], between, b[:room]]) for a, b in zip(first, second, strict=True)]
+    ids, lengths = _padded(rows, vocabulary, 2 * recipe.pair_length)
     hidden, places, targets = mask_tokens(ids, vocabulary, rng, recipe.mask_probability)
     return {"ids": hidden, "mask": attention(lengths, ids.shape[1]), "places": places, "targets": targets}
 
@@ -171,8 +151,8 @@ def make_windows(recipe: Windows, inputs: Inputs) -> StandIn:
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "windows", step)
-        sides = drawn_batches(pairs, rng, recipe, vocabulary, model.device)
-        loss = contrasted(module.first, sides, recipe.temperature)
+        batches = side_batches(draw(pairs, rng, recipe.pairs), recipe, vocabulary, model.device)
+        loss = contrasted(module.first, batches, recipe.temperature)
         mixed = to_device(masked_batch(text, vocabulary, recipe, rng), model.device)
         yield {"mlm": module(mixed), "contrast": loss}
 
@@ -186,8 +166,7 @@ def near_pairs(documents: dict[str, Sequence[Sequence[str]]], window: int, token
         pairs = [(d[i], d[j]) for d in texts for i in range(len(d)) for j in range(i + 1, min(i + window + 1, len(d)))]
         if len(pairs) < 2:
             raise SteleError(f"{language}: no document of two sentences to draw pairs from; generate more text")
-        first, second = zip(*pairs, strict=True)
-        by_language[language] = (Side.of(tokenizer, first), Side.of(tokenizer, second))
+        by_language[language] = as_sides(tokenizer, pairs)
     return by_language
 
 

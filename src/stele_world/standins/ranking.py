@@ -20,7 +20,7 @@ from stele.training.masking import read_vocabulary
 from stele.training.sampling import Batch, generator
 from stele_world.standins import Inputs, StandIn
 from stele_world.standins.models import build, filled, load, seeded, set_dropout
-from stele_world.standins.pairs import contrasted, drawn_batches, translation_pairs
+from stele_world.standins.pairs import contrasted, draw, side_batches, translation_pairs
 
 
 class Pooled(nn.Module):
@@ -50,8 +50,8 @@ def make_ranking(recipe: Ranking, inputs: Inputs) -> StandIn:
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "translations", step)
-        sides = drawn_batches(pairs, rng, recipe, vocabulary, model.device)
-        yield {"ranking": contrasted(module, sides, recipe.temperature, recipe.margin)}
+        batches = side_batches(draw(pairs, rng, recipe.pairs), recipe, vocabulary, model.device)
+        yield {"ranking": contrasted(module, batches, recipe.temperature, recipe.margin)}
 
     outcome = inputs.train(module, loss_at)
     spec = {"pooling": "cls", "normalize": True, "query_length": recipe.max_length, "passage_length": recipe.max_length}
@@ -110,7 +110,7 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "translations", step)
-        english, other = drawn_batches(pairs, rng, recipe, vocabulary, model.device)
+        english, other = side_batches(draw(pairs, rng, recipe.pairs), recipe, vocabulary, model.device)
         with torch.no_grad():
             target = functional.normalize(teacher.to(model.device)(english), dim=-1)
         yield {

@@ -16,6 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pydantic import Field
+
 from stele.catalogue import read_yaml
 from stele.files.strict import Strict, validate
 from stele_world.content.draws import Draws, stream
@@ -32,39 +34,23 @@ TOPICS, UNASKED = 40, 8  # topics of a collection, and further ones that are jud
 NOT_RELEVANT = 6  # documents a topic that are judged not to be
 
 
-class DocumentLayout(Strict):
-    """Templates of the file in which a document lies, of its id, and of its text."""
+class Form(Strict):
+    """Templates of a file's name, of an id, and of a text: a document's, or that of all topics."""
 
     file: str
     id: str
     text: str
     encoding: str = "utf-8"
-
-
-class TopicLayout(Strict):
-    """Templates of the topics' file, of a topic's id in the judgments, and of all topics' text."""
-
-    file: str
-    number: str
-    text: str
-    encoding: str = "utf-8"
-
-
-class Beside(Strict):
-    """A document that is none of the collection's."""
-
-    file: str
-    id: str
 
 
 class Layout(Strict):
     """How a collection is written."""
 
     language: str
-    documents: DocumentLayout
-    topics: TopicLayout
+    documents: Form
+    topics: Form
     judgments: str
-    beside: Beside | None = None
+    beside: dict[str, str] = Field({}, description="file -> the id of a document that is none of the collection's")
 
 
 class Paper(Strict):
@@ -184,7 +170,7 @@ def _topics(world: World, layout: Layout, documents: list[Document]) -> list[dic
     for number, fact in enumerate(asked[: TOPICS + UNASKED], start=1):
         draws = stream(world.seed, "topic", language, fact.subject, fact.relation)
         keywords, question = keywords_and_question(world, language, fact, draws)
-        id_ = filled(layout.topics.number, number=number)
+        id_ = filled(layout.topics.id, number=number)
         topics.append(
             {"number": number, "id": id_, "keywords": keywords, "question": question, "relevant": places[fact]}
         )
@@ -201,9 +187,8 @@ def _document_files(library: Library, layout: Layout, documents: list[Document])
         values = {"language": layout.language, "documents": len(documents), "place": place, "number": number}
         values |= {"id": filled(form.id, **values), "headline": headline, "lines": text}
         files[filled(form.file, **values)] += filled(form.text, **values)
-    if layout.beside:
-        _, _, text = escaped(documents[0], between)
-        files[layout.beside.file] = filled(form.text, id=layout.beside.id, headline="", lines=text)
+    for file, id_ in layout.beside.items():
+        files[file] = filled(form.text, id=id_, headline="", lines=escaped(documents[0], between)[2])
     return {name: legacy(text, form.encoding) for name, text in files.items()}
 
 

@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from string import Template
 from typing import NamedTuple
 
 from pydantic import Field
@@ -62,6 +63,21 @@ def aliases(language: str) -> list[tuple[int, str]]:
     return [(key, name) for key, of_key in further.items() for name in of_key]
 
 
+class OtherPage(Strict):
+    """A page of other_pages.yaml; its title and text name the wiki's namespaces."""
+
+    namespace: int = Field(ge=1)
+    title: str
+    text: str
+    model: str = "wikitext"
+
+
+class OtherPages(Strict):
+    """The whole of other_pages.yaml."""
+
+    pages: list[OtherPage]
+
+
 class Page(NamedTuple):
     """A page of a wiki; `redirect` is the title that it leads to, "" for a page that is none."""
 
@@ -71,6 +87,18 @@ class Page(NamedTuple):
     text: str
     redirect: str = ""
     model: str = "wikitext"
+
+
+def other_pages(language: str, first: int) -> list[Page]:
+    """The pages of other_pages.yaml in the Wikipedia of a language, numbered from `first`."""
+    local = names(language).model_dump()
+    pages = OtherPages(**read_yaml(Path(__file__).with_name("other_pages.yaml"))).pages
+    return [
+        Page(
+            number, page.namespace, *(Template(t).substitute(local) for t in (page.title, page.text)), model=page.model
+        )
+        for number, page in enumerate(pages, first)
+    ]
 
 
 def siteinfo_json(language: str, wiki: str) -> bytes:
@@ -99,13 +127,13 @@ def page_xml(page: Page) -> str:
     return filled(template("page.xml"), page=page, size=len(data), sha1=sha1)
 
 
-def multistream(language: str, wiki: str, pages: Sequence[Page], block: int = BLOCK) -> tuple[bytes, bytes, bytes]:
+def multistream(language: str, wiki: str, pages: Sequence[Page]) -> tuple[bytes, bytes, bytes]:
     """(compressed dump, its uncompressed bytes, uncompressed index) of a wiki."""
     header = filled(template("siteinfo.xml"), language=language, wiki=wiki, namespaces=namespaces(language)).encode()
     streams, raw, index = [bz2.compress(header)], [header], []
     offset = len(streams[0])
-    for start in range(0, len(pages), block):
-        chosen = pages[start : start + block]
+    for start in range(0, len(pages), BLOCK):
+        chosen = pages[start : start + BLOCK]
         data = "".join(page_xml(page) for page in chosen).encode()
         index += [f"{offset}:{page.id}:{page.title}\n" for page in chosen]
         streams.append(bz2.compress(data))

@@ -18,6 +18,7 @@ from stele_world.writers.dump import (
     items_per_site,
     multistream,
     names,
+    other_pages,
     siteinfo_json,
 )
 from stele_world.writers.library import PAGE_STEP, Library
@@ -182,8 +183,8 @@ def _redirects(library: Library, language: str, titles: dict[str, str]) -> dict[
     return titles_of
 
 
-def _disambiguation(library: Library, titles: dict[str, str], taken: set[str]) -> list[tuple[int, str, str]]:
-    """(namespace, title, text) of a page about the first English name that two entities share and no page is called.
+def _disambiguation(library: Library, titles: dict[str, str], taken: set[str], number: int) -> list[Page]:
+    """A page about the first English name that two entities share and no page is called.
 
     Only its template tells it from an article, as in real dumps.
     """
@@ -195,38 +196,8 @@ def _disambiguation(library: Library, titles: dict[str, str], taken: set[str]) -
     for name, entities in sharing.items():
         if len(entities) > 1:
             rows = "".join(f"* [[{titles[entity]}]]\n" for entity in entities)
-            return [(0, name, f"'''{name}''':\n{rows}\n{{{{{DISAMBIGUATION}}}}}\n")]
+            return [Page(number, 0, name, f"'''{name}''':\n{rows}\n{{{{{DISAMBIGUATION}}}}}\n")]
     return []
-
-
-def _other_pages(local: Names, first: int, disambiguation: list[tuple[int, str, str]]) -> list[Page]:
-    """Pages that are no articles: a disambiguation page, and those outside the article namespace."""
-    texts = [
-        *disambiguation,
-        (1, f"{local.talk}:Main Page", "== Question ==\nIs this [[right]]? --~~~~\n"),
-        (4, "Wikipedia:Lead", "A page about '''pages'''. See [[Help:Contents]].\n"),
-        (8, "MediaWiki:Sidebar", "* navigation\n** mainpage|mainpage-description\n"),
-        (
-            10,
-            f"{local.template}:Infobox item",
-            '<includeonly>{| class="infobox"\n! {{{name|}}}\n|}</includeonly><noinclude>{{documentation}}</noinclude>',
-        ),
-        (10, f"{local.template}:{DISAMBIGUATION}", "<includeonly>__DISAMBIG__</includeonly>"),
-        (10, f"{local.template}:Reflist", '<div class="reflist">{{#tag:references}}</div>'),
-        (14, f"{local.category}:{MAINTENANCE}", f"Pages to look after.\n[[{local.category}:Hidden]]\n"),
-    ]
-    pages = [Page(first + n, namespace, title, text) for n, (namespace, title, text) in enumerate(texts)]
-    last = first + len(pages)
-    return [
-        *pages,
-        Page(
-            last,
-            828,
-            "Module:Date",
-            "local p = {}\nfunction p.year(frame)\n\treturn frame.args[1] < 0 and 'BC' or ''\nend\nreturn p\n",
-            model="Scribunto",
-        ),
-    ]
 
 
 def pages_of(library: Library, language: str) -> list[Page]:
@@ -248,7 +219,8 @@ def pages_of(library: Library, language: str) -> list[Page]:
             pages.append(Page(number + 1, 0, name, text, redirect=article.title))
     taken = {page.title for page in pages}
     first = max(numbers.values(), default=1) + PAGE_STEP
-    return pages + _other_pages(local, first, _disambiguation(library, titles, taken))
+    shared = _disambiguation(library, titles, taken, first)
+    return [*pages, *shared, *other_pages(language, first + len(shared))]
 
 
 def write_wikipedia(site: Site, library: Library) -> None:
