@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from stele import catalogue
 from tests.jobs import job
+from tests.world import standin_runs as runs
 
 LANGUAGES = ["en", "ar", "de", "ja", "ru", "sw", "th"]  # every kind of script and both kinds of word separation
 QUESTIONS = {"train": 30, "dev": 8, "test": 12}
@@ -75,3 +79,23 @@ def generated(tmp_path_factory, write_mirror) -> SimpleNamespace:
         path=lambda url: path_of(mirror, url),
         open=lambda url: b"".join(unpacked_blocks(path_of(mirror, url))),
     )
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory, generated) -> SimpleNamespace:
+    """All stand-ins, small: mirror, records, facts by key; `folder(key)` as published, `fetched(key)` as in a job."""
+    folder = tmp_path_factory.mktemp("standins")
+    mirror, records = folder / "mirror", folder / "standins"
+    shutil.copytree(generated.folder, mirror)
+    facts = {key: runs.make(key, mirror, records, runs.LANGUAGES) for key in catalogue.load("standins")}
+
+    def published(key: str) -> Path:
+        repo = facts[key]["repository"]
+        return mirror / "huggingface.co" / repo / "resolve" / "main" if repo else records / key / key
+
+    @cache
+    def fetched(key: str) -> Path:
+        runs.fetch(key, mirror, records, folder / "fetched")
+        return folder / "fetched" / key
+
+    return SimpleNamespace(mirror=mirror, records=records, facts=facts, folder=published, fetched=fetched)

@@ -9,8 +9,10 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue.hub import repository
 from stele.catalogue.recipes import generator_models
+from stele.recipes.standins import kinds
 from tests.jobs import job
 
+LANGUAGES = ["en", "de", "th"]
 SMALL = {"steps": 3, "batch": 6, "length": 16}
 SIZES: dict[str, dict[str, Any]] = {
     "xlmr": {"tokenizer": {"kind": "sentencepiece", "size": 500}},
@@ -33,18 +35,9 @@ def recipe(key: str, **values: Any) -> dict[str, Any]:
     entry = {**catalogue.load("standins")[key], **SMALL, **SIZES.get(key, {})}
     if "architecture" in entry:
         entry["architecture"] = {**entry["architecture"], **BODY}
-    if "pairs" in entry or entry["kind"] in (
-        "translation",
-        "ranking",
-        "distilled",
-        "windows",
-        "moco",
-        "contrastive",
-        "causal",
-    ):
-        entry |= {"pairs": 4, "pair_length": 12}
-    if entry["kind"] in ("ranking", "distilled", "contrastive", "causal"):
-        entry["max_length"] = 48
+    keys = kinds()[entry["kind"]].model_fields
+    sizes = {"pairs": 4, "pair_length": 12, "max_length": 48}
+    entry |= {key: size for key, size in sizes.items() if key in keys}
     return {**entry, **values}
 
 

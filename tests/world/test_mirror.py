@@ -35,9 +35,9 @@ def test_the_manifest_lists_every_file_with_its_digest_and_size(generated):
 
 
 def test_the_same_seed_writes_the_same_bytes_and_another_seed_others(tmp_path, write_mirror):
-    small = {"entities": 30, "web_documents": 2, "parallel": {"tatoeba": 3, "training": 3}}
+    small = {"entities": 30, "web_documents": 2, "newswire": 60, "parallel": {"tatoeba": 3, "training": 3}}
     one, two, other = (
-        write_mirror(tmp_path / n, seed, ["en", "sw"], small) for n, seed in (("a", 0), ("b", 0), ("c", 1))
+        write_mirror(tmp_path / n, seed, ["en", "fr", "sw"], small) for n, seed in (("a", 0), ("b", 0), ("c", 1))
     )
     assert digests(tmp_path / "a") == digests(tmp_path / "b") != digests(tmp_path / "c")
     assert one["content"] == two["content"] != other["content"]

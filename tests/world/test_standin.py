@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import unicodedata
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,27 +14,12 @@ from stele.errors import SteleError
 from stele.files.digests import sha256
 from stele_world.site import read_manifest
 from tests.world import standin_runs as runs
+from tests.world.standin_runs import LANGUAGES
 
-LANGUAGES = ["en", "de", "th"]
 KEYS = list(catalogue.load("standins"))
 TODAYS = [key for key, entry in catalogue.load("standins").items() if entry["kind"] in ("contrastive", "causal")]
 WITHOUT_HEAD = ("labse", "distilmbert", "mcontriever", *TODAYS)
 TEXTS = ["The town stands by the river.", "a", "ลีมกรีมจุทกอ1874 พุมัล", "Wer ist das? 1999."]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory, generated) -> SimpleNamespace:
-    """All stand-ins of the catalogue, small: mirror, records by key, `folder(key)`."""
-    folder = tmp_path_factory.mktemp("standins")
-    mirror, records = folder / "mirror", folder / "standins"
-    shutil.copytree(generated.folder, mirror)
-    actual = {key: runs.make(key, mirror, records, LANGUAGES) for key in KEYS}
-
-    def lies(key: str):
-        repo = actual[key]["repository"]
-        return mirror / "huggingface.co" / repo / "resolve" / "main" if repo else records / key / key
-
-    return SimpleNamespace(mirror=mirror, records=records, facts=actual, folder=lies, base=folder)
 
 
 @pytest.fixture
@@ -77,11 +61,10 @@ def test_manifest_names_every_file_with_its_digest(made, key):
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_checkpoint_rule_takes_it_and_labels_it(made, key, tmp_path):
-    record = runs.fetch(key, made.mirror, made.records, tmp_path)
-    assert "stand-in checkpoint" in record["labels"]
-    assert list((tmp_path / key).glob("model*.safetensors"))
-    assert not list((tmp_path / key).rglob("*.bin"))
+def test_checkpoint_rule_takes_it_and_labels_it(made, key):
+    folder = made.fetched(key)
+    assert "stand-in checkpoint" in json.loads((folder / "record.json").read_text())["labels"]
+    assert list(folder.glob("model*.safetensors")) and not list(folder.rglob("*.bin"))
 
 
 def test_a_changed_file_is_refused(made, tmp_path):
@@ -174,15 +157,14 @@ def test_continued_ones_share_the_tokenizer(made):
 
 
 @pytest.mark.parametrize(("key", "modules"), [("labse", 4), ("distilmbert", 3)])
-def test_sentence_transformers_and_stele_agree(made, tmp_path, key, modules):
+def test_sentence_transformers_and_stele_agree(made, key, modules):
     from sentence_transformers import SentenceTransformer
 
     from stele.encoders.load import load_encoder
 
-    runs.fetch(key, made.mirror, made.records, tmp_path)
-    theirs = SentenceTransformer(str(tmp_path / key), device="cpu")
+    theirs = SentenceTransformer(str(made.fetched(key)), device="cpu")
     assert len(theirs) == modules
-    ours = load_encoder(tmp_path / key)
+    ours = load_encoder(made.fetched(key))
     expected = theirs.encode(TEXTS)
     np.testing.assert_allclose(ours.encode(TEXTS, "query", 64), expected, atol=1e-5)
     if key == "labse":
@@ -191,7 +173,7 @@ def test_sentence_transformers_and_stele_agree(made, tmp_path, key, modules):
 
 def test_a_stand_in_of_the_same_seed_has_the_same_bytes(made, texts, tmp_path):
     records = tmp_path / "standins"
-    for key in ("xlmr", "mbert", "bert", "roberta", "labse", "distilmbert", "mcontriever"):
+    for key in ("xlmr", "mbert", "bert", "roberta", "labse", "distilmbert", "mcontriever", "me5_base", "qwen3_06b"):
         assert runs.make(key, texts, records, LANGUAGES)["content"] == made.facts[key]["content"], key
     assert not (records / "state" / "xlmr").exists()
 

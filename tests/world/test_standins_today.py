@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,28 +17,8 @@ from tests.jobs import job
 from tests.sealed import write_sealed
 from tests.world import standin_runs as runs
 
-LANGUAGES = ["en", "de", "th"]
 KEYS = [key for key, entry in catalogue.load("standins").items() if entry["kind"] in ("contrastive", "causal")]
 TEXTS = ["The town stands by the river.", "", "ลีมกรีมจุทกอ1874 พุมัล", "Wer ist das? " * 90]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory, generated) -> SimpleNamespace:
-    """Those of today's encoders, small, and their base; `fetched(key)` is a folder as a job has it."""
-    folder = tmp_path_factory.mktemp("standins")
-    mirror, records = folder / "mirror", folder / "standins"
-    shutil.copytree(generated.folder, mirror)
-    for key in ("xlmr", *KEYS):
-        runs.make(key, mirror, records, LANGUAGES)
-    for key in KEYS:
-        runs.fetch(key, mirror, records, folder / "fetched")
-
-    def published(key):
-        return mirror / "huggingface.co" / catalogue.load("standins")[key]["repo"] / "resolve/main"
-
-    return SimpleNamespace(
-        mirror=mirror, records=records, published=published, fetched=lambda key: folder / "fetched" / key
-    )
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -48,7 +27,7 @@ def test_the_vectors_are_those_of_sentence_transformers(made, key):
     import torch
     from sentence_transformers import SentenceTransformer
 
-    theirs = SentenceTransformer(str(made.published(key)), device="cpu", model_kwargs={"dtype": torch.float32})
+    theirs = SentenceTransformer(str(made.folder(key)), device="cpu", model_kwargs={"dtype": torch.float32})
     ours = load_encoder(made.fetched(key))
     for kind, encode in (("query", theirs.encode_query), ("passage", theirs.encode_document)):
         expected = encode(TEXTS, batch_size=1, show_progress_bar=False)
@@ -80,10 +59,10 @@ def test_the_news_are_longer_than_a_stand_in_reads(made, generated, tmp_path):
 
 def test_the_folders_are_of_their_originals_kind(made):
     def settings(key, name):
-        return json.loads((made.published(key) / name).read_text())
+        return json.loads((made.folder(key) / name).read_text())
 
     def files(key):
-        return {path.name for path in made.published(key).iterdir()}
+        return {path.name for path in made.folder(key).iterdir()}
 
     assert "config_sentence_transformers.json" not in files("me5_base"), "E5 states no prompts"
     assert "pytorch_model.bin" in files("bge_m3") and "model.safetensors" not in files("bge_m3")
@@ -102,29 +81,21 @@ def test_the_folders_are_of_their_originals_kind(made):
     assert "query" not in settings("harrier_270m", "config_sentence_transformers.json")["prompts"]
 
 
-@pytest.mark.parametrize("key", ["me5_base", "qwen3_06b"])
-def test_the_same_seed_makes_the_same_bytes(made, key, tmp_path):
-    shutil.copytree(made.mirror, tmp_path / "mirror")
-    shutil.copytree(made.records, tmp_path / "standins")
-    shutil.rmtree(tmp_path / "standins" / key)
-    record = runs.make(key, tmp_path / "mirror", tmp_path / "standins", LANGUAGES)
-    assert record["content"] == json.loads((made.records / key / "record.json").read_text())["content"]
-
-
 @pytest.mark.parametrize("key", ["bge_m3", "embeddinggemma"])
 def test_translations_are_found_after_training_and_not_before(made, key, tmp_path):
     """Of the pairs that it learns from: a law of the training, no claim about an encoder."""
     english, german = zip(*corpus.translations(made.mirror, "de")[:40], strict=True)
 
-    def right(steps, name):
-        shutil.copytree(made.mirror, tmp_path / name / "mirror")
-        shutil.copytree(made.records, tmp_path / name / "standins")
-        shutil.rmtree(tmp_path / name / "standins" / key)
-        values = {"steps": steps, "pairs": 24, "pair_length": 48}
-        runs.make(key, tmp_path / name / "mirror", tmp_path / name / "standins", ["en", "de"], values)
-        runs.fetch(key, tmp_path / name / "mirror", tmp_path / name / "standins", tmp_path / name / "fetched")
-        encoder = load_encoder(tmp_path / name / "fetched" / key)
+    def right(steps):
+        folder = tmp_path / str(steps)
+        mirror, records = folder / "mirror", folder / "standins"
+        shutil.copytree(made.mirror, mirror)
+        shutil.copytree(made.records, records)
+        shutil.rmtree(records / key)
+        runs.make(key, mirror, records, ["en", "de"], {"steps": steps, "pairs": 24, "pair_length": 48})
+        runs.fetch(key, mirror, records, folder)
+        encoder = load_encoder(folder / key)
         sides = [encoder.encode(list(side), "passage") for side in (english, german)]
         return float(np.mean((sides[0] @ sides[1].T).argmax(1) == np.arange(len(english))))
 
-    assert right(60, "trained") > right(1, "untrained") + 0.2
+    assert right(60) > right(1) + 0.2

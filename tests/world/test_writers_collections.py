@@ -8,7 +8,7 @@ import pytest
 from stele.benchmarks import collection
 from stele.benchmarks.collection import AdHocCollection
 from stele.benchmarks.types import QuerySet
-from stele_world.site import Site, path_of
+from stele_world.site import path_of
 from stele_world.writers import collections
 from stele_world.writers.collections import TOPICS, UNASKED, layouts
 
@@ -117,9 +117,3 @@ def test_more_is_judged_than_topics_ask(site):
 def test_documents_of_other_years_lie_beside_the_collections(site):
     beside = {"ntcir8_zh": "xin_cmn_200601.gz", "trec3_es": "af940512"}
     assert all((site.user_data / dataset / name).is_file() for dataset, name in beside.items())
-
-
-def test_the_same_bytes_twice(site, library, tmp_path):
-    again = Site(tmp_path / "mirror", tmp_path / "user_data")
-    collections.write_collections(again, library)
-    assert (again.files, again.licensed) == (site.files, site.licensed)

@@ -6,9 +6,11 @@ import io
 import json
 import tarfile
 import zipfile
+from collections import Counter
 
 import pytest
 
+from stele.benchmarks.tatoeba_pairs import TatoebaPairs
 from stele.corpora.wikitext103 import documents
 from stele_world.writers.texts import WIKITEXT103
 
@@ -28,40 +30,42 @@ def test_cc100_documents_are_apart_by_an_empty_line_and_paragraphs_by_a_newline(
 
 
 @pytest.mark.parametrize("language", CODES)
-def test_tatoeba_files_pair_line_by_line_without_repetition(generated, language):
-    code = CODES[language]
+def test_tatoeba_and_translation_pairs_are_the_world_s_and_share_none(generated, language):
+    code, counts, tested = CODES[language], generated.manifest["counts"], generated.world.parallel(language, "tatoeba")
     stem = f"{RAW}/facebookresearch/LASER/main/data/tatoeba/v1/tatoeba.{code}-eng"
     foreign, english = (generated.open(f"{stem}.{side}").decode().splitlines() for side in (code, "eng"))
-    assert len(foreign) == len(english) == generated.manifest["counts"]["tatoeba"]["pairs"][code] > 0
-    assert list(zip(english, foreign, strict=True)) == generated.world.parallel(language, "tatoeba")
+    assert len(foreign) == counts["tatoeba"]["pairs"][code] > 0
+    assert list(zip(english, foreign, strict=True)) == tested
     assert len(set(foreign)) == len(set(english)) == len(english) and all(foreign) and all(english)
-
-
-@pytest.mark.parametrize("language", CODES)
-def test_translation_pairs_are_none_of_tatoebas(generated, language):
     lines = generated.open(f"https://generated/parallel/{language}.tsv.gz").decode().splitlines()
     pairs = [tuple(line.split("\t")) for line in lines]
-    assert len(pairs) == generated.manifest["counts"]["generated_parallel"]["pairs"][language] > 0
-    assert all(len(pair) == 2 for pair in pairs)
-    assert not set(pairs) & set(generated.world.parallel(language, "tatoeba"))
+    assert len(pairs) == counts["generated_parallel"]["pairs"][language] > 0
+    assert all(len(pair) == 2 for pair in pairs) and not set(pairs) & set(tested)
 
 
 # --- Tatoeba's weekly exports
 @pytest.fixture(scope="module")
-def exports(generated):
-    """Both files of the exports, as rows."""
-    found = {}
+def unpacked(generated, tmp_path_factory):
+    """The folder of both files of the exports."""
+    folder = tmp_path_factory.mktemp("exports")
     for name in ("sentences", "links"):
         data = generated.open(f"https://downloads.tatoeba.org/exports/{name}.tar.bz2")
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             assert archive.getnames() == [f"{name}.csv"]
-            text = archive.extractfile(f"{name}.csv").read().decode()
-        found[name] = [line.split("\t") for line in text.removesuffix("\n").split("\n")]
-        assert len(found[name]) == generated.manifest["counts"]["tatoeba_exports"][name]
-    return found
+            archive.extractall(folder, filter="data")
+    return folder
 
 
-def test_the_exports_have_what_the_real_ones_have(generated, exports):
+@pytest.fixture(scope="module")
+def exports(generated, unpacked):
+    """Both files of the exports, as rows."""
+    texts = {name: (unpacked / f"{name}.csv").read_bytes().decode() for name in ("sentences", "links")}
+    rows = {name: [line.split("\t") for line in text.removesuffix("\n").split("\n")] for name, text in texts.items()}
+    assert {name: len(of) for name, of in rows.items()} == generated.manifest["counts"]["tatoeba_exports"]
+    return rows
+
+
+def test_the_exports_have_what_the_real_ones_have(exports):
     told = {name: (code, text) for name, code, text in exports["sentences"]}
     assert len(told) == len(exports["sentences"]) and list(told) == sorted(told, key=int)
     assert {code for code, _ in told.values()} == {*CODES.values(), "eng", r"\N"}
@@ -87,14 +91,8 @@ def test_the_exports_translate_directly_or_by_way_of_others(generated, exports):
     assert training.isdisjoint(texts.values())
 
 
-def test_the_exports_are_read_back_as_pairs(generated, exports, tmp_path):
-    from stele.benchmarks.tatoeba_pairs import TatoebaPairs
-
-    for name in ("sentences", "links"):
-        data = generated.open(f"https://downloads.tatoeba.org/exports/{name}.tar.bz2")
-        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-            archive.extractall(tmp_path, filter="data")
-    data = {"tatoeba_exports": {"all": tmp_path}}
+def test_the_exports_are_read_back_as_pairs(generated, unpacked):
+    data = {"tatoeba_exports": {"all": unpacked}}
     there, back = TatoebaPairs().query_sets(["ar-ru"])
     arabic, russian = ([query.text for query in TatoebaPairs().queries(data, side)] for side in (there, back))
     same = {(told.get("ar"), told.get("ru")) for told in generated.world.translations()}
@@ -185,44 +183,33 @@ def test_mewsli_candidates_have_one_description_each_in_some_language(mewsli, ge
         )
 
 
-@pytest.mark.parametrize("split", ["dev", "test"])
-def test_mewsli_mentions_with_and_without_text_agree_and_point_at_candidates(mewsli, restored, generated, split):
-    candidates = {c["entity_id"] for c in lines(mewsli["candidate_set_entities.jsonl"])}
-    whole = restored[split]
-    bare = lines(mewsli[f"wikinews_mentions_no_text-{split}.jsonl"])
-    docs = {}
+def table_rows(mewsli, table):
+    """The rows of a table of all languages."""
     for language in ("ar", "de", "en", "ja"):
-        for row in csv.DictReader(io.StringIO(mewsli[f"{language}/docs.tsv"], newline=""), delimiter="\t"):
-            docs[row["docid"]] = row
-    counts = {}
-    for item, without in zip(whole, bare, strict=True):
-        context = item["context"]
-        assert without["context"] == context | {"text": ""} and without["mentions"] == item["mentions"]
-        assert docs[context["document_id"]]["text_md5"] == hashlib.md5(context["text"].encode()).hexdigest()
-        for mention in item["mentions"]:
-            check_spans(context, mention)
-            assert mention["entity_id"] in candidates
-            counts[context["language"]] = counts.get(context["language"], 0) + 1
-    ids = [m["example_id"] for item in whole for m in item["mentions"]]
-    assert len(set(ids)) == len(ids)
-    assert len({item["context"]["document_id"] for item in whole}) == len(whole)
-    if split == "test":
-        assert counts == generated.manifest["counts"]["mewsli_x"]["test"]
+        yield from csv.DictReader(io.StringIO(mewsli[f"{language}/{table}.tsv"], newline=""), delimiter="\t")
 
 
-def test_mewsli_mention_tables_agree_with_the_mentions(mewsli):
-    wanted = {
-        (m["example_id"], m["mention_span"]["text"], str(m["mention_span"]["start"]), m["entity_id"])
-        for split in ("dev", "test")
-        for item in lines(mewsli[f"wikinews_mentions_no_text-{split}.jsonl"])
-        for m in item["mentions"]
-    }
-    actual = {
-        (row["example_id"], row["mention"], row["position"], row["entity_qid"])
-        for language in ("ar", "de", "en", "ja")
-        for row in csv.DictReader(io.StringIO(mewsli[f"{language}/mentions.tsv"], newline=""), delimiter="\t")
-    }
-    assert actual == wanted
+def test_mewsli_mentions_with_and_without_text_and_in_tables_agree_and_point_at_candidates(mewsli, restored, generated):
+    candidates = {c["entity_id"] for c in lines(mewsli["candidate_set_entities.jsonl"])}
+    docs, listed = {row["docid"]: row for row in table_rows(mewsli, "docs")}, set()
+    for split, whole in restored.items():
+        counts = Counter()
+        for item, without in zip(whole, lines(mewsli[f"wikinews_mentions_no_text-{split}.jsonl"]), strict=True):
+            context = item["context"]
+            assert without["context"] == context | {"text": ""} and without["mentions"] == item["mentions"]
+            assert docs[context["document_id"]]["text_md5"] == hashlib.md5(context["text"].encode()).hexdigest()
+            for mention in item["mentions"]:
+                check_spans(context, mention)
+                assert mention["entity_id"] in candidates
+                counts[context["language"]] += 1
+                span = mention["mention_span"]
+                listed.add((mention["example_id"], span["text"], str(span["start"]), mention["entity_id"]))
+        ids = [m["example_id"] for item in whole for m in item["mentions"]]
+        assert len(set(ids)) == len(ids)
+        assert len({item["context"]["document_id"] for item in whole}) == len(whole)
+    assert counts == generated.manifest["counts"]["mewsli_x"]["test"]
+    columns = ("example_id", "mention", "position", "entity_qid")
+    assert {tuple(row[name] for name in columns) for row in table_rows(mewsli, "mentions")} == listed
 
 
 def test_mewsli_pairs_are_english_and_train_no_entity_of_dev_or_test(mewsli, generated):
