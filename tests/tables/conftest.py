@@ -1,10 +1,10 @@
 """Result files and small specs for the tests of tables."""
 
-import textwrap
 from pathlib import Path
 
 import pytest
 from chromium import Chromium
+from specs import write_spec
 
 from stele.papers.table import load_spec
 from stele.tables.values.cell import table_cells
@@ -38,14 +38,7 @@ class Workbench:
         self.results_dir = folder / "results"
 
     def spec(self, text: str = SPEC, **replace: str):
-        text = textwrap.dedent(text)
-        for old, new in replace.items():
-            assert old in text
-            text = text.replace(old, new)
-        path = self.folder / "msm" / "table_99.yaml"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        return load_spec(path)
+        return load_spec(write_spec(self.folder, text, **replace))
 
     def result(
         self, model, languages, *, benchmark="mrtydi", setting="zero_shot_marco", metric="mrr@100", labels=(), **more

@@ -2,7 +2,8 @@
 
 import csv
 import io
-import textwrap
+
+from specs import write_spec
 
 from stele.files.digests import sha256
 from stele.papers.figure import load_figure
@@ -68,19 +69,6 @@ PROJECTION = """
     - {key: a, title: (a), target: {model: first, setting: direct}}
     - {key: b, title: (b), target: {model: second, setting: direct}}
 """
-
-
-def write_spec(folder, text, **replace):
-    """A spec in its place, with some texts replaced."""
-    text = textwrap.dedent(text)
-    for old, new in replace.items():
-        assert old in text, old
-        text = text.replace(old, new)
-    paper = text.partition("paper: ")[2].partition("\n")[0]
-    path = folder / paper / "figure_98.yaml"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def spec(folder, text, **replace):

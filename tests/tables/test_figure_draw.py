@@ -13,9 +13,9 @@ from figure_files import (
     projection,
     texts,
     write_rows,
-    write_spec,
 )
 from matplotlib.colors import to_hex
+from specs import write_spec
 
 from stele.command import cli
 from stele.papers.paper import papers_in
@@ -27,6 +27,12 @@ from stele.tables.values.lookup import STATES
 
 def picture(bench, text, **context):
     return draw(*found(bench, text, **context))
+
+
+def drawn_by_command(bench, path, *files):
+    """The exit code of the command that draws a spec into some files."""
+    line = ["--spec", str(path), "--results-dir", str(bench.results_dir), "--output", *map(str, files)]
+    return cli.main(["tables", "figure", *line])
 
 
 def curves_of(axes):
@@ -209,9 +215,7 @@ def test_the_files_are_the_same_bytes_each_time_and_text_stays_text(bench, text,
     projection(bench, "first"), lengths(bench, "en", [(100, 1), (300, 1)])
     path = write_spec(bench.folder, text)
     for name in ("a", "b"):
-        files = [str(tmp_path / f"{name}.{suffix}") for suffix in ("svg", "pdf")]
-        line = ["--spec", str(path), "--results-dir", str(bench.results_dir), "--output", *files]
-        assert cli.main(["tables", "figure", *line]) == 0
+        assert drawn_by_command(bench, path, tmp_path / f"{name}.svg", tmp_path / f"{name}.pdf") == 0
     for suffix in ("svg", "pdf"):
         assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
     svg = (tmp_path / "a.svg").read_text(encoding="utf-8")
@@ -221,20 +225,16 @@ def test_the_files_are_the_same_bytes_each_time_and_text_stays_text(bench, text,
 
 def test_letters_that_mean_something_elsewhere_come_out_as_they_are(bench, tmp_path):
     path = write_spec(bench.folder, CURVES, **{"caption: Two curves": "caption: 5 % of <b> & $x$"})
-    out = tmp_path / "a.svg"
-    line = ["--spec", str(path), "--results-dir", str(bench.results_dir), "--output", str(out)]
-    assert cli.main(["tables", "figure", *line]) == 0
-    svg = out.read_text(encoding="utf-8")
+    assert drawn_by_command(bench, path, tmp_path / "a.svg") == 0
+    svg = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert "5 % of &lt;b&gt; &amp; $x$ &amp; their points." in svg and "Two $x_1$" in svg
 
 
 def test_the_name_of_a_paper_is_no_formula(bench, tmp_path):
     path = write_spec(bench.folder, CURVES)
     (path.parent / "paper.yaml").write_text('name: "Pay $5_{ or $6"\n', encoding="utf-8")
-    out = tmp_path / "a.svg"
-    line = ["--spec", str(path), "--results-dir", str(bench.results_dir), "--output", str(out)]
-    assert cli.main(["tables", "figure", *line]) == 0
-    assert "Pay $5_{ or $6, figure 98" in out.read_text(encoding="utf-8")
+    assert drawn_by_command(bench, path, tmp_path / "a.svg") == 0
+    assert "Pay $5_{ or $6, figure 98" in (tmp_path / "a.svg").read_text(encoding="utf-8")
 
 
 def test_a_damaged_file_is_told_and_the_rest_drawn(bench, tmp_path, capsys):
@@ -242,8 +242,7 @@ def test_a_damaged_file_is_told_and_the_rest_drawn(bench, tmp_path, capsys):
     write_rows(projection(bench, "second"), [("a",)])
     path = write_spec(bench.folder, PROJECTION)
     out = tmp_path / "a.svg"
-    line = ["--spec", str(path), "--results-dir", str(bench.results_dir), "--output", str(out)]
-    assert cli.main(["tables", "figure", *line]) == 1
+    assert drawn_by_command(bench, path, out) == 1
     message = capsys.readouterr().err
     assert "ccp/figure_98: 1 measured, 1 unreadable" in message and "want the columns line, language, x, y" in message
     assert ">unreadable</text>" in out.read_text() and "8 pairs" not in out.read_text()

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from figure_files import CURVES, DISTRIBUTION, PROJECTION, spec, write_spec
+from figure_files import CURVES, DISTRIBUTION, PROJECTION, spec
+from specs import write_spec
 
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import metric_parts

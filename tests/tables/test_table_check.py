@@ -1,13 +1,12 @@
 """The check of the papers' tables against themselves and each other: it recomputes, and only listed deviations pass."""
 
-import textwrap
 from collections import Counter
 
 import pytest
 
 from stele.command import cli
 from stele.errors import SteleError
-from stele.papers.table import load_spec, load_specs
+from stele.papers.table import load_specs
 from stele.tables import check
 
 # a paper of its own, in fractions; its rows are those that other small tables say they copied
@@ -63,21 +62,9 @@ def papers(root):
 
 
 @pytest.fixture
-def write(tmp_path):
+def write(bench):
     """Writes a small spec at its place, with replacements, and reads it."""
-
-    def spec(text, **replace):
-        text = textwrap.dedent(text)
-        for old, new in replace.items():
-            assert old in text
-            text = text.replace(old, new)
-        paper, number = (text.split(f"{key}: ")[1].split("\n")[0] for key in ("paper", "number"))
-        path = tmp_path / paper / f"table_{number}.yaml"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        return load_spec(path)
-
-    return spec
+    return bench.spec
 
 
 def _said(tables):

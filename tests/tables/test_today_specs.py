@@ -1,7 +1,7 @@
 """Specs of the tables of today's encoders: what they must not hold, which rows they have, what a model saw."""
 
 import pytest
-from today_spec import spec
+from specs import TODAY
 
 from stele.catalogue import entries
 from stele.catalogue.models import seen_questions
@@ -31,7 +31,7 @@ from stele.papers.table import load_spec, load_specs
 )  # fmt: skip
 def test_a_wrong_spec_is_refused(bench, old, new, message):
     with pytest.raises(SteleError, match=message):
-        spec(bench, **{old: new})
+        bench.spec(TODAY, **{old: new})
 
 
 def test_a_paper_s_table_prints_its_rows(bench):
@@ -49,7 +49,7 @@ def test_a_paper_s_table_prints_its_rows(bench):
 
 
 def test_today_is_every_encoder_that_is_used_as_it_is(bench):
-    table = spec(bench, **{"models: [me5_small, msm]": "models: today"})
+    table = bench.spec(TODAY, **{"models: [me5_small, msm]": "models: today"})
     today = [(key, model.label) for key, model in entries(Model).items() if model.trained_on is not None]
     assert [(row.key, row.label) for _, row in table.rows()] == today and len(today) >= 19
 

@@ -1,0 +1,32 @@
+"""The texts of specs for tests, written at their places."""
+
+import re
+import textwrap
+
+
+def write_spec(folder, text, **replace):
+    """A table's or a figure's spec at the place that its text says, then with some of its texts replaced."""
+    text = textwrap.dedent(text)
+    paper, number = (re.search(rf"^{key}: (\w+)$", text, re.MULTILINE)[1] for key in ("paper", "number"))
+    path = folder / paper / f"{'figure' if 'panels:' in text else 'table'}_{number}.yaml"
+    for old, new in replace.items():
+        assert old in text, old
+        text = text.replace(old, new)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+TODAY = """
+    paper: today
+    number: 99
+    caption: Two encoders.
+    stub: Model
+    target: {benchmark: mrtydi, setting: direct, metric: mrr@100}
+    columns:
+    - {key: ko, header: KO, target: {language: ko}}
+    - {key: sw, header: SW, target: {language: sw}}
+    - {key: avg, header: AVG, target: {average: [ko, sw]}}
+    groups:
+    - {key: all, models: [me5_small, msm]}
+"""
