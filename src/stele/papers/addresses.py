@@ -19,8 +19,8 @@ from pydantic import Field, model_validator
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict
 from stele.papers.figure import Figure, load_figure
-from stele.papers.table import Table, asked_for, load_specs, printed_under, source_of
-from stele.papers.table_parts import CellSource, Direction, Printed, Significance, Target, merge, resolve
+from stele.papers.table import Table, load_specs
+from stele.papers.table_parts import CellSource, Direction, Significance, Target, merge, resolve
 
 PARTS = {"table": ("group", "row", "line", "column"), "figure": ("panel", "series", "point")}
 SIGNIFICANT = "significan"  # in the words that explain a mark
@@ -165,30 +165,25 @@ def _no_match(place: str, pattern: str, names: Sequence[str], valid: Sequence[tu
 
 
 def _cells(table: Table) -> Iterator[PrintedValue]:
-    for group, row in table.rows():
-        for line in table.lines:
-            entries = row.cells(line.key) or []
-            for column in table.columns:
-                under = printed_under(table, row, column)
-                report = column.report or line.report or table.report
-                target, entry = asked_for(table, group, row, line, column), entries[table.columns.index(under)]
-                cell = entry if isinstance(entry, Printed) else Printed(value=entry)
-                yield PrintedValue(
-                    place=f"table {table.number}",
-                    parts=(group.key, row.key, line.key, column.key),
-                    printed_at=(group.key, row.key, line.key, under.key),
-                    number=cell.value if isinstance(cell.value, float) else None,
-                    missing="a dash" if cell.value is None else f"words: {cell.value}",
-                    scale=report.scale,
-                    decimals=report.decimals,
-                    direction=column.direction or line.direction or table.direction,
-                    metric=target.metric,
-                    average=target.average is not None,
-                    target=target,
-                    borrowed=source_of(row, under) is not None,
-                    significant=_significant(table, cell.marks),
-                    significance=table.significance,
-                )
+    for cell in table.cells():
+        parts, printed = tuple(cell.address.split("/")), cell.printed
+        assert printed is not None  # of a paper's table
+        yield PrintedValue(
+            place=f"table {table.number}",
+            parts=parts,
+            printed_at=(*parts[:-1], cell.printed_under.key),
+            number=cell.number,
+            missing="a dash" if printed.value is None else f"words: {printed.value}",
+            scale=cell.report.scale,
+            decimals=cell.report.decimals,
+            direction=cell.direction,
+            metric=cell.target.metric,
+            average=cell.target.average is not None,
+            target=cell.target,
+            borrowed=cell.source is not None,
+            significant=_significant(table, printed.marks),
+            significance=table.significance,
+        )
 
 
 def _significant(table: Table, marks: str) -> bool | None:

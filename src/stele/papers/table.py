@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -77,20 +78,80 @@ class Table(PaperPart):
     def rows(self) -> Iterator[tuple[Group, TableRow]]:
         return ((group, row) for group in self.groups for row in group.rows)
 
-    def addresses(self) -> list[str]:
-        """The addresses of all cells, in printed order."""
-        return [
-            f"{group.key}/{row.key}/{line.key}/{column.key}"
-            for group, row in self.rows()
-            for line in self.lines
-            for column in self.columns
-        ]
+    def cells(self) -> Iterator[TableCell]:
+        """All cells, in printed order."""
+        return (cell for group, row in self.rows() for cell in self.cells_of(group, row))
+
+    def cells_of(self, group: Group, row: TableRow) -> Iterator[TableCell]:
+        """The cells of a row of a group, which need not be among the table's."""
+        return (TableCell(self, group, row, line, column) for line in self.lines for column in self.columns)
 
     @model_validator(mode="after")
     def _consistent(self) -> Table:
         for problem in _problems(self):
             raise ValueError(problem)
         return self
+
+
+@dataclass(frozen=True)
+class TableCell:
+    """One cell of a table as its spec has it. Its number belongs in `column` in every output."""
+
+    table: Table
+    group: Group
+    row: TableRow
+    line: Line
+    column: Column
+
+    @property
+    def address(self) -> str:
+        return f"{self.group.key}/{self.row.key}/{self.line.key}/{self.column.key}"
+
+    @property
+    def report(self) -> Report:
+        return self.column.report or self.line.report or self.table.report
+
+    @property
+    def direction(self) -> Direction:
+        return self.column.direction or self.line.direction or self.table.direction
+
+    @cached_property
+    def target(self) -> Target:
+        """The target, merged from all levels; parts may be missing."""
+        parts = (self.table, self.group, self.row, self.line, self.column)
+        return merge([*(part.target for part in parts), self.row.targets.get(self.column.key, Target())])
+
+    @cached_property
+    def reference(self) -> CellSource | None:
+        """The value of ours that the cell shows."""
+        return resolve(self.target)
+
+    @cached_property
+    def printed_under(self) -> Column:
+        """The column under which the paper prints it: a different one only where the paper exchanged two."""
+        relabel = self.table.relabel if self.row.relabel is None else self.row.relabel
+        return next(column for column in self.table.columns if relabel.get(column.key, column.key) == self.column.key)
+
+    @cached_property
+    def printed(self) -> Printed | None:
+        """What the paper prints there, None in a row that no paper prints."""
+        entries = self.row.cells(self.line.key)
+        if entries is None:
+            return None
+        entry = entries[self.table.columns.index(self.printed_under)]
+        return entry if isinstance(entry, Printed) else Printed(value=entry)
+
+    @property
+    def number(self) -> float | None:
+        """The printed number, None for words, a dash or nothing."""
+        value = self.printed.value if self.printed else None
+        return value if isinstance(value, float) else None
+
+    @property
+    def source(self) -> str | None:
+        """The key of the source that the printed number was borrowed from, None for a number of the paper itself."""
+        borrowed = self.row.borrowed
+        return borrowed.get(self.printed_under.key) if isinstance(borrowed, dict) else borrowed
 
 
 def matches(address: str, patterns: Iterable[str]) -> bool:
@@ -119,7 +180,7 @@ def _noted_places(table: Table, pattern: str) -> list[str]:
         return [f"*/*/*/{c.key}" for c in table.columns if fnmatchcase(c.key, column)]
     if (line, column) == ("*", "*"):
         return [f"{g.key}/{r.key}/*/*" for g, r in table.rows() if matches(f"{g.key}/{r.key}/x/x", [pattern])]
-    return [address for address in table.addresses() if matches(address, [pattern])]
+    return [cell.address for cell in table.cells() if matches(cell.address, [pattern])]
 
 
 def _repeated(kind: str, keys: Iterable[str]) -> Iterator[str]:
@@ -154,7 +215,7 @@ def _problems(table: Table) -> Iterator[str]:
             yield f"source {key!r}: `table` and `row` go together"
     if table.differences_from not in {None, *(f"{group.key}/{row.key}" for group, row in table.rows())}:
         yield f"`differences_from`: no row {table.differences_from!r}"
-    addresses = table.addresses()
+    addresses = [cell.address for cell in table.cells()]
     for pattern in [p for note in table.footnotes for p in note.at] + [d.at for d in table.deviations]:
         if not any(matches(address, [pattern]) for address in addresses):
             yield f"no cell has the address {pattern!r}; the first cell is {addresses[0]!r}"
@@ -193,10 +254,9 @@ def _problems_of_today(table: Table) -> Iterator[str]:
         if row.printed is not None or row.borrowed is not None or row.relabel is not None:
             yield f"{where}: published numbers are those of references.tsv: no `printed`, `borrowed` or `relabel` here"
         excused = {*row.unavailable, *group.unavailable}
-        for column in (column for column in table.columns if column.key not in excused):
-            for line in table.lines:
-                if reference_of(table, group, row, line, column) is None:
-                    yield f"{where}, column {column.key}: a benchmark, model, setting, metric or language is missing"
+        for cell in table.cells_of(group, row):
+            if cell.column.key not in excused and cell.reference is None:
+                yield f"{where}, column {cell.column.key}: a benchmark, model, setting, metric or language is missing"
 
 
 def load_spec(path: Path | str) -> Table:
@@ -227,28 +287,6 @@ def load_specs(folder: Path | str) -> list[Table]:
     return [load_spec(path) for path in paths]
 
 
-def reference_of(table: Table, group: Group, row: TableRow, line: Line, column: Column) -> CellSource | None:
-    """The value of ours that one cell shows."""
-    return resolve(asked_for(table, group, row, line, column))
-
-
-def asked_for(table: Table, group: Group, row: TableRow, line: Line, column: Column) -> Target:
-    """The target of one cell, merged from all levels; parts may be missing."""
-    of_cell = row.targets.get(column.key, Target())
-    return merge([table.target, group.target, row.target, line.target, column.target, of_cell])
-
-
-def printed_under(table: Table, row: TableRow, column: Column) -> Column:
-    """The column under which the paper prints what belongs to `column` (another one where it exchanged two)."""
-    relabel = table.relabel if row.relabel is None else row.relabel
-    return next(c for c in table.columns if relabel.get(c.key, c.key) == column.key)
-
-
-def source_of(row: TableRow, column: Column) -> str | None:
-    """The key of the source that a printed number was borrowed from, None for a number of the paper itself."""
-    return row.borrowed.get(column.key) if isinstance(row.borrowed, dict) else row.borrowed
-
-
 def groups_for_extra_rows(table: Table) -> list[Group]:
     """The groups that an added row can join; of those with the same targets, the last.
 
@@ -256,12 +294,8 @@ def groups_for_extra_rows(table: Table) -> list[Group]:
     """
     model = TableRow(key="model", label="", target=Target(model="model"))
     last = {repr(group.target): group for group in table.groups if table.kind == "result"}
-    places = [(line, column) for line in table.lines for column in table.columns]
-    return [
-        group
-        for group in table.groups
-        if group in last.values() and any(reference_of(table, group, model, line, column) for line, column in places)
-    ]
+    groups = [group for group in table.groups if group in last.values()]
+    return [group for group in groups if any(cell.reference for cell in table.cells_of(group, model))]
 
 
 def accepts_rows(table: Table) -> bool:
@@ -274,12 +308,9 @@ def references(table: Table, recompute: str = "own", extra_models: Iterable[str]
     extra = [TableRow(key="extra", label=model, target=Target(model=model)) for model in extra_models]
     rows = [*table.rows(), *((group, row) for group in groups_for_extra_rows(table) for row in extra)]
     for group, row in rows if table.kind == "result" else ():
-        for column in table.columns:
-            if source_of(row, printed_under(table, row, column)) and recompute == "own":
-                continue
-            for line in table.lines:
-                if value := reference_of(table, group, row, line, column):
-                    yield value
+        for cell in table.cells_of(group, row):
+            if cell.reference and (recompute == "all" or not cell.source):
+                yield cell.reference
 
 
 def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:

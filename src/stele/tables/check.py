@@ -18,10 +18,7 @@ from pathlib import Path
 from stele.claims import check
 from stele.command.arguments import Job
 from stele.errors import SteleError, nearest
-from stele.papers.table import Table, asked_for, load_specs, source_of
-from stele.tables.values.cell import Cell, table_cells
-from stele.tables.values.context import Context
-from stele.tables.values.lookup import Results
+from stele.papers.table import Table, TableCell, load_specs
 
 log = logging.getLogger(__name__)
 EPSILON = 1e-9
@@ -38,17 +35,12 @@ class FoundDeviation:
     says: str
 
 
-def printed_cells(table: Table) -> list[Cell]:
-    """The cells of a spec without results; none for a table that no paper prints."""
-    return [] if table.of_today else table_cells(table, Context(), Results(Path("/nonexistent")))
+def printed_cells(table: Table) -> list[TableCell]:
+    """The cells of a table; none of a table that no paper prints."""
+    return [] if table.of_today else list(table.cells())
 
 
-def _number(cell: Cell) -> float | None:
-    value = cell.printed.value if cell.printed else None
-    return value if isinstance(value, float) else None
-
-
-def averages(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
+def averages(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDeviation]:
     """Printed averages that differ from the mean of their row's cells by more than half a unit of the last digit.
 
     A paper averages unrounded cells, so up to one unit of difference may be due to rounding; it is listed all the same.
@@ -57,27 +49,27 @@ def averages(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
     for cell in cells:
         lines[cell.group.key, cell.row.key, cell.line.key].append(cell)
     for line in lines.values():
-        numbers = ((cell.reference, _number(cell)) for cell in line if cell.reference and not cell.reference.average)
+        numbers = ((cell.reference, cell.number) for cell in line if cell.reference and not cell.reference.average)
         single = {reference.languages[0]: number for reference, number in numbers if number is not None}
         for cell in line:
             of = cell.reference
             columns = of.languages if of and of.average else _columns_averaged(table, cell)
             known = [single[code] for code in columns if code in single] if of else _by_column(line, columns)
-            if len(columns) < 2 or len(known) != len(columns) or _number(cell) is None:
+            if len(columns) < 2 or len(known) != len(columns) or cell.number is None:
                 continue
             mean = sum(known) / len(known)
-            if abs(_number(cell) - mean) > 0.5 * 10**-cell.report.decimals + EPSILON:
-                says = f"prints {_number(cell):g}, the mean of its {len(known)} cells is {mean:.3f}"
+            if abs(cell.number - mean) > 0.5 * 10**-cell.report.decimals + EPSILON:
+                says = f"prints {cell.number:g}, the mean of its {len(known)} cells is {mean:.3f}"
                 yield FoundDeviation(table.id, cell.address, "average", says)
 
 
-def _columns_averaged(table: Table, cell: Cell) -> list[str]:
+def _columns_averaged(table: Table, cell: TableCell) -> list[str]:
     """The columns that an average covers in a borrowed row, which has no value of ours."""
     return [c.key for code in cell.column.target.average or () for c in table.columns if c.target.language == code]
 
 
-def _by_column(line: Sequence[Cell], columns: Iterable[str]) -> list[float]:
-    values = {cell.column.key: _number(cell) for cell in line}
+def _by_column(line: Sequence[TableCell], columns: Iterable[str]) -> list[float]:
+    values = {cell.column.key: cell.number for cell in line}
     return [values[key] for key in columns if values.get(key) is not None]
 
 
@@ -89,61 +81,60 @@ def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
     same = defaultdict(list)
     for table in tables:
         for cell in printed_cells(table):
-            if cell.reference and _number(cell) is not None and not source_of(cell.row, cell.printed_under):
+            if cell.reference and cell.number is not None and not cell.source:
                 reference = cell.reference
                 same[table.paper, *reference.result, reference.metric, frozenset(reference.languages)].append(cell)
     for cells in same.values():
-        if len({_number(cell) for cell in cells}) > 1:
-            everywhere = ", ".join(f"{_number(cell):g} in {cell.table.id} {cell.address}" for cell in cells)
-            common = Counter(_number(cell) for cell in cells).most_common()
+        if len({cell.number for cell in cells}) > 1:
+            everywhere = ", ".join(f"{cell.number:g} in {cell.table.id} {cell.address}" for cell in cells)
+            common = Counter(cell.number for cell in cells).most_common()
             # of several prints the rarer one is the odd one out; where two stand one to one, both are
             odd = {value for value, count in common if count < common[0][1]} or {value for value, _ in common}
             yield from (
                 FoundDeviation(cell.table.id, cell.address, "same target", everywhere)
                 for cell in cells
-                if _number(cell) in odd
+                if cell.number in odd
             )
 
 
-def bold_marks(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
+def bold_marks(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDeviation]:
     """Numbers printed in bold that are not the best of their column."""
     columns = defaultdict(list)
     for cell in cells:
-        if _number(cell) is not None and cell.direction != "none":
+        if cell.number is not None and cell.direction != "none":
             group = cell.group.key if table.compare == "group" else ""
             columns[group, cell.line.key, cell.column.key].append(cell)
     for rivals in columns.values():
-        best = (max if rivals[0].direction == "higher" else min)(rivals, key=_number)
+        best = (max if rivals[0].direction == "higher" else min)(rivals, key=lambda cell: cell.number)
         for cell in rivals:
-            if cell.printed.bold and _number(cell) != _number(best):
-                says = f"{_number(cell):g} is bold, {best.row.label} has {_number(best):g}"
+            if cell.printed.bold and cell.number != best.number:
+                says = f"{cell.number:g} is bold, {best.row.label} has {best.number:g}"
                 yield FoundDeviation(table.id, cell.address, "bold", says)
 
 
-def differences(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
+def differences(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDeviation]:
     """Printed differences that do not follow from the printed numbers."""
     base = {(c.line.key, c.column.key): c for c in cells if table.differences_from == f"{c.group.key}/{c.row.key}"}
     for cell in (cell for cell in cells if cell.printed.difference is not None):
         decimals, other = cell.report.decimals, base[cell.line.key, cell.column.key]
-        follows = (_number(cell) or 0) - (_number(other) or 0)
+        follows = (cell.number or 0) - (other.number or 0)
         if abs(cell.printed.difference - follows) > 0.5 * 10**-decimals + EPSILON:
             says = f"prints {cell.printed.difference:g}, the numbers differ by {follows:.{decimals}f}"
             yield FoundDeviation(table.id, cell.address, "difference", says)
 
 
-def _about(cell: Cell) -> tuple[str | None, str | None, tuple[str, ...]]:
+def _about(cell: TableCell) -> tuple[str | None, str | None, tuple[str, ...]]:
     """The benchmark, metric and languages of a cell, whatever its model."""
-    target = asked_for(cell.table, cell.group, cell.row, cell.line, cell.column)
-    languages = (target.language,) if target.language else tuple(sorted(target.average or ()))
-    return target.benchmark, target.metric, languages
+    languages = (cell.target.language,) if cell.target.language else tuple(sorted(cell.target.average or ()))
+    return cell.target.benchmark, cell.target.metric, languages
 
 
-def _fraction(cell: Cell) -> float:
+def _fraction(cell: TableCell) -> float:
     """A printed number as a fraction: .365 for 36.5 %."""
-    return round(_number(cell) / cell.report.scale, 9)
+    return round(cell.number / cell.report.scale, 9)
 
 
-def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[Cell, Cell | None]]:
+def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[TableCell, TableCell | None]]:
     """The cells that one of these papers took from another, each with its original, None if the row has none.
 
     Raises SteleError where `sources` names a row that the other table does not have.
@@ -155,7 +146,7 @@ def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[Cell, Cell | None]
     known = {table for table, _ in rows}
     for table in tables:
         for cell in printed_cells(table):
-            source = table.sources.get(source_of(cell.row, cell.printed_under) or "")
+            source = table.sources.get(cell.source or "")
             if source is None or source.table not in known:
                 continue
             if (source.table, source.row) not in rows:
@@ -177,14 +168,14 @@ def borrowed_differently(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
         yield FoundDeviation(cell.table.id, cell.address, "borrowed differently", says)
 
 
-def _same_print(cell: Cell, other: Cell) -> bool:
-    if _number(cell) is None or _number(other) is None:
+def _same_print(cell: TableCell, other: TableCell) -> bool:
+    if cell.number is None or other.number is None:
         return cell.printed.value == other.printed.value
     unit = max(10**-c.report.decimals / c.report.scale for c in (cell, other))
     return abs(_fraction(cell) - _fraction(other)) <= 0.5 * unit + EPSILON
 
 
-def _print(cell: Cell) -> str:
+def _print(cell: TableCell) -> str:
     value = cell.printed.value
     return "a dash" if value is None else value if isinstance(value, str) else f"{value:g}"
 
@@ -212,12 +203,11 @@ def _rows_by_benchmark(tables: Iterable[Table]) -> dict[str | None, list[_RowNum
     rows: dict[tuple, _RowNumbers] = {}
     for table in tables:
         for cell in printed_cells(table) if table.kind == "result" else ():
-            if _number(cell) is None:
+            if cell.number is None:
                 continue
             about, row = _about(cell), f"{cell.group.key}/{cell.row.key}"
             numbers = rows.setdefault((about[0], table.id, row), _RowNumbers(table.id, row))
-            model = asked_for(cell.table, cell.group, cell.row, cell.line, cell.column).model
-            numbers.models.add(model or cell.row.label)
+            numbers.models.add(cell.target.model or cell.row.label)
             numbers.by_place[cell.line.key, cell.column.key] = numbers.by_meaning[about] = _fraction(cell)
     by_benchmark = defaultdict(list)
     for (benchmark, _, _), numbers in rows.items():

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from stele.artifacts.records import GENERATED, STAND_IN
 from stele.catalogue.models import seen_questions
 from stele.errors import SteleError
 from stele.files.reading import read_object
-from stele.papers.table import Table, groups_for_extra_rows, printed_under, reference_of, source_of
-from stele.papers.table_parts import CellSource, Column, Group, Line, Printed, Report, TableRow, Target
+from stele.papers.table import Table, TableCell, groups_for_extra_rows
+from stele.papers.table_parts import Group, Printed, TableRow, Target
 from stele.published.lookup import published_for
 from stele.published.verdicts import Verdict
 from stele.tables.values import numbers
@@ -21,39 +22,25 @@ NOT_THE_PAPERS = {GENERATED, STAND_IN}  # labels of numbers that are never compa
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One cell of a table.
+class Cell(TableCell):
+    """One cell of a table with its outcome.
 
-    Its number belongs in `column` in every output; `printed_under` is the column in which the paper prints it, a
-    different one only where the paper exchanged two. In tables of today's encoders `published` are the published
-    numbers, the shown one first, and `seen` names the benchmarks whose training questions the model saw.
+    `extra`: in a row that the configuration adds. In tables of today's encoders `published` are the published numbers,
+    the shown one first, and `seen` names the benchmarks whose training questions the model saw.
     """
 
-    table: Table
-    group: Group
-    row: TableRow
-    line: Line
-    column: Column
-    printed_under: Column
-    printed: Printed | None
-    extra: bool
-    reference: CellSource | None
     outcome: Outcome
+    extra: bool = False
     seeds: tuple[str, ...] = ()  # the seeds averaged (`pt0-ft1`); none: those of the configuration
     published: tuple[Verdict, ...] = ()
     seen: tuple[str, ...] = ()
 
-    @property
-    def address(self) -> str:
-        return f"{self.group.key}/{self.row.key}/{self.line.key}/{self.column.key}"
-
-    @property
-    def report(self) -> Report:
-        return self.column.report or self.line.report or self.table.report
-
-    @property
-    def direction(self) -> str:
-        return self.column.direction or self.line.direction or self.table.direction
+    @cached_property
+    def printed(self) -> Printed | None:
+        """What the paper prints; in tables of today's encoders the shown published number."""
+        if self.published:
+            return Printed(value=float(numbers.scaled(self.published[0].published.value, self.report)))
+        return super().printed
 
     @property
     def printed_text(self) -> str:
@@ -99,10 +86,9 @@ def count_text(cells: Sequence[Cell]) -> str:
 def table_cells(table: Table, context: Context, results: Results) -> list[Cell]:
     """All cells of a table, in printed order, rows added by the configuration at the end of their groups."""
     return [
-        _cell(table, context, results, group, row, line, column, extra)
+        _cell(cell, extra, context, results)
         for group, row, extra in _rows(table, context)
-        for line in table.lines
-        for column in table.columns
+        for cell in table.cells_of(group, row)
     ]
 
 
@@ -121,50 +107,37 @@ def _rows(table: Table, context: Context) -> Iterator[tuple[Group, TableRow, boo
                 yield group, TableRow.model_construct(key=key, label=label, target=Target(model=model.model)), True
 
 
-def _cell(
-    table: Table,
-    context: Context,
-    results: Results,
-    group: Group,
-    row: TableRow,
-    line: Line,
-    column: Column,
-    extra: bool,
-) -> Cell:
-    under = printed_under(table, row, column)
-    printed = None
-    if not (extra or table.of_today):
-        value = (row.cells(line.key) or [None] * len(table.columns))[table.columns.index(under)]
-        printed = value if isinstance(value, Printed) else Printed(value=value)
-    reference = reference_of(table, group, row, line, column)
-    seeds = context.seeds_of(table, reference.result) if reference else ()
-    cell = Cell(table, group, row, line, column, under, printed, extra, reference, Outcome("stated"), seeds)
-    cell = replace(cell, outcome=_outcome(cell, context, results))
-    return _with_published(cell, results) if table.of_today and reference else cell
+def _cell(cell: TableCell, extra: bool, context: Context, results: Results) -> Cell:
+    reference = cell.reference
+    seeds = context.seeds_of(cell.table, reference.result) if reference else ()
+    outcome = _outcome(cell, seeds, context, results)
+    filled = Cell(cell.table, cell.group, cell.row, cell.line, cell.column, outcome, extra, seeds)
+    if not cell.table.of_today or reference is None:
+        return filled
+    return replace(filled, published=_published(filled, results), seen=seen_questions(*reference.result))
 
 
-def _outcome(cell: Cell, context: Context, results: Results) -> Outcome:
+def _outcome(cell: TableCell, seeds: tuple[str, ...], context: Context, results: Results) -> Outcome:
     """The outcome of a cell: what its spec says of it, else the lookup in the results folder."""
     table, reference = cell.table, cell.reference
     if table.kind == "stated":
         return Outcome("stated")
-    source = source_of(cell.row, cell.printed_under)
-    if source and (context.recompute == "own" or reference is None):
-        text = table.sources[source].text
+    if cell.source and (context.recompute == "own" or reference is None):
+        text = table.sources[cell.source].text
         if cell.printed is None or cell.printed.value is None:
             return Outcome("unavailable", f"{text} gives no number")
         return Outcome("borrowed", text)
     reason = cell.row.unavailable.get(cell.column.key) or cell.group.unavailable.get(cell.column.key)
     if reference is None:
         return Outcome("unavailable", reason or "the paper leaves it blank and no setting of ours belongs there")
-    outcome = lookup_value(context, results, reference, cell.seeds)
+    outcome = lookup_value(context, results, reference, seeds)
     if outcome.state in ("not run", "not built") and reason:
         return Outcome("unavailable", reason)
     return outcome
 
 
-def _with_published(cell: Cell, results: Results) -> Cell:
-    """A cell of today's encoders, with the published numbers in the place of the paper's."""
+def _published(cell: Cell, results: Results) -> tuple[Verdict, ...]:
+    """The published numbers of a cell of today's encoders, the shown one first."""
     reference, outcome = cell.reference, cell.outcome
     assert reference is not None
     result, record = None, {}
@@ -172,8 +145,4 @@ def _with_published(cell: Cell, results: Results) -> Cell:
         result = results.read(*reference.result)
         assert result is not None and not isinstance(result, SteleError)
         record = read_object(results.path(*reference.result), "result")
-    verdicts = published_for(reference, outcome.value if result else None, outcome.languages, result, record)
-    printed = None
-    if verdicts:
-        printed = Printed(value=float(numbers.scaled(verdicts[0].published.value, cell.report)))
-    return replace(cell, printed=printed, published=verdicts, seen=seen_questions(*reference.result))
+    return published_for(reference, outcome.value if result else None, outcome.languages, result, record)
