@@ -14,11 +14,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from stele.errors import SteleError
 from stele.files.reading import reading
 from stele.tables.render.html import escape
-from stele.tables.render.jinja import Ready
+from stele.tables.render.jinja import Ready, templates
 
 _NAME = re.compile(r"figure_(\d\d)")
 WHISKER_WIDTH, WHISKER_HEIGHT, MARGIN = 260, 36, 18
@@ -123,31 +124,14 @@ def whisker(difference: Difference, scale: float) -> Ready:
         inside = max(-1.0, min(1.0, value / scale))
         return round(WHISKER_WIDTH / 2 + inside * (WHISKER_WIDTH / 2 - MARGIN), 1)
 
-    middle = AXIS / 2
-    low, high, mean = at(difference.low), at(difference.high), at(difference.mean)
-    parts = [f'<line class="zero" x1="{at(0)}" x2="{at(0)}" y1="1" y2="{AXIS}"/>']
-    parts += [f'<line class="axis" x1="{MARGIN}" x2="{WHISKER_WIDTH - MARGIN}" y1="{AXIS}" y2="{AXIS}"/>']
-    for value, text in ((-scale, f"−{scale:.2g}"), (0, "0"), (scale, f"+{scale:.2g}")):
-        parts.append(f'<text class="tick" x="{at(value)}" y="{WHISKER_HEIGHT - 3}" text-anchor="middle">{text}</text>')
-    if difference.bar is not None:
-        left = at(-difference.bar)
-        width = round(at(difference.bar) - left, 1)
-        parts.insert(0, f'<rect class="bar" x="{left}" y="3" width="{width}" height="{AXIS - 6}"/>')
-    parts.append(f'<line class="interval" x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
-    if difference.low < -scale:
-        parts.append(f'<path class="dot" d="M{MARGIN - 8} {middle}l8 -4v8z"/>')
-    if difference.high > scale:
-        parts.append(f'<path class="dot" d="M{WHISKER_WIDTH - MARGIN + 8} {middle}l-8 -4v8z"/>')
-    if difference.printed is not None:
-        place = at(difference.printed)
-        parts.append(f'<path class="printed" d="M{place} {middle - 6}l5 6l-5 6l-5 -6z"/>')
-    if abs(difference.mean) <= scale:
-        parts.append(f'<circle class="dot" cx="{mean}" cy="{middle}" r="4"/>')
-    label = escape(difference.words)
-    return Ready(
-        f'<svg class="whisker" role="img" aria-label="{label}" viewBox="0 0 {WHISKER_WIDTH} {WHISKER_HEIGHT}"'
-        f' width="{WHISKER_WIDTH}" height="{WHISKER_HEIGHT}"><title>{label}</title>{"".join(parts)}</svg>'
-    )
+    return _svg("whisker", WHISKER_WIDTH, WHISKER_HEIGHT, difference.words, difference=difference, scale=scale, at=at)
+
+
+def _svg(name: str, width: int, height: int, words: str, **values: Any) -> Ready:
+    """A small picture by its template, which says in `words` what it shows."""
+    template = templates(escape).get_template(f"{name}.svg.j2")
+    sizes = {"width": width, "height": height, "margin": MARGIN, "axis": AXIS, "left": LEFT}
+    return Ready(template.render(words=words, **sizes, **values))
 
 
 # --- losses -----------------------------------------------------------------------------------------------------------
@@ -199,24 +183,7 @@ def draw_curve(curve: Curve) -> Ready:
     def y(loss: float) -> float:
         return round(TOP + (CURVE_HEIGHT - TOP - BOTTOM) * (1 - loss / top), 1)
 
-    parts = [
-        f'<line class="axis" x1="{LEFT}" x2="{CURVE_WIDTH - 4}" y1="{y(level)}" y2="{y(level)}"/>'
-        f'<text class="tick" x="{LEFT - 4}" y="{y(level) + 4}" text-anchor="end">{level:g}</text>'
-        for level in (0, top / 2, top)
-    ]
-    parts += [f'<text class="tick" x="{CURVE_WIDTH - 4}" y="{CURVE_HEIGHT - 4}" text-anchor="end">{steps} steps</text>']
-    if curve.chance is not None:
-        parts.append(
-            f'<line class="chance" x1="{LEFT}" x2="{CURVE_WIDTH - 4}" y1="{y(curve.chance)}" y2="{y(curve.chance)}"/>'
-        )
-    for _, seed in sorted(curve.seeds.items()):
-        path = " ".join(f"{x(step)},{y(loss)}" for step, loss in seed)
-        parts.append(f'<polyline class="loss" points="{path}"/>')
-    label = escape(curve.words)
-    return Ready(
-        f'<svg class="curve" role="img" aria-label="{label}" viewBox="0 0 {CURVE_WIDTH} {CURVE_HEIGHT}"'
-        f' width="{CURVE_WIDTH}" height="{CURVE_HEIGHT}"><title>{label}</title>{"".join(parts)}</svg>'
-    )
+    return _svg("curve", CURVE_WIDTH, CURVE_HEIGHT, curve.words, curve=curve, x=x, y=y, top=top, steps=steps)
 
 
 def _round_up(value: float) -> float:
