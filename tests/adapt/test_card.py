@@ -1,7 +1,8 @@
 """The card of an adaptation: what went wrong comes first, and nothing is said that was not measured."""
 
 from stele.adapt.verdict import leaks, problems
-from stele.tables.render.adaptation import make_card, to_html, to_markdown
+from stele.tables.render.adaptation import make_card
+from stele.tables.render.sheets import card_text
 
 TRAINING = {"folder": "work/x", "labels": [], "steps": 9, "chance": {"msm": 3.8}, "cpu_seconds": 60.0}
 COMPARISON = {"model": "e-msm", "benchmark": "b", "metric": "m", "against": "e", "reason": "", "p": None, "seeds": 1}
@@ -60,23 +61,26 @@ def test_a_loss_above_chance_a_collapse_and_a_leak_are_warnings():
 
 def test_warnings_and_the_documents_are_on_the_card():
     card = make_card(VERDICT)
-    for page in (to_markdown(card), to_html(card)):
+    for page in (card_text("adaptation", card, suffix) for suffix in (".md", ".html")):
         assert "3 lines not utf8" in page and "2,000 in de, 7 in lv" in page and "SentenceTransformer" in page
         assert "1 hour, by 2 s a step of e-msm" in page
 
 
 def test_an_older_verdict_without_warnings_has_a_card():
     older = {key: value for key, value in VERDICT.items() if key not in ("warnings", "documents")}
-    assert make_card(older).warnings == ()
+    assert make_card(older)["warnings"] == ()
 
 
 def test_what_is_missing_is_a_dash():
     card = make_card(VERDICT)
-    assert card.verdicts.rows[0][-4:] == ["+0.1000", "—", "—", "1"] and card.trainings.rows[1][5:7] == ["—", "3.80"]
-    assert card.curves.rows == [["e-msm", "0", "msm", "3.80", "3.90", "—", "4.10", *["—"] * 5]]
+    assert card["verdicts"].rows[0][-4:] == ["+0.1000", "—", "—", "1"] and card["trainings"].rows[1][5:7] == [
+        "—",
+        "3.80",
+    ]
+    assert card["curves"].rows == [["e-msm", "0", "msm", "3.80", "3.90", "—", "4.10", *["—"] * 5]]
 
 
 def test_neighbours_are_shown_before_during_and_after_each_a_mean_over_seeds():
-    before, after = make_card(VERDICT).neighbours.rows
+    before, after = make_card(VERDICT)["neighbours"].rows
     assert before == ["e", "1", "de", "10", "4.0", "—", "0.400", "0.250"]
     assert after == ["e-msm", "2", "de", "10", "4.0", "0.750", "0.400", "0.250"]

@@ -13,21 +13,16 @@ from typing import Annotated
 
 from stele.artifacts import records
 from stele.command.arguments import Job, Record, Some, ends_in
-from stele.files.atomic import atomic_file
-from stele.tables.render.adaptation import make_card, to_html, to_markdown
-
-FORMATS = {".md": to_markdown, ".html": to_html}
+from stele.tables.render.adaptation import make_card
+from stele.tables.render.sheets import write_card
 
 
 class AdaptationCard(Job):
     verdict: Record
     """verdict.json of `adapt verdict`."""
-    output: Some[Annotated[Path, ends_in(*FORMATS)]]
+    output: Some[Annotated[Path, ends_in(".md", ".html")]]
     """Files to write: .md, .html."""
 
 
 def run(args: AdaptationCard) -> None:
-    card = make_card(records.read_record(args.verdict))
-    for path in args.output:
-        with atomic_file(path) as handle:
-            handle.write(FORMATS[path.suffix](card))
+    write_card("adaptation", make_card(records.read_record(args.verdict)), args.output)

@@ -14,13 +14,12 @@ from typing import Annotated
 
 from stele.artifacts import records
 from stele.command.arguments import Job, Some, ends_in, record_as_json
-from stele.files.atomic import atomic_file
 from stele.files.digests import digest
 from stele.files.paths import read_stamp
-from stele.tables.render.card import cells, make_card, to_html, to_markdown
+from stele.tables.render.card import cells, make_card
 from stele.tables.render.card_sources import read
+from stele.tables.render.sheets import write_card
 
-FORMATS = {".md": to_markdown, ".html": to_html}
 JOB = "card"
 
 
@@ -29,7 +28,7 @@ class Card(Job):
     """Results of one seed of one model."""
     user_data: tuple[str, ...] = ()
     """Taken from the user's folders."""
-    output: Some[Annotated[Path, ends_in(*FORMATS), record_as_json(JOB)]]
+    output: Some[Annotated[Path, ends_in(".md", ".html"), record_as_json(JOB)]]
     """The card, as .md or .html."""
 
 
@@ -38,9 +37,7 @@ def run(args: Card) -> None:
     folder = args.results[0].parents[3] if len(args.results[0].parents) > 3 else None
     scale = read_stamp(folder) if folder else None
     card = make_card(evaluated, scale or "", str(folder or ""), args.user_data)
-    for path in args.output:
-        with atomic_file(path) as handle:
-            handle.write(FORMATS[path.suffix](card))
+    write_card("card", card, args.output)
     records.write_record(
         args.output[0].with_suffix(".json"),
         job=JOB,

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from stele.files.formats import duration
-from stele.tables.render import pages
-from stele.tables.render.card import Sheet, markdown_sheet
-from stele.tables.render.formats import markdown_page
+from stele.tables.render.sheets import Sheet
 
 VERDICTS = ("method", "benchmark", "against", "verdict", "what would tell", "difference", "interval", "p", "seeds")
 SCORES = ("benchmark", "model", "metric", "seeds", "mean", "95 % interval")
@@ -20,33 +17,13 @@ NEIGHBOURS = ("model", "seeds", "language", "sentences", "found", "during", "at 
 Verdict = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class AdaptationCard:
-    """A card, ready for its templates."""
-
-    title: str
-    summary: Sequence[str]
-    warnings: Sequence[str]
-    labels: Sequence[str]
-    facts: Mapping[str, str]
-    verdicts: Sheet
-    scores: Sheet
-    languages: Sheet
-    trainings: Sheet
-    curves: Sheet
-    neighbours: Sheet
-    rules: str
-    command: str
-    loading: Sequence[str]
-
-
-def make_card(verdict: Verdict) -> AdaptationCard:
-    """The card of an adaptation's verdict.json."""
+def make_card(verdict: Verdict) -> dict[str, Any]:
+    """The card of an adaptation's verdict.json; its keys are those of the templates."""
     trainings = verdict["trainings"]
     rules, looks = verdict["rules"], len(verdict["looks"])
     first = next(training for training in trainings if training["model"] == verdict["methods"][0])
     of_results = {label for row in verdict["values"] for label in row.get("labels", ())}
-    return AdaptationCard(
+    return dict(
         title=f"{verdict['base']}, adapted",
         summary=[comparison["sentence"] for comparison in verdict["comparisons"]],
         warnings=verdict.get("warnings", ()),  # of an older verdict none
@@ -156,13 +133,3 @@ def _number(value: float | None, form: str) -> str:
 
 def _interval(limits: Sequence[float | None] | None, form: str) -> str:
     return f"[{_number(limits[0], form)}, {_number(limits[1], form)}]" if limits else "—"
-
-
-def to_markdown(card: AdaptationCard) -> str:
-    """The card as Markdown; what is long is folded."""
-    return markdown_page("adaptation", card=card, sheet=markdown_sheet)
-
-
-def to_html(card: AdaptationCard) -> str:
-    """The card as a page that needs nothing beside it."""
-    return pages.page("adaptation", card.labels, title=card.title, card=card)

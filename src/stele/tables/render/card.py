@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from stele import catalogue
@@ -14,13 +13,10 @@ from stele.catalogue.models import seen_questions
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.published.verdicts import Verdict, verdicts
-from stele.tables.render import markdown, pages
 from stele.tables.render.card_sources import Evaluated, notes, origins, passages, queries, reproduce_command, seconds
-from stele.tables.render.formats import markdown_page
-from stele.tables.render.jinja import Ready
+from stele.tables.render.sheets import Sheet
 
 AVERAGE = "average"
-SHOWN = 24  # lines of a table that is not folded
 STATES = ("FAIL", "near", "OK", "not comparable", "context")  # in this order
 SPEED = ("benchmark", "passages", "cut", "queries", "cut", "seconds", "CPU seconds", "passages a second")
 WHO = {
@@ -34,55 +30,18 @@ WHO = {
 DECIDED = ("key", "value", "decided by", "benchmarks")
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """A table of texts; the columns from `numbers` on are set to the right."""
+def make_card(
+    evaluated: Sequence[Evaluated], scale: str, folder: str = "", user_data: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The card of the results of one model, which were built at `scale` in `folder` with the user's `user_data`.
 
-    headers: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    numbers: int
-
-    @property
-    def long(self) -> bool:
-        return len(self.rows) > SHOWN
-
-
-@dataclass(frozen=True)
-class CardBenchmark:
-    """One benchmark of a card."""
-
-    key: str
-    title: str
-    seen: bool  # the model was trained on its training questions
-    numbers: Sheet
-    judged: Sheet
-    counts: str
-
-
-@dataclass(frozen=True)
-class Card:
-    """A card, ready for its templates."""
-
-    title: str
-    facts: Mapping[str, str]
-    labels: Sequence[str]
-    warnings: Sequence[str]
-    counts: str
-    encoding: Sheet
-    speed: Sheet
-    parts: Sequence[CardBenchmark]
-    interval: str
-    command: str
-    file: str  # the content of the FILE in the command
-
-
-def make_card(evaluated: Sequence[Evaluated], scale: str, folder: str = "", user_data: Sequence[str] = ()) -> Card:
-    """The card of the results of one model, which were built at `scale` in `folder` with the user's `user_data`."""
+    Its keys are those of the templates; `file` says what the FILE in its `command` holds.
+    """
     model = evaluated[0].result.model
     known = catalogue.entries(Model).get(model)
     judged = {entry.result.benchmark: list(verdicts(entry.result, entry.record)) for entry in evaluated}
     named = [name for name in user_data if name not in catalogue.added("datasets")]  # the others are given by --data
-    return Card(
+    return dict(
         title=known.label if known else model,
         facts={name: text for name, text in _facts(evaluated, scale, known).items() if text},
         labels=sorted({label for entry in evaluated for label in entry.result.labels}),
@@ -142,11 +101,12 @@ def _interval(evaluated: Sequence[Evaluated]) -> str:
 
 
 # --- benchmarks -------------------------------------------------------------------------------------------------------
-def _benchmark(entry: Evaluated, judged: Sequence[Verdict]) -> CardBenchmark:
+def _benchmark(entry: Evaluated, judged: Sequence[Verdict]) -> dict[str, Any]:
+    """One benchmark of a card; `seen`: the model was trained on its training questions."""
     name = entry.result.benchmark
     ordered = sorted(judged, key=lambda verdict: STATES.index(verdict.state))
     headers = ("verdict", "language", "metric", "source", "notes", "ours", "published", "difference")
-    return CardBenchmark(
+    return dict(
         key=name,
         title=catalogue.entry(Benchmark, name).title,
         seen=bool(seen_questions(name, entry.result.model, entry.result.setting)),
@@ -191,9 +151,10 @@ def _value(record: Mapping[str, Any], name: str, metric: Metric, language: str) 
     return f"{value:.4f}" + (f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else "")
 
 
-def cells(card: Card) -> Iterator[str]:
+def cells(card: Mapping[str, Any]) -> Iterator[str]:
     """All texts of the card's tables, for a digest."""
-    for sheet in (card.encoding, *(sheet for part in card.parts for sheet in (part.numbers, part.judged))):
+    of_benchmarks = (part[key] for part in card["parts"] for key in ("numbers", "judged"))
+    for sheet in (card["encoding"], *of_benchmarks):
         for row in sheet.rows:
             yield from row
 
@@ -225,21 +186,3 @@ def _text(value: Any) -> str:
     if isinstance(value, str) and value.isidentifier():
         return value
     return '"' + value.replace("\n", "\\n") + '"' if isinstance(value, str) else str(value)
-
-
-def to_markdown(card: Card) -> str:
-    """The card as Markdown; what is long is folded."""
-    return markdown_page("card", card=card, sheet=markdown_sheet)
-
-
-def to_html(card: Card) -> str:
-    """The card as a page that needs nothing beside it."""
-    return pages.page("card", card.labels, title=card.title, card=card)
-
-
-def markdown_sheet(sheet: Sheet) -> Ready:
-    rows = [[markdown.escape(text) for text in row] for row in sheet.rows]
-    right = [column >= sheet.numbers for column in range(len(sheet.headers))]
-    table = markdown.pipes([markdown.escape(header) for header in sheet.headers], rows, right)
-    folded = f"<details>\n<summary>{len(rows)} lines</summary>\n\n{table}\n\n</details>"
-    return Ready(folded if sheet.long else table)
