@@ -159,11 +159,14 @@ def test_an_average_of_the_same_questions_has_no_interval_and_says_why(tmp_path,
     assert "none of an average whose languages ask the same questions" in markdown
 
 
-def test_results_of_two_models_and_one_without_its_retrieval_are_refused(tmp_path, results, capsys):
+def test_results_of_two_models_and_those_without_a_retrieval_by_an_encoder_are_refused(tmp_path, results, capsys):
     first, second = results(), results(model="me5_base")
     out = ["--output", str(tmp_path / "card.md")]
     assert cli.main(["tables", "card", "--results", str(first), str(second), *out]) == 1
     assert "want the results of one model for a card, found those of me5_base, me5_small" in capsys.readouterr().err
+    write_sealed(first.with_suffix("") / "retrieval.json", {"job": "lexical", "searches": {}})
+    assert cli.main(["tables", "card", "--results", str(first), *out]) == 1
+    assert "no encoder made it; a card is of a model that encodes texts" in capsys.readouterr().err
     (first.with_suffix("") / "retrieval.json").unlink()
     assert cli.main(["tables", "card", "--results", str(first), *out]) == 1
     assert "want retrieval.json or vectors.json" in capsys.readouterr().err

@@ -54,7 +54,10 @@ def _read(path: Path) -> Evaluated:
     folder = path.with_suffix("")
     for name in SCORED:
         if (folder / name).is_file():
-            return Evaluated(read_result(path), read_record(path), read_record(folder / name))
+            job = read_record(folder / name)
+            if "encoding" not in job:
+                raise SteleError(f"{folder / name}: no encoder made it; a card is of a model that encodes texts")
+            return Evaluated(read_result(path), read_record(path), job)
     raise SteleError(f"{folder}: want {' or '.join(SCORED)}, the record of how the texts were encoded")
 
 
