@@ -137,8 +137,7 @@ def test_a_folder_is_never_written_over(tmp_path):
 
 def test_a_path_below_a_file_is_one_error(tmp_path, capsys):
     (tmp_path / "file").write_text("x")
-    below = tmp_path / "file" / "schema.json"
-    assert cli.main(["tables", "schema", "--output", str(below)]) == 1
+    assert cli.main(["tables", "schema", "--to", str(tmp_path / "file")]) == 1
     assert str(tmp_path / "file") in (message := capsys.readouterr().err) and message.startswith("stele: error: ")
 
 

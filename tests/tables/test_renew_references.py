@@ -68,13 +68,8 @@ def test_every_number_of_the_catalogue_comes_back_from_a_clone_that_holds_it(tmp
     for row in before:
         name, metrics = files.get(row["benchmark"], (None, {}))
         if row["source"] == "MTEB results" and "computed here" not in row["note"]:
-            key = (
-                row["model"],
-                row["model_revision"],
-                name,
-                row["split"],
-                row["note"].partition(";")[0].removeprefix("mteb "),
-            )
+            version = row["note"].partition(";")[0].removeprefix("mteb ")
+            key = (row["model"], row["model_revision"], name, row["split"], version)
             results[key][row["subset"]][metrics[row["metric"]]] = float(row["value"])
     for (model, revision, task, split, version), scores in results.items():
         put_result(clone, model, revision, task, scores, split, version)

@@ -18,6 +18,8 @@ from stele.tables.cells import all_cells, count_states, differences, pair_cells
 from stele.tables.render.formats import COLUMNS
 from tests.sealed import write_sealed
 
+RESULT = "mrtydi/first/zero_shot_marco"
+
 
 def build(folder, values: dict[str, float], model: str = "first"):
     """A result over one seed with all that stands beside it, by the real writers of records and runs."""
@@ -73,21 +75,16 @@ def test_an_untouched_folder_is_right_wherever_it_stands(results, tmp_path, caps
     assert not findings(tmp_path / "elsewhere", capsys)
 
 
-def edit(path, old: bytes, new: bytes) -> None:
-    content = path.read_bytes()
-    assert old in content
-    path.write_bytes(content.replace(old, new))
-
-
 def test_whatever_was_changed_by_hand_is_named(results, capsys):
-    folder_of_result = results / "mrtydi/first/zero_shot_marco"
-    edit(folder_of_result.with_suffix(".json"), b"0.25", b"0.95")
+    content = (path := results / f"{RESULT}.json").read_text()
+    assert "0.25" in content
+    path.write_text(content.replace("0.25", "0.95"))
     message = findings(results, capsys)
     assert "zero_shot_marco.json: changed" in message and "zero_shot_marco.json: its values are not those" in message
 
 
 def test_a_change_is_seen_without_the_manifest_too(results, capsys):
-    folder_of_result = results / "mrtydi/first/zero_shot_marco"
+    folder_of_result = results / RESULT
     shutil.copy(folder_of_result / "pt0-ft0/queries.parquet", folder_of_result / "kept")
     (folder_of_result / "pt0-ft0/queries.parquet").write_bytes(b"other")
     write_run(folder_of_result / "pt0-ft0/runs/sw.trec.gz", [("q", [("better", 1.0)])], "t")
@@ -102,13 +99,13 @@ def test_a_change_is_seen_without_the_manifest_too(results, capsys):
 def test_files_that_came_or_went_are_named(results, capsys):
     (results / "tables").mkdir()
     (results / "tables/new.md").write_text("x")
-    (results / "mrtydi/first/zero_shot_marco/pt0-ft0/runs/sw.trec.gz").unlink()
+    (results / RESULT / "pt0-ft0/runs/sw.trec.gz").unlink()
     message = findings(results, capsys)
     assert "tables/new.md: added" in message and "sw.trec.gz: removed" in message
 
 
 def test_a_seed_made_anew_without_its_average_is_named(results, capsys):
-    folder_of_result = results / "mrtydi/first/zero_shot_marco"
+    folder_of_result = results / RESULT
     record = json.loads((folder_of_result / "pt0-ft0.json").read_text())
     record["metrics"]["mrr@100"]["languages"]["sw"] = 0.3
     write_sealed(folder_of_result / "pt0-ft0.json", record | {"content": digest(record["metrics"])})
@@ -116,7 +113,7 @@ def test_a_seed_made_anew_without_its_average_is_named(results, capsys):
 
 
 def test_labels_that_were_taken_off_and_other_files_beside_a_result_are_named(results, capsys):
-    folder_of_result = results / "mrtydi/first/zero_shot_marco"
+    folder_of_result = results / RESULT
     record = json.loads((folder_of_result / "pt0-ft0.json").read_text())
     for facts in record["ancestry"].values():
         facts["labels"] = ["generated data"]
@@ -148,7 +145,7 @@ def test_a_damaged_result_leaves_the_manifest_whole(results, capsys, damage):
 def test_a_record_cannot_name_a_file_elsewhere(results, capsys, key):
     """A folder of results may be a colleague's: what its records name lies in it."""
     manifest_of(results)
-    folder_of_result = results / "mrtydi/first/zero_shot_marco"
+    folder_of_result = results / RESULT
     path = {
         "searches": folder_of_result / "pt0-ft0/retrieval.json",
         "queries": folder_of_result / "pt0-ft0.json",
@@ -240,8 +237,6 @@ def test_every_cell_is_listed_with_the_command_that_builds_it(bench, results, ca
     assert rows[0].items() >= {"language": "ar", "printed": "40.0", "measured": "50", "state": "measured"}.items()
     assert rows[3]["state"] == "not run" and rows[3]["measured"] == ""
     assert rows[3]["command"] == f"snakemake {results}/mrtydi/second/zero_shot_marco.json"
-    assert cli.main([*line, "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == rows
 
 
 def test_a_folder_that_is_not_there_gets_no_manifest(tmp_path, capsys):

@@ -118,14 +118,7 @@ def test_the_note_names_the_guess_of_the_metric(bench, metric, guess):
 
 def test_one_row_above_the_guess_marks_the_column(bench):
     ranks, page, _ = _guessed(bench, {"a": (0.08, 0.02, 0.01), "b": (0.02, 0.02, 0.01), "c": (0.012, 0.02, 0.01)})
-    assert (
-        ranks
-        == {
-            "a": "best",
-            "b": "second",
-        }
-        and "none is marked" not in page
-    )
+    assert ranks == {"a": "best", "b": "second"} and "none is marked" not in page
 
 
 def test_the_bound_is_two_standard_errors_and_more_with_the_number_of_rows(bench):

@@ -15,7 +15,6 @@ query, the table's own test gives p. The exit code is 1 if any cell differs.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -56,7 +55,7 @@ class Cells(Job):
     results_dir: ResultsFolder = Path("results")
     context: Path | None = None
     """Default: tables/context.json of the results, if it exists."""
-    format: Literal["counts", "counts-csv", "csv", "json"] = "counts"
+    format: Literal["counts", "csv"] = "counts"
     """Counts by state, or every cell."""
     map: Some[Annotated[Path, ends_in(".svg", ".pdf", ".png")]] | None = None
     """Draw the cells."""
@@ -79,25 +78,19 @@ def run(args: Cells) -> None:
         figure = draw_map(cells)
         for path in args.map:
             save_figure(figure, path, "All cells by state", map_in_words(cells), **ON_PAPER)
-    elif args.format.startswith("counts"):
-        write(count_states(cells), args.format.removeprefix("counts-"))
-    else:
+    elif args.format == "csv":
         results = Results(args.results_dir)
-        write([[*COLUMNS], *(cell_row(cell, results) for cell in cells if cell.table.counted)], args.format)
-
-
-def write(rows: Rows, format: str) -> None:
-    """Prints rows as CSV, as JSON (a list of objects), or as columns of text."""
-    if format == "csv":
-        write_csv(sys.stdout, rows)
-    elif format == "json":
-        json.dump([dict(zip(rows[0], row, strict=True)) for row in rows[1:]], sys.stdout, indent=1)
-        sys.stdout.write("\n")
+        write_csv(sys.stdout, [COLUMNS, *(cell_row(cell, results) for cell in cells if cell.table.counted)])
     else:
-        widths = [max(len(str(entry)) for entry in column) for column in zip(*rows, strict=True)]
-        for row in rows:
-            first, *others = (str(entry).rjust(width) for entry, width in zip(row, widths, strict=True))
-            print("  ".join([first.strip().ljust(widths[0]), *others]))
+        print_columns(count_states(cells))
+
+
+def print_columns(rows: Rows) -> None:
+    """Prints rows as columns of text, all but the first to the right."""
+    widths = [max(len(str(entry)) for entry in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        first, *others = (str(entry).rjust(width) for entry, width in zip(row, widths, strict=True))
+        print("  ".join([first.strip().ljust(widths[0]), *others]))
 
 
 def all_cells(specs: Sequence[Path], results_dir: Path, context: Path | None = None) -> list[Cell]:
@@ -223,8 +216,8 @@ def compare(args: Cells) -> None:
             raise SteleError(f"{folder}: no such folder of results")
     pairs = pair_cells(*(all_cells(args.specs, folder, args.context) for folder in folders))
     rows = [difference.row() for difference in differences(pairs, *folders)]
-    if args.format in ("csv", "json"):
-        write([[*DIFFERENCE], *rows], args.format)
+    if args.format == "csv":
+        write_csv(sys.stdout, [DIFFERENCE, *rows])
     else:
         for row in rows:
             print("  ".join(str(entry) for entry in row if entry))

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-from stele.command.arguments import Job, ends_in
+from stele.command.arguments import Job
 from stele.files.atomic import atomic_write_json
 from stele.papers.claims import Claims
 from stele.papers.figure import Figure
 from stele.papers.paper import Paper
 from stele.papers.table import Table
 
+SCHEMAS = {
+    "schema.json": Table,
+    "figure.schema.json": Figure,
+    "paper.schema.json": Paper,
+    "claims.schema.json": Claims,
+}
+
 
 class Schema(Job):
-    output: Annotated[Path, ends_in(".json")] = Path("paper_tables/schema.json")
-    """Schema of tables."""
-    output_figures: Path = Path("paper_tables/figure.schema.json")
-    """Schema of figures."""
-    output_papers: Path = Path("paper_tables/paper.schema.json")
-    """Schema of papers."""
-    output_claims: Path = Path("paper_tables/claims.schema.json")
-    """Schema of claims."""
+    to: Path = Path("paper_tables")
+    """Folder of the schemas."""
 
 
 def run(args: Schema) -> None:
-    atomic_write_json(args.output, Table.json_schema())
-    atomic_write_json(args.output_figures, Figure.json_schema())
-    atomic_write_json(args.output_papers, Paper.json_schema())
-    atomic_write_json(args.output_claims, Claims.json_schema())
+    for name, model in SCHEMAS.items():
+        atomic_write_json(args.to / name, model.json_schema())
