@@ -207,16 +207,12 @@ def grids_of_tables(folder, papers):
     from stele.papers.table import load_spec
     from stele.tables.render import html, latex, page_fit
     from stele.tables.render.layout import build
-    from stele.tables.values.cell import table_cells
-    from stele.tables.values.context import load_context
+    from stele.tables.values.context import Context
+    from stele.tables.values.filled import fill
     from stele.tables.values.lookup import Results
-    from stele.tables.values.significance import compare_rows
 
-    known, results, grids = load_context(None), Results(folder), []
-    for path in sorted((ROOT / "paper_tables").glob(f"{papers}/table_*.yaml")):
-        table = load_spec(path)
-        cells = table_cells(table, known, results)
-        grids.append(build(table, cells, "side", compare_rows(cells, results)))
+    specs, results = sorted((ROOT / "paper_tables").glob(f"{papers}/table_*.yaml")), Results(folder)
+    grids = [build(fill(load_spec(path), Context(), results), "side") for path in specs]
     frames = []
     for grid in grids:
         lines = [line for section in grid.sections for line in section.lines]

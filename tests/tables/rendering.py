@@ -5,10 +5,9 @@ import random
 from itertools import groupby
 
 from stele.papers.table import load_specs, references
-from stele.tables.values.cell import table_cells
 from stele.tables.values.context import Context
+from stele.tables.values.filled import fill
 from stele.tables.values.lookup import Results
-from stele.tables.values.significance import compare_rows
 from tests.sealed import write_sealed
 
 NASTY = 'a|b_c*d`e <f>g &h#i%j $k~l^m \\n{o}[p] é ß Ж Медь ทดสอบ نص عربي ąǆ α ± "q" don\'t </td><script>x</script>'
@@ -16,14 +15,12 @@ NASTY = 'a|b_c*d`e <f>g &h#i%j $k~l^m \\n{o}[p] é ß Ж Медь ทดสอ�
 
 def render(to, bench, table, **context):
     """What one of the renderers writes of a table."""
-    return to(*filled(bench, table, **context))
+    return to(filled(bench, table, **context))
 
 
 def filled(bench, table, **context):
-    """What the renderers take: table, cells, context, results, tests."""
-    context, results = Context(**context), Results(bench.results_dir)
-    cells = table_cells(table, context, results)
-    return table, cells, context, results, compare_rows(cells, results)
+    """A table with its cells and tests."""
+    return fill(table, Context(**context), Results(bench.results_dir))
 
 
 def measure_everything(results_dir, *papers):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from stele.errors import SteleError
 from stele.papers.claims import load_claims
 from stele.tables.render import pages
-from stele.tables.render.claims import CellBox, draw_claims, place
+from stele.tables.render.claims import draw_claims, place
 from stele.tables.render.pictures import MARGIN, WHISKER_WIDTH, Difference, Picture, reach, whisker
 from tests.tables.rendering import filled
 
@@ -24,7 +25,7 @@ ROW = {
 
 @pytest.fixture
 def drawn(bench, msm):
-    return [pages.draw(*filled(bench, table), root="..") for table in msm.values()]
+    return [pages.draw(filled(bench, table), root="..") for table in msm.values()]
 
 
 @pytest.fixture
@@ -38,15 +39,28 @@ def folder(root):
 
 
 @pytest.fixture
-def verdicts(tmp_path):
-    path = tmp_path / "msm.json"
-    path.write_text(json.dumps({"scale": "study", "labels": ["generated data"], "claims": [ROW]}), encoding="utf-8")
-    return path
+def write(tmp_path):
+    """Writes a file of verdicts."""
+
+    def verdicts(*rows, **facts):
+        (path := tmp_path / "msm.json").write_text(json.dumps({"claims": rows, **facts}), encoding="utf-8")
+        return path
+
+    return verdicts
+
+
+@pytest.fixture
+def verdicts(write):
+    return write(ROW, scale="study", labels=["generated data"])
+
+
+def claim_of(claims, key="hierarchical_loss"):
+    return next(claim for claim in (*claims.main, *claims.others) if claim.key == key)
 
 
 def test_every_claim_stands_on_the_page_once_and_leads_to_cells_that_are_there(folder, boxes, drawn):
     claims = draw_claims(folder, boxes)
-    page = pages.paper_page(drawn, "all_tables.html", (), claims)
+    page = pages.paper_page(*pages.by_paper(drawn), "all_tables.html", claims)
     for claim in load_claims(folder / "claims.yaml").claims:
         assert page.count(f'<article class="claim entry" id="claim-{claim.key}" ') == 1
     ids = set(re.findall(r'<div popover id="([^"]+)"', page))
@@ -58,10 +72,10 @@ def test_every_claim_stands_on_the_page_once_and_leads_to_cells_that_are_there(f
 
 def test_a_cell_names_the_claims_that_read_it_and_they_name_the_cell(folder, boxes, drawn):
     claims = draw_claims(folder, boxes)
-    box = next(box for (where, address), (box, *_) in boxes.items() if where == "table 5" and "/mu_0.5/" in address)
-    reader = next(one for one in claims.main + claims.others if one.key == "hierarchical_loss")
+    box = next(cell.id for (where, address), cell in boxes.items() if where == "table 5" and "/mu_0.5/" in address)
+    reader = claim_of(claims)
     assert reader in claims.readers[box] and box in [link.box for link in reader.cells]
-    page = pages.paper_page(drawn, "all_tables.html", (), claims)
+    page = pages.paper_page(*pages.by_paper(drawn), "all_tables.html", claims)
     fold = page[page.index(f'<div popover id="{box}"') :]
     assert '<a href="#claim-hierarchical_loss">' in fold[: fold.index("</div>")]
 
@@ -70,7 +84,8 @@ def test_a_figure_names_the_claims_that_read_it(root, drawn):
     claims = draw_claims(root / "paper_tables/clir_lm", {})
     read = {link.href for one in claims.main + claims.others for link in one.cells if link.href}
     figure = Picture("clir_lm/figure_04.svg", "Figure 4")
-    page = pages.paper_page(drawn[:1], "all_tables.html", [figure], claims)
+    (paper,) = pages.by_paper(drawn[:1])
+    page = pages.paper_page(paper._replace(figures=[figure]), "all_tables.html", claims)
     caption = page[page.index("<figcaption>") : page.index("</figcaption>")]
     readers = claims.readers["f04"]
     assert "#f04" in read and readers and all(f'<a href="#{one.id}">{one.key}</a>' in caption for one in readers)
@@ -85,19 +100,15 @@ def test_a_damaged_file_of_verdicts_is_one_error_that_names_it(folder, verdicts,
         draw_claims(folder, {}, verdicts)
 
 
-def test_a_verdict_says_of_which_scale_and_data_it_is(folder, boxes, tmp_path):
-    path = tmp_path / "verdicts.json"
+def test_a_verdict_says_of_which_scale_and_data_it_is(folder, boxes, write):
     for labels, data in ((["generated data"], "generated data"), ([], "real data")):
-        path.write_text(json.dumps({"scale": "study", "claims": [ROW | {"labels": labels}]}), encoding="utf-8")
-        claims = draw_claims(folder, boxes, path)
-        claim = next(claim for claim in claims.main if claim.key == "hierarchical_loss")
-        assert claim.facts["our runs"] == f"scale study, {data}"
+        claims = draw_claims(folder, boxes, write(ROW | {"labels": labels}, scale="study"))
+        assert claim_of(claims).facts["our runs"] == f"scale study, {data}"
 
 
 def test_a_line_names_its_only_rival_and_claims_are_folded_by_section(folder, boxes, verdicts):
     claims = draw_claims(folder, boxes, verdicts)
-    claim = next(claim for claim in claims.main if claim.key == "hierarchical_loss")
-    assert claim.comparisons[0].words.startswith("against Cross-doc; +2, interval")
+    assert claim_of(claims).comparisons[0].words.startswith("against Cross-doc; +2, interval")
     assert [*claims.sections][:2] == ["section 2", "section 3.1"]
     assert sum(map(len, claims.sections.values())) == len(claims.others)
     assert claims.verdicts[-1] == "seen here"
@@ -105,7 +116,7 @@ def test_a_line_names_its_only_rival_and_claims_are_folded_by_section(folder, bo
 
 def test_verdicts_of_runs_stand_beside_those_on_print_with_their_controls(folder, boxes, verdicts):
     claims = draw_claims(folder, boxes, verdicts)
-    one = next(one for one in claims.main + claims.others if one.key == "hierarchical_loss")
+    one = claim_of(claims)
     assert (one.print, one.runs, claims.scale) == ("holds", "supported", "study")
     assert [comparison.what for comparison in one.comparisons] == ["", CONTROL["what"]]
     assert claims.counts["runs"] == {"supported": 1}
@@ -113,19 +124,16 @@ def test_verdicts_of_runs_stand_beside_those_on_print_with_their_controls(folder
     assert not any(other.runs or other.comparisons for other in others)
 
 
-def test_a_line_names_its_rival_and_the_closest_and_prints_the_difference_from_the_same(folder, boxes, tmp_path):
+def test_a_line_names_its_rival_and_the_closest_and_prints_the_difference_from_the_same(folder, boxes, write):
     """What could have been seen stands beside the printed size; limits and what was corrected are on the page."""
     beaten = {"rival": "xlmr", "closest": {"name": "mbert", "mean": 0.5}, "printed_difference": 0.9}
     beaten |= {"reason": "decided by xlmr; the smallest difference is +0.5, mbert; below"}
     row = ROW | beaten | {"key": "best_mrtydi_zero_shot", "rivals": {"ran": 4, "printed": 10}}
     row |= {"detectable": 4.0, "seeds_needed": 812, "same_as": "bias"}
-    path = tmp_path / "named.json"
-    path.write_text(json.dumps({"limits": ["One world."], "claims": [row]}), encoding="utf-8")
-    in_part = {
-        ("table 1", f"zero_shot/{model}/value/mrtydi_mrr"): CellBox("b", "", (9, 11)) for model in ("msm", "xlmr")
-    }
-    claims = draw_claims(folder, boxes | in_part, path)
-    one = next(one for one in claims.main + claims.others if one.key == "best_mrtydi_zero_shot")
+    in_part = {("table 1", f"zero_shot/{model}/value/mrtydi_mrr") for model in ("msm", "xlmr")}
+    in_part = {place: replace(boxes[place], covered=(9, 11)) for place in in_part}
+    claims = draw_claims(folder, boxes | in_part, write(row, limits=["One world."]))
+    one = claim_of(claims, "best_mrtydi_zero_shot")
     words = "against XLMR (smallest difference: +0.5, against mBERT); +2, interval +1 to +3"
     words += "; smallest difference of interest 1; printed +0.9; ours over 9 of the paper's 11 languages"
     assert one.comparisons[0].words == f"{words}; 4 of 10 printed rivals ran; could have seen 4"
@@ -134,7 +142,7 @@ def test_a_line_names_its_rival_and_the_closest_and_prints_the_difference_from_t
     assert one.facts["detectable"] == "a difference of 4; the paper prints +0.9: too small to be decided here"
     assert one.facts["seeds needed to detect the smallest of interest"] == "812"
     assert claims.limits == ["One world."] and claims.repeated == 1
-    telugu = next(one for one in claims.others if one.key == "gain_te")
+    telugu = claim_of(claims, "gain_te")
     assert "Table 10 are exchanged" in telugu.facts["corrected"] and telugu.print == "holds"
 
 
@@ -152,24 +160,19 @@ def test_a_line_names_its_rival_and_the_closest_and_prints_the_difference_from_t
          "by XOR Retrieve R@2k, the one after"),
     ],
 )  # fmt: skip
-def test_a_line_names_rows_and_columns_as_the_paper_prints_them(root, tmp_path, paper, key, part, words):
-    path, row = tmp_path / "parts.json", ROW | {"paper": paper, "key": key, "rival": part}
-    row["left_out"] = ["lareqa/msm/zero_shot has no zh"]
-    path.write_text(json.dumps({"claims": [row]}), encoding="utf-8")
-    claims = draw_claims(root / "paper_tables" / paper, {}, path)
+def test_a_line_names_rows_and_columns_as_the_paper_prints_them(root, write, paper, key, part, words):
+    row = ROW | {"paper": paper, "key": key, "rival": part, "left_out": ["lareqa/msm/zero_shot has no zh"]}
+    claims = draw_claims(root / "paper_tables" / paper, {}, write(row))
     (claim,) = [claim for claim in claims.main + claims.others if claim.comparisons]
     assert claim.comparisons[0].words.startswith(f"{words}; +2, interval")
 
 
-def test_a_pretraining_that_diverged_is_a_badge_of_its_claim_alone_and_named_in_its_fold(
-    folder, boxes, drawn, tmp_path
-):
+def test_a_pretraining_that_diverged_is_a_badge_of_its_claim_alone_and_named_in_its_fold(folder, boxes, drawn, write):
     said = "mrtydi/msm/zero_shot: pretraining diverged in 1 of 5 seeds (pt2): msm: loss 3.9"
     row, control = ROW | {"diverged": [said]}, CONTROL | {"diverged": ["of the control"]}
-    path = tmp_path / "diverged.json"
-    path.write_text(json.dumps({"claims": [row | {"controls": [control]}, ROW | {"key": "best_mrtydi_zero_shot"}]}))
+    path = write(row | {"controls": [control]}, ROW | {"key": "best_mrtydi_zero_shot"})
     claims = draw_claims(folder, boxes, path)
-    page = pages.paper_page(drawn, "all_tables.html", (), claims)
+    page = pages.paper_page(*pages.by_paper(drawn), "all_tables.html", claims)
     article = page[page.index('id="claim-hierarchical_loss"') :]
     article = article[: article.index("</article>")]
     assert page.count("a pretraining diverged</span>") == article.count("a pretraining diverged</span>") == 1

@@ -58,15 +58,14 @@ def test_it_is_not_tested_for_significance(bench):
     put(bench, "first", {code: values + 0.4 for code, values in worse.items()})
     put(bench, "second", worse)
     table = bench.spec()
-    assert len(filled(bench, table)[-1].cells) == 3
+    assert len(filled(bench, table).tests.cells) == 3
     diverge(Results(bench.results_dir).path("mrtydi", "first", "zero_shot_marco"), {"pt0-ft0": WHY})
-    assert filled(bench, table)[-1].cells == {}
+    assert filled(bench, table).tests.cells == {}
 
 
 @pytest.mark.parametrize("view", ["side", "difference", "ours"])
 def test_every_view_of_ours_reads_fail(failed, view):
-    table, cells, _, _, tests = filled(failed, failed.spec())
-    lines = build(table, cells, view, tests).sections[0].lines
+    lines = build(filled(failed, failed.spec()), view).sections[0].lines
     whose = {"ours": ["ours"] * 2}.get(view, ["ours", "paper", "ours", "paper", "diff."])
     assert len(lines) == len(whose)
     assert [box.text for box in lines[0].boxes] == ["fail"] * 3
@@ -90,7 +89,7 @@ def test_csv_reads_fail_too_and_the_reason_has_our_number(failed):
 
 
 def test_an_html_cell_unfolds_to_our_number_and_why(failed):
-    page = pages.table_page(pages.draw(*filled(failed, failed.spec()), root=".."), index="../all_tables.html")
+    page = pages.table_page(pages.draw(filled(failed, failed.spec()), root=".."), index="../all_tables.html")
     button = next(one for one in parser.fromstring(page).iter("button") if one.text_content() == "fail")
     box = parser.fromstring(page).get_element_by_id(button.get("popovertarget")).text_content()
     assert "fail: 51.2 (unrounded 0.51234)" in box and f"pretraining diverged: {WHY}" in box and "40.0" in box

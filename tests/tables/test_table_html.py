@@ -16,7 +16,7 @@ FIGURES = {"msm/figure_01.svg": "MSM, figure 1", "cell_map.svg": "All cells by s
 
 
 def _draw(bench, table, **context):
-    return pages.draw(*filled(bench, table, **context), root="../..")
+    return pages.draw(filled(bench, table, **context), root="../..")
 
 
 def _page(bench, table, **context):
@@ -55,11 +55,11 @@ def test_each_view_is_there_once_and_the_side_by_side_one_stands_in(bench, msm):
         view.get("class").split() for view in _page(bench, bench.spec()).xpath("//div[@class[starts-with(., 'view')]]")
     ]
     assert classes == [["view", "side", "difference", "ours"], ["view", "printed"]], "nothing of ours yet"
-    assert [view.classes for view in _draw(bench, msm[13]).views] == ["side difference ours printed"], "a stated table"
+    assert [*_draw(bench, msm[13]).views] == ["side difference ours printed"], "a stated table"
     bench.result("first", {"ar": 0.5, "sw": 0.1})
-    assert [view.classes for view in _draw(bench, bench.spec()).views] == ["side difference", "ours", "printed"]
+    assert [*_draw(bench, bench.spec()).views] == ["side difference", "ours", "printed"]
     bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=["generated data"])
-    assert [view.classes for view in _draw(bench, bench.spec()).views] == ["side", "difference", "ours", "printed"]
+    assert [*_draw(bench, bench.spec()).views] == ["side", "difference", "ours", "printed"]
 
 
 def test_best_and_second_best_and_room_for_marks(bench, msm):
@@ -172,10 +172,11 @@ def test_a_page_allows_itself_its_own_style_and_script_only(bench):
 
 # --- pages ------------------------------------------------------------------------------------------------------------
 def test_links_lead_to_what_is_written(bench, msm):
-    drawn = [pages.draw(*filled(bench, table), root="..") for table in msm.values()]
+    drawn = [pages.draw(filled(bench, table), root="..") for table in msm.values()]
     figures = [Picture(file, title, "what it shows", "data:,") for file, title in FIGURES.items()]
-    paper = parser.fromstring(pages.paper_page(drawn, "all_tables.html", figures[:1]))
-    index = parser.fromstring(pages.index_page(drawn, ["md", "csv"], figures))
+    papers = pages.by_paper(drawn, figures)
+    paper = parser.fromstring(pages.paper_page(*papers, "all_tables.html"))
+    index = parser.fromstring(pages.index_page(papers, figures[1:], ["md", "csv"]))
     files, of_all = ({f"{name}.svg", f"{name}.pdf"} for name in ("msm/figure_01", "cell_map"))
     places = {"f01", *(f"t{number:02d}" for number in msm)}
     written = {f"msm/table_{number:02d}.{suffix}" for number in msm for suffix in ("md", "csv")}
@@ -201,13 +202,14 @@ def test_a_damaged_figure_says_so_in_its_place(tmp_path):
     assert damaged.problem.startswith(f"{tmp_path / 'msm/figure_01.svg'}: not a readable SVG") and damaged.data == ""
     assert (damaged.paper, damaged.id, other.paper, other.id) == ("msm", "f01", "", "cell_map")
     assert not other.problem and "no such file" in missing.problem
-    page = parser.fromstring(pages.index_page([], [], [missing]))
+    page = parser.fromstring(pages.index_page([], [missing], []))
     assert "no such file" in page.xpath("//figure")[0].text_content() and not page.xpath("//img")
 
 
 def test_html_of_the_same_cells_has_the_same_bytes(bench, msm):
     bench.result("msm", {"ar": 0.5, "en": 0.25})
-    texts = [pages.paper_page([_draw(bench, table) for table in msm.values()], "i.html") for _ in range(2)]
+    drawn = [pages.by_paper(_draw(bench, table) for table in msm.values()) for _ in range(2)]
+    texts = [pages.paper_page(*papers, "i.html") for papers in drawn]
     assert texts[0] == texts[1]
 
 
@@ -228,10 +230,10 @@ def test_a_table_tells_of_what_it_is_made_from_and_of_nothing_else_in_the_folder
 
     write_sealed(path, result | {"seeds": [{"pretraining": 0, "finetuning": 0}]})
     seed("pt0-ft0", 0)
-    before = [writer(*filled(bench, table)) for writer in (formats.to_markdown, formats.to_latex, to_csv)]
+    before = [writer(filled(bench, table)) for writer in (formats.to_markdown, formats.to_latex, to_csv)]
     page = pages.table_page(_draw(bench, table), index="i.html")
     assert "seed 0" in page and "retrieval 0" in page
     seed("pt0-ft2", 2)  # of another table, which asks for more seeds
     bench.result("second", {"ar": 0.9}, commit="a stranger's")  # of another table, which measures what this one borrows
-    assert [writer(*filled(bench, table)) for writer in (formats.to_markdown, formats.to_latex, to_csv)] == before
+    assert [writer(filled(bench, table)) for writer in (formats.to_markdown, formats.to_latex, to_csv)] == before
     assert pages.table_page(_draw(bench, table), index="i.html") == page

@@ -8,14 +8,12 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
+from rendering import filled, render
 from scipy import stats
 
 from stele.command import cli
 from stele.tables import all_tables
 from stele.tables.render import formats
-from stele.tables.values.cell import table_cells
-from stele.tables.values.context import Context
-from stele.tables.values.lookup import Results
 from stele.tables.values.significance import compare_rows
 from tests.sealed import write_sealed
 
@@ -51,8 +49,7 @@ def two(bench):
 
 
 def compared(bench, table):
-    cells, results = table_cells(table, Context(), Results(bench.results_dir)), Results(bench.results_dir)
-    comparisons = compare_rows(cells, results)
+    comparisons = filled(bench, table).tests
     return {address.partition("/")[2]: one for address, one in comparisons.cells.items()}, comparisons
 
 
@@ -92,9 +89,7 @@ def test_a_row_that_is_worse_is_never_marked_as_better(two):
 
 
 def test_marks_and_legend_are_rendered_the_same_each_time(two):
-    table, context, results = two.spec(), Context(), Results(two.results_dir)
-    cells = table_cells(table, context, results)
-    pages = [formats.to_markdown(table, cells, context, results, compare_rows(cells, results)) for _ in range(2)]
+    pages = [render(formats.to_markdown, two, two.spec()) for _ in range(2)]
     assert pages[0] == pages[1]
     ours = next(line for line in pages[0].splitlines() if line.startswith("| Second") and "ours" in line)
     assert ours.count("<sup>◆</sup>") == 2

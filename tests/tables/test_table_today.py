@@ -137,8 +137,8 @@ def test_all_sources_stand_in_the_page_and_in_the_csv_each_with_its_verdict(benc
     assert {row["verdict"] for row in rows if row["language"] == "sw"} == {""}, "a line where nothing is published"
 
 
-def _page(table, cells, context, results, tests):
-    return table_page(draw(table, cells, context, results, tests, root="../.."), index="../today_tables.html")
+def _page(filled):
+    return table_page(draw(filled, root="../.."), index="../today_tables.html")
 
 
 def test_a_number_at_second_hand_is_grey_in_every_format_and_judges_nothing(bench, said):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,15 @@ from stele.papers.claims import FILE
 from stele.papers.paper import paper_folder, papers_in
 from stele.papers.table import load_spec
 from stele.tables.render import bibliography, formats, markdown, pages
-from stele.tables.render.claims import CellBox, PaperClaims, draw_claims
-from stele.tables.render.jinja import Ready, words_of
+from stele.tables.render.claims import PaperClaims, draw_claims
+from stele.tables.render.jinja import Ready
 from stele.tables.render.layout import build
 from stele.tables.render.pictures import Picture, pictures
 from stele.tables.render.pictures import drawn as drawn_in
-from stele.tables.render.summary import summarise
+from stele.tables.render.summary import Summary, summarise
 from stele.tables.values.cell import table_cells
 from stele.tables.values.context import ContextJob, read_context
+from stele.tables.values.filled import FilledTable
 from stele.tables.values.lookup import Results
 from stele.tables.values.significance import compare_rows, read_tests
 
@@ -60,85 +61,56 @@ def run(args: AllTables) -> None:
     root = Path(os.path.relpath(args.results_dir, folder)).as_posix()
 
     # draw each table, with the tests in its record if they are up to date
-    drawn, sections = [], []
+    drawn, grids = [], {}
     for table, spec in loaded:
         cells = table_cells(table, context, results)
         tests = read_tests(folder / f"{table.file}.json", spec, cells, results) or compare_rows(cells, results)
-        drawn.append(pages.draw(table, cells, context, results, tests, root=root))
-        grid = build(table, cells, context.view, tests)
-        summary = summarise(table, cells, context, results, tests, [grid])
-        sections.append({"summary": summary, "grid": Ready(markdown.table(grid))})
+        filled = FilledTable(table, cells, context, results, tests)
+        drawn.append(pages.draw(filled, root=root))
+        grid = build(filled, context.view)
+        grids[table.id] = Ready(markdown.table(grid)), summarise(filled, [grid])
 
     # set tables, figures and claims together
     figures = list(pictures(drawn_in(folder) if args.figures is None else args.figures, folder))
-    claims = draw_paper_claims({table.paper: spec.parent for table, spec in loaded}, drawn, args.verdicts)
-    for name, text in texts(args.name, drawn, sections, figures, claims).items():
+    papers, verdicts = pages.by_paper(drawn, figures), {path.stem: path for path in args.verdicts}
+    folders = {table.paper: spec.parent for table, spec in loaded}
+    claims = {paper.key: paper_claims(folders[paper.key], paper.tables, verdicts.get(paper.key)) for paper in papers}
+    for name, text in texts(args.name, papers, grids, figures, claims).items():
         with atomic_file(folder / name) as handle:
             handle.write(text)
     log.info("%s: %d tables: %s", folder, len(drawn), pages.states([table.summary for table in drawn]))
 
 
-def draw_paper_claims(
-    folders: Mapping[str, Path], drawn: Sequence[pages.Drawn], verdicts: Sequence[Path]
-) -> dict[str, PaperClaims]:
-    """Paper -> its claims, for papers with claims beside their specs; `verdicts` are files {paper}.json."""
-    judged = {path.stem: path for path in verdicts}
-    claims = {}
-    for paper, folder in folders.items():
-        if (folder / FILE).is_file():
-            boxes: dict[tuple[str, str], CellBox] = {}
-            for table in drawn:
-                if table.table.paper == paper:
-                    boxes |= table.boxes
-            claims[paper] = draw_claims(folder, boxes, judged.get(paper))
-    return claims
+def paper_claims(folder: Path, drawn: Iterable[pages.Drawn], verdicts: Path | None = None) -> PaperClaims | None:
+    """The claims in a paper's folder, None without any; `verdicts` is its file of `stele claims judge`."""
+    boxes = {place: box for table in drawn for place, box in table.boxes.items()}
+    return draw_claims(folder, boxes, verdicts) if (folder / FILE).is_file() else None
 
 
 def texts(
     name: str,
-    drawn: Sequence[pages.Drawn],
-    sections: Sequence[dict[str, Any]],
-    figures: Sequence[Picture],
-    claims: Mapping[str, PaperClaims],
+    papers: Sequence[pages.PaperPages],
+    grids: Mapping[str, tuple[Ready, Summary]],
+    figures: Iterable[Picture],
+    claims: Mapping[str, PaperClaims | None],
 ) -> dict[str, str]:
-    """File name -> content. `sections` are the tables' summaries and grids for Markdown and LaTeX, in their order."""
-    papers: dict[str, list[pages.Drawn]] = {}
-    for table in drawn:  # by paper
-        papers.setdefault(table.table.paper, []).append(table)
-    summaries = [table.summary for table in drawn]
-    by_table = {table.table.id: section for table, section in zip(drawn, sections, strict=True)}
+    """File name -> content. `grids` has for each table its view in Markdown, and the summary of that view."""
+    summaries, of_all = [summary for _, summary in grids.values()], [figure for figure in figures if not figure.paper]
+    words = summaries[0].words
     shared: dict[str, Any] = {
         "name": Ready(name),
-        "words": words_of(drawn[0].table),
-        "papers": [_paper(paper, tables, by_table, figures) for paper, tables in papers.items()],
-        "figures": [picture for picture in figures if not picture.paper],
+        "words": words,
+        "papers": papers,
+        "figures": of_all,
+        "grids": grids,
         "labels": pages.shared_labels(summaries),
-        "count": len(drawn),
         "states": pages.states(summaries),
     }
-    files = {
+    index = f"{name}.html"
+    return {
         f"{name}.md": formats.markdown_page("all_tables", **shared),
         f"{name}.tex": formats.latex_page("all_tables", **shared),
-        f"{name}.bib": bibliography.bibtex(tables[0].table.about for tables in papers.values()),
-        f"{name}.html": pages.index_page(drawn, SUFFIXES, figures, name=name, words=shared["words"]),
-    }
-    for paper, tables in papers.items():
-        of_paper = [picture for picture in figures if picture.paper == paper]
-        files[f"{paper}.html"] = pages.paper_page(tables, f"{name}.html", of_paper, claims.get(paper))
-    return files
-
-
-def _paper(
-    paper: str, tables: Sequence[pages.Drawn], sections: dict[str, dict[str, Any]], figures: Sequence[Picture]
-) -> dict[str, Any]:
-    about = tables[0].table.about
-    return {
-        "name": about.name,
-        "citation": bibliography.of_paper(about),
-        "key": Ready(about.citation.key if about.citation else ""),
-        "figures": [picture for picture in figures if picture.paper == paper],
-        "tables": [
-            {"file": Ready(table.table.file), "number": table.table.number, **sections[table.table.id]}
-            for table in tables
-        ],
+        f"{name}.bib": bibliography.bibtex(paper.about for paper in papers),
+        index: pages.index_page(papers, of_all, SUFFIXES, name=name, words=words),
+        **{f"{paper.key}.html": pages.paper_page(paper, index, claims[paper.key]) for paper in papers},
     }

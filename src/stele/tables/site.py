@@ -31,18 +31,16 @@ from stele.files.reading import read_object
 from stele.papers.claims import FILE
 from stele.papers.paper import PAPER_TABLES, papers_in
 from stele.papers.table import load_specs
-from stele.tables.all_tables import draw_paper_claims
+from stele.tables.all_tables import paper_claims
 from stele.tables.figure import write_figure
-from stele.tables.render import bibliography, formats, pages
-from stele.tables.render.jinja import Ready
+from stele.tables.render import formats, pages
 from stele.tables.render.pictures import drawn, pictures
 from stele.tables.render.site import NAV, Contents, texts
 from stele.tables.render.site_rows import rows
 from stele.tables.table import FORMATS
-from stele.tables.values.cell import table_cells
 from stele.tables.values.context import Context, load_context
+from stele.tables.values.filled import FilledTable, fill
 from stele.tables.values.lookup import Results
-from stele.tables.values.significance import compare_rows
 
 log = logging.getLogger(__name__)
 JOB = "tables site"
@@ -70,12 +68,9 @@ def run(args: Site) -> None:
     log.info("%s: %d files, %.1f MB; open %s", args.to, len(files), size, args.to / first)
 
 
-def filled_tables(results: Results, context: Context, specs: Path) -> Iterator[formats.Filled]:
+def filled_tables(results: Results, context: Context, specs: Path) -> Iterator[FilledTable]:
     """Every table of the papers whose specs exist, with its cells and tests."""
-    for paper in papers_in(specs):
-        for table in load_specs(specs / paper):
-            cells = table_cells(table, context, results)
-            yield table, cells, context, results, compare_rows(cells, results)
+    return (fill(table, context, results) for paper in papers_in(specs) for table in load_specs(specs / paper))
 
 
 def context_of(folder: Path) -> Context:
@@ -84,8 +79,8 @@ def context_of(folder: Path) -> Context:
     return load_context(path if path.is_file() else None)
 
 
-def verdicts_of(folder: Path, specs: Path, papers: Iterable[str], to: Path) -> list[Path]:
-    """Files of verdicts in `to`, of the papers whose verdicts were kept with the results, judged anew from the scores.
+def verdicts_of(folder: Path, specs: Path, papers: Iterable[str], to: Path) -> dict[str, Path]:
+    """Paper -> its file of verdicts in `to`, if its verdicts were kept with the results, judged anew from the scores.
 
     What was kept is what the judging of that day said.
     """
@@ -93,7 +88,7 @@ def verdicts_of(folder: Path, specs: Path, papers: Iterable[str], to: Path) -> l
     judged_papers = [paper for paper in judged_papers if (specs / paper / FILE).is_file()]
     if judged_papers:
         write_verdicts(judge(folder, specs, judged_papers), read_stamp(folder) or "", to)
-    return sorted(to.glob("*.json"))
+    return {path.stem: path for path in sorted(to.glob("*.json"))}
 
 
 def write_page(to: Path, name: str, text: str) -> None:
@@ -114,22 +109,21 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
     tables = []
     for filled in filled_tables(results, context, specs):
         for suffix, text in FORMATS.items():
-            write_page(to, f"{filled[0].file}.{suffix}", text(*filled))
-        tables.append(_without_dead_links(pages.draw(*filled, root="results"), folder))
+            write_page(to, f"{filled.table.file}.{suffix}", text(filled))
+        tables.append(_without_dead_links(pages.draw(filled, root="results"), folder))
 
     # figures and claims
     for path in (path for paper in papers_in(specs) for path in sorted((specs / paper).glob("figure_*.yaml"))):
         name = to / path.parent.name / path.stem
         write_figure(path, context, results, [name.with_suffix(".svg"), name.with_suffix(".pdf")])
-    figures = list(pictures(drawn(to), to))
-    with_claims = {paper: specs / paper for paper in papers_in(specs) if (specs / paper / FILE).is_file()}
-    claims = draw_paper_claims(with_claims, tables, verdicts_of(folder, specs, papers_in(specs), to / "claims"))
+    papers = pages.by_paper(tables, pictures(drawn(to), to))
+    verdicts = verdicts_of(folder, specs, papers_in(specs), to / "claims")
+    claims = {paper.key: paper_claims(specs / paper.key, paper.tables, verdicts.get(paper.key)) for paper in papers}
 
     # the pages of papers, then the site's own
     contents = Contents(
-        tables,
+        papers,
         claims,
-        figures,
         rows(folder, tables),
         list(trainings.kept(folder).values()),
         list(trainings.kept(folder, trainings.FINETUNING).values()),
@@ -137,15 +131,13 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
         about(folder),
     )
     labels = contents.labels
-    for paper in dict.fromkeys(table.table.paper for table in tables):
-        of_paper = [table for table in tables if table.table.paper == paper]
-        of_figures = [figure for figure in figures if figure.paper == paper]
-        boxes = f"boxes/{paper}"
-        page = pages.paper_page(of_paper, "tables.html", of_figures, claims.get(paper), NAV, labels, boxes)
-        write_page(to, f"{paper}.html", page)
-        for name, text in pages.box_files(of_paper, claims.get(paper)):
+    for paper in papers:
+        boxes = f"boxes/{paper.key}"
+        page = pages.paper_page(paper, "tables.html", claims[paper.key], NAV, labels, boxes)
+        write_page(to, f"{paper.key}.html", page)
+        for name, text in pages.box_files(paper.tables, claims[paper.key]):
             write_page(to, f"{boxes}/{name}", text)
-    write_page(to, "tables.html", pages.index_page(tables, tuple(FORMATS), figures, site=NAV, labels=labels))
+    write_page(to, "tables.html", pages.index_page(papers, [], tuple(FORMATS), site=NAV, labels=labels))
     for name, text in texts(contents):
         write_page(to, name, text)
 
@@ -195,27 +187,20 @@ def about(folder: Path) -> dict[str, Any]:
 # --- Markdown ---------------------------------------------------------------------------------------------------------
 def write_markdown(folder: Path, specs: Path, to: Path) -> None:
     """Writes the tables that have results, and README.md with a list of them and the main claims."""
-    by_paper: dict[str, list[pages.Drawn]] = {}
+    tables = []
     for filled in filled_tables(Results(folder), context_of(folder), specs):
-        if any(cell.measured for cell in filled[1]):
-            write_page(to, f"{filled[0].file}.md", formats.to_markdown(*filled))
-            by_paper.setdefault(filled[0].paper, []).append(pages.draw(*filled, root=""))
-    papers = []
-    verdicts = {path.stem: path for path in verdicts_of(folder, specs, by_paper, to / "claims")}
-    for paper, tables in by_paper.items():
-        claims = None
-        if paper in verdicts:
-            claims = draw_paper_claims({paper: specs / paper}, tables, [verdicts[paper]])[paper]
-        listed = []
-        for table in tables:
-            states = pages.states([table.summary])
-            entry = {"number": table.table.number, "file": Ready(table.table.file), "states": states}
-            listed.append(entry | {"caption": table.summary.caption})
-        about = tables[0].table.about
-        citation = bibliography.of_paper(about)
-        papers.append({"name": about.name, "citation": citation, "claims": claims, "tables": listed})
+        if any(cell.measured for cell in filled.cells):
+            write_page(to, f"{filled.table.file}.md", formats.to_markdown(filled))
+            tables.append(pages.draw(filled, root=""))
+    papers = pages.by_paper(tables)
+    verdicts = verdicts_of(folder, specs, [paper.key for paper in papers], to / "claims")
+    claims = {
+        paper.key: paper_claims(specs / paper.key, paper.tables, verdicts[paper.key])
+        for paper in papers
+        if paper.key in verdicts
+    }
     for path in verdicts.values():
         path.unlink()  # beside Markdown the verdicts stand as CSV
-    summaries = [table.summary for tables in by_paper.values() for table in tables]
-    listed = {"papers": papers, "labels": pages.shared_labels(summaries), "count": len(summaries)}
+    labels = pages.shared_labels([table.summary for table in tables])
+    listed = {"papers": papers, "claims": claims, "labels": labels, "count": len(tables)}
     write_page(to, "README.md", formats.markdown_page("sample", scale=read_stamp(folder), **listed))

@@ -20,10 +20,11 @@ from stele.files.atomic import atomic_file
 from stele.files.digests import digest
 from stele.papers.table import load_spec
 from stele.tables.render import formats, pages
-from stele.tables.values.cell import count_text, counted, table_cells
+from stele.tables.values.cell import count_text, counted
 from stele.tables.values.context import ContextJob, read_context, refuse
+from stele.tables.values.filled import fill
 from stele.tables.values.lookup import Results
-from stele.tables.values.significance import compare_rows, results_in, tests_record
+from stele.tables.values.significance import results_in, tests_record
 
 log = logging.getLogger(__name__)
 FORMATS = {"md": formats.to_markdown, "tex": formats.to_latex, "csv": formats.to_csv}
@@ -44,12 +45,12 @@ def run(args: Table) -> None:
     for path, table in zip(args.spec, tables, strict=True):
         clock = records.start()
         target = (args.output_dir or args.results_dir / "tables") / table.file
-        cells = table_cells(table, context, results)
-        filled = (table, cells, context, results, compare_rows(cells, results))
+        filled = fill(table, context, results)
+        cells = filled.cells
         root = Path(os.path.relpath(args.results_dir, target.parent)).as_posix()
-        texts = {suffix: write(*filled) for suffix, write in FORMATS.items()}
+        texts = {suffix: write(filled) for suffix, write in FORMATS.items()}
         index = "today_tables" if table.of_today else "all_tables"
-        texts["html"] = pages.table_page(pages.draw(*filled, root=root), index=f"../{index}.html")
+        texts["html"] = pages.table_page(pages.draw(filled, root=root), index=f"../{index}.html")
         for suffix, text in texts.items():
             with atomic_file(f"{target}.{suffix}") as handle:
                 handle.write(text)
@@ -62,11 +63,11 @@ def run(args: Table) -> None:
             table=table.id,
             scale=context.scale,
             results=results_in(cells, results),
-            **tests_record(filled[-1]),
+            **tests_record(filled.tests),
             content=digest(texts),
         )
         states = Counter(cell.outcome.state for cell in counted(cells))
         log.info("%s: %s: %s", table.file, count_text(cells), ", ".join(f"{n} {state}" for state, n in states.items()))
         damaged |= dict.fromkeys(cell.outcome.reason for cell in cells if cell.outcome.state == "unreadable")
-        damaged |= dict.fromkeys(filled[-1].damaged)
+        damaged |= dict.fromkeys(filled.tests.damaged)
     refuse(damaged, context)

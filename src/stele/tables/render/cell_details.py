@@ -23,6 +23,7 @@ from stele.tables.render import published
 from stele.tables.render.layout import FAIL, difference_text, printed_difference
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
+from stele.tables.values.filled import FilledTable
 from stele.tables.values.lookup import STATES, Results
 from stele.tables.values.significance import Comparisons
 
@@ -36,12 +37,14 @@ LONGEST = 24  # items of a list; a text may have ten times as many letters
 
 @dataclass(frozen=True)
 class Unfolded:
-    """One cell unfolded.
+    """One cell unfolded, in the box `id` of a page.
 
     `result` is the result of its target, None for a cell without one; `sources` are the files that its value was read
     from, none for a cell without a value. `covered`: languages of our average and of the paper's, None of a whole one.
+    `href` leads to the result; only a cell with a value has it: of the others there is no file, or another run's.
     """
 
+    id: str
     address: str
     title: str
     facts: dict[str, str]
@@ -49,22 +52,27 @@ class Unfolded:
     command: str
     result: tuple[str, str, str] | None
     sources: tuple[Path, ...]
-    covered: tuple[int, int] | None = None
+    covered: tuple[int, int] | None
+    href: str
 
 
-def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
-    """Unfolds one cell."""
+def unfold(filled: FilledTable, place: int, root: str) -> Unfolded:
+    """Unfolds the cell in a place of a table; `root` is the relative path from the page to the folder of results."""
+    cell, results = filled.cells[place], filled.results
     names = (cell.group.label, cell.row.label, cell.line.label, cell.column.group, cell.column.header)
     path, is_partial = target(cell, results), cell.measured and cell.reference is not None and not cell.complete
+    result = cell.reference.result if cell.reference else None
     return Unfolded(
+        id=f"t{cell.table.number:02d}-{place}",
         address=cell.address,
         title=" · ".join(filter(None, names)),
-        facts={name: value for name, value in _facts(cell, tests).items() if value},
+        facts={name: value for name, value in _facts(cell, filled.tests).items() if value},
         path=path,
         command=command(results, [Path(path)]) if path and cell.outcome.state != "unavailable" else "",
-        result=cell.reference.result if cell.reference else None,
-        sources=tuple(results.paths(cell.reference.result, cell.seeds)) if cell.reference and cell.measured else (),
+        result=result,
+        sources=tuple(results.paths(result, cell.seeds)) if result and cell.measured else (),
         covered=(len(cell.outcome.languages), len(cell.reference.languages)) if is_partial else None,
+        href=f"{root}/{'/'.join(result)}.json" if result and cell.measured else "",
     )
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from stele.artifacts.records import GENERATED
 from stele.claims.check import Judged, judge_paper
@@ -18,6 +18,7 @@ from stele.files.reading import read_object, reading
 from stele.papers.addresses import PrintedPaper, PrintedValue, load_paper, printed_at
 from stele.papers.claims import Claim
 from stele.papers.table import load_specs
+from stele.tables.render.cell_details import Unfolded
 from stele.tables.render.claim_words import against, could_be_seen, notes, other_reasons
 from stele.tables.render.jinja import ON_PRINT, SEEN, Ready
 from stele.tables.render.pictures import Difference, reach, whisker
@@ -31,15 +32,7 @@ ORDER["once"] = ORDER["runs"]
 PLACES = {"s": "section ", "t": "Table ", "f": "Figure "}
 
 
-class CellBox(NamedTuple):
-    """A cell's box on the page; `covered`: languages of our average and of the paper's, None of a whole one."""
-
-    id: str
-    title: str
-    covered: tuple[int, int] | None
-
-
-Boxes = Mapping[tuple[str, str], CellBox]  # (`table 5`, a cell's address) -> its box
+Boxes = Mapping[tuple[str, str], Unfolded]  # (`table 5`, a cell's address) -> the cell
 
 
 @dataclass(frozen=True)
@@ -111,6 +104,11 @@ class PaperClaims:
         return sections
 
     @property
+    def ran(self) -> bool:
+        """Whether a claim has a verdict on our runs."""
+        return any(state != "no data" for state in self.counts["runs"])
+
+    @property
     def count(self) -> int:
         return len(self.main) + len(self.others)
 
@@ -147,13 +145,12 @@ def draw_claims(folder: Path, boxes: Boxes, verdicts: Path | None = None) -> Pap
     for judged in judge_paper(folder):
         cells = links(judged, paper, boxes)
         row = rows.get(judged.claim.key, {})
-        where = _where(row, judged_runs.get("scale", ""))
         rival, missing = "", []
         if row.get("interval") and not judged.error:
             rival = against(judged.claim, row, paper, tables)
             missing = list(notes(row, _covered(judged.claim, row, paper, boxes)))
         comparisons = list(_comparisons(row, rival, missing, scale))
-        claim = _draw(judged, cells, row, comparisons, where)
+        claim = _draw(judged, cells, row, comparisons, _where(row, judged_runs.get("scale", "")))
         claims.append(claim)
         for link in cells:
             readers.setdefault(link.box or link.href.removeprefix("#"), []).append(claim)

@@ -59,7 +59,6 @@ class PanelSeries:
 
     panel: Panel
     series: Series | None
-    references: tuple[CellSource, ...]
     outcomes: tuple[Outcome, ...]
     data: Projection | Lengths | None = None
 
@@ -82,10 +81,8 @@ def panel_series(figure: Figure, context: Context, results: Results) -> list[Pan
 def _curves(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[PanelSeries]:
     panel = _with_published(figure, panel) if figure.paper == TODAY else panel
     for series in figure.series:
-        references = tuple(_reference(figure, panel, series, point) for point in series.points)
-        yield PanelSeries(
-            panel, series, references, tuple(lookup_value(context, results, reference) for reference in references)
-        )
+        references = (_reference(figure, panel, series, point) for point in series.points)
+        yield PanelSeries(panel, series, tuple(lookup_value(context, results, reference) for reference in references))
 
 
 def _with_published(figure: Figure, panel: Panel) -> Panel:
@@ -101,16 +98,14 @@ def _with_published(figure: Figure, panel: Panel) -> Panel:
 
 def _distributions(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[PanelSeries]:
     for series in figure.series:
-        reference = _reference(figure, panel, series)
-        outcome, data = find_file(context, results, reference, read_lengths)
-        yield PanelSeries(panel, series, (reference,), (outcome,), data)
+        outcome, data = find_file(context, results, _reference(figure, panel, series), read_lengths)
+        yield PanelSeries(panel, series, (outcome,), data)
 
 
 def _projections(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[PanelSeries]:
-    reference = _reference(figure, panel)
     sides = [series.key for series in figure.series]
-    outcome, data = find_file(context, results, reference, lambda path: read_projection(path, sides))
-    yield PanelSeries(panel, None, (reference,), (outcome,), data)
+    outcome, data = find_file(context, results, _reference(figure, panel), lambda path: read_projection(path, sides))
+    yield PanelSeries(panel, None, (outcome,), data)
 
 
 def _reference(figure: Figure, *place: Any) -> CellSource:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
 
 from stele.files.formats import write_csv
-from stele.papers.table import Table
 from stele.papers.table_parts import Column
 from stele.tables.render import bibliography, latex, markdown, page_fit
 from stele.tables.render.cell_details import command, target
@@ -18,9 +16,8 @@ from stele.tables.render.published import difference_in
 from stele.tables.render.summary import summarise
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
-from stele.tables.values.context import Context
+from stele.tables.values.filled import FilledTable
 from stele.tables.values.lookup import Results
-from stele.tables.values.significance import Comparisons
 
 COLUMNS = (
     "paper", "table", "row", "column", "language", "printed_under", "printed", "measured", "difference", "state",
@@ -28,17 +25,15 @@ COLUMNS = (
 )  # fmt: skip
 SOURCE_COLUMNS = ("verdict", "why", "notes", "tolerance", "source", "locator", "revision", "status", "note", "seen")
 
-Filled: TypeAlias = tuple[Table, Sequence[Cell], Context, Results, Comparisons]  # the arguments of every format
-
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------
-def to_markdown(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> str:
+def to_markdown(filled: FilledTable) -> str:
     """The Markdown page of a table: side by side, then what is below, then ours and the paper's alone, folded."""
-    grids = grids_of(table, cells, tests)
+    grids = grids_of(filled)
     return markdown_page(
         "table",
-        first=Ready(markdown.table(grids.get(context.view) or grids["side"])),
-        summary=summarise(table, cells, context, results, tests, grids.values()),
+        first=Ready(markdown.table(grids.get(filled.context.view) or grids["side"])),
+        summary=summarise(filled, grids.values()),
         grids={view: Ready(markdown.table(grid)) for view, grid in grids.items()},
     )
 
@@ -52,16 +47,16 @@ def markdown_page(template: str, **values: object) -> str:
 
 
 # --- LaTeX ------------------------------------------------------------------------------------------------------------
-def to_latex(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> str:
+def to_latex(filled: FilledTable) -> str:
     r"""LaTeX floats that a document can `\input` alone; `\steleview` chooses the view."""
-    grids = grids_of(table, cells, tests)
-    cited = bibliography.keys(table.about, {cell.reference.benchmark for cell in cells if cell.reference})
+    grids, table = grids_of(filled), filled.table
+    cited = bibliography.keys(table.about, {cell.reference.benchmark for cell in filled.cells if cell.reference})
     return latex_page(
         "table",
-        summary=summarise(table, cells, context, results, tests, grids.values()),
+        summary=summarise(filled, grids.values()),
         views=[_latex_view(view, grids.get(view) or grids["side"]) for view in VIEWS],
         citations=Ready(",".join(cited)),
-        first=context.view,
+        first=filled.context.view,
         grey=table.of_today,
         label=Ready(f"{table.paper}-{table.number:02d}".replace("_", "-")),
     )
@@ -81,9 +76,10 @@ def _latex_view(view: View, grid: Grid) -> dict[str, object]:
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
-def to_csv(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> str:
+def to_csv(filled: FilledTable) -> str:
     """A header and one line for each cell; in a table of today's encoders one for each published number of a cell."""
-    if table.of_today:
+    cells, results = filled.cells, filled.results
+    if filled.table.of_today:
         header = [{"printed": "published"}.get(name, name) for name in COLUMNS if name != "printed_under"]
         lines = [[*header, *SOURCE_COLUMNS]]
         for cell in cells:

@@ -61,8 +61,7 @@ def _fact(key: str, value: Any, known: Collection[str]) -> str:
 
 def table(grid: Grid, cell_id: Callable[[str], str]) -> str:
     """The grid as a table; `cell_id` turns a cell's address into the id of its box."""
-    lines = [line for section in grid.sections for line in section.lines]
-    count = len(grid.columns)
+    lines, count = grid.lines, len(grid.columns)
     room = [max((len(line.boxes[i].raised) for line in lines), default=0) for i in range(count)]
     numeric = [grid.is_number(i) for i in range(count)]
     body = "\n".join(

@@ -152,8 +152,8 @@ def box(value: Box, widest: str) -> str:
 
 def table(grid: Grid) -> str:
     """The grid as one tabular environment."""
-    lines = [line for section in grid.sections for line in section.lines]
     numeric = [grid.is_number(i) for i in range(len(grid.columns))]
+    lines = grid.lines
     widest = [
         max((line.boxes[i].raised for line in lines), key=len, default="") if number else ""
         for i, number in enumerate(numeric)

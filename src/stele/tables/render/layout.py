@@ -7,9 +7,10 @@ Four views: `side` (ours, the paper's and, where the two can be compared, the di
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from itertools import groupby
 from typing import Literal, TypeVar
 
@@ -18,6 +19,7 @@ from stele.papers.table_parts import Column
 from stele.tables.render import published
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
+from stele.tables.values.filled import FilledTable
 from stele.tables.values.lookup import STATES
 from stele.tables.values.significance import BETTER, Comparisons, Rank, rank
 
@@ -80,39 +82,44 @@ class Grid:
     headers: list[Box]
     sections: list[Section]
 
+    @property
+    def lines(self) -> list[GridLine]:
+        """The lines of all sections."""
+        return [line for section in self.sections for line in section.lines]
+
     def is_number(self, index: int) -> bool:
         """Whether a column holds more numbers than words, so that it is set to the right."""
-        boxes = [line.boxes[index] for section in self.sections for line in section.lines]
+        boxes = [line.boxes[index] for line in self.lines]
         words = sum(bool(box.text) and not box.number for box in boxes)
         return not words or words < sum(box.number and any(map(str.isdigit, box.text)) for box in boxes)
 
 
 def shown(grids: Iterable[Grid], whose: str) -> list[Box]:
     """The boxes of all views in lines of `whose` numbers."""
-    lines = (line for grid in grids for section in grid.sections for line in section.lines)
-    return [box for line in lines if line.whose == whose for box in line.boxes]
+    return [box for grid in grids for line in grid.lines if line.whose == whose for box in line.boxes]
 
 
 @dataclass(frozen=True)
 class Marks:
-    """The marks of our numbers: ranks by address, tests, and the printed unit of each column."""
+    """What a view shows beside numbers: ranks by address, tests, printed units by column, footnotes by place."""
 
+    view: View
     ranks: dict[str, Rank]
     tests: Comparisons
     units: dict[str, str]
+    noted: dict[str, list[int]]
 
 
-def build(table: Table, cells: Sequence[Cell], view: View, tests: Comparisons) -> Grid:
+def build(filled: FilledTable, view: View) -> Grid:
     """The grid of one view."""
-    marks = Marks(rank(cells), tests, _units(cells))
-    noted = footnote_numbers(table)
+    table, cells = filled.table, filled.cells
+    marks = Marks(view, rank(cells), filled.tests, _units(cells), footnote_numbers(table))
     sections = []
     for _, of_group in groupby(cells, key=lambda cell: cell.group.key):
-        of_group = list(of_group)
-        lines = [line for row in _rows(of_group) for line in _row_lines(table, row, view, marks, noted)]
-        if lines:
-            sections.append(Section(of_group[0].group.label, lines))
-    headers = [Box(c.header, raised=raised_text(noted[f"*/*/*/{c.key}"]), number=False) for c in table.columns]
+        rows = [list(row) for _, row in groupby(of_group, key=lambda cell: cell.row.key)]
+        if lines := [line for row in rows for line in _row_lines(row, marks)]:
+            sections.append(Section(rows[0][0].group.label, lines))
+    headers = [Box(c.header, raised=raised_text(marks.noted[f"*/*/*/{c.key}"]), number=False) for c in table.columns]
     return Grid(view, _stubs(table, view, table.stub, table.lines_header, ""), table.columns, headers, sections)
 
 
@@ -121,15 +128,16 @@ def raised_text(notes: Sequence[int], marks: str = "") -> str:
     return ",".join([*([marks] if marks else []), *map(str, notes)])
 
 
-def grids_of(table: Table, cells: Sequence[Cell], tests: Comparisons) -> dict[View, Grid]:
+@lru_cache(maxsize=2)  # every format of a table asks for them
+def grids_of(filled: FilledTable) -> dict[View, Grid]:
     """The views that differ from the others; `ours` needs a measured cell, and a stated table has one view."""
     useful = {
         "side": True,
-        "difference": any(delta_of(cell) is not None and not cell.comparable for cell in cells),
-        "ours": any(cell.measured for cell in cells),
-        "paper": table.kind == "result",
+        "difference": any(delta_of(cell) is not None and not cell.comparable for cell in filled.cells),
+        "ours": any(cell.measured for cell in filled.cells),
+        "paper": filled.table.kind == "result",
     }
-    return {view: build(table, cells, view, tests) for view in VIEWS if useful[view]}
+    return {view: build(filled, view) for view in VIEWS if useful[view]}
 
 
 def _stubs(table: Table, view: View, label: T, line: T, whose: T) -> list[T]:
@@ -138,23 +146,20 @@ def _stubs(table: Table, view: View, label: T, line: T, whose: T) -> list[T]:
     return [label, *([line] if with_lines else []), *([whose] if view in SEVERAL and table.kind == "result" else [])]
 
 
-def _rows(cells: Iterable[Cell]) -> list[list[Cell]]:
-    return [list(row) for _, row in groupby(cells, key=lambda cell: cell.row.key)]
-
-
-def _row_lines(table: Table, row: list[Cell], view: View, marks: Marks, noted: dict[str, list[int]]) -> list[GridLine]:
+def _row_lines(row: list[Cell], marks: Marks) -> list[GridLine]:
     """The lines of one row in a view; none in the paper's view for a row that no paper prints."""
-    added = row[0].extra
+    table, added, view = row[0].table, row[0].extra, marks.view
     if view == "paper" and (added or (table.of_today and not any(cell.published for cell in row))):
         return []
-    shown = _whose(row, view)
-    marks_of_row = raised_text(noted[f"{row[0].group.key}/{row[0].row.key}/*/*"], "+" if added else "")
+    marks_of_row = raised_text(marks.noted[f"{row[0].group.key}/{row[0].row.key}/*/*"], "+" if added else "")
     lines: list[GridLine] = []
     for _, cells in groupby(row, key=lambda cell: cell.line.key):
         cells = list(cells)
-        for position, whose in enumerate(shown):
+        for position, whose in enumerate(_whose(row, view)):
             label = Box() if lines else Box(row[0].row.label, raised=marks_of_row, number=False)
-            boxes = _boxes(table, cells, view, whose, marks, noted, addressed=position == 0)
+            boxes = [_box(cell, whose, marks) for cell in cells]
+            if position == 0:  # the place that unfolds
+                boxes = [replace(b, address=c.address) if b.text else b for b, c in zip(boxes, cells, strict=True)]
             if whose in ("published", "diff.") and not any(box.text for box in boxes):
                 continue
             name = Box(cells[0].line.label if position == 0 else "", number=False)
@@ -180,26 +185,12 @@ def _whose(row: list[Cell], view: View) -> list[str]:
     return ["paper"] if "borrowed" in states and states <= BORROWED_ONLY else ["ours", "paper", "diff."]
 
 
-def _boxes(
-    table: Table,
-    cells: list[Cell],
-    view: View,
-    whose: str,
-    marks: Marks,
-    noted: dict[str, list[int]],
-    addressed: bool,
-) -> list[Box]:
-    """One line's boxes, in the order of the columns."""
-    draw: dict[str, Callable[[Cell], Box]] = {
-        "ours": lambda cell: _ours(cell, marks),
-        "paper": lambda cell: _paper(cell, noted),
-        "published": lambda cell: _paper(cell, noted),
-        "diff.": lambda cell: _difference(cell, marks) if view == "difference" or cell.comparable else Box(),
-    }
-    boxes = map(draw[whose], cells)
-    if not addressed:
-        return list(boxes)
-    return [replace(box, address=cell.address) if box.text else box for box, cell in zip(boxes, cells, strict=True)]
+def _box(cell: Cell, whose: str, marks: Marks) -> Box:
+    if whose == "ours":
+        return _ours(cell, marks)
+    if whose == "diff.":
+        return _difference(cell, marks) if marks.view == "difference" or cell.comparable else Box()
+    return _paper(cell, marks.noted)
 
 
 def _ours(cell: Cell, marks: Marks) -> Box:

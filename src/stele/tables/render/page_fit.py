@@ -64,7 +64,7 @@ def _columns(grid: Grid, places: Sequence[int]) -> Grid:
 
 def width(grid: Grid) -> float:
     """The width of a grid in points, unscaled."""
-    lines = [line for section in grid.sections for line in section.lines]
+    lines = grid.lines
     stubs = [min(STUB, _widest([Box(text), *(line.stubs[i] for line in lines)])) for i, text in enumerate(grid.stub)]
     columns = [_widest([header, *(line.boxes[i] for line in lines)]) for i, header in enumerate(grid.headers)]
     groups = groupby(zip(grid.columns, columns, strict=True), key=lambda pair: pair[0].group)

@@ -11,38 +11,29 @@ import base64
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stele.artifacts.records import Record
+from stele.papers.paper import Paper
 from stele.papers.table import Table
 from stele.tables.render import bibliography, html
 from stele.tables.render.cell_details import Provenance, Unfolded, provenance, unfold
-from stele.tables.render.claims import CellBox, PaperClaims
+from stele.tables.render.claims import PaperClaims
 from stele.tables.render.jinja import OF_PAPER, Ready, Words, templates, words_of
 from stele.tables.render.layout import Grid, View, grids_of
 from stele.tables.render.pictures import Picture
 from stele.tables.render.summary import Summary, summarise
 from stele.tables.render.terms import explained
-from stele.tables.values.cell import Cell
-from stele.tables.values.context import Context
-from stele.tables.values.lookup import STATES, Results
-from stele.tables.values.significance import Comparisons
+from stele.tables.values.filled import FilledTable
+from stele.tables.values.lookup import STATES
 
 if TYPE_CHECKING:
     import jinja2
 
 CHOICES: dict[View, str] = {"side": "side", "difference": "difference", "ours": "ours", "paper": "printed"}
-
-
-@dataclass(frozen=True)
-class Inline:
-    """A style or script inside a page, and the hash by which the page allows it."""
-
-    text: Ready
-    hash: str
 
 
 @dataclass(frozen=True)
@@ -54,35 +45,17 @@ class Link:
 
 
 @dataclass(frozen=True)
-class DrawnView:
-    """A drawn grid and the choices (`CHOICES`) that show it."""
-
-    classes: str
-    grid: Ready
-
-
-@dataclass(frozen=True)
-class DrawnCell:
-    """One cell's box: its id, content, the id of its result's records ("" for none), and a link to its result.
-
-    Only a cell with a value has the link: of the others there is no file, or another run's.
-    """
-
-    id: str
-    unfolded: Unfolded
-    record: str
-    href: str
-
-
-@dataclass(frozen=True)
 class Drawn:
-    """A table with its summary, views, cells and records, ready for a page."""
+    """A table with its summary, views, cells and records, ready for a page.
+
+    `views`: the choices (`CHOICES`) that show a grid -> the drawn grid; `view` is the one that is shown first.
+    """
 
     table: Table
     summary: Summary
-    views: list[DrawnView]
-    view: View  # the one that is shown first
-    cells: list[DrawnCell]
+    views: dict[str, Ready]
+    view: View
+    cells: list[Unfolded]
     records: list[Provenance]
 
     @property
@@ -90,48 +63,59 @@ class Drawn:
         return f"t{self.table.number:02d}"
 
     @property
-    def boxes(self) -> dict[tuple[str, str], CellBox]:
-        """(`table 5`, a cell's address) -> its box."""
-        place, cells = f"table {self.table.number}", ((cell.id, cell.unfolded) for cell in self.cells)
-        return {(place, cell.address): CellBox(name, cell.title, cell.covered) for name, cell in cells}
+    def boxes(self) -> dict[tuple[str, str], Unfolded]:
+        """(`table 5`, a cell's address) -> the cell."""
+        return {(f"table {self.table.number}", cell.address): cell for cell in self.cells}
 
 
-def draw(
-    table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons, root: str
-) -> Drawn:
+class PaperPages(NamedTuple):
+    """A paper with what its page shows."""
+
+    key: str
+    about: Paper
+    tables: list[Drawn]
+    figures: list[Picture]
+
+    @property
+    def citation(self) -> str:
+        """The line of text about the paper."""
+        return bibliography.of_paper(self.about)
+
+
+def by_paper(drawn: Iterable[Drawn], figures: Iterable[Picture] = ()) -> list[PaperPages]:
+    """Tables by paper, in their order, with the figures of each."""
+    papers: dict[str, PaperPages] = {}
+    figures = list(figures)
+    for table in drawn:
+        if table.table.paper not in papers:
+            of_paper = [figure for figure in figures if figure.paper == table.table.paper]
+            papers[table.table.paper] = PaperPages(table.table.paper, table.table.about, [], of_paper)
+        papers[table.table.paper].tables.append(table)
+    return list(papers.values())
+
+
+def draw(filled: FilledTable, root: str) -> Drawn:
     """Draws a table for a page; `root` is the relative path from the page to the folder of results."""
-    unfolded = [unfold(cell, results, tests) for cell in cells]
-    records = provenance(unfolded, results)
-    known = {record.result for record in records}
-    names = {cell.address: f"t{table.number:02d}-{place}" for place, cell in enumerate(unfolded)}
-    grids = grids_of(table, cells, tests)
+    cells, grids = [unfold(filled, place, root) for place in range(len(filled.cells))], grids_of(filled)
     return Drawn(
-        table,
-        summarise(table, cells, context, results, tests, grids.values()),
-        _views(grids, names),
-        context.view,
-        [
-            DrawnCell(
-                id=names[cell.address],
-                unfolded=cell,
-                record=_record_id(cell.result) if cell.result in known else "",
-                href=f"{root}/{'/'.join(cell.result)}.json" if cell.result and cell.sources else "",
-            )
-            for cell in unfolded
-        ],
-        records,
+        filled.table,
+        summarise(filled, grids.values()),
+        _views(grids, {cell.address: cell.id for cell in cells}),
+        filled.context.view,
+        cells,
+        provenance(cells, filled.results),
     )
 
 
-def _views(grids: Mapping[View, Grid], names: Mapping[str, str]) -> list[DrawnView]:
+def _views(grids: Mapping[View, Grid], names: Mapping[str, str]) -> dict[str, Ready]:
     """The views of a table; side by side also serves the choices whose view would show the same."""
     views: dict[View, str] = {view: CHOICES[view] for view in grids}
     views["side"] = " ".join([views["side"], *(choice for view, choice in CHOICES.items() if view not in views)])
-    return [DrawnView(classes, Ready(html.table(grids[view], names.__getitem__))) for view, classes in views.items()]
+    return {classes: Ready(html.table(grids[view], names.__getitem__)) for view, classes in views.items()}
 
 
-def _record_id(result: tuple[str, str, str] | None) -> str:
-    return "-".join(("r", *result)) if result else ""
+def _record_id(result: tuple[str, str, str]) -> str:
+    return "-".join(("r", *result))
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------
@@ -141,9 +125,8 @@ def table_page(drawn: Drawn, index: str) -> str:
 
 
 def paper_page(
-    tables: Sequence[Drawn],
+    paper: PaperPages,
     index: str,
-    figures: Sequence[Picture] = (),
     claims: PaperClaims | None = None,
     site: Sequence[Link] = (),
     labels: Sequence[str] = (),
@@ -153,12 +136,9 @@ def paper_page(
 
     folder: where its boxes lie in files (`box_files`); "" leaves them on the page.
     """
-    about = tables[0].table.about
-    link = about.citation.url if about.citation else None
-    citation = {"text": bibliography.of_paper(about), "link": link or ""}
-    labels = labels or shared_labels([drawn.summary for drawn in tables])
-    said = {"title": f"{about.name}: all tables", "index": index, "citation": citation, "figures": figures}
-    return _tables_page(tables, labels, claims, folder, site=site, **said)
+    labels = labels or shared_labels([drawn.summary for drawn in paper.tables])
+    title = f"{paper.about.name}: all tables"
+    return _tables_page(paper.tables, labels, claims, folder, site=site, title=title, index=index, paper=paper)
 
 
 def box_files(tables: Sequence[Drawn], claims: PaperClaims | None) -> Iterator[tuple[str, str]]:
@@ -175,8 +155,10 @@ def _boxes(tables: Sequence[Drawn], claims: PaperClaims | None) -> Iterator[tupl
     parts = _environment().get_template("table.html.j2").module
     readers = claims.readers if claims else {}
     for table in tables:
+        known = {record.result for record in table.records}
         for cell in table.cells:
-            yield cell.id, parts.cell_box(cell, readers.get(cell.id, []))
+            record = _record_id(cell.result) if cell.result in known else ""
+            yield cell.id, parts.cell_box(cell, record, readers.get(cell.id, []))
     read = [record for table in tables for record in table.records]
     records: dict[tuple[str, str, str], Record] = {}
     for record in read:  # one table may show more seeds of a result than another
@@ -203,43 +185,36 @@ def _tables_page(
         claims=claims,
         boxes=[] if folder else [Ready(text) for _, text in _boxes(tables, claims)],
         folder=folder,
-        **{"citation": None, "figures": (), **said},
+        **{"paper": None, **said},
     )
 
 
 def index_page(
-    tables: Sequence[Drawn],
+    papers: Sequence[PaperPages],
+    figures: Sequence[Picture],
     suffixes: Sequence[str],
-    figures: Sequence[Picture] = (),
     site: Sequence[Link] = (),
     name: str = "all_tables",
     words: Words = OF_PAPER,
     labels: Sequence[str] = (),
 ) -> str:
-    """The list of all tables and figures by paper, with the states of their cells; in a site with its `labels`."""
-    papers = []
-    for paper in dict.fromkeys(drawn.table.paper for drawn in tables):
-        of_paper = [drawn for drawn in tables if drawn.table.paper == paper]
-        entries = [
-            {
-                "id": drawn.id,
-                "number": drawn.table.number,
-                "file": drawn.table.file,
-                "summary": drawn.summary,
-                "states": states([drawn.summary]),
-            }
-            for drawn in of_paper
-        ]
-        about = of_paper[0].table.about
-        citation = bibliography.of_paper(about)
-        pictures = [picture for picture in figures if picture.paper == paper]
-        papers.append({"key": paper, "name": about.name, "citation": citation, "tables": entries, "figures": pictures})
-    summaries = [drawn.summary for drawn in tables]
-    total = {"tables": len(tables), "cells": sum(s.count for s in summaries), "states": states(summaries)}
-    labels = labels or shared_labels(summaries)
-    of_all = [picture for picture in figures if not picture.paper]
-    lists = {"papers": papers, "total": total, "suffixes": suffixes, "figures": of_all}
-    return page("all_tables", labels, site=site, title=words.title, name=name, **lists)
+    """The list of all tables and figures by paper, with the states of their cells; in a site with its `labels`.
+
+    `figures` are those of no paper.
+    """
+    summaries = [drawn.summary for paper in papers for drawn in paper.tables]
+    return page(
+        "all_tables",
+        labels or shared_labels(summaries),
+        site=site,
+        title=words.title,
+        name=name,
+        papers=papers,
+        figures=figures,
+        suffixes=suffixes,
+        cells=sum(summary.count for summary in summaries),
+        states=states(summaries),
+    )
 
 
 def states(summaries: Sequence[Summary]) -> str:
@@ -264,6 +239,7 @@ def page(template: str, labels: Sequence[str], site: Sequence[Link] = (), **valu
     )
 
 
+@cache
 def _environment() -> jinja2.Environment:
     """The templates of pages with the filters of HTML."""
     environment = templates(html.escape)
@@ -279,8 +255,8 @@ def _explained(text: str) -> Ready:
 
 
 @cache
-def _inline(kind: str) -> Inline:
-    """The style (`css`) or script (`js`) of all pages."""
+def _inline(kind: str) -> dict[str, str]:
+    """The style (`css`) or script (`js`) of all pages, and the hash by which a page allows it."""
     text = templates(html.escape).get_template(f"page.{kind}.j2").render(mark_widths=html.MARK_WIDTHS)
     digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
-    return Inline(Ready(text), f"sha256-{digest}")
+    return {"text": Ready(text), "hash": f"sha256-{digest}"}

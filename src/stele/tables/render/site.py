@@ -6,6 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from stele import catalogue
@@ -14,9 +15,9 @@ from stele.catalogue.models import model_label
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.tables.render.claims import PaperClaims
-from stele.tables.render.jinja import MEANINGS, OF_PAPER, ON_PRINT, SEEN
-from stele.tables.render.pages import Drawn, Link, page, shared_labels
-from stele.tables.render.pictures import Picture, curves, draw_curve
+from stele.tables.render.jinja import MEANINGS, OF_PAPER
+from stele.tables.render.pages import Link, PaperPages, page, shared_labels
+from stele.tables.render.pictures import curves, draw_curve
 from stele.tables.render.site_rows import SiteRow
 from stele.tables.render.terms import TERMS
 from stele.tables.values.cell import NOT_THE_PAPERS
@@ -30,17 +31,9 @@ NAV = (
     Link("How", "how.html"),
     Link("Search", "search.html"),
 )
-OF_MODEL = (
-    "base",
-    "recipe",
-    "override",
-    "checkpoint",
-    "snapshot_of",
-    "encoding",
-    "licence",
-    "parameters",
-    "trained_on",
-)
+OF_MODEL = {
+    *("base", "recipe", "override", "checkpoint", "snapshot_of", "encoding", "licence", "parameters", "trained_on")
+}
 OF_BENCHMARK = {"languages", "metrics", "data"}
 
 
@@ -48,28 +41,22 @@ OF_BENCHMARK = {"languages", "metrics", "data"}
 class Contents:
     """The content of a site.
 
-    trainings, finetunings: kept facts of both (claims/judging/trainings.py); ancestry: digest -> facts of a job behind
-    a result; about: facts of all results together.
+    claims: by paper; trainings, finetunings: kept facts of both (claims/judging/trainings.py); ancestry: digest ->
+    facts of a job behind a result; about: facts of all results together.
     """
 
-    drawn: Sequence[Drawn]
-    claims: Mapping[str, PaperClaims]
-    figures: Sequence[Picture]
+    papers: Sequence[PaperPages]
+    claims: Mapping[str, PaperClaims | None]
     rows: Sequence[SiteRow]
     trainings: Sequence[Mapping[str, Any]]
     finetunings: Sequence[Mapping[str, Any]]
     ancestry: Mapping[str, Mapping[str, Any]]
     about: Mapping[str, Any]
 
-    @property
-    def names(self) -> dict[str, str]:
-        """Paper -> its name, in the order of pages."""
-        return {drawn.table.paper: drawn.table.about.name for drawn in self.drawn}
-
-    @property
+    @cached_property
     def labels(self) -> list[str]:
         """The labels of every page: those of all tables, and of results that are in no table."""
-        labels = shared_labels([drawn.summary for drawn in self.drawn])
+        labels = shared_labels([drawn.summary for paper in self.papers for drawn in paper.tables])
         labels += [label.partition(" (")[0] for row in self.rows for label in row.labels]
         texts = list(dict.fromkeys(labels))
         if NOT_THE_PAPERS & {*texts} and not any(text.startswith(OF_PAPER.not_theirs) for text in texts):
@@ -79,10 +66,12 @@ class Contents:
 
 def texts(contents: Contents) -> Iterator[tuple[str, str]]:
     """(file, page) of the site's own pages."""
-    papers, labels = _papers(contents), contents.labels
-    yield "index.html", _index(contents, papers)
-    verdicts = list(dict.fromkeys(verdict for paper in papers for verdict in paper["claims"].verdicts))
-    yield "claims.html", page("site/claims", labels, NAV, title="All claims", papers=papers, verdicts=verdicts)
+    papers, labels = contents.papers, contents.labels
+    claims = {paper: of_paper for paper, of_paper in contents.claims.items() if of_paper}
+    yield "index.html", _index(contents, claims)
+    verdicts = list(dict.fromkeys(verdict for of_paper in claims.values() for verdict in of_paper.verdicts))
+    listed = {"papers": papers, "claims": claims, "verdicts": verdicts}
+    yield "claims.html", page("site/claims", labels, NAV, title="All claims", **listed)
     models = by(contents.rows, "model")
     listed = [
         {"key": key, "label": model_label(key), "made": _made(key), "rows": len(of_model)}
@@ -94,40 +83,30 @@ def texts(contents: Contents) -> Iterator[tuple[str, str]]:
     benchmarks = _benchmarks(contents.rows)
     yield "benchmarks.html", page("site/benchmarks", labels, NAV, title="Benchmarks", benchmarks=benchmarks)
     yield "how.html", page("site/how", labels, NAV, title="How each number was made", facts=contents.about, terms=TERMS)
-    yield "search.html", page("site/search", labels, NAV, title="Search", entries=list(_entries(contents)))
+    entries = {"papers": papers, "claims": claims, "models": models, "benchmarks": benchmarks}
+    yield "search.html", page("site/search", labels, NAV, title="Search", model_title=model_title, **entries)
 
 
-def _papers(contents: Contents) -> list[dict[str, Any]]:
-    tables = Counter(table.table.paper for table in contents.drawn)
-    none = PaperClaims([], [], {"print": {}, "runs": {}, "once": {}}, "", [], {})
-    papers = []
-    for paper, name in contents.names.items():
-        claims = contents.claims.get(paper, none)
-        ran = any(state != "no data" for state in claims.counts["runs"])
-        papers.append({"key": paper, "name": name, "tables": tables[paper], "claims": claims, "ran": ran})
-    return papers
-
-
-def _index(contents: Contents, papers: Sequence[Mapping[str, Any]]) -> str:
+def _index(contents: Contents, claims: Mapping[str, PaperClaims]) -> str:
     return page(
         "site/index",
         contents.labels,
         NAV,
         title="Stele",
-        papers=papers,
-        tables=len(contents.drawn),
-        on_print=_checked(papers, "print", "not checkable"),
-        on_runs=_checked(papers, "runs", "no data"),
+        papers=contents.papers,
+        claims=claims,
+        on_print=_checked(claims, "print", "not checkable"),
+        on_runs=_checked(claims, "runs", "no data"),
         was_run=dict(_was_run(contents)),
         meanings=MEANINGS,
-        limits=list(dict.fromkeys(limit for paper in papers for limit in paper["claims"].limits)),
+        limits=list(dict.fromkeys(limit for of_paper in claims.values() for limit in of_paper.limits)),
     )
 
 
-def _checked(papers: Sequence[Mapping[str, Any]], kind: str, unchecked: str) -> int:
+def _checked(claims: Mapping[str, PaperClaims], kind: str, unchecked: str) -> int:
     """How many claims have a verdict of a kind, print or runs."""
-    states = (state for paper in papers for state in paper["claims"].counts[kind].items())
-    return sum(count for state, count in states if state != unchecked)
+    counts = [of_paper.counts[kind] for of_paper in claims.values()]
+    return sum(count for of_paper in counts for state, count in of_paper.items() if state != unchecked)
 
 
 def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:
@@ -213,24 +192,6 @@ def _benchmarks(rows: Sequence[SiteRow]) -> list[dict[str, Any]]:
         entry = {"key": key, "title": benchmark_title(key), "facts": facts, "rows": of_benchmark}
         listed.append(entry | {"count": len(languages)})
     return listed
-
-
-def _entries(contents: Contents) -> Iterator[dict[str, Any]]:
-    """The entries of the search: kind and link."""
-    for table in contents.drawn:
-        text = f"{table.summary.title}: {table.summary.caption}"
-        yield {"kind": "table", "link": Link(text, f"{table.table.paper}.html#{table.id}")}
-    for figure in contents.figures:
-        yield {"kind": "figure", "link": Link(figure.title, f"{figure.paper}.html#{figure.id}")}
-    for paper, claims in contents.claims.items():
-        for claim in (*claims.main, *claims.others):
-            verdicts = ", ".join([ON_PRINT.get(claim.print, claim.print), *([SEEN[claim.runs]] if claim.runs else [])])
-            text = f"{contents.names[paper]}: {claim.text} ({verdicts})"
-            yield {"kind": "claim", "link": Link(text, f"{paper}.html#{claim.id}")}
-    for key in sorted(by(contents.rows, "model")):
-        yield {"kind": "model", "link": Link(model_title(key), f"model-{key}.html")}
-    for key in by(contents.rows, "benchmark"):
-        yield {"kind": "benchmark", "link": Link(f"{key}: {benchmark_title(key)}", f"benchmarks.html#{key}")}
 
 
 def model_title(key: str) -> str:

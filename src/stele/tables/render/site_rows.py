@@ -85,6 +85,6 @@ def _tables_by_result(drawn: Iterable[Drawn]) -> dict[tuple[str, str, str], list
     for table in drawn:
         link = Link(table.summary.title, f"{table.table.paper}.html#{table.id}")
         for cell in table.cells:
-            if cell.unfolded.result:
-                links.setdefault(cell.unfolded.result, {})[link.href] = link
+            if cell.result:
+                links.setdefault(cell.result, {})[link.href] = link
     return {result: list(by_href.values()) for result, by_href in links.items()}

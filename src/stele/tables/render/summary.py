@@ -19,8 +19,9 @@ from stele.tables.render.layout import FAIL, MISSING, Box, Grid, delta_of, shown
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell, count_text, counted
 from stele.tables.values.context import Context
-from stele.tables.values.lookup import STATES, Results
-from stele.tables.values.significance import BETTER, Comparisons, at_guess
+from stele.tables.values.filled import FilledTable
+from stele.tables.values.lookup import STATES
+from stele.tables.values.significance import BETTER, Comparisons, at_guess, comparable_sets
 
 EXPECTED = ("not run", "not built")  # states whose reasons are many and alike
 SHOWN = 5  # of such reasons
@@ -66,27 +67,21 @@ class Summary:
         return ", ".join(f"{state.count} {state.name}" for state in self.states if state.count)
 
 
-def summarise(
-    table: Table,
-    cells: Sequence[Cell],
-    context: Context,
-    results: Results,
-    tests: Comparisons,
-    grids: Collection[Grid],
-) -> Summary:
+def summarise(filled: FilledTable, grids: Collection[Grid]) -> Summary:
     """The summary of one table; it explains the marks that its views, `grids`, show."""
+    table, cells = filled.table, filled.cells
     return Summary(
         title=f"{table.about.name}, Table {table.number}",
         caption=table.caption,
-        labels=_labels(table, cells, context),
+        labels=_labels(table, cells, filled.context),
         count=len(counted(cells)),
         cells=count_text(cells),
         states=_states(cells, grids),
-        legend=_legend(cells, context, tests, grids),
+        legend=_legend(cells, filled.context, filled.tests, grids),
         marks={mark: meaning for mark, meaning in table.marks.items() if any(_prints(cell, mark) for cell in cells)},
         footnotes=table.footnotes,
-        command=command(results, [results.folder / "tables" / f"{table.file}.md"]),
-        rows=row_targets(cells, results),
+        command=command(filled.results, [filled.results.folder / "tables" / f"{table.file}.md"]),
+        rows=row_targets(cells, filled.results),
         words=words_of(table),
     )
 
@@ -149,7 +144,7 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
     """How to read our numbers: only marks that the table shows are explained."""
     if not any(cell.measured for cell in cells):
         return list(published.legend(cells))
-    ours, stubs = shown(grids, "ours"), [line.stubs[0] for grid in grids for s in grid.sections for line in s.lines]
+    ours, stubs = shown(grids, "ours"), [line.stubs[0] for grid in grids for line in grid.lines]
     texts = [*_ranks(cells, ours), *_unmarked(cells)]
     if any("/" in box.raised for box in ours):
         whose = "its" if cells[0].table.of_today else "the paper's"
@@ -218,7 +213,7 @@ def _ranks(cells: Sequence[Cell], ours: Sequence[Box]) -> Iterator[str]:
 def _unmarked(cells: Sequence[Cell]) -> Iterator[str]:
     """The columns in which no row scores above a guess, by what their metrics' guesses are."""
     sets = defaultdict(dict)
-    for comparable in at_guess(cells):
+    for comparable in filter(at_guess, comparable_sets(cells)):
         cell = comparable[0]
         group = cell.group.label if cell.table.compare == "group" else ""
         place = " ".join(filter(None, (group, cell.line.label, cell.column.group, cell.column.header)))

@@ -140,15 +140,10 @@ def rank(cells: Iterable[Cell]) -> dict[str, Rank]:
 
 def rivals(cells: Iterable[Cell]) -> list[list[Cell]]:
     """The sets of comparable cells in which some row is above a guess, in printed order."""
-    return [comparable for comparable in _comparable(cells) if not _at_guess(comparable)]
+    return [comparable for comparable in comparable_sets(cells) if not at_guess(comparable)]
 
 
-def at_guess(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """The sets of comparable cells in which no row is above a guess."""
-    return [comparable for comparable in _comparable(cells) if _at_guess(comparable)]
-
-
-def _at_guess(cells: list[Cell]) -> bool:
+def at_guess(cells: list[Cell]) -> bool:
     """Whether no cell is above its guess, by a one-sided z test at level `CHANCE`, Bonferroni-corrected over the cells.
 
     A cell whose guess is not known counts as above it.
@@ -163,7 +158,7 @@ def _at_guess(cells: list[Cell]) -> bool:
     return True
 
 
-def _comparable(cells: Iterable[Cell]) -> list[list[Cell]]:
+def comparable_sets(cells: Iterable[Cell]) -> list[list[Cell]]:
     """The cells with a number of ours, in sets whose numbers can be compared."""
     comparable = defaultdict(list)
     for cell in cells:
