@@ -91,6 +91,16 @@ def test_a_cell_unfolds_to_what_it_is_and_its_command(bench):
     assert average["average of"] == "ar, sw" and average["not in this average"] == "sw"
 
 
+def test_a_cell_of_seeds_whose_mean_was_not_written_has_no_link_that_leads_nowhere(bench):
+    path = bench.result("first", {"ar": 0.5})
+    path.with_suffix("").mkdir()
+    path.rename(path.with_suffix("") / "pt0-ft1.json")
+    table = bench.spec(**{"stub: Method": "stub: Method\nseeds: {finetuning: [1]}"})
+    box, facts = _unfolded(_page(bench, table), 0, 0)
+    assert facts["ours"] == "50.0 (unrounded 0.5)" and "first/zero_shot_marco.json" in box.text_content()
+    assert box.find(".//a") is None
+
+
 def test_a_cell_names_the_guess_that_its_number_is_held_against(bench):
     bench.result("first", {"ar": 0.5}, guess={"languages": {"ar": 0.02}, "errors": {"ar": 0.125}})
     assert _unfolded(_page(bench, bench.spec()), 0, 0)[1]["a guess"] == "2.0 (standard error of the difference 0.125)"

@@ -14,7 +14,6 @@ import logging
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -110,7 +109,7 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
     for filled in filled_tables(results, context, specs):
         for suffix, text in FORMATS.items():
             write_page(to, f"{filled.table.file}.{suffix}", text(filled))
-        tables.append(_without_dead_links(pages.draw(filled, root="results"), folder))
+        tables.append(pages.draw(filled, root="results"))
 
     # figures and claims
     for path in (path for paper in papers_in(specs) for path in sorted((specs / paper).glob("figure_*.yaml"))):
@@ -146,15 +145,6 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
         target = inside(to, f"results/{path.relative_to(folder).as_posix()}", str(folder))
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
-
-
-def _without_dead_links(table: pages.Drawn, folder: Path) -> pages.Drawn:
-    """A table whose cells link to results that exist, and to no others."""
-    cells = []
-    for cell in table.cells:
-        exists = cell.href and (folder / cell.href.removeprefix("results/")).is_file()
-        cells.append(cell if exists else replace(cell, href=""))
-    return replace(table, cells=cells)
 
 
 def about(folder: Path) -> dict[str, Any]:

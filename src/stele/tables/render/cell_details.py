@@ -41,7 +41,7 @@ class Unfolded:
 
     `result` is the result of its target, None for a cell without one; `sources` are the files that its value was read
     from, none for a cell without a value. `covered`: languages of our average and of the paper's, None of a whole one.
-    `href` leads to the result; only a cell with a value has it: of the others there is no file, or another run's.
+    `href` leads to the result's file; a cell without a value has none, nor one of seeds whose mean was not written.
     """
 
     id: str
@@ -62,6 +62,7 @@ def unfold(filled: FilledTable, place: int, root: str) -> Unfolded:
     names = (cell.group.label, cell.row.label, cell.line.label, cell.column.group, cell.column.header)
     path, is_partial = target(cell, results), cell.measured and cell.reference is not None and not cell.complete
     result = cell.reference.result if cell.reference else None
+    has_file = result is not None and cell.measured and results.path(*result).is_file()
     return Unfolded(
         id=f"t{cell.table.number:02d}-{place}",
         address=cell.address,
@@ -72,7 +73,7 @@ def unfold(filled: FilledTable, place: int, root: str) -> Unfolded:
         result=result,
         sources=tuple(results.paths(result, cell.seeds)) if result and cell.measured else (),
         covered=(len(cell.outcome.languages), len(cell.reference.languages)) if is_partial else None,
-        href=f"{root}/{'/'.join(result)}.json" if result and cell.measured else "",
+        href=f"{root}/{'/'.join(result)}.json" if has_file else "",
     )
 
 
