@@ -49,28 +49,18 @@ def averages(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDeviatio
     for cell in cells:
         lines[cell.group.key, cell.row.key, cell.line.key].append(cell)
     for line in lines.values():
-        numbers = ((cell.reference, cell.number) for cell in line if cell.reference and not cell.reference.average)
-        single = {reference.languages[0]: number for reference, number in numbers if number is not None}
+        single = {
+            cell.target.language: cell.number for cell in line if cell.target.language and cell.number is not None
+        }
         for cell in line:
-            of = cell.reference
-            columns = of.languages if of and of.average else _columns_averaged(table, cell)
-            known = [single[code] for code in columns if code in single] if of else _by_column(line, columns)
-            if len(columns) < 2 or len(known) != len(columns) or cell.number is None:
+            averaged = [code for code in cell.target.average or () if code not in cell.target.without]
+            known = [single[code] for code in averaged if code in single]
+            if len(averaged) < 2 or len(known) != len(averaged) or cell.number is None:
                 continue
             mean = sum(known) / len(known)
             if abs(cell.number - mean) > 0.5 * 10**-cell.report.decimals + EPSILON:
                 says = f"prints {cell.number:g}, the mean of its {len(known)} cells is {mean:.3f}"
                 yield FoundDeviation(table.id, cell.address, "average", says)
-
-
-def _columns_averaged(table: Table, cell: TableCell) -> list[str]:
-    """The columns that an average covers in a borrowed row, which has no value of ours."""
-    return [c.key for code in cell.column.target.average or () for c in table.columns if c.target.language == code]
-
-
-def _by_column(line: Sequence[TableCell], columns: Iterable[str]) -> list[float]:
-    values = {cell.column.key: cell.number for cell in line}
-    return [values[key] for key in columns if values.get(key) is not None]
 
 
 def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
