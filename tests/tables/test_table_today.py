@@ -105,6 +105,15 @@ def test_a_row_that_nobody_published_has_no_empty_lines(bench, said):
     assert lines_of(render(to_markdown, bench, bench.spec(TODAY))).keys() == {"ours"}
 
 
+def test_a_footnote_of_a_cell_that_nobody_published_stands_at_ours(bench, said):
+    said()
+    measured(bench, {"ko": 0.5})
+    notes = 'footnotes: [{text: Odd., at: ["all/me5_small/value/ko", "all/me5_small/value/sw"]}]'
+    page = render(to_markdown, bench, bench.spec(TODAY, **{"stub: Model": f"stub: Model\n{notes}"}))
+    assert lines_of(page)["ours"][:2] == ["50.0<sup>†,1</sup>", "—<sup>n,1</sup>"]
+    assert note(page, "—<sup>n</sup>").startswith("- —<sup>n</sup> **not run**") and "\n1. Odd." in page
+
+
 # --- sources ----------------------------------------------------------------------------------------------------------
 def test_the_source_that_is_shown_does_not_depend_on_our_number(bench, said):
     said(

@@ -194,11 +194,16 @@ def _box(cell: Cell, whose: str, marks: Marks) -> Box:
 
 
 def _ours(cell: Cell, marks: Marks) -> Box:
-    """Our number with its marks, an incomplete average's languages and the deviation over seeds; or the state."""
+    """Our number with its marks, an incomplete average's languages and the deviation over seeds; or the state.
+
+    Footnotes stand at the printed number, and here where there is none.
+    """
+    notes = marks.noted[cell.address] if cell.printed is None else []
     if not cell.measured:
-        return Box(MISSING, raised=STATES[cell.outcome.state].letter)
+        return Box(MISSING, raised=raised_text(notes, STATES[cell.outcome.state].letter))
     if not cell.shows_number:
-        return Box(FAIL, raised=f"({numbers.ours(cell.outcome.value, cell.report)})", number=False)
+        raised_number = f"({numbers.ours(cell.outcome.value, cell.report)})"
+        return Box(FAIL, raised=raised_text(notes, raised_number), number=False)
     assert cell.outcome.value is not None and cell.reference is not None
     raised = [] if cell.complete else [f"{len(cell.outcome.languages)}/{len(cell.reference.languages)}"]
     if cell.outcome.deviation is not None:
@@ -209,7 +214,7 @@ def _ours(cell: Cell, marks: Marks) -> Box:
     raised += [published.SEEN] if cell.seen else []
     shown = numbers.count if cell.direction == "none" else numbers.ours
     text = numbers.grouped(shown(cell.outcome.value, cell.report)) + marks.units.get(cell.column.key, "")
-    return Box(text, raised=" ".join(raised), bold=ranked == "best", underlined=ranked == "second")
+    return Box(text, raised=raised_text(notes, " ".join(raised)), bold=ranked == "best", underlined=ranked == "second")
 
 
 def _paper(cell: Cell, noted: dict[str, list[int]]) -> Box:

@@ -113,7 +113,7 @@ def _prints(cell: Cell, mark: str) -> bool:
 
 
 def _states(cells: Sequence[Cell], grids: Collection[Grid]) -> list[StateNote]:
-    notes, missing = [], {box.raised for box in shown(grids, "ours") if box.text == MISSING}
+    notes, missing = [], {box.raised.partition(",")[0] for box in shown(grids, "ours") if box.text == MISSING}
     labels = list(dict.fromkeys(cell.row.label for cell in cells))
     for state in STATES.values():
         of_state = [cell for cell in cells if cell.outcome.state == state.name]
