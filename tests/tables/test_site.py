@@ -1,13 +1,13 @@
 """The site: whole from a folder of kept results, no link that leads nowhere, every result and claim in it."""
 
 import html
-import html.parser
 import json
 import re
 from collections import Counter
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from lxml import html as parser
 
 from stele.artifacts.records import WHOLE_ANCESTRY
 from stele.claims.judging.trainings import FILE as TRAININGS
@@ -68,21 +68,15 @@ def site(root, kept, tmp_path_factory):
     return to
 
 
-class Page(html.parser.HTMLParser):
-    """The ids, links and text of a page."""
+class Page:
+    """The ids, links and text of a page, without its style and script."""
 
     def __init__(self, path):
-        super().__init__()
-        self.ids, self.links, self.text = set(), set(), ""
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        self.ids |= {given["id"]} if "id" in given else set()
-        self.links |= {given[name] for name in ("href", "src") if given.get(name)}
-
-    def handle_data(self, data):
-        self.text += "" if self.cdata_elem else data  # without styles and scripts
+        page = parser.fromstring(path.read_text(encoding="utf-8"))
+        self.ids, self.links = {*page.xpath("//@id")}, {*page.xpath("//@href | //@src")} - {""}
+        for element in page.xpath("//style | //script"):
+            element.drop_tree()
+        self.text = page.text_content()
 
 
 def test_every_number_of_every_page_stands_below_its_labels(site, tmp_path):
