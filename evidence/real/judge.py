@@ -13,7 +13,7 @@ from stele.adapt.verdict import comparison_facts, judge_looks, rows_of
 from stele.artifacts import records
 from stele.errors import SteleError
 
-KEYS = ("state", "seeds", "seeds_needed")
+KEYS = ("state", "seeds")  # the seeds needed were told for this look, and not for the next, when the study was kept
 ROUNDING = 1e-6  # values per query are kept as float32
 
 

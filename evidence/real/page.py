@@ -134,7 +134,7 @@ def _calibrated(folder: Path, verdict: Mapping[str, Any]) -> list[dict[str, Any]
     if benchmark not in verdict["benchmarks"]:
         return []
     row = Row(benchmark, verdict["base"], setting, verdict["benchmarks"][benchmark]["metric"])
-    return [{**scores, "calibrated": True} for scores in values_of(folder, [row])]
+    return [{**scores, "calibrated": True} for scores in values_of(folder, verdict["seeds"], [row])]
 
 
 def _score(row: Mapping[str, Any]) -> dict[str, Any]:

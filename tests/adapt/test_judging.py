@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stele.adapt.verdict import judge_looks, rows_of, values_of
+from stele.adapt.verdict import case_of, judge_looks, rows_of, values_of
 from stele.catalogue import entry
 from stele.catalogue.schema.benchmarks import Benchmark
+from stele.claims.judging.estimate import detectable, seeds_needed
+from stele.claims.judging.observed import Runs
 from stele.errors import SteleError
 from tests.claims.made_results import PRETRAINED, UNTRAINED, write_system
 
@@ -114,11 +116,27 @@ def test_more_seeds_are_another_look_at_half_of_the_level_and_what_was_decided_s
             assert (both[key].look, both[key].verdict) == (1, comparison.verdict)
 
 
+def test_the_seeds_that_would_tell_are_judged_at_the_next_look_which_has_half_of_the_level(tmp_path):
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "unsure": 0.0}, seeds=4, over_seeds=0.008)
+    comparison = judged(tmp_path, settings)["unsure", "base"]
+    shown = case_of(Runs(tmp_path), comparison.row, "base", 0.01).finding.shown
+    level = comparison.verdict.level
+    assert comparison.state == "undecided" and comparison.verdict.detectable == detectable(shown, level)
+    assert comparison.verdict.seeds_needed == seeds_needed(shown, 0.01, level / 2) > seeds_needed(shown, 0.01, level)
+
+
+def test_scores_are_of_the_seeds_that_are_judged(tmp_path):
+    """More may be left of an adaptation that had this name before."""
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.03}, seeds=5)
+    values = {row["model"]: row["seeds"] for row in values_of(tmp_path, [0, 1, 2], rows_of(settings))}
+    assert values == {"base": [], "mlm": ["pt0", "pt1", "pt2"], "up": ["pt0", "pt1", "pt2"]}
+
+
 def test_the_difference_and_its_interval_are_those_of_seeds_and_queries_by_hand(tmp_path):
     """One method, the encoder as it was without seeds: var(D) / P and the variance over queries, Satterthwaite's t."""
     settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.03}, seeds=5, over_seeds=0.01)
     comparison = judged(tmp_path, settings)["up", "base"]
-    values = {row["model"]: row for row in values_of(tmp_path, rows_of(settings))}
+    values = {row["model"]: row for row in values_of(tmp_path, settings["seeds"], rows_of(settings))}
     assert comparison.verdict.mean == pytest.approx(values["up"]["mean"] - values["base"]["mean"])
     import pyarrow.parquet
 

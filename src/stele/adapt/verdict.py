@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -28,7 +28,7 @@ from stele.artifacts.results import RunKey
 from stele.catalogue import whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.claims.judging import findings
-from stele.claims.judging.estimate import FEWEST_SEEDS, Estimate, Term, combine, interval
+from stele.claims.judging.estimate import FEWEST_SEEDS, Estimate, Term, combine, interval, seeds_needed
 from stele.claims.judging.family import Case, extreme, judge_family
 from stele.claims.judging.findings import ALPHA
 from stele.claims.judging.observed import Absent, Runs, System
@@ -95,7 +95,7 @@ def run(args: Verdict) -> None:
         budget={key: settings[key] for key in ("hours", "step_seconds")},
         rules={"alpha": ALPHA, "family": FAMILY, "bar": rules.bar, "fewest_seeds": FEWEST_SEEDS},
         comparisons=[comparison_facts(comparison) for comparison in comparisons],
-        values=values_of(args.results_dir, rows),
+        values=values_of(args.results_dir, settings["seeds"], rows),
         trainings=trainings,
         neighbours=of_neighbours,
         leakage=leaked,
@@ -250,7 +250,7 @@ class Comparison:
 def _how_to_decide(verdict: findings.Verdict) -> str:
     """What would tell the smallest difference of interest, of an undecided comparison."""
     if verdict.seeds_needed:
-        return f"about {max(verdict.seeds_needed, verdict.seeds + 1)} seeds would tell {SMALLEST}; now {verdict.seeds}"
+        return f"about {verdict.seeds_needed} seeds would tell {SMALLEST}; now {verdict.seeds}"
     if verdict.detectable is not None:
         return f"only more queries would tell {SMALLEST}, seeds only a larger one; now {verdict.seeds} seeds"
     return verdict.reason
@@ -280,8 +280,20 @@ def judge_looks(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row], 
         for (row, against), case, verdict in zip(sides, cases, verdicts, strict=True):
             before = decided.get((row, against))
             if before is None or before.verdict.state in ("undecided", "no data"):
-                decided[row, against] = Comparison(row, against, verdict, look, case.extreme)
+                decided[row, against] = Comparison(row, against, _with_seeds_needed(verdict, case), look, case.extreme)
     return list(decided.values())
+
+
+def _with_seeds_needed(verdict: findings.Verdict, case: Case) -> findings.Verdict:
+    """An undecided verdict with the seeds that would tell at the next look, which are more than it has.
+
+    The next look has half of this one's level; one at fewer seeds than decide anything does not count as a look.
+    """
+    if verdict.detectable is None:
+        return verdict
+    level = verdict.level if verdict.seeds < FEWEST_SEEDS else verdict.level / 2
+    needed = seeds_needed(case.finding.shown, case.bar, level)
+    return replace(verdict, seeds_needed=needed and max(needed, verdict.seeds + 1))
 
 
 def case_of(runs: Runs, row: Row, against: str, bar: float) -> Case:
@@ -314,9 +326,12 @@ def term_of(runs: Runs, row: Row, weight: float, language: str | None = None) ->
     return Term(weight, languages, system.seeds, system.finetuning)
 
 
-def values_of(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Each row's score over all its seeds: its mean over languages with a 95 % interval, and each language."""
-    runs, values = Runs(folder), []
+def values_of(folder: Path, seeds: list[int], rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Each row's score over these seeds: its mean over languages with a 95 % interval, and each language.
+
+    Results of other seeds may be left of an earlier adaptation of this name.
+    """
+    runs, values = Runs(folder, Seeds(pretraining=seeds)), []
     for row in rows:
         system, term = runs.system(row.key), term_of(runs, row, 1.0)
         if isinstance(system, Absent):
