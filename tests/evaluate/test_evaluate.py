@@ -144,7 +144,7 @@ def test_a_name_that_has_results_of_something_else_is_refused(tmp_path, monkeypa
     path, before = tmp_path / "evaluate/m.yaml", configuration("paper", "m", {"checkpoint": "/a/m"}, None, ["mrtydi"])
     write(path, before)
     others = {
-        "models": configuration("paper", "m", {"checkpoint": "/b/m"}, None, ["mrtydi"]),
+        "model": configuration("paper", "m", {"checkpoint": "/b/m"}, None, ["mrtydi"]),
         "scale": configuration("miniature", "m", {"checkpoint": "/a/m"}, None, ["mrtydi"]),
     }
     for other in others.values():
@@ -154,8 +154,11 @@ def test_a_name_that_has_results_of_something_else_is_refused(tmp_path, monkeypa
     for key, other in others.items():
         with pytest.raises(SteleError, match=f"has results of m with {key}: .* give --name NAME"):
             refuse_another(path, other)
+        with pytest.raises(SteleError, match="has results of m with"):
+            refuse_another(path, {**other, "results_dir": f"{tmp_path}/results_evaluate/"})
         refuse_another(path, {**other, "results_dir": "elsewhere"})
     refuse_another(path, configuration("paper", "m", {"checkpoint": "/a/m"}, ["sw"], ["belebele"]))  # more of the same
+    refuse_another(path, {**before, "models": {**before["models"], "another": {"checkpoint": "/c/n"}}})
 
 
 @pytest.mark.parametrize("name", ["-rf", "a b%2f..", "x\\..\\y", "~", "\u202egnp"])

@@ -30,7 +30,6 @@ from pydantic import Field
 
 from stele import catalogue
 from stele.catalogue import read_yaml
-from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model, hub_names
 from stele.catalogue.user_documents import UNDETERMINED
@@ -38,6 +37,7 @@ from stele.cluster.sizes import folder_shape
 from stele.command.arguments import Job, Positional, Some
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
+from stele.config.sources import Sources
 from stele.config.user_sets import earlier_sets, merged, user_sets
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
@@ -52,7 +52,6 @@ log = logging.getLogger(__name__)
 FOLDER = Path("evaluate")
 RESULTS = "results_evaluate"  # apart from the results of the papers' tables
 OF_A_COPY = ("checkpoint", "revision", "encoding")  # of a known model under another name
-SAME = ("models", "scale")  # of a name's configuration: what its other results are of
 # Settings are read without torch, whose import takes two seconds: transformers then counts it as not installed.
 WITHOUT_TORCH = "import sys; sys.modules['torch'] = None; from stele.command.cli import main; sys.exit(main())"
 
@@ -92,11 +91,6 @@ def run(args: Evaluate) -> None:
     earlier_call = read_yaml(path) if path.is_file() else {}
     sets = user_sets(args.data, args.languages, merged(read_yaml("config.yaml"), merged(others, earlier_call)))
     benchmarks = list(dict.fromkeys([*(args.benchmarks or ([] if args.data else DEFAULT)), *sets["user_data"]]))
-    declared = merged(read_yaml("config.yaml"), merged(others, sets))
-    known = {*catalogue.entries(Benchmark), *(declared.get("add_benchmarks") or {})}
-    for benchmark in benchmarks:
-        if benchmark not in known:
-            raise unknown("benchmark", benchmark, known)
     of_sets = {code for entry in sets["add_benchmarks"].values() for code in entry["languages"]}
     languages = args.languages and [*args.languages, *(of_sets & {UNDETERMINED})]
     values = configuration(args.scale, name, model, languages, benchmarks, args.results_dir)
@@ -107,14 +101,14 @@ def run(args: Evaluate) -> None:
     values = merged(earlier_sets(path, earlier), values)
     values["cards"] = {name: [*earlier, *benchmarks]}
     # everything is checked before the configuration is written
-    plan = Plan(parse_config(merged(read_yaml("config.yaml"), values)))
+    plan = plan_of(values)
     targets, card = [plan.paths.result(row) for row in plan.cards.rows_of(name)], plan.paths.card(name)
     check_checkpoint(plan, name)
     write(path, values)
     arguments = [*targets, card, "--configfile", str(path), *args.snakemake]
     print(f"snakemake {shlex.join(arguments)}", flush=True)
     if args.plan:
-        print(cost(targets, path, f"{name} on {', '.join(benchmarks)}", on_cluster="slurm" in args.snakemake))
+        print(cost(targets, path, f"{name} on {', '.join(benchmarks)}", on_slurm(args.snakemake)))
         return
     print(f"Logs: {plan.paths.logs}/", flush=True)
     build(arguments)
@@ -252,6 +246,13 @@ def configuration(
     return values
 
 
+def plan_of(values: dict[str, Any]) -> Plan:
+    """The plan of a configuration beside config.yaml. Raises SteleError for what is wrong in it."""
+    of_file = read_yaml("config.yaml")
+    sources = Sources([("config.yaml", of_file), ("this command", values)])
+    return Plan(parse_config(merged(of_file, values), sources))
+
+
 def write(path: Path, values: dict[str, Any], command: str = "stele evaluate") -> None:
     import yaml
 
@@ -266,20 +267,28 @@ def refuse_another(path: Path, values: dict[str, Any]) -> None:
     Results in another folder do not matter.
     """
     before, folder = read_yaml(path) if path.is_file() else values, values["results_dir"]
-    if before.get("results_dir") != folder or not any(Path(folder).glob(f"*/{path.stem}/*.json")):
+    if not in_same_folder(before, values) or not any(Path(folder).glob(f"*/{path.stem}/*.json")):
         return
-    for key in SAME:
-        if before.get(key) != values.get(key):
+    model = ((of.get("models") or {}).get(path.stem) for of in (before, values))
+    scale = (of.get("scale") for of in (before, values))
+    for key, (old, new) in {"model": model, "scale": scale}.items():
+        if old != new:
             raise SteleError(
-                f"{folder} has results of {path.stem} with {key}: {before.get(key)}, now it is {values.get(key)}; give "
-                "--name NAME, or --results-dir FOLDER for results of their own"
+                f"{folder} has results of {path.stem} with {key}: {old}, now it is {new}; give --name NAME, or "
+                "--results-dir FOLDER for results of their own"
             )
+
+
+def in_same_folder(before: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    """Whether two configurations have one folder of results, however it is written."""
+    places = {Path(of.get("results_dir", "")).resolve() for of in (before, values)}
+    return len(places) == 1
 
 
 def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequence[str]) -> list[str]:
     """The benchmarks of earlier evaluations that a name's card still shows: those with results in these languages."""
     before, folder = read_yaml(path) if path.is_file() else {}, values["results_dir"]
-    if before.get("results_dir") != folder:
+    if not in_same_folder(before, values):
         return []
     listed = [name for name in before.get("cards", {}).get(path.stem, []) if name not in benchmarks]
     with_results = [name for name in listed if any(Path(folder, name, path.stem).glob("*.json"))]
@@ -332,6 +341,15 @@ def _in_foreground() -> bool:
         return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
     except (OSError, ValueError):
         return False  # no terminal
+
+
+def on_slurm(options: Sequence[str]) -> bool:
+    """Whether Snakemake's options name the profile for SLURM.
+
+    >>> on_slurm(["--profile", "slurm"]), on_slurm(["--profile=profiles/slurm/"]), on_slurm(["--cores", "4"])
+    (True, True, False)
+    """
+    return any(Path(word.rpartition("=")[2]).name == "slurm" for word in options)
 
 
 def cost(targets: Sequence[str], config: Path, named: str, on_cluster: bool) -> str:
