@@ -64,7 +64,7 @@ def project(tmp_path, monkeypatch):
 
 def call(*words):
     common = ["encoder", "--documents", "text", "--benchmarks", "tatoeba", "--configfile", "mine.yaml"]
-    return cli.main(["adapt", *common, *words, "--encoding", "pooling=mean"])
+    return cli.main(["adapt", *common, "--encoding", "pooling=mean", *words])
 
 
 def written():
@@ -129,6 +129,45 @@ def test_a_second_call_adds_seeds_and_keeps_what_was_edited(project):
     assert after["seeds"]["pretraining"] == [0, 1, 2, 3, 4] and after["models"] == values["models"]
 
 
+def trained():
+    """What a training of the first method leaves, and a result of its third seed."""
+    for name in ("work/encoder.scale/encoders/encoder-msm/pt0/record", "results_adapt/encoder/b/encoder-msm/s/pt2-ft0"):
+        Path(f"{name}.json").parent.mkdir(parents=True)
+        Path(f"{name}.json").write_text("{}")
+    Path("results_adapt/encoder/scale.txt").write_text("adapt/encoder.scale.yaml")
+
+
+def test_a_look_counts_although_its_verdict_is_deleted_before_it_is_built_again(project):
+    assert call("--steps", "40", "--seeds", "2") == 0 and call("--seeds", "3") == 0
+    trained()
+    assert call("--seeds", "5") == 0 and written()["adapt"]["looks"] == [3, 5]
+    assert call("--seeds", "7") == 0 and written()["adapt"]["looks"] == [3, 7]  # of five no result was there
+
+
+def test_a_method_that_is_added_learns_from_the_languages_of_the_others(project, tmp_path, capsys):
+    assert call("--steps", "40") == 0
+    trained()
+    (tmp_path / "text/it.txt").write_text("A text.\nOf sentences.\n\nAnother one.\n")
+    assert call("--methods", "crop") == 0
+    learnt = [model["override"]["languages"] for model in written()["models"].values() if "override" in model]
+    assert learnt == [["de", "fr"]] * 3 and "Documents in it are left out" in capsys.readouterr().out
+
+
+def test_a_plan_for_more_than_is_trained_binds_no_later_call(project, monkeypatch):
+    planned = []
+    monkeypatch.setattr(adapt, "cost", lambda targets, path, *_: planned.append(yaml.safe_load(path.read_text())))
+    assert call("--steps", "40") == 0
+    trained()
+    before = written()
+    assert call("--seeds", "9", "--methods", "crop", "--plan") == 0 and written() == before
+    assert len(planned[0]["seeds"]["pretraining"]) == 9 and "encoder-crop" in planned[0]["adapt"]["methods"]
+
+
+@pytest.mark.parametrize("option", ["--profile=slurm", "--profile=profiles/slurm"])
+def test_the_profile_for_slurm_is_known_however_it_is_written(project, option):
+    assert call("--steps", "40", "--snakemake", option) == 0 and read_yaml("adapt/encoder.scale.yaml")["gpus"] == 1
+
+
 def test_what_was_edited_after_a_plan_stays_with_another_budget_and_other_keys_stay(project, monkeypatch):
     monkeypatch.setattr(adapt, "cost", lambda *_, **__: "")
     assert call("--steps", "40", "--plan") == 0
@@ -181,9 +220,7 @@ def test_hours_set_the_steps_by_measured_steps_which_are_kept(project, monkeypat
 def test_other_steps_or_documents_under_the_same_name_are_refused(project, tmp_path, capsys):
     assert call("--steps", "40") == 0
     assert call("--steps", "41") == 0  # nothing was trained yet
-    record = tmp_path / "work/encoder.scale/encoders/encoder-msm/pt0/record.json"
-    record.parent.mkdir(parents=True)
-    record.write_text("{}")
+    trained()
     for other in (["--steps", "42"], ["--hours", "2"]):
         assert call(*other) == 1 and "has 41 steps; give --name NAME" in capsys.readouterr().err
     (tmp_path / "text").rename(tmp_path / "other")

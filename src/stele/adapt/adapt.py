@@ -18,6 +18,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -39,6 +40,9 @@ from stele.adapt.planning.earlier_calls import (
     FOLDER,
     MEASURED,
     earlier_call,
+    is_trained,
+    languages_in,
+    methods_in,
     methods_of,
     steps_of,
     with_budget,
@@ -52,11 +56,17 @@ from stele.catalogue.user_documents import by_language
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.cluster.sizes import shape_of
 from stele.command.arguments import Job, Number, Positional, Some, Whole
-from stele.config.model import parse_config
-from stele.config.sources import Sources
-from stele.config.user_sets import merged
 from stele.errors import SteleError, unknown
-from stele.evaluate.evaluate import build, check_checkpoint, cost, encoding_of, model_of, write
+from stele.evaluate.evaluate import (
+    build,
+    check_checkpoint,
+    cost,
+    encoding_of,
+    model_of,
+    on_slurm,
+    plan_of,
+    write,
+)
 from stele.files.formats import duration
 from stele.files.paths import inside
 from stele.files.reading import read_json
@@ -114,7 +124,6 @@ def run(args: Adapt) -> None:
         if not was_there and not path.is_file():  # the configuration of a timing that failed needs it
             scale.unlink(missing_ok=True)
         raise
-    write(path, values, COMMAND)
     plan = plan_of(values)
     targets = [plan.paths.verdict, plan.paths.adaptation_card]
     seeds = len(values["seeds"]["pretraining"])
@@ -125,9 +134,14 @@ def run(args: Adapt) -> None:
     if args.plan:
         if steps is None:
             print(f"--hours: a timing will set the number of steps; this plan assumes {whole(AdaptationRules).steps}")
-        methods = (model.removeprefix(f"{name}-") for model in values["adapt"]["methods"])
-        print(cost(targets, path, f"adapting {name} with {', '.join(methods)}", on_cluster="slurm" in args.snakemake))
+        what = f"adapting {name} with {', '.join(methods_in(values, name))}"
+        with TemporaryDirectory() as aside:
+            # a plan for more than is trained binds no later call
+            planned = Path(aside, path.name) if is_trained(name) else path
+            write(planned, values, COMMAND)
+            print(cost(targets, planned, what, on_slurm(args.snakemake)))
         return
+    write(path, values, COMMAND)
     print(f"Logs: {plan.paths.logs}/", flush=True)
     build(words)
     report(plan)
@@ -160,11 +174,13 @@ def settled(
                 "FOLDER or --benchmarks"
             )
     rules = whole(AdaptationRules)
-    methods = methods_of(args, earlier, name)
+    methods, learnt = methods_of(args, earlier, name), languages_in(earlier) or languages
+    if others := [code for code in languages if code not in learnt]:
+        print(f"Documents in {', '.join(others)} are left out: the models of {path} learn from {', '.join(learnt)}")
     sizes = sizes_of(shape_of(plan, name).shape, rules)
 
     def with_steps(steps: int) -> dict[str, Any]:
-        fresh = trained_models(name, methods, languages, sizes, steps, gpus_of_scale)
+        fresh = trained_models(name, methods, learnt, sizes, steps, gpus_of_scale)
         return {**values, "models": {**values["models"], **fresh, **with_budget(earlier.get("models", {}), fresh)}}
 
     values["adapt"] = {**evaluated_keys(name, methods, rules), **values["adapt"]}
@@ -199,13 +215,6 @@ def check_names(args: Adapt) -> None:
         value = getattr(args, option)
         if value is not None and value <= 0:
             raise SteleError(f"--{option} {value:g}: want more than 0")
-
-
-def plan_of(values: dict[str, Any]) -> Plan:
-    """The plan of a configuration beside config.yaml. Raises SteleError for what is wrong in it."""
-    of_file = read_yaml("config.yaml")
-    sources = Sources([("config.yaml", of_file), ("this command", values)])
-    return Plan(parse_config(merged(of_file, values), sources))
 
 
 def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options: Sequence[str]) -> float:

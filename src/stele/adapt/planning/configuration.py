@@ -11,19 +11,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stele.adapt.planning.earlier_calls import FOLDER, RESULTS, earlier_sets
+from stele.adapt.planning.earlier_calls import FOLDER, RESULTS, earlier_sets, looks_taken
 from stele.catalogue import entries, load, read_yaml, whole
 from stele.catalogue.schema.adaptation import AdaptationRules, EncoderSizes
-from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_documents import DATASET, UNDETERMINED
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.command.arguments import Job
 from stele.config.user_sets import KEYS, merged, user_sets
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError
+from stele.evaluate.evaluate import on_slurm
 from stele.files.atomic import atomic_file
 from stele.files.formats import duration
-from stele.files.reading import read_json
 from stele.recipes.flops import Shape
 
 DEFAULT_BENCHMARKS = ("belebele", "tatoeba")
@@ -62,26 +61,18 @@ def configuration(
     sets = user_sets(args.data, args.languages or languages, said_before)
     names = [*(args.benchmarks or ([] if args.data or before else DEFAULT_BENCHMARKS)), *sets["user_data"]]
     declared = merged(said_before, sets)
-    added = declared.get("add_benchmarks") or {}
-    for benchmark in names:
-        if benchmark not in (known := {*entries(Benchmark), *added}):
-            raise unknown("benchmark", benchmark, known)
-    codes_of_sets = {
-        code for entry in added.values() for pair in entry.get("languages", ()) for code in pair.split("-")
-    }
+    added = (declared.get("add_benchmarks") or {}).values()
+    codes_of_sets = {code for entry in added for pair in entry.get("languages", ()) for code in pair.split("-")}
     described = {*entries(Language), *(declared.get("add_languages") or {}), *codes_of_sets}
-    for code in args.languages or ():
-        if code not in described:
-            raise unknown("language", code, described)
-    wanted = [*(args.languages or earlier.get("languages") or languages), *(codes_of_sets & {UNDETERMINED})]
-    evaluated = list(dict.fromkeys(code for code in wanted if code in described))
+    of_documents = [code for code in languages if code in described]
+    wanted = args.languages or earlier.get("languages") or of_documents
+    evaluated = list(dict.fromkeys([*wanted, *(codes_of_sets & {UNDETERMINED})]))
     if not evaluated:
         raise SteleError(
             f"--documents {args.documents}: no benchmark has its languages ({', '.join(languages)}); name a folder or "
             "file by a language's code (de/, de.txt), or say with --languages which languages are evaluated"
         )
     seeds = max(args.seeds or 0, len(earlier.get("seeds", {}).get("pretraining", []))) or SEEDS
-    verdict = Path(RESULTS, name, "verdict.json")
     values = {
         "scale": f"{FOLDER / name}.scale.yaml",
         "results_dir": f"{RESULTS}/{name}",
@@ -91,7 +82,7 @@ def configuration(
         "adapt": {
             **{key: before[key] for key in ("hours", "step_seconds") if key in before},
             "benchmarks": list(dict.fromkeys([*before.get("benchmarks", []), *names])),
-            "looks": looks_of(read_json(verdict, "verdict").get("looks", []) if verdict.is_file() else [], seeds),
+            "looks": looks_of(looks_taken(earlier, name), seeds),
             "command": command_line(sys.argv),
         },
     }
@@ -131,7 +122,7 @@ def write_scale(path: Path, scale: Mapping[str, Any]) -> None:
 
 def gpus(options: Sequence[str]) -> int:
     """GPUs of a training: one where there is one, here or on a cluster."""
-    return int(Path("/dev/nvidia0").exists() or "slurm" in options)
+    return int(Path("/dev/nvidia0").exists() or on_slurm(options))
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------

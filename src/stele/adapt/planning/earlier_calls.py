@@ -11,9 +11,11 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command.arguments import Job
 from stele.config.user_sets import KEYS
 from stele.errors import SteleError
+from stele.files.reading import read_json
 
 FOLDER = Path("adapt")
 RESULTS = "results_adapt"
+VERDICT = "verdict.json"
 MEASURED = "measured"  # begins the name of a training whose steps are timed
 BUDGET = {"steps", "warmup_steps", "snapshots"}  # of a recipe, by the hours or steps that a call allows
 
@@ -27,8 +29,7 @@ def earlier_call(path: Path, args: Job) -> dict[str, Any]:
     if not path.is_file():
         return {}
     earlier = read_yaml(path)
-    trained = {record.parts[-3] for record in Path(f"work/{path.stem}.scale/encoders").glob("*/pt*/record.json")}
-    if any(not model.startswith(f"{path.stem}-{MEASURED}") for model in trained):
+    if is_trained(path.stem):
         return earlier
     fewer_methods = {*methods_in(earlier, path.stem)} - {*(args.methods or methods_in(earlier, path.stem))}
     fewer_seeds = args.seeds is not None and args.seeds < len(earlier.get("seeds", {}).get("pretraining", []))
@@ -40,6 +41,12 @@ def earlier_call(path: Path, args: Job) -> dict[str, Any]:
     before = {"hours": (earlier.get("adapt") or {}).get("hours"), "steps": steps_in(earlier)}
     same = args.hours == before["hours"] if args.hours else args.steps == before["steps"]
     return earlier if same else without_budget(earlier)
+
+
+def is_trained(name: str) -> bool:
+    """Whether an adaptation has a training; those that are timed do not count."""
+    records = Path(f"work/{name}.scale/encoders").glob("*/pt*/record.json")
+    return any(not record.parts[-3].startswith(f"{name}-{MEASURED}") for record in records)
 
 
 def without_budget(earlier: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,5 +122,26 @@ def steps_of(args: Job, earlier: Mapping[str, Any], name: str, rules: Adaptation
 
 def steps_in(earlier: Mapping[str, Any]) -> int | None:
     """The steps of an earlier call's first method."""
+    return _override_of_first(earlier).get("steps")
+
+
+def languages_in(earlier: Mapping[str, Any]) -> list[str]:
+    """The languages that an earlier call's models learn from; none where there was no call."""
+    return _override_of_first(earlier).get("languages", [])
+
+
+def _override_of_first(earlier: Mapping[str, Any]) -> Mapping[str, Any]:
     first = ((earlier.get("adapt") or {}).get("methods") or [""])[0]
-    return earlier.get("models", {}).get(first, {}).get("override", {}).get("steps")
+    return earlier.get("models", {}).get(first, {}).get("override", {})
+
+
+def looks_taken(earlier: Mapping[str, Any], name: str) -> list[int]:
+    """The numbers of seeds at which a verdict was given, or could be: whose results an earlier call built.
+
+    A verdict is deleted before it is built again, so that it alone does not tell.
+    """
+    folder = Path(RESULTS, name)
+    verdict = read_json(folder / VERDICT, "verdict") if (folder / VERDICT).is_file() else {}
+    looks = (earlier.get("adapt") or {}).get("looks", [])
+    with_results = (look for look in looks if any(folder.glob(f"*/{name}-*/*/pt{look - 1}-ft*.json")))
+    return sorted({*verdict.get("looks", []), *with_results})
