@@ -1,5 +1,6 @@
 """The site of the documentation, for Sphinx: `make docs`, strict (a link that leads nowhere ends it)."""
 
+import importlib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,9 @@ from typing import Any
 from sphinx.errors import ExtensionError
 
 from stele.catalogue import recipes
-from stele.command.cli import reference_page
+from stele.command import ALONE, GROUPS
+from stele.command.cli import commands
+from stele.command.parse import application, job_type
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,9 +28,26 @@ def write_reference(app) -> None:
     schema = json.loads((ROOT / "config.schema.json").read_text(encoding="utf-8"))
     config = ["# config.yaml", "", "The file itself has every key with its default.", ""]
     config += key_table(schema["properties"])
-    pages = {"commands": reference_page(), "config": "\n".join(config), "recipes": "\n".join(recipes_page())}
+    pages = {"commands": "\n".join(commands_page()), "config": "\n".join(config), "recipes": "\n".join(recipes_page())}
     for name, text in pages.items():
         Path(app.srcdir, f"reference/{name}.md").write_text(text + "\n", encoding="utf-8")
+
+
+def commands_page() -> Iterator[str]:
+    """The lines of reference/commands.md: each command and its flags, from the classes of their jobs."""
+    yield "# Commands\n"
+    yield "Each command and its flags, from the classes of their jobs;"
+    yield "`stele STAGE COMMAND --help` shows examples, too."
+    for stage, package in [*((stage, "stele") for stage in GROUPS), ("", "stele_world")]:
+        yield f"\n## {stage or package}"
+        for name, text in commands(stage, package).items():
+            module = importlib.import_module(".".join(filter(None, (package, stage, name))))
+            words = [package.replace("_", "-"), stage, *([] if name == stage and stage in ALONE else [name])]
+            job = job_type(module.run)
+            job.describe()
+            app = application(job, " ".join(filter(None, words)), "")
+            app.help, app.usage = text, ""
+            yield "\n" + app.generate_docs(output_format="markdown", heading_level=3).strip()
 
 
 def recipes_page() -> Iterator[str]:

@@ -96,11 +96,3 @@ def test_another_pipe_that_breaks_is_an_error_like_any_other(monkeypatch):
         monkeypatch.setattr(sys, "stdout", stdout)
         with pytest.raises(BrokenPipeError):
             cli.main(["tables"])
-
-
-def test_the_page_of_commands_has_each_with_its_flags():
-    page = cli.reference_page()
-    for stage in cli.GROUPS:
-        for command in cli.commands(stage):
-            assert f"stele {stage}" + ("" if command == stage else f" {command}") in page
-    assert "--encoder" in page.partition("finetuning finetune")[2].partition("###")[0]

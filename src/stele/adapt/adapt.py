@@ -230,7 +230,10 @@ def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options:
         first: (keys["methods"][0], short),
         control: (keys["control"], {"equal_compute_to": first, "snapshots": []}),
     }
-    models = {key: overridden(values["models"][model], change) for key, (model, change) in changes.items()}
+    models = {
+        key: {**values["models"][model], "override": {**values["models"][model]["override"], **change}}
+        for key, (model, change) in changes.items()
+    }
     with_measured = {**values, "models": {**values["models"], **models}}
     paths = plan_of(with_measured).paths
     timed = [paths.pretrained(key, 0) for key in changes]
@@ -240,11 +243,6 @@ def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options:
     seconds = [records.read_record(record)["train_seconds"] / rules.measured_steps for record in timed]
     others = len(keys["methods"]) - 1
     return round((sum(seconds) + others * max(seconds)) / (others + 2), 3)
-
-
-def overridden(model: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    """A model of config.yaml with changed keys of its recipe."""
-    return {**model, "override": {**model["override"], **change}}
 
 
 def report(plan: Plan) -> None:

@@ -73,7 +73,11 @@ def run(args: Verdict) -> None:
     comparisons = judge_looks(args.results_dir, settings, rows, rules.bar)
     # what the trainings learnt and cost
     trainings = [{**_named(key), "folder": str(path.parent), **training_facts(path)} for key, path in encoders.items()]
-    of_neighbours = [{**_named(key), **neighbour_facts(path)} for key, path in neighbours.items()]
+    found = {key: records.read_record(path) for key, path in neighbours.items()}
+    of_neighbours = [
+        {**_named(key), "languages": record["languages"], "snapshots": record["snapshots"]}
+        for key, record in found.items()
+    ]
     # the documents that it was given
     documents = [records.read_record(path) for path in args.documents]
     numbers: Counter[str] = Counter()
@@ -130,12 +134,6 @@ def training_facts(path: Path) -> dict[str, Any]:
         "above_chance": above,
         "curve": {task: losses for task, losses in curve.items() if task in chance},
     }
-
-
-def neighbour_facts(path: Path) -> dict[str, Any]:
-    """What an encoder finds of held-out sentences, at its end and at its snapshots."""
-    record = records.read_record(path)
-    return {key: record[key] for key in ("languages", "snapshots")}
 
 
 # --- warnings ---------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from typing import IO, Any, Literal
 
 from stele.claims.judging.estimate import FEWEST_SEEDS, UNTRAINED
 from stele.claims.judging.findings import ALPHA
-from stele.claims.judging.report import filled
+from stele.claims.judging.report import fill, page_facts
 from stele.claims.judging.verdicts import (
     LOOKS,
     ControlResult,
@@ -69,7 +69,7 @@ def run(args: Judge) -> None:
         write_verdicts(judged, scale, args.into)
         return
     if args.template:
-        sys.stdout.write(filled(args.template, args.folder, [facts(judgement) for judgement in judged]))
+        sys.stdout.write(fill(args.template, page_facts(args.folder, [facts(judgement) for judgement in judged])))
         return
     text = io.StringIO()
     FORMATS[args.format](judged, scale, text)

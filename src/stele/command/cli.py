@@ -16,7 +16,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -185,30 +185,3 @@ def _run(resources: Resources, package: str, stage: str, command: str, arguments
         launch.with_gpus(resources, trains)
     module.run(job)
     return 0
-
-
-# --- the page of all commands and their flags, for the site of the documentation (docs/conf.py) -----------------------
-REFERENCE = """# Commands
-
-Each command and its flags, from the classes of their jobs; `stele STAGE COMMAND --help` shows examples, too."""
-
-
-def reference_page() -> str:
-    """The page, in Markdown."""
-    sections = [REFERENCE, *(section for stage in GROUPS for section in _sections(stage, PACKAGE))]
-    return "\n".join([*sections, *_sections("", "stele_world")])
-
-
-def _sections(stage: str, package: str) -> Iterator[str]:
-    """The heading of a stage, and the section of each of its commands."""
-    from stele.command.parse import application, job_type
-
-    yield f"\n## {stage or package}"
-    for name, text in commands(stage, package).items():
-        module = importlib.import_module(".".join(filter(None, (package, stage, name))))
-        words = [_program(package), stage, *([] if name == stage and stage in ALONE else [name])]
-        job = job_type(module.run)
-        job.describe()
-        app = application(job, " ".join(filter(None, words)), "")
-        app.help, app.usage = text, ""
-        yield "\n" + app.generate_docs(output_format="markdown", heading_level=3).strip()

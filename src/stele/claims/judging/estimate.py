@@ -57,25 +57,20 @@ class Estimate(NamedTuple):
 
     @property
     def freedom(self) -> float:
-        """Satterthwaite's degrees of freedom; infinite where nothing varies."""
-        return satterthwaite(self.parts)
+        """Satterthwaite's degrees of freedom; infinite where nothing varies.
+
+        >>> round(Estimate(0.0, (Part(1.0, 4), Part(1.0, 4)), 5).freedom, 9)
+        8.0
+        """
+        varying = [part for part in self.parts if part.variance > 0]
+        total = math.fsum(part.variance for part in varying)
+        # relative to the total, so that tiny variances do not vanish when they are squared
+        return 1 / math.fsum((part.variance / total) ** 2 / part.freedom for part in varying) if varying else math.inf
 
     @property
     def reversed(self) -> Estimate:
         """The difference the other way round."""
         return self._replace(mean=-self.mean)
-
-
-def satterthwaite(parts: Iterable[Part]) -> float:
-    """The degrees of freedom of a sum of variances.
-
-    >>> round(satterthwaite([Part(1.0, 4), Part(1.0, 4)]), 9)
-    8.0
-    """
-    varying = [part for part in parts if part.variance > 0]
-    total = math.fsum(part.variance for part in varying)
-    # relative to the total, so that tiny variances do not vanish when they are squared
-    return 1 / math.fsum((part.variance / total) ** 2 / part.freedom for part in varying) if varying else math.inf
 
 
 class Scored(NamedTuple):

@@ -1,9 +1,6 @@
-"""How each kind of claim is judged: one table, with a function for the printed numbers and one for our own runs."""
+"""How each kind of claim is judged: by the functions of its name, for the printed numbers and for our own runs."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import NamedTuple
 
 from stele.artifacts.records import GENERATED, STAND_IN
 from stele.claims.judging import on_print, on_runs
@@ -16,24 +13,7 @@ from stele.errors import SteleError
 from stele.papers.addresses import PrintedPaper
 from stele.papers.claims import Bars, Claim, by_reading
 
-
-class Kind(NamedTuple):
-    on_print: Callable[[Claim, PrintedPaper, Bars], Judgement]
-    on_runs: Callable[[Judging], Case | Verdict]
-
-
 # what a claim of each kind must have, `stele.papers.claims.NEEDS` says
-KINDS = {
-    "greater": Kind(on_print.greater, on_runs.greater),
-    "best": Kind(on_print.best, on_runs.best),
-    "margin": Kind(on_print.margin, on_runs.margin),
-    "ratio": Kind(on_print.ratio, on_runs.ratio),
-    "trend": Kind(on_print.trend, on_runs.trend),
-    "comparable": Kind(on_print.comparable, on_runs.comparable),
-    "significant": Kind(on_print.significant, on_runs.significant),
-    "count": Kind(on_print.count, on_runs.count),
-    "cost": Kind(on_print.cost, on_runs.cost),
-}
 SIZES = {"parameters"}  # metrics that say how large a model is
 
 
@@ -49,7 +29,7 @@ def judge_on_print(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement |
             values_at(address, paper)  # also of a reader's verdict
         if by_reading(claim):
             return Judgement(claim.printed.verdict, claim.printed.why)
-        return KINDS[claim.kind].on_print(claim, paper, bars)
+        return getattr(on_print, claim.kind)(claim, paper, bars)
     except SteleError as error:
         raise SteleError(f"{paper.paper}: claim {claim.key}: {error}") from None
 
@@ -63,7 +43,7 @@ def judge_on_runs(judging: Judging) -> Case | Verdict:
     if by_reading(claim):
         return Verdict("no data", "a reader's verdict: no numbers are named")
     try:
-        outcome = KINDS[claim.kind].on_runs(judging)
+        outcome = getattr(on_runs, claim.kind)(judging)
     except SteleError as error:
         raise SteleError(f"{judging.paper.paper}: claim {claim.key}: {error}") from None
     without_data = isinstance(outcome, Verdict) and outcome.state == "no data"

@@ -20,14 +20,6 @@ from stele.files.reading import reading
 UNCOMMITTED = "+"  # ends the commit of a result whose tree had changes
 
 
-def filled(template: Path, folder: Path, claims: Sequence[Mapping[str, Any]]) -> str:
-    """The page: `claims` are the facts of judged claims, the rest is read from `folder`.
-
-    Raises SteleError for a template that cannot be filled, an unknown claim, and a verdict that is not the stated one.
-    """
-    return fill(template, _facts(folder, claims))
-
-
 def fill(template: Path, facts: Mapping[str, Any]) -> str:
     """A page from a template and the names that it knows; SteleError for a template that cannot be filled."""
     import jinja2
@@ -46,8 +38,11 @@ def fill(template: Path, facts: Mapping[str, Any]) -> str:
         raise SteleError(f"{template}: {error}") from None
 
 
-def _facts(folder: Path, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The names that a template knows."""
+def page_facts(folder: Path, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The names that a template knows: `claims` are the facts of judged claims, the rest is read from `folder`.
+
+    A template raises SteleError for an unknown claim, and for a verdict that is not the stated one.
+    """
     by_name = {f"{row['paper']}/{row['key']}": row for row in claims}
     commits = [str(records.read_record(path).get("commit")) for path in result_files(folder, each_seed=True)]
     pretrainings = list(trainings.kept(folder).values())
