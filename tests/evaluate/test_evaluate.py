@@ -20,7 +20,6 @@ from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.evaluate.evaluate import (
     check_checkpoint,
-    configuration,
     earlier_benchmarks,
     encoding_of,
     model_of,
@@ -92,10 +91,15 @@ def test_a_folder_of_a_known_name_and_another_size_is_a_model_of_its_own(tmp_pat
     assert model_of(str(folder), {}, "me5_small")[0] == "me5_small"  # the user's word
 
 
+def configuration(checkpoint="/a/m", scale="paper", folder="results_evaluate", **more):
+    """What the command writes of an encoder `m`."""
+    return {"scale": scale, "results_dir": folder, "models": {"m": {"checkpoint": checkpoint}}, **more}
+
+
 def test_a_card_keeps_the_benchmarks_of_earlier_evaluations(tmp_path, caplog):
     path, folder = tmp_path / "evaluate/m.yaml", str(tmp_path / "results")
-    write(path, configuration("paper", "m", {"checkpoint": "a/m"}, None, ["lareqa", "tatoeba"], folder))
-    again = configuration("paper", "m", {"checkpoint": "a/m"}, None, ["mrtydi", "lareqa"], folder)
+    write(path, configuration(folder=folder, cards={"m": ["lareqa", "tatoeba"]}))
+    again = configuration(folder=folder)
     assert earlier_benchmarks(path, again, ["mrtydi", "lareqa"]) == []  # nothing was built of Tatoeba
     (tmp_path / "results/tatoeba/m").mkdir(parents=True)
     (tmp_path / "results/tatoeba/m/direct.json").write_text("{}")
@@ -141,11 +145,11 @@ def test_a_repository_goes_by_its_twin_and_by_any_case():
 
 def test_a_name_that_has_results_of_something_else_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    path, before = tmp_path / "evaluate/m.yaml", configuration("paper", "m", {"checkpoint": "/a/m"}, None, ["mrtydi"])
+    path, before = tmp_path / "evaluate/m.yaml", configuration()
     write(path, before)
     others = {
-        "model": configuration("paper", "m", {"checkpoint": "/b/m"}, None, ["mrtydi"]),
-        "scale": configuration("miniature", "m", {"checkpoint": "/a/m"}, None, ["mrtydi"]),
+        "model": configuration("/b/m"),
+        "scale": configuration(scale="miniature"),
     }
     for other in others.values():
         refuse_another(path, other)  # nothing was made under it: a first try that was wrong
@@ -157,7 +161,7 @@ def test_a_name_that_has_results_of_something_else_is_refused(tmp_path, monkeypa
         with pytest.raises(SteleError, match="has results of m with"):
             refuse_another(path, {**other, "results_dir": f"{tmp_path}/results_evaluate/"})
         refuse_another(path, {**other, "results_dir": "elsewhere"})
-    refuse_another(path, configuration("paper", "m", {"checkpoint": "/a/m"}, ["sw"], ["belebele"]))  # more of the same
+    refuse_another(path, {**before, "languages": ["sw"]})  # more of the same
     refuse_another(path, {**before, "models": {**before["models"], "another": {"checkpoint": "/c/n"}}})
 
 
@@ -204,13 +208,6 @@ def test_values_of_an_encoding_are_read_as_in_yaml_and_prompts_as_they_are():
 def test_a_value_of_an_encoding_that_is_no_yaml_is_named(pair):
     with pytest.raises(SteleError, match=r"--encoding pooling|--encoding dimension"):
         encoding_of([pair])
-
-
-def test_a_configuration_says_no_more_than_is_needed():
-    card = {"scale": "paper", "results_dir": "results_evaluate", "cards": {"me5_small": ["mrtydi"]}}
-    assert configuration("paper", "me5_small", {}, None, ["mrtydi"]) == card
-    own = {"checkpoint": "a/b"}
-    assert configuration("paper", "b", own, ["sw"], ["mrtydi"])["models"] == {"b": own}
 
 
 @pytest.mark.parametrize(

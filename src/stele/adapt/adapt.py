@@ -30,11 +30,9 @@ from stele.adapt.planning.configuration import (
     SEEDS,
     configuration,
     evaluated_keys,
-    gpus,
     sizes_of,
     steps_within,
     trained_models,
-    write_scale,
 )
 from stele.adapt.planning.earlier_calls import (
     FOLDER,
@@ -72,7 +70,8 @@ from stele.files.paths import inside
 from stele.files.reading import read_json
 from stele.plan.plan import Plan
 
-SCALE = "laptop"
+HEAD = f"written by `{COMMAND}`; a configuration like any other, for --configfile"
+SCALE, SCALE_HEAD = "laptop", f"written by `{COMMAND}`; it keeps an adaptation's files apart from others'"
 MOST_THREADS = 8
 
 
@@ -138,10 +137,10 @@ def run(args: Adapt) -> None:
         with TemporaryDirectory() as aside:
             # a plan for more than is trained binds no later call
             planned = Path(aside, path.name) if is_trained(name) else path
-            write(planned, values, COMMAND)
+            write(planned, values, HEAD)
             print(cost(targets, planned, what, on_slurm(args.snakemake)))
         return
-    write(path, values, COMMAND)
+    write(path, values, HEAD)
     print(f"Logs: {plan.paths.logs}/", flush=True)
     build(words)
     report(plan)
@@ -158,8 +157,10 @@ def settled(
     earlier = earlier_call(path, args)
     values = configuration(args, name, model, languages, earlier)
     scale = {"like": SCALE, "title": f"{name} on documents of one's own", "generated": False}
-    scale |= {"threads": min(MOST_THREADS, len(os.sched_getaffinity(0))), "gpus": gpus(args.snakemake)}
-    write_scale(Path(values["scale"]), scale)
+    has_gpu = Path("/dev/nvidia0").exists() or on_slurm(args.snakemake)
+    scale |= {"threads": min(MOST_THREADS, len(os.sched_getaffinity(0))), "gpus": int(has_gpu)}
+    if not Path(values["scale"]).is_file():
+        write(Path(values["scale"]), scale, SCALE_HEAD)
     gpus_of_scale = read_yaml(values["scale"]).get("gpus", 0)  # an earlier call's file stays
     if gpus_of_scale != scale["gpus"]:
         print(f"{values['scale']} says gpus: {gpus_of_scale}; this call would have {scale['gpus']}: edit it for that")
@@ -237,7 +238,7 @@ def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options:
     with_measured = {**values, "models": {**values["models"], **models}}
     paths = plan_of(with_measured).paths
     timed = [paths.pretrained(key, 0) for key in changes]
-    write(path, with_measured, COMMAND)
+    write(path, with_measured, HEAD)
     print(f"Timing {rules.measured_steps} steps of {keys['methods'][0]} and as much of the control", flush=True)
     build([*timed, "--configfile", str(path), *options])
     seconds = [records.read_record(record)["train_seconds"] / rules.measured_steps for record in timed]

@@ -6,8 +6,6 @@ No method trains on copies of a held-out document's text either.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from hashlib import sha256
 from itertools import chain
 from typing import Annotated, Literal
 
@@ -18,7 +16,7 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command.arguments import Job, NewRecord, Record, Some, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
+from stele.files.digests import digest, folder_facts
 
 JOB = "hold_out"
 
@@ -34,7 +32,7 @@ class HoldOut(Job):
 def run(args: HoldOut) -> None:
     clock = records.start()
     # the texts that are held out, by their digests
-    texts = [text_digest(sentences) for path in args.documents for _, sentences in read_sentences(path)]
+    texts = [digest(sentences) for path in args.documents for _, sentences in read_sentences(path)]
     different, rules = list(dict.fromkeys(texts)), whole(AdaptationRules).held_out
     number = min(rules.documents, int(rules.share * len(different)))
     held_out = {different[place] for place in spread(len(different), number)}
@@ -73,8 +71,3 @@ def spread(size: int, number: int) -> list[int]:
     ([1, 5, 8], [])
     """
     return [size * (2 * n + 1) // (2 * number) for n in range(number)]
-
-
-def text_digest(sentences: Sequence[str]) -> bytes:
-    """A digest of a document's text."""
-    return sha256("\n".join(sentences).encode()).digest()

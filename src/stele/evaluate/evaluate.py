@@ -50,6 +50,7 @@ from stele.plan.scoring import DEFAULT
 log = logging.getLogger(__name__)
 
 FOLDER = Path("evaluate")
+HEAD = "written by `stele evaluate`; a configuration like any other, for --configfile"
 RESULTS = "results_evaluate"  # apart from the results of the papers' tables
 OF_A_COPY = ("checkpoint", "revision", "encoding")  # of a known model under another name
 # Settings are read without torch, whose import takes two seconds: transformers then counts it as not installed.
@@ -93,8 +94,9 @@ def run(args: Evaluate) -> None:
     benchmarks = list(dict.fromkeys([*(args.benchmarks or ([] if args.data else DEFAULT)), *sets["user_data"]]))
     of_sets = {code for entry in sets["add_benchmarks"].values() for code in entry["languages"]}
     languages = args.languages and [*args.languages, *(of_sets & {UNDETERMINED})]
-    values = configuration(args.scale, name, model, languages, benchmarks, args.results_dir)
-    values = merged(others, {**values, **{key: entries for key, entries in sets.items() if entries}})
+    keys = {"languages": languages and list(languages), "models": model and {name: model}, **sets}
+    values = {"scale": args.scale, "results_dir": args.results_dir, **{key: of for key, of in keys.items() if of}}
+    values = merged(others, values)
     # one name is one model; its card keeps the benchmarks of earlier evaluations
     refuse_another(path, values)
     earlier = earlier_benchmarks(path, values, benchmarks)
@@ -229,23 +231,6 @@ def encoding_of(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 # --- its configuration ------------------------------------------------------------------------------------------------
-def configuration(
-    scale: str,
-    name: str,
-    model: dict[str, Any],
-    languages: Sequence[str] | None,
-    benchmarks: Sequence[str],
-    results_dir: str = RESULTS,
-) -> dict[str, Any]:
-    """The keys of config.yaml of one evaluation."""
-    values: dict[str, Any] = {"scale": scale, "results_dir": results_dir, "cards": {name: list(benchmarks)}}
-    if languages:
-        values["languages"] = list(languages)
-    if model:
-        values["models"] = {name: model}
-    return values
-
-
 def plan_of(values: dict[str, Any]) -> Plan:
     """The plan of a configuration beside config.yaml. Raises SteleError for what is wrong in it."""
     of_file = read_yaml("config.yaml")
@@ -253,12 +238,12 @@ def plan_of(values: dict[str, Any]) -> Plan:
     return Plan(parse_config(merged(of_file, values), sources))
 
 
-def write(path: Path, values: dict[str, Any], command: str = "stele evaluate") -> None:
+def write(path: Path, values: dict[str, Any], head: str = HEAD) -> None:
+    """Writes a file of YAML; `head` is a comment on its first line."""
     import yaml
 
-    head = f"# written by `{command}`; a configuration like any other, for --configfile\n"
     with atomic_file(path) as handle:
-        handle.write(head + yaml.safe_dump(values, allow_unicode=True, sort_keys=False))
+        handle.write(f"# {head}\n" + yaml.safe_dump(values, allow_unicode=True, sort_keys=False))
 
 
 def refuse_another(path: Path, values: dict[str, Any]) -> None:

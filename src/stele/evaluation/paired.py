@@ -129,6 +129,8 @@ def _order(first: Scores, other: Scores) -> list[int]:
     """Where the queries of `first` stand in `other`; SteleError unless both have the same, of the same languages."""
     if None not in (first.benchmark, other.benchmark) and first.benchmark != other.benchmark:
         raise SteleError(f"{other.source}: scores of {other.benchmark}; {first.source} has scores of {first.benchmark}")
+    if (first.keys, first.languages) == (other.keys, other.languages):
+        return list(range(len(first.keys)))
     places = {key: place for place, key in enumerate(other.keys)}
     here = set(first.keys)
     _refuse_missing([key for key in first.keys if key not in places], other.source, first.source)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from stele.adapt.planning.earlier_calls import FOLDER, RESULTS, earlier_sets, looks_taken
@@ -20,8 +19,6 @@ from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.command.arguments import Job
 from stele.config.user_sets import KEYS, merged, user_sets
 from stele.errors import SteleError
-from stele.evaluate.evaluate import on_slurm
-from stele.files.atomic import atomic_file
 from stele.files.formats import duration
 from stele.recipes.flops import Shape
 
@@ -109,20 +106,6 @@ def looks_of(before: Sequence[int], seeds: int) -> list[int]:
     ([3], [3], [3, 5], [3])
     """
     return [*(look for look in before if FEWEST_SEEDS <= look < seeds), seeds]
-
-
-def write_scale(path: Path, scale: Mapping[str, Any]) -> None:
-    """Writes the scale of an adaptation, which keeps its files apart from others'; one that is there stays."""
-    import yaml
-
-    if not path.is_file():
-        with atomic_file(path) as handle:
-            handle.write(yaml.safe_dump(dict(scale), allow_unicode=True, sort_keys=False))
-
-
-def gpus(options: Sequence[str]) -> int:
-    """GPUs of a training: one where there is one, here or on a cluster."""
-    return int(Path("/dev/nvidia0").exists() or on_slurm(options))
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------

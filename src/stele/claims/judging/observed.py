@@ -19,9 +19,9 @@ from stele.catalogue import entries
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.claims.judging import trainings
 from stele.claims.judging.estimate import PRETRAINING, Scored, scored
-from stele.errors import SteleError
-from stele.evaluation import scores
+from stele.evaluation import paired
 from stele.evaluation.metrics import load_metric
+from stele.evaluation.scores import Scores
 from stele.files.digests import digest
 from stele.papers.table_parts import CellSource, Seeds
 
@@ -91,15 +91,12 @@ class Runs:
         if len({_training(record) for record in results}) > 1:
             return Absent(f"{row.path} (its seeds are of different recipes: build all anew, or remove the old ones)")
         groups = by_seed([path.stem for path in paths], results)
-        values = [scores.read(path)[0] for path in paths]
+        stacked = paired.read_system(paths)
         finetuning, crossed_files = crossed([path.stem for path in paths], groups)
-        metrics = {}
-        for metric in values[0].values:
-            if all(metric in of_file.values for of_file in values):
-                metrics[metric] = self._metric(row, values, metric, [indices for _, indices in groups], crossed_files)
-        labels = frozenset(label for record in results for label in record.get("labels", ()))
+        of_groups = [indices for _, indices in groups]
+        metrics = {metric: self._metric(row, stacked, metric, of_groups, crossed_files) for metric in stacked.values}
         seeds = tuple(name for name, _ in groups if name)
-        return System(seeds, metrics, labels, divergence(groups, results), finetuning)
+        return System(seeds, metrics, stacked.labels, divergence(groups, results), finetuning)
 
     def _counted(self, row: RunKey, path: Path) -> System | Absent:
         """A count of a dataset's or a model's parts, which has no queries and is the same for all seeds."""
@@ -115,21 +112,20 @@ class Runs:
     def _metric(
         self,
         row: RunKey,
-        files: Sequence[scores.Scores],
+        files: Scores,
         metric: str,
         groups: Sequence[Sequence[int]],
         crossed_files: Sequence[Sequence[int]],
     ) -> dict[str, Language]:
         """One metric of the files, averaged by group of files; `crossed_files` as `crossed` has them."""
-        first = files[0]
-        by_file = np.stack([file.values[metric][0, _order(first, file)] for file in files])
+        by_file = files.values[metric]
         values = np.stack([by_file[indices].mean(axis=0) for indices in groups])
-        names, has_value = np.array(first.languages), ~np.isnan(values).any(axis=0)
+        names, has_value = np.array(files.languages), ~np.isnan(values).any(axis=0)
         languages = {}
-        for name in dict.fromkeys(first.languages):
+        for name in dict.fromkeys(files.languages):
             places = np.flatnonzero((names == name) & has_value)
             if len(places) > 1:  # a single query has no variance
-                keys = [first.keys[place] for place in places]
+                keys = [files.keys[place] for place in places]
                 of_files = by_file[:, places].mean(axis=1)
                 by_finetuning = of_files[np.array(crossed_files)] if crossed_files else None
                 languages[name] = Language(self._numbers(row.benchmark, name, keys), values[:, places], by_finetuning)
@@ -299,13 +295,3 @@ def divergence(groups: Sequence[tuple[str, list[int]]], results: Sequence[record
         return ""
     which = f" in {len(seeds)} of {len(groups)} seeds ({', '.join(seeds)})" if all(seeds) else ""
     return f"pretraining diverged{which}: {'; '.join(sorted(reasons))}"
-
-
-def _order(first: scores.Scores, other: scores.Scores) -> np.ndarray:
-    """Where the queries of `first` stand in another seed's scores."""
-    if other.keys == first.keys:
-        return np.arange(len(first.keys))
-    places = {key: index for index, key in enumerate(other.keys)}
-    if places.keys() != {*first.keys}:
-        raise SteleError(f"{other.source}: not the queries of {first.source}; score both again")
-    return np.array([places[key] for key in first.keys])
