@@ -10,6 +10,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.claims.judging.estimate import detectable, seeds_needed
 from stele.claims.judging.observed import Runs
 from stele.errors import SteleError
+from stele.evaluation.paired import read_system
 from tests.claims.made_results import PRETRAINED, UNTRAINED, write_system
 
 METRIC, SETTING = entry(Benchmark, "tatoeba").metrics[0], "direct"
@@ -138,14 +139,10 @@ def test_the_difference_and_its_interval_are_those_of_seeds_and_queries_by_hand(
     comparison = judged(tmp_path, settings)["up", "base"]
     values = {row["model"]: row for row in values_of(tmp_path, settings["seeds"], rows_of(settings))}
     assert comparison.verdict.mean == pytest.approx(values["up"]["mean"] - values["base"]["mean"])
-    import pyarrow.parquet
-
-    def scores(model, seed):
-        table = pyarrow.parquet.read_table(tmp_path / f"tatoeba/{model}/{SETTING}/pt{seed}-ft0/queries.parquet")
-        return np.array(table.column(METRIC).to_pylist()).reshape(len(LANGUAGES), QUERIES)
-
-    base = scores("base", 0)
-    differences = np.stack([scores("up", seed) - base for seed in range(5)])
+    up, base = (
+        read_system(tmp_path.glob(f"tatoeba/{model}/{SETTING}/pt*.json")).values[METRIC] for model in ("up", "base")
+    )
+    differences = (up - base).reshape(5, len(LANGUAGES), QUERIES)
     over_seeds = differences.mean(axis=(1, 2)).var(ddof=1) / 5
     over_queries = differences.mean(axis=0).var(axis=1, ddof=1) / QUERIES / len(LANGUAGES) ** 2
     parts = [(over_seeds, 4), *((part, QUERIES - 1) for part in over_queries)]

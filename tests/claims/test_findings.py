@@ -90,17 +90,6 @@ def test_a_partial_conjunction_is_said_where_its_interval_lies_on_one_side(numbe
     assert states == {"supported", "reversed", "undecided"}
 
 
-def test_a_trend_needs_its_ends_and_no_step_the_other_way(generator):
-    up, flat, down = (
-        estimate(*planted(generator, effect, over_seeds=0.002, over_queries=0.01)) for effect in (0.05, 0, -0.02)
-    )
-    assert state(findings.without_reversal(up, {"0 to 5": up, "5 to 10": flat})) == "supported"
-    assert state(findings.without_reversal(up, {"0 to 5": up, "5 to 10": down})) == "undecided"
-    assert state(findings.without_reversal(down, {"0 to 5": down, "5 to 10": flat})) == "reversed"
-    assert state(findings.best({"before": up, "after": up})) == "supported"
-    assert state(findings.best({"before": up, "after": down})) == "reversed"
-
-
 def test_equivalence_is_two_one_sided_tests_and_an_interval_of_90_in_100(generator):
     of_seed = generator.normal(0.005, 0.01, (6, 1))
     right = np.broadcast_to(generator.uniform(size=30), (6, 30))

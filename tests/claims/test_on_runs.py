@@ -48,7 +48,11 @@ def judged(tmp_path):
 )
 @pytest.mark.parametrize("claim", [GREATER, BEST], ids=["greater", "best"])
 def test_greater_and_best(judged, claim, effects, how, state):
-    assert judged(claim, effects, **how).verdict.state == state
+    verdict, few = judged(claim, effects, **how).verdict, how.get("seeds") == 2
+    assert verdict.state == state and (not few or verdict.reason == "2 of at least 3 seeds")
+    low, high = verdict.interval or (0, 0)
+    assert few or (low > 0, high < 0) == (state == "supported", state == "reversed")
+    assert (verdict.detectable is not None) == (state == "undecided")
 
 
 def test_the_estimate_is_in_the_unit_of_the_table_and_the_undecided_say_what_it_takes(judged):
@@ -65,7 +69,8 @@ def test_the_estimate_is_in_the_unit_of_the_table_and_the_undecided_say_what_it_
 def test_one_language_against_the_rest(judged, quantifier, state):
     one = judged(GREATER | {"quantifier": quantifier}, ONE_AGAINST)
     assert one.verdict.state == state
-    assert quantifier != "each_language" or "reversed in sw" in one.verdict.reason
+    assert quantifier != "each_language" or ("reversed in sw" in one.verdict.reason and one.verdict.mean > 0)
+    assert judged(GREATER | {"quantifier": quantifier}, AHEAD).verdict.state == "supported"
 
 
 def test_a_pretraining_that_diverged_is_named_and_changes_no_verdict(tmp_path):
@@ -185,6 +190,8 @@ def test_ratio(judged):
     [
         ("rising", {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}, "supported"),
         ("rising", {"mbert": 0.0, "xlmr": 0.12, "msm": 0.06}, "undecided"),
+        ("rising", {"mbert": 0.0, "xlmr": 0.08, "msm": 0.08}, "supported"),  # a step that is none
+        ("rising", {"mbert": 0.08, "xlmr": 0.04, "msm": 0.04}, "reversed"),
         ("falling", {"mbert": 0.08, "xlmr": 0.04, "msm": 0.0}, "supported"),
         ("peak", {"mbert": 0.0, "xlmr": 0.08, "msm": 0.0}, "supported"),
         ("peak", {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}, "reversed"),

@@ -54,7 +54,7 @@ def environment(tree, request):
     env.pop("STELE_DRIVER", None)
     code = "import os, sys, time; from stele.command.worker import start; print(start(), flush=True); time.sleep(900)"
     driver = subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True)
-    yield {**env, "STELE_WORKER": driver.stdout.readline().strip()}
+    yield {**env, "STELE_WORKER": driver.stdout.readline().strip(), "DRIVER": str(driver.pid)}
     driver.kill()
     driver.wait()
 
@@ -103,22 +103,10 @@ def test_no_orphan_still_writes(tree, environment, victim):
     if victim == "client":
         process.kill()
     else:
-        os.kill(int(environment["STELE_WORKER"] and _driver(environment)), signal.SIGKILL)
+        os.kill(int(environment["DRIVER"]), signal.SIGKILL)
     wait_for(lambda: not child.exists(), "the end of the child")
     assert not (tree / "finished").exists()
     process.kill()
-
-
-def _driver(environment) -> str:
-    """The process that started the worker: the parent of the process that serves the socket."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if environment["STELE_WORKER"].encode() in (folder / "cmdline").read_bytes().split(b"\0"):
-                lines = (folder / "status").read_text().splitlines()
-                return next(line.split()[1] for line in lines if line.startswith("PPid"))
-        except OSError:
-            continue  # it ended while we looked
-    raise AssertionError("no worker serves the socket")
 
 
 def test_a_child_is_known_by_its_client_for_as_long_as_it_runs(tree, environment):

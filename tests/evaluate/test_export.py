@@ -33,9 +33,11 @@ def export(folder, *arguments):
     return cli.main(["evaluate", "export", "--results-dir", str(folder), *arguments])
 
 
-def test_mtebs_file_has_its_names_of_task_metrics_subsets_and_languages(tmp_path):
+def test_mtebs_files_have_its_names_of_task_metrics_subsets_and_languages(tmp_path):
+    """The main score is the benchmark's first metric wherever it stands; of a pair of languages passages come first."""
     results, out = tmp_path / "results", tmp_path / "out"
-    write(results, "miracl_hard_negatives", {"ndcg@10": {"sw": 0.5, "th": 0.25}, "recall@100": {"sw": 1.0, "th": 0.75}})
+    write(results, "miracl_hard_negatives", {"recall@100": {"sw": 1.0, "th": 0.75}, "ndcg@10": {"sw": 0.5, "th": 0.25}})
+    write(results, "belebele", {"ndcg@10": {"hin_Latn-en": 0.5}})
     assert export(results, "--format", "mteb", "--to", str(out)) == 0
     path = out / "intfloat__multilingual-e5-small" / REVISION / "MIRACLRetrievalHardNegatives.v2.json"
     written = json.loads(path.read_text())
@@ -44,6 +46,8 @@ def test_mtebs_file_has_its_names_of_task_metrics_subsets_and_languages(tmp_path
     scores, (sw, th) = {"ndcg_at_10": 0.5, "recall_at_100": 1.0}, written["scores"]["dev"]
     assert sw == {**scores, "main_score": 0.5, "hf_subset": "sw", "languages": ["swa-Latn"]}
     assert (th["ndcg_at_10"], th["hf_subset"], th["languages"]) == (0.25, "th", ["tha-Thai"])
+    (score,) = json.loads(next(out.rglob("BelebeleRetrieval.json")).read_text())["scores"]["test"]
+    assert (score["hf_subset"], score["languages"]) == ("hin_Latn-eng_Latn", ["hin-Latn", "eng-Latn"])
 
 
 def test_a_set_of_the_users_own_goes_by_its_name(tmp_path, capsys):
@@ -61,14 +65,6 @@ def test_a_revision_cannot_lead_elsewhere(tmp_path, capsys, revision):
     assert export(tmp_path / "results", "--format", "mteb", "--to", str(tmp_path / "out/mteb")) == 1
     assert "belebele/me5_small/direct.json: " in capsys.readouterr().err
     assert not list((tmp_path / "victim").iterdir()) and not (tmp_path / "out").exists()
-
-
-def test_a_pair_of_languages_is_mtebs_pair_of_variants_passages_first(tmp_path):
-    results, out = tmp_path / "results", tmp_path / "out"
-    write(results, "belebele", {"ndcg@10": {"hin_Latn-en": 0.5}})
-    assert export(results, "--format", "mteb", "--to", str(out)) == 0
-    (score,) = json.loads(next(out.rglob("BelebeleRetrieval.json")).read_text())["scores"]["test"]
-    assert (score["hf_subset"], score["languages"]) == ("hin_Latn-eng_Latn", ["hin-Latn", "eng-Latn"])
 
 
 def test_a_result_that_mteb_wrote_stays(tmp_path, capsys):
@@ -142,14 +138,6 @@ def test_every_language_of_a_task_has_mtebs_name():
         if about.mteb:
             subsets = [subset_of(code, about.mteb)[0] for code in catalogue.entry(Benchmark, key).languages]
             assert len(set(subsets)) == len(subsets) > 1
-
-
-def test_the_main_score_is_the_benchmarks_first_metric_wherever_it_stands(tmp_path):
-    results, out = tmp_path / "results", tmp_path / "out"
-    write(results, "belebele", {"recall@100": {"en-en": 0.9}, "ndcg@10": {"en-en": 0.5}})
-    assert export(results, "--format", "mteb", "--to", str(out)) == 0
-    (score,) = json.loads(next(out.rglob("*.json")).read_text())["scores"]["test"]
-    assert score["main_score"] == 0.5
 
 
 def test_what_an_encoding_did_otherwise_is_said_with_the_numbers(tmp_path, capsys):
