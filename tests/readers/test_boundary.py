@@ -34,14 +34,13 @@ OTHERS = {
     "benchmarks/_files.py": {"_is_gzip", "open_bytes"},
     "benchmarks/nq.py": {"answers"},
     "benchmarks/xda.py": {"readinto", "text_of"},
-    "corpora/dumps/dump_files.py": {"_decompressed", "read_blocks"},
     "corpora/dumps/sql_dump.py": {"__init__"},
     "corpora/dumps/xml_dump.py": {"_parse"},
     "encoders/static_embedding.py": {"__init__"},  # an array
     "evaluation/scores.py": {"_table"},
     "files/atomic.py": {"_sync", "atomic_file"},
     "files/digests.py": {"block_digest", "sha256"},
-    "files/reading.py": {"__init__", "read_note", "readinto"},  # streams, under open_unpacked
+    "files/reading.py": {"read_note", "readinto"},  # streams, under open_unpacked
     "papers/table.py": {"load_spec"},
     "sources/weights/checkpoint_checks.py": {"check_sizes"},
     "sources/weights/checkpoint_files.py": {"_load"},

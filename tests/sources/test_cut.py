@@ -185,6 +185,17 @@ def test_the_beginning_is_pinned(take, served, capsys, tmp_path):
     assert take("cc100", 40, "server")[0] == 1 and "has changed since its first download" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("dataset", "path", "pack"), [("cc100", CC100, lzma), ("wikipedia", INDEX, bz2)])
+def test_a_damaged_later_stream_is_no_end_of_a_corpus(take, served, capsys, dataset, path, pack):
+    """It would be kept as whole, with half of its text."""
+    text = pack.decompress(served.files[f"/{path}"])
+    half = text.index(b"\n\n" if pack is lzma else b"\n", len(text) // 2) + 2 - (pack is bz2)
+    first, later = pack.compress(text[:half]), pack.compress(text[half:])
+    served.files[f"/{path}"] = first + b"\xff" + later[1:]
+    code, _, record = take(dataset, 10_000_000, "server", generated=False)
+    assert code == 1 and record is None and "cut short or damaged" in capsys.readouterr().err
+
+
 def test_only_corpora_are_cut(take, capsys):
     code, _, _ = take("mrtydi", 10)
     assert code == 1 and "used whole" in capsys.readouterr().err

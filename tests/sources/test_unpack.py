@@ -1,5 +1,6 @@
 """Archives that try to write elsewhere, or too much, are refused before a byte is written."""
 
+import bz2
 import errno
 import gzip
 import io
@@ -8,6 +9,7 @@ import os
 import tarfile
 import zipfile
 
+import pyarrow
 import pytest
 
 from stele.catalogue.schema.datasets import Unpack
@@ -171,6 +173,25 @@ def test_a_tar_whose_checksum_is_wrong_is_not_unpacked(tmp_path):
     with pytest.raises(SteleError, match=r"a\.tar\.gz: damaged archive \(CRC check failed"):
         unpack(packed, tmp_path / "out")
     assert not any((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize("compress", [bz2.compress, lzma.compress])
+def test_a_damaged_later_stream_is_no_end_of_a_tar(tmp_path, compress):
+    """Parallel compressors write several; the standard library's readers end a file at one that begins with damage."""
+    whole = gzip.decompress(tar_of(tmp_path / "whole", {"one": b"1" * 512, "two": b"2" * 512}).read_bytes())
+    (archive := tmp_path / "a").write_bytes(compress(whole[:1600]) + compress(whole[1600:]))
+    assert unpack(archive, tmp_path / "out") == ["one", "two"]
+    assert (tmp_path / "out" / "two").read_bytes() == b"2" * 512
+    archive.write_bytes(compress(whole) + b"\xff" + compress(whole)[1:])
+    with pytest.raises(SteleError, match="a: damaged archive"):
+        unpack(archive, tmp_path / "in")
+
+
+def test_a_tar_of_a_packing_that_is_not_read_is_no_archive(tmp_path):
+    packed = pyarrow.compress(tar_of(tmp_path / "whole", {"one": b"1"}).read_bytes(), codec="zstd", asbytes=True)
+    (tmp_path / "a").write_bytes(packed)
+    with pytest.raises(SteleError, match="a: neither a zip nor a tar archive"):
+        unpack(tmp_path / "a", tmp_path / "out")
 
 
 def test_a_tar_with_too_much_behind_it_is_not_read_on(tmp_path):

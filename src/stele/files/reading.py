@@ -194,10 +194,10 @@ BLOCK = 1 << 20  # bytes read at once
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
 
-def _open_zstd(path: Path) -> IO[bytes]:
+def _open_zstd(packed: IO[bytes]) -> IO[bytes]:
     import pyarrow
 
-    return io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd"), BLOCK)
+    return io.BufferedReader(pyarrow.input_stream(packed, compression="zstd"), BLOCK)
 
 
 class _Streams(io.RawIOBase):
@@ -206,43 +206,63 @@ class _Streams(io.RawIOBase):
     The standard library's file objects take a later stream that is damaged at its beginning for the end of the file.
     """
 
-    def __init__(self, path: Path, make: Callable[[], Any], padding: bytes) -> None:
-        self._packed, self._make, self._padding = open(path, "rb"), make, padding  # noqa: SIM115 - `close` closes it
-        self._stream, self._data = make(), self._packed.read(BLOCK)
+    def __init__(self, packed: IO[bytes], make: Callable[[], Any], padding: bytes) -> None:
+        self._packed, self._make, self._padding = packed, make, padding
+        self._stream, self._data, self._position = make(), b"", 0
 
     def readable(self) -> bool:
         return True
+
+    def seekable(self) -> bool:
+        return hasattr(self._packed, "seek")
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Goes back by unpacking from the start again, forward by reading."""
+        if whence == io.SEEK_END:
+            raise io.UnsupportedOperation("the end is known once all is unpacked")
+        target = offset + (self._position if whence == io.SEEK_CUR else 0)
+        if target < self._position:
+            self._packed.seek(0)
+            self._stream, self._data, self._position = self._make(), b"", 0
+        while self._position < target and self.read(min(BLOCK, target - self._position)):
+            pass
+        return self._position
 
     def readinto(self, buffer: Any) -> int:
         while True:
             if self._stream.eof:
                 data = self._stream.unused_data.lstrip(self._padding)
-                while not data and (block := self._packed.read(BLOCK)):
+                while not data and (block := self._packed.read(io.DEFAULT_BUFFER_SIZE)):
                     data = block.lstrip(self._padding)
                 if not data:
                     return 0
                 self._stream, self._data = self._make(), data
             elif self._stream.needs_input and not self._data:
-                self._data = self._packed.read(BLOCK)
+                self._data = self._packed.read(io.DEFAULT_BUFFER_SIZE)
                 if not self._data:
                     raise EOFError("it ends within a stream")
-            unpacked = self._stream.decompress(self._data, len(buffer))
+            try:
+                unpacked = self._stream.decompress(self._data, len(buffer))
+            except OSError as error:  # bzip2's name for damage
+                raise zlib.error(error) from None
             self._data = b""
             if unpacked:
                 buffer[: len(unpacked)] = unpacked
+                self._position += len(unpacked)
                 return len(unpacked)
 
-    def close(self) -> None:
-        self._packed.close()
-        super().close()
+
+def open_bz2(packed: IO[bytes]) -> IO[bytes]:
+    """The unpacked bytes of a bzip2 file, all of its streams; `packed` needs `read` alone to be read from its start."""
+    return io.BufferedReader(_Streams(packed, bz2.BZ2Decompressor, padding=b""), BLOCK)
 
 
-def _streams(make: Callable[[], Any], padding: bytes = b"") -> Callable[[Path], IO[bytes]]:
-    return lambda path: io.BufferedReader(_Streams(path, make, padding), BLOCK)
+def open_xz(packed: IO[bytes]) -> IO[bytes]:
+    """The same of an xz file, which may have zero bytes between its streams."""
+    return io.BufferedReader(_Streams(packed, lzma.LZMADecompressor, padding=b"\0"), BLOCK)
 
 
-open_bz2, open_xz = _streams(bz2.BZ2Decompressor), _streams(lzma.LZMADecompressor, padding=b"\0")
-_OPEN: dict[bytes, Callable[[Path], Any]] = {  # by the first bytes
+_OPEN: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first bytes
     b"\x1f\x8b": gzip.open,
     b"BZh": open_bz2,
     b"\xfd7zXZ\0": open_xz,
@@ -250,17 +270,17 @@ _OPEN: dict[bytes, Callable[[Path], Any]] = {  # by the first bytes
 }
 
 
+def unpacked(packed: IO[bytes]) -> IO[bytes]:
+    """An open file, unpacked as its first bytes say: itself where it is not compressed."""
+    start = packed.peek(6)
+    return next((opener(packed) for magic, opener in _OPEN.items() if start.startswith(magic)), packed)
+
+
 @contextmanager
 def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
     """A file to read, unpacked as its first bytes say. Raises SteleError for a missing or damaged one."""
     with reading(path), open(path, "rb") as raw:
-        start = raw.peek(6)
-        opener = next((opener for magic, opener in _OPEN.items() if start.startswith(magic)), None)
-        if opener is None:
-            yield raw
-        else:
-            with opener(path) as handle:
-                yield handle
+        yield unpacked(raw)
 
 
 def unpacked_blocks(path: Path) -> Iterator[bytes]:

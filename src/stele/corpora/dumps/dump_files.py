@@ -3,9 +3,8 @@
 Wikimedia gives the articles of a large wiki in one file and, the same pages again, in parts whose names say which page
 ids they hold: enwiki-20220801-pages-articles1.xml-p1p41242.bz2. Each part is a whole export, with its own siteinfo.
 
-They are decompressed strictly: what is damaged, cut short or followed by rubbish is an error. The standard library's
-file objects silently stop at a damaged second stream, and multistream dumps are thousands of streams; here every byte
-of the range must belong to a whole stream with a right checksum.
+They are decompressed strictly: every byte of a range must belong to a whole stream with a right checksum. What is
+damaged, cut short or followed by rubbish is an error.
 
 The <siteinfo> in a dump's header names each namespace of the wiki once. {wiki}-{date}-siteinfo-namespaces.json.gz
 beside the dump is the answer of MediaWiki's api.php?action=query&meta=siteinfo with namespaces, namespacealiases and
@@ -14,18 +13,16 @@ magicwords (in either of its two formats): names that a wiki still accepts, and 
 
 from __future__ import annotations
 
-import bz2
 import gzip
-import lzma
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
-from stele.files.reading import JsonObject, parse_json, reading
+from stele.files.reading import JsonObject, open_bz2, open_xz, parse_json, reading
 
 WANTED = (
     "one {wiki}-...-pages-articles.xml or -pages-articles-multistream.xml, or all of its parts, "
@@ -109,8 +106,9 @@ def _index_key(path: Path) -> tuple[str, str]:
     return stem, rest.removeprefix("xml").removeprefix("txt").removesuffix(".bz2")
 
 
-CHUNK = 1 << 20  # compressed bytes read at once, and the most that is decompressed at once
+CHUNK = 1 << 20  # bytes decompressed at once
 _MAGIC = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z"}
+_OPEN = {"bzip2": open_bz2, "xz": open_xz}
 
 
 def compression_of(path: Path) -> str:
@@ -120,7 +118,7 @@ def compression_of(path: Path) -> str:
     if not start:
         raise SteleError(f"{path}: empty file; delete it and fetch it again")
     compression = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), "plain")
-    if compression not in ("bzip2", "xz", "plain"):
+    if compression not in (*_OPEN, "plain"):
         raise SteleError(f"{path}: compressed with {compression}, want bzip2, xz or plain text")
     return compression
 
@@ -133,49 +131,26 @@ def read_blocks(
     `progress` is called with the number of compressed bytes read since the last call.
     """
     kind = compression_of(path) if begin == 0 else "bzip2"
-    with open(path, "rb") as handle:
+    where = f"{path}" if end is None else f"{path}, bytes {begin} to {end}, as its index says"
+    with reading(where, f"{kind} file", "delete it and fetch it again"), open(path, "rb") as handle:
         handle.seek(begin)
         left = (path.stat().st_size if end is None else end) - begin
-        source = _limited(handle, left, progress or (lambda read: None))
-        if kind == "plain":
-            yield from source
-        else:
-            where = f"{path}" if end is None else f"{path}, bytes {begin} to {end}, as its index says"
-            yield from _decompressed(source, kind, where)
+        section = _Section(handle, left, progress or (lambda read: None))
+        content = _OPEN[kind](section) if kind in _OPEN else section
+        yield from iter(lambda: content.read(CHUNK), b"")
 
 
-def _limited(handle, left: int, progress: Callable[[int], None]) -> Iterator[bytes]:
-    while left > 0 and (chunk := handle.read(min(CHUNK, left))):
-        left -= len(chunk)
-        progress(len(chunk))
-        yield chunk
+class _Section:
+    """The next `left` bytes of a file, read once; `progress` is called with the size of each read."""
 
+    def __init__(self, handle: IO[bytes], left: int, progress: Callable[[int], None]) -> None:
+        self._handle, self._left, self._progress = handle, left, progress
 
-def _decompressed(source: Iterator[bytes], kind: str, where: str) -> Iterator[bytes]:
-    make = bz2.BZ2Decompressor if kind == "bzip2" else lzma.LZMADecompressor
-    stream, data = make(), next(source, b"")
-    try:
-        while True:
-            block = stream.decompress(data, CHUNK)
-            data = b""
-            if block:
-                yield block
-            if stream.eof:
-                data = stream.unused_data or next(source, b"")
-                while kind == "xz" and not data.strip(b"\0") and data:  # xz allows zero bytes between streams
-                    data = next(source, b"")
-                data = data.lstrip(b"\0") if kind == "xz" else data
-                if not data:
-                    return
-                stream = make()
-            elif stream.needs_input:
-                data = next(source, b"")
-                if not data:
-                    raise SteleError(
-                        f"{where}: {kind} data end in the middle of a stream: a truncated file; fetch it again"
-                    )
-    except (OSError, lzma.LZMAError, EOFError) as error:
-        raise SteleError(f"{where}: damaged {kind} data ({error}); delete the file and fetch it again") from None
+    def read(self, size: int) -> bytes:
+        data = self._handle.read(min(size, self._left))
+        self._left -= len(data)
+        self._progress(len(data))
+        return data
 
 
 # --- siteinfo: names of namespaces and words for redirects ---

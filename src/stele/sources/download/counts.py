@@ -24,11 +24,7 @@ LARGE = 256 << 20  # bytes from which on counting shows its progress
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """A file to read, decompressed as its suffix says; damage found on the way is an error that names the file."""
     with reading(path, advice="fetch it again"), open(path, "rb") as raw:
-        if path.suffix in OPEN:
-            with OPEN[path.suffix](path) as handle:
-                yield handle
-        else:
-            yield raw
+        yield OPEN[path.suffix](raw) if path.suffix in OPEN else raw
 
 
 @KINDS.register("lines")

@@ -16,7 +16,7 @@ from typing import IO
 
 from stele.catalogue.schema.datasets import Part, PartFile
 from stele.errors import SteleError
-from stele.files.reading import reading
+from stele.files.reading import open_bz2, open_xz, reading
 from stele.registry import Registry
 from stele.sources.download.beginning import Beginning
 from stele.sources.download.places import FetchedFile, Places
@@ -40,7 +40,7 @@ def documents(source: Part, first: int, places: Places) -> Fetched:
 
     def use(beginning: Beginning, target: Path) -> Facts:
         number, whole = 0, True
-        with _unpacked(lzma.open(beginning), file.url) as text, lzma.open(target, "wb", preset=1) as out:
+        with _unpacked(open_xz(beginning), file.url) as text, lzma.open(target, "wb", preset=1) as out:
             for document in split_documents(iter(lambda: text.read1(BLOCK), b"")):
                 if number == first and document.strip():
                     whole = False
@@ -75,7 +75,7 @@ def pages(source: Part, first: int, places: Places) -> Fetched:
 
     def use_index(beginning: Beginning, target: Path) -> Facts:
         number = 0
-        with _unpacked(bz2.open(beginning), index.url) as lines, bz2.open(target, "wb") as out:
+        with _unpacked(open_bz2(beginning), index.url) as lines, bz2.open(target, "wb") as out:
             last = None
             for line in iter(lambda: lines.readline(LINE), b""):
                 offset = _offset(line, index.url)

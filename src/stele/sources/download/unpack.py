@@ -6,9 +6,6 @@ folder.
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import shutil
 import stat
 import tarfile
@@ -25,13 +22,12 @@ from stele.catalogue.schema.datasets import Unpack
 from stele.errors import SteleError, exhausted
 from stele.files.atomic import atomic_file, link_or_copy
 from stele.files.paths import inside, relative
-from stele.files.reading import TarMember
+from stele.files.reading import TarMember, unpacked
 
 MAX_BYTES = 1 << 30  # unpacked, where the catalogue says nothing
 MAX_MEMBERS = 100_000  # files and folders together
 MAX_BEHIND = 64 << 20  # bytes behind the last member of a tar, where zeros fill a block
 MAX_DIRECTORY = 256 * MAX_MEMBERS  # bytes of a zip's list of its members, which is read at once
-COMPRESSED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 WHOLE = Unpack()
 
 
@@ -78,10 +74,10 @@ def _opened(archive: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
 def _open(archive: Path, handle: IO[bytes]) -> AbstractContextManager[zipfile.ZipFile | tarfile.TarFile]:
     if zipfile.is_zipfile(archive):
         return zipfile.ZipFile(_Bounded(handle))
-    start = handle.read(6)
-    handle.seek(0)
-    plain = next((unpacker(handle) for magic, unpacker in COMPRESSED.items() if start.startswith(magic)), handle)
     try:
+        plain = unpacked(handle)
+        if not plain.seekable():
+            raise tarfile.ReadError("packed with zstd")
         return tarfile.open(fileobj=plain, mode="r:", tarinfo=TarMember)
     except tarfile.ReadError as error:
         kinds = "neither a zip nor a tar archive (a page of HTML, or cut short?)"
