@@ -43,7 +43,7 @@ def package(tmp_path, monkeypatch):
 
 
 def fresh(*args, **options):
-    names = ("code", "_files", "_read", "_loaded_before", "_data_digest")
+    names = ("code", "_files", "_read", "_loaded_before", "_data_digest", "_language_facts")
     for function in (getattr(fingerprint, name) for name in names):
         function.cache_clear()
     return fingerprint.code(*args, **options)
@@ -88,6 +88,29 @@ def test_the_package_beside_it_is_named_in_full_and_followed_into_the_product(pa
     changed = fresh(*modules, data=("stele_world/a.yaml",))
     (world / "a.yaml").write_text("a: 2\n")
     assert len({before, changed, fresh(*modules, data=("stele_world/a.yaml",))}) == 3
+
+
+def test_facts_about_languages_count_by_value_where_a_module_names_their_keys(package):
+    languages = package / "catalogue/languages.yaml"
+    languages.parent.mkdir()
+    (package / "lonely.py").write_text('LANGUAGE_FACTS = ("spaces", "code")\n')
+
+    def codes(facts):
+        languages.write_text(facts)
+        return fresh("lonely"), fresh("stage.command")
+
+    before = codes("ja: {spaces: false, name: Japanese}")
+    assert codes("# a comment\nja: {name: Nihongo, spaces: false}\nsw: {name: Swahili}") == before
+    lonely, command = codes("ja: {name: Japanese}")
+    assert lonely != before[0] and command == before[1]
+    assert codes("ja: {spaces: false}\nsw: {code: swa}")[0] != before[0]
+
+
+def test_a_reader_that_reads_facts_about_languages_names_their_keys():
+    for module in fingerprint.package_modules("benchmarks"):
+        reads = "entries(Language)" in fingerprint._path(module).read_text()
+        in_names_of_files = module == "benchmarks._files"  # which the records of datasets have
+        assert bool(fingerprint._language_facts(module)) == (reads and not in_names_of_files), module
 
 
 def test_data_counts_by_value(package):

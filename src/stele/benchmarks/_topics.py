@@ -36,6 +36,7 @@ FIELDS = {
 }
 JSON_IDS, JSON_TITLES = ("id", "topic_id", "query_id", "qid", "_id"), ("title", "query", "text")
 JSON_LANGUAGES = ("lang", "language")
+LANGUAGE_FACTS = ("name", "tatoeba", "neuclir", "belebele")  # its names; Belebele's is a code and a script
 NTCIR = {"zh": ("cs", "ct", "cn"), "ja": ("jp",), "ko": ("kr",)}  # and of its like, the preferred first
 NUMBERS = ("id", "no")  # at the end of a name (`query_id`): no language
 
@@ -100,8 +101,7 @@ def _names(language: str) -> tuple[str, ...]:
     """
     names = [language.lower()]
     if entry := catalogue.entries(Language).get(language):
-        facts = (entry.name, entry.tatoeba, entry.neuclir, (entry.belebele or "")[:3])
-        names += [name.lower() for name in facts if name]
+        names += [name.partition("_")[0].lower() for key in LANGUAGE_FACTS if (name := getattr(entry, key))]
     return tuple(dict.fromkeys([*names, *NTCIR.get(language, ())]))
 
 

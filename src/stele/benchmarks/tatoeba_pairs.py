@@ -47,6 +47,7 @@ from stele.files.reading import reading
 logger = logging.getLogger(__name__)
 
 DATASET = "tatoeba_exports"
+LANGUAGE_FACTS = ("spaces", "tatoeba")
 SIZE = 1_000  # pairs of sentences
 SEED = 0
 WORDS = 3

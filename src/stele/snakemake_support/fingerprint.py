@@ -2,7 +2,9 @@
 
 Snakemake does not see imported packages. The fingerprint of a command is therefore a param of its rule: syntax trees
 (no comments, no formatting, no docstrings) of the command's module and of everything of Stele that it imports, directly
-or not, inside functions too. What is chosen by name at run time (an objective, a benchmark) is named by the rule.
+or not, inside functions too. What is chosen by name at run time (an objective, a benchmark) is named by the rule. A
+module that reads facts about languages names their keys in `LANGUAGE_FACTS`; their values count, of each language of
+languages.yaml that has them.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from stele.files.digests import digest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT.name
+LANGUAGES = "catalogue/languages.yaml"
 SIBLING = "stele_world"  # the package beside it; its modules are named in full ("stele_world.mirror")
 
 
@@ -157,6 +160,18 @@ def package_modules(package: str) -> list[str]:
 
 
 @cache
+def _language_facts(module: str) -> list[tuple[str, str, object]]:
+    """(language, key, value) of all that languages.yaml says under the keys that a module names."""
+    named = re.search(r"^LANGUAGE_FACTS = (\(.*\))", _path(module).read_text(encoding="utf-8"), re.MULTILINE)
+    if not named:
+        return []
+    from stele.catalogue import read_yaml
+
+    keys, languages = ast.literal_eval(named[1]), read_yaml(ROOT / LANGUAGES)
+    return [(code, key, facts[key]) for code, facts in languages.items() for key in keys if key in facts]
+
+
+@cache
 def _data_digest(path: Path) -> str:
     """A digest of a data file: of its values where it is YAML, so that comments rerun nothing; else of its bytes."""
     if path.suffix == ".yaml":
@@ -173,6 +188,7 @@ def code(command: str, *chosen: str, data: tuple[str, ...] = ()) -> str:
     `data` are files or folders below the package ("catalogue/languages.yaml", "tables/render/templates").
     """
     modules = closure([command, *chosen])
+    modules |= {f"{LANGUAGES} of {module}": digest(facts) for module in modules if (facts := _language_facts(module))}
     for name in data:
         root = _root(name)
         path = root / name
