@@ -1,8 +1,13 @@
 """What records count of datasets, for estimates; and the forms that a dataset can be given in."""
 
+import json
+
 import pytest
 
 from stele.benchmarks.arguments import data_folders, data_paths, record_count
+from stele.benchmarks.belebele import Belebele
+from stele.benchmarks.lareqa import Lareqa
+from stele.benchmarks.mlqa import Mlqa
 from stele.errors import SteleError
 from tests.sealed import write_sealed
 
@@ -39,3 +44,25 @@ def test_a_dataset_is_given_by_its_record_its_folder_or_the_one_file(records, tm
     }.items():
         with pytest.raises(SteleError, match=message):
             data_paths([wrong])
+
+
+@pytest.mark.parametrize(
+    ("reader", "read", "name", "languages", "part"),
+    [
+        (Mlqa(), Mlqa.answers, "test-context-en-question-de.json", ["de-en", "es-es"], "es-es"),
+        (Belebele(), Belebele.judgments, "deu_Latn.jsonl", ["de-de", "es-es"], "es"),
+        (Lareqa(), lambda *given: list(Lareqa.queries(*given)), "de.json", ["de", "es"], "es"),
+    ],
+)
+def test_one_file_given_for_all_parts_serves_the_one_whose_name_it_has(tmp_path, reader, read, name, languages, part):
+    """It served every pair of a row, each with the same numbers."""
+    question = {"id": "q", "question": "?", "answers": [{"text": "A", "answer_start": 0}]}
+    paragraph = {"context": "A b.", "sentences": ["A b."], "sentence_breaks": [[0, 4]], "qas": [question]}
+    row = {"link": "a", "flores_passage": "A b.", "question": "?"}
+    content = row if name.endswith("jsonl") else {"data": [{"paragraphs": [paragraph]}]}
+    (path := tmp_path / name).write_text(json.dumps(content))
+    dataset, (first, other) = type(reader).__name__.lower(), reader.query_sets(languages)
+    assert read(reader, {dataset: {"all": path}}, first)
+    with pytest.raises(SteleError, match=f"{name}: given for all of {dataset}, whose .*; give {dataset}:{part}="):
+        read(reader, {dataset: {"all": path}}, other)
+    assert read(reader, {dataset: {part: path}}, other)

@@ -57,6 +57,16 @@ def located(folder: Path, name: str) -> Path:
     raise SteleError(f"{folder}: no file {name}; found {', '.join(held) if held else 'nothing'}")
 
 
+def file_of_part(data: Data, dataset: str, part: str, name: str) -> Path:
+    """The file `name` of a dataset with a file a part; another one that was given for all parts is an error."""
+    path = located(folder_of(data, dataset, part), name)
+    if part not in data[dataset] and path.name not in (name, f"{name}.gz"):
+        raise SteleError(
+            f"{path}: given for all of {dataset}, whose {part} is {name}; give {dataset}:{part}={path}, or a folder"
+        )
+    return path
+
+
 def name_in_files(language: str, files: str) -> str:
     """How the files of a benchmark call a language, by a field of languages.yaml; the language itself where none says.
 

@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from stele.benchmarks._files import folder_of, located, name_in_files
+from stele.benchmarks._files import file_of_part, name_in_files
 from stele.benchmarks._tables import table_rows
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
@@ -88,7 +88,7 @@ def _rows(data: Data, variant: str) -> list[_Row]:
 
 
 def _file(data: Data, variant: str) -> Path:
-    return located(folder_of(data, DATASET, variant), name_in_files(variant, DATASET) + ".jsonl")
+    return file_of_part(data, DATASET, variant, f"{name_in_files(variant, DATASET)}.jsonl")
 
 
 @lru_cache(maxsize=8)

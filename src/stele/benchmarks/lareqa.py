@@ -20,7 +20,7 @@ import logging
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stele.benchmarks._files import field, folder_of, identifier, json_file, located, present, refuse_again
+from stele.benchmarks._files import field, file_of_part, identifier, json_file, present, refuse_again
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.squad import paragraphs
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
@@ -78,7 +78,7 @@ def _collection_languages(data: Data) -> list[str]:
 
 
 def _paragraphs(data: Data, language: str) -> Iterator[_Paragraph]:
-    path = located(folder_of(data, DATASET, language), f"{language}.json")
+    path = file_of_part(data, DATASET, language, f"{language}.json")
     seen: set[str] = set()
     for number, (where, paragraph) in enumerate(paragraphs(json_file(path), path), start=1):
         with reading(where, "paragraph of LAReQA"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from stele.benchmarks._files import folder_of, located
+from stele.benchmarks._files import file_of_part
 from stele.benchmarks.reader import AnsweringReader
 from stele.benchmarks.squad import gold_answers, span_questions
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
@@ -39,4 +39,4 @@ def _file(data: Data, query_set: QuerySet, split: str) -> Path:
     question, context = query_set.name.split("-")
     name = f"{split}-context-{context}-question-{question}.json"
     dataset = next(iter(data)) if len(data) == 1 else DATASET
-    return located(folder_of(data, dataset, query_set.language), name)
+    return file_of_part(data, dataset, query_set.language, name)
