@@ -44,6 +44,23 @@ def test_sgml_has_the_text_that_anserini_indexes(tmp_path, name, ends, bom):
     ]
 
 
+@pytest.mark.parametrize("block", [1, 30, 1 << 20])
+def test_documents_of_joined_files_may_have_tags_in_other_letters(tmp_path, monkeypatch, block):
+    """They were read as text of the document before them, or passed over before the first one."""
+    monkeypatch.setattr(_trec, "BLOCK", block + len("<doc><docno>a</docno>one</doc>\n<DOC>"))
+    one, two = "<doc><docno>a</docno>one</doc>\n", "<DOC><DOCNO>b</DOCNO>two</DOC>\n"
+    expected = [("a", "", "one"), ("b", "", "two")]
+    assert read(put(tmp_path / "x", (one + two).encode())) == expected
+    assert read(put(tmp_path / "x", (two + one).encode())) == expected[::-1]
+    assert [name for name, *_ in read(put(tmp_path / "x", f"<doc>{two}{two.replace('b<', 'c<')}</doc>".encode()))] == [
+        *"bc"
+    ]
+    within = "<DOC><DOCNO>c</DOCNO>1 <doc> 2</DOC>"
+    assert [name for name, *_ in read(put(tmp_path / "x", (one + within + one.replace("a<", "d<")).encode()))] == [
+        *"acd"
+    ]
+
+
 @pytest.mark.parametrize(
     ("body", "text"),
     [

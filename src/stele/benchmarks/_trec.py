@@ -38,7 +38,7 @@ PARAGRAPHS = (b"\n</P>\n<P>\n", b"<P>", b"</P>")
 BLANKS = ("\r", "\t", " \n", "\n ")  # that a line may begin or end with
 IDS, TEXTS = ("id", "docid", "_id"), ("contents", "text")
 
-_STARTS = [re.compile(rb"<%s(?:\s[^<>]*)?>" % name) for name in (b"DOC", b"doc", b"Doc")]
+_START, _END = re.compile(rb"<(DOC|Doc|doc)(?:\s[^<>]*)?>"), re.compile(rb"</(?:DOC|Doc|doc)>")
 _NUMBER = re.compile(rb"<DOCNO>\s*([^<\r\n]*)(?:\s*</DOCNO>)?", re.IGNORECASE)
 _OTHER_ID = re.compile(rb"<DOCID>[^<]*</DOCID>", re.IGNORECASE)
 _ID = re.compile(rb"""\sid\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
@@ -121,9 +121,9 @@ def documents(path: Path) -> Iterator[Document]:
             raise SteleError(f"{path}: packed with {kind}; unpack it (only gzip is read packed)")
         beginning = beginning.removeprefix(BOM).lstrip()
         is_json = beginning[:1] in (b"{", b"[")
-        start = None if is_json else next((start for start in _STARTS if start.search(beginning)), None)
-        if start:
-            yield from _sgml(path, _bodies(path, handle, beginning, start))
+        tags = set() if is_json else {start[1] for start in _START.finditer(beginning)}
+        if tags:
+            yield from _sgml(path, _bodies(path, handle, beginning, min(tags)))
             return
     if is_json:
         for where, item in (json_lines if beginning[:1] == b"{" else json_array)(path):
@@ -171,13 +171,13 @@ def _sgml(path: Path, bodies: Iterator[tuple[bytes, bytes]]) -> Iterator[Documen
         yield unnamed._replace(id=identifier(unnamed.id, unnamed.where))
 
 
-def _bodies(path: Path, handle: IO[bytes], buffer: bytes, start: re.Pattern[bytes]) -> Iterator[tuple[bytes, bytes]]:
+def _bodies(path: Path, handle: IO[bytes], buffer: bytes, tag: bytes) -> Iterator[tuple[bytes, bytes]]:
     """(start tag, what follows it up to its end tag, or to the next start where it has none) of each document.
 
-    `buffer` is the beginning of the file, with a match of `start` in it; `handle` gives the rest.
+    `buffer` is the beginning of the file, with start tags called `tag` in it; `handle` gives the rest.
     """
     while True:
-        starts = list(start.finditer(buffer))
+        starts = _starts(buffer, tag)
         for begin, following in pairwise(starts):
             yield begin[0], _until_end(buffer[begin.end() : following.start()])
         buffer = buffer[starts[-1].start() :]
@@ -190,9 +190,21 @@ def _bodies(path: Path, handle: IO[bytes], buffer: bytes, start: re.Pattern[byte
     yield starts[-1][0], _until_end(buffer[len(starts[-1][0]) :])
 
 
+def _starts(text: bytes, tag: bytes) -> list[re.Match[bytes]]:
+    """The start tags of documents. Joined files may have <DOC> and <doc>: without an end between them, `tag` counts."""
+    starts: list[re.Match[bytes]] = []
+    for start in _START.finditer(text):
+        if starts and start[1] != starts[-1][1] and not _END.search(text, starts[-1].end(), start.start()):
+            if start[1] != tag:
+                continue  # within a document
+            starts.pop()  # around documents
+        starts.append(start)
+    return starts
+
+
 def _until_end(body: bytes) -> bytes:
-    end = max(body.rfind(b"</DOC>"), body.rfind(b"</doc>"))
-    return body if end < 0 else body[:end]
+    ends = list(_END.finditer(body))
+    return body[: ends[-1].start()] if ends else body
 
 
 # --- judgments and topics ---
