@@ -155,6 +155,14 @@ def test_codes_of_ntcir_and_of_iso(tmp_path, code, language):
     assert topics(path, language)["ACLIA9-JA-T1"]["narrative"] == "川について"
 
 
+@pytest.mark.parametrize("template", ['<title lang="{code}">{text}</title>', "<{code}-title>{text}</{code}-title>"])
+def test_czech_is_not_taken_for_the_chinese_of_ntcir(tmp_path, template):
+    path = put(tmp_path / "topics.xml", in_two(template).replace("JA", "cs").replace("EN", "en"))
+    assert topics(path, "cs") == {"1": {"title": "どの川"}}
+    with pytest.raises(SteleError, match="topic 1 is in cs, en, not in zh"):
+        topics(path, "zh")
+
+
 def test_names_that_hold_no_language_are_no_fields(tmp_path):
     content = "<topic number='7'><query_id>q7</query_id><original-title>x</original-title><query>river</query></topic>"
     assert topics(put(tmp_path / "topics.xml", content), "id") == {"7": {"title": "river"}}

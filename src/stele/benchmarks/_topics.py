@@ -37,7 +37,8 @@ FIELDS = {
 JSON_IDS, JSON_TITLES = ("id", "topic_id", "query_id", "qid", "_id"), ("title", "query", "text")
 JSON_LANGUAGES = ("lang", "language")
 LANGUAGE_FACTS = ("name", "tatoeba", "neuclir", "belebele")  # its names; Belebele's is a code and a script
-NTCIR = {"zh": ("cs", "ct", "cn"), "ja": ("jp",), "ko": ("kr",)}  # and of its like, the preferred first
+SIMPLIFIED = "CS"  # Chinese of NTCIR, LANG="CS"; in small letters, or as a field's name, it is Czech
+NTCIR = {"zh": (SIMPLIFIED, "ct", "cn"), "ja": ("jp",), "ko": ("kr",), "cs": (SIMPLIFIED,)}  # the preferred first
 NUMBERS = ("id", "no")  # at the end of a name (`query_id`): no language
 
 _TOPIC = re.compile(r"<(top|topic|query)(?:\s[^<>]*)?>", re.IGNORECASE)
@@ -105,6 +106,11 @@ def _names(language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*names, *NTCIR.get(language, ())]))
 
 
+def _code(stated: str) -> str:
+    """A stated language as `_names` has it."""
+    return stated if stated == SIMPLIFIED else stated.lower()
+
+
 @cache
 def _all_names() -> frozenset[str]:
     return frozenset(name for language in catalogue.entries(Language) for name in _names(language))
@@ -164,7 +170,7 @@ def _stated_languages(text: str, topic: str) -> dict[int, str]:
         del around[place:]
         if not match[1]:
             attribute = _LANGUAGE.search(match[3])
-            language = attribute[1].lower() if attribute else around[-1][1] if around else ""
+            language = _code(attribute[1]) if attribute else around[-1][1] if around else ""
             stated[match.start()] = language
             around = [*around[-DEEPEST:], (name, language)] if attribute or name in (*FIELDS, topic) else around
     return stated
@@ -208,7 +214,7 @@ def _parts(raw: str, language: str) -> list[tuple[str, str]]:
     attributes = [_LANGUAGE.search(child[2]) for child in children]
     if any(attributes):
         return [
-            (attribute[1].lower() if attribute else language, child[3])
+            (_code(attribute[1]) if attribute else language, child[3])
             for child, attribute in zip(children, attributes, strict=True)
         ]
     named = {child[1].lower() for child in children}
@@ -233,5 +239,5 @@ def _of_json(path: Path, text: str) -> Topics:
         title = next((item[key] for key in JSON_TITLES if isinstance(item.get(key), str)), "")
         rest = {key: item[key] for key in ("description", "narrative") if isinstance(item.get(key), str)}
         language = next((str(item[key]) for key in JSON_LANGUAGES if item.get(key)), "")
-        language = re.split("[-_]", language.lower())[0]
+        language = _code(re.split("[-_]", language)[0])
         yield where, name, {field: {language: value} for field, value in {"title": title, **rest}.items()}
