@@ -9,6 +9,8 @@ from stele.benchmarks.belebele import Belebele
 from stele.benchmarks.lareqa import Lareqa
 from stele.benchmarks.mlqa import Mlqa
 from stele.errors import SteleError
+from stele.retrieval.searches.search_job import expected_passages
+from stele.sources.download.counts import KINDS
 from tests.sealed import write_sealed
 
 
@@ -28,6 +30,17 @@ def test_counts_are_summed_over_records_and_unknown_ones_are_none(records, tmp_p
     assert record_count(records, "train") is None
     (tmp_path / "corpus.tsv").write_text("")
     assert record_count({"x:all": tmp_path / "corpus.tsv"}, "passages") is None  # a user's file has no record
+
+
+def test_a_collection_is_expected_to_have_the_passages_of_its_language(tmp_path):
+    """A user's set of several languages is one part; its bar of progress ended at a half with two of them."""
+    for language, rows in {"de": 2, "sw": 3}.items():
+        (path := tmp_path / f"{language}-corpus/part.jsonl").parent.mkdir()
+        path.write_text("".join(f'{{"_id": "{number}", "text": "x"}}\n' for number in range(rows)))
+    counted = KINDS.get("retrieval_rows")(*tmp_path.glob("*/part.jsonl"))
+    write_sealed(tmp_path / "record.json", {"counts": {"passages": {**counted, "all": 5}}})
+    inputs = {"mine:all": tmp_path / "record.json"}
+    assert [expected_passages(inputs, name, "passages") for name in ("de", "sw", "und")] == [2, 3, 5]
 
 
 def test_a_dataset_is_given_by_its_record_its_folder_or_the_one_file(records, tmp_path):

@@ -42,8 +42,10 @@ def data_records(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
     return paths
 
 
-def record_count(paths: Mapping[str, Path], *names: str) -> int | None:
+def record_count(paths: Mapping[str, Path], *names: str, part: str = "all") -> int | None:
     """How many items some records count, each under the first of `names` that it has; None where none is counted.
+
+    Of a record that counts by language it is the number of `part`, else of all.
 
     >>> record_count({}, "passages") is None
     True
@@ -52,7 +54,7 @@ def record_count(paths: Mapping[str, Path], *names: str) -> int | None:
     for path in paths.values():
         counts = records.read_record(path).get("counts", {}) if path.name == RECORD else {}
         value = next((counts[name] for name in names if name in counts), None)
-        number = value.get("all") if isinstance(value, dict) else value
+        number = value.get(part, value.get("all")) if isinstance(value, dict) else value
         total += number if isinstance(number, int) else 0
     return total or None
 

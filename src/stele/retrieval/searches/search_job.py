@@ -42,7 +42,7 @@ def topic_options(benchmark: RetrievalReader, name: str, field: str | None) -> d
 def expected_passages(inputs: Mapping[str, Path], collection: str, *names: str) -> int | None:
     """The number of passages of a collection by the records of its data, for the progress bar; None if unknown."""
     of_collection = {key: path for key, path in inputs.items() if key.partition(":")[2] in (collection, "all")}
-    return record_count(of_collection, *names)
+    return record_count(of_collection, *names, part=collection)
 
 
 def some_passages(passages: Iterable[Passage], wanted: set[str], others: int) -> Iterator[Passage]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from stele.benchmarks.beir import checked_judgments, checked_rows
+from stele.benchmarks.beir import checked_judgments, checked_rows, role_of
 from stele.errors import SteleError
 from stele.files.reading import open_bz2, open_xz, parse_json, reading
 from stele.progress import track
@@ -64,9 +65,12 @@ def records(*paths: Path) -> int:
 
 
 @KINDS.register("retrieval_rows")
-def retrieval_rows(*paths: Path) -> int:
-    """Rows of files in BEIR's or MTEB's layout, each checked."""
-    return sum(map(checked_rows, paths))
+def retrieval_rows(*paths: Path) -> int | dict[str, int]:
+    """Rows of files in BEIR's or MTEB's layout, each checked; by language where they are of a language's subset."""
+    rows: Counter[str] = Counter()
+    for path in paths:
+        rows[role_of(path)[0]] += checked_rows(path)
+    return rows[""] if len(rows) == 1 and "" in rows else dict(rows)
 
 
 @KINDS.register("retrieval_judgments")
