@@ -144,3 +144,19 @@ def test_a_path_below_a_file_is_one_error(tmp_path, capsys):
 def test_an_argument_that_is_no_text_is_named(capsys):
     assert cli.main(["scoring", "score", os.fsdecode(b"\xff")]) == cli.WRONG_USAGE
     assert "is not UTF-8" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "tables all_tables --name ../x",
+        "retrieval retrieve --languages en ../x",
+        "retrieval encode_collection --collection /x",
+    ],
+)
+def test_a_name_that_becomes_a_part_of_a_path_stays_in_its_folder(command, capsys):
+    stage, name, *line = command.split()
+    rest = [] if stage == "tables" else ["--benchmark", "mine", "--data", "x=y", "--encoder", "r", "--state", "s"]
+    rest += [] if stage == "tables" else ["--output", "record.json"]
+    assert cli.main([stage, name, *line, *rest]) == 1
+    assert "x' could lead outside its folder" in capsys.readouterr().err

@@ -22,7 +22,7 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import AnsweringReader, SpanTrainingReader
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
-from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, Some, record_beside
+from stele.command.arguments import Datasets, Json, Name, NewRecord, Record, ResumableJob, Seed, Some, record_beside
 from stele.encoders.tokenizer import load_tokenizer, read_json
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
@@ -44,7 +44,7 @@ class Answer(ResumableJob):
     """What the model is called."""
     benchmark: str
     """Its name in benchmarks.yaml."""
-    languages: Some[str]
+    languages: Some[Name]
     """Of questions and paragraphs: en-de."""
     recipe: Json
     """How the model learns to answer."""

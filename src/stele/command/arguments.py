@@ -17,6 +17,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
@@ -27,6 +28,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from stele.errors import SteleError
 from stele.files.atomic import RECORD, check_record, check_replaceable, is_made
+from stele.files.paths import relative
 from stele.files.reading import LARGEST_SEED
 
 T = TypeVar("T")
@@ -146,6 +148,7 @@ Whole = Annotated[int, _read(whole)]
 Seed = Annotated[int, _read(seed), Field(description="Seed of all random choices.")]
 Number = Annotated[float, _read(number)]
 Record = Annotated[Path, Parameter(metavar="RECORD")]
+Name = Annotated[str, AfterValidator(partial(relative, where="name of files"))]  # a part of what is written
 Json = Annotated[str, Parameter(metavar="JSON")]
 NewRecord = Annotated[Record, Field(description="The record to write; what it describes stands beside it.")]
 

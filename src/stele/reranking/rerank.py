@@ -22,7 +22,7 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, QuerySet
-from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, Some, record_beside
+from stele.command.arguments import Datasets, Json, Name, NewRecord, Record, ResumableJob, Seed, Some, record_beside
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash
 from stele.files.reading import parse_object
@@ -44,7 +44,7 @@ class Rerank(ResumableJob):
     """What the model is called."""
     benchmark: str
     """Its name in benchmarks.yaml."""
-    languages: Some[str]
+    languages: Some[Name]
     """Pairs of a query language and a document language: en-de."""
     recipe: Json
     """The scorer, and how it is trained."""

@@ -24,7 +24,7 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Query, QuerySet
-from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Some, Whole, record_beside
+from stele.command.arguments import Datasets, Json, Name, NewRecord, Record, ResumableJob, Some, Whole, record_beside
 from stele.errors import SteleError
 from stele.evaluation.metric import Case
 from stele.evaluation.ranx_metrics import by_ranx
@@ -52,7 +52,7 @@ ALL = "all"  # the queries of a benchmark without splits
 class Bm25(ResumableJob):
     benchmark: str
     """Its name in benchmarks.yaml."""
-    languages: Some[str]
+    languages: Some[Name]
     """Languages of the benchmark."""
     recipe: Json
     """k1, b (lengths, rm3); or a split and what is tried on it."""

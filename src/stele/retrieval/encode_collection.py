@@ -16,7 +16,7 @@ from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
-from stele.command.arguments import Datasets, NewRecord, ResumableJob, record_of
+from stele.command.arguments import Datasets, Name, NewRecord, ResumableJob, record_of
 from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.reading import read_state
 from stele.retrieval.dense.encoder_arguments import EncoderJob, parse_encoding
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 class EncodeCollection(ResumableJob, EncoderJob):
     benchmark: str
     """That reads the collection."""
-    collection: str
+    collection: Name
     """A language of the benchmark, whose collection it is."""
     data: Datasets
     windows: WindowsJson = None

@@ -24,7 +24,7 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import BenchmarkReader, GoldPairsReader, ParallelTextsReader, sides
 from stele.benchmarks.types import Data, Passage, Query
-from stele.command.arguments import Datasets, NewRecord, Some, record_beside
+from stele.command.arguments import Datasets, Name, NewRecord, Some, record_beside
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import facts_digest, folder_facts
@@ -42,7 +42,7 @@ VECTORS, RUNS = "vectors", "runs"  # the folders beside the record
 class EncodePairs(EncoderJob):
     benchmark: str
     """Its name in benchmarks.yaml."""
-    languages: Some[str]
+    languages: Some[Name]
     """Languages of the benchmark."""
     data: Datasets
     output: Annotated[NewRecord, record_beside(JOB, [VECTORS, RUNS])]

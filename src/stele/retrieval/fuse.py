@@ -25,7 +25,7 @@ from stele.artifacts.run_files import collection_size, read_run, runs_of, write_
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
-from stele.command.arguments import Datasets, Job, Json, NewRecord, Record, Some, Whole, record_beside
+from stele.command.arguments import Datasets, Job, Json, Name, NewRecord, Record, Some, Whole, record_beside
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash, read_folds
 from stele.files.atomic import atomic_directory, atomic_file
@@ -45,7 +45,7 @@ JOB = "fuse"
 class Fuse(Job):
     benchmark: str
     """Its name in benchmarks.yaml."""
-    languages: Some[str]
+    languages: Some[Name]
     """Languages of the benchmark."""
     term: Record
     """The record of the runs of term matching."""

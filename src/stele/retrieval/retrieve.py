@@ -27,7 +27,7 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, Query, QuerySet
-from stele.command.arguments import Datasets, NewRecord, ResumableJob, Some, Whole, record_beside
+from stele.command.arguments import Datasets, Name, NewRecord, ResumableJob, Some, Whole, record_beside
 from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.progress import bar
@@ -52,7 +52,7 @@ OTHERS = 100  # with --limit N: this many passages a query besides those judged 
 class Retrieve(ResumableJob, CalibratedJob):
     benchmark: str
     """Its name in benchmarks.yaml."""
-    languages: Some[str]
+    languages: Some[Name]
     """Languages of the benchmark."""
     data: Datasets
     depth: Whole = 100

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stele.command.arguments import ResultsFolder, Some
+from stele.command.arguments import Name, ResultsFolder, Some
 from stele.files.atomic import atomic_file
 from stele.papers.claims import FILE
 from stele.papers.paper import paper_folder, papers_in
@@ -40,7 +40,7 @@ SUFFIXES = ("html", "md", "tex", "csv")
 class AllTables(ContextJob):
     spec: Some[Path] | None = None
     """Default: the papers' tables in paper_tables/."""
-    name: str = "all_tables"
+    name: Name = "all_tables"
     """Name of the files with all tables."""
     results_dir: ResultsFolder = Path("results")
     figures: tuple[Path, ...] | None = None
