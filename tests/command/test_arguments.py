@@ -154,7 +154,8 @@ def test_an_argument_that_is_no_text_is_named(capsys):
         "retrieval encode_collection --collection /x",
     ],
 )
-def test_a_name_that_becomes_a_part_of_a_path_stays_in_its_folder(command, capsys):
+def test_a_name_that_becomes_a_part_of_a_path_stays_in_its_folder(command, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     stage, name, *line = command.split()
     rest = [] if stage == "tables" else ["--benchmark", "mine", "--data", "x=y", "--encoder", "r", "--state", "s"]
     rest += [] if stage == "tables" else ["--output", "record.json"]

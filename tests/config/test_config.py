@@ -88,6 +88,15 @@ def test_a_folder_s_name_is_taken_without_its_trailing_slash():
     assert parse_config({"results_dir": "./out//mine"}).results_dir == "out/mine"
 
 
+def test_the_folder_of_results_that_nobody_named_is_refused_with_its_name(tmp_path, monkeypatch):
+    """A KeyError, where `results/` holds other files and config.yaml names no folder."""
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/thesis.tex").touch()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SteleError, match=r"results_dir: found 'results' \(it holds other files"):
+        parse_config({})
+
+
 @pytest.mark.parametrize("name", ["msm/9", "msm/09", "all"])
 def test_a_table_may_be_named_in_either_way(name):
     parsed = parse_config({"models": {"mine": {"checkpoint": "x", "tables": [name]}}})
