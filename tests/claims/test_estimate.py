@@ -43,6 +43,12 @@ def test_with_one_seed_it_is_the_stratified_t_test(generator):
     assert found.seeds == 1
 
 
+def test_queries_that_all_change_alike_have_the_p_of_the_sign_test():
+    """Two or three of them were proof, with p 0; their variance is that of rounding."""
+    found = estimate(np.array([[0.3, 0.5]] * 3), np.array([[0.1, 0.3]] * 3), ["ar"] * 2)
+    assert found.error == 0 and p_above(found) == 1 / 2**2 and p_above(found.reversed) == 1
+
+
 def test_the_variance_over_queries_is_that_of_the_bootstrap_within_languages(generator):
     left, right, names = planted(generator, queries=100)
     found = estimate(left, right, names)

@@ -33,10 +33,26 @@ def test_languages_then_the_average():
     assert [one.difference for one in comparisons] == pytest.approx([0.25 / 3, 0.5, (0.25 / 3 + 0.5) / 2])
     # average: .5/6, -.25/6, .5/2; observed .2917; |sum| with the last sign kept: .375, .2917, .2083, .125
     assert [one.p for one in comparisons] == [1.0, 1.0, 0.5]
-    assert all(one.low <= one.difference <= one.high for one in comparisons)
+    assert all(one.low <= one.difference <= one.high for one in comparisons[::2])
+    assert np.isnan([comparisons[1].low, comparisons[1].high]).all()  # a single query tells nothing of others
     micro = compare_system("a", ours, theirs, METRIC, test=load_test("fisher").p_value, average="micro")
     assert micro[2].mean == pytest.approx(2.75 / 4)
     assert micro[:2] == comparisons[:2]
+
+
+@pytest.mark.parametrize(("raised", "known"), [([0.1, 0.1], False), ([0.1, 0.2], True), ([0.0, 0.0], True)])
+def test_queries_that_all_change_alike_have_no_interval(raised, known):
+    """It had no width, as if two queries told the difference for sure; rounding does not count."""
+    theirs = np.array([0.2, 0.7])
+    (found,) = compare_system(
+        "a",
+        scores("a", [theirs + raised]),
+        scores("b", [theirs]),
+        METRIC,
+        test=load_test("t_test").p_value,
+        average="macro",
+    )
+    assert (found.low <= found.difference <= found.high) == known
 
 
 def test_a_comparison_of_one_language_is_not_shown_twice():

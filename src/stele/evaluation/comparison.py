@@ -5,6 +5,7 @@ The average stands beside the languages only where there are several: with one i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -16,7 +17,7 @@ import numpy as np
 from stele.errors import SteleError
 from stele.evaluation import bootstrap, paired
 from stele.evaluation.scores import Scores
-from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test
+from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test, varies
 
 if TYPE_CHECKING:
     import pandas
@@ -31,8 +32,9 @@ class Comparison:
     """A system and the baseline on the queries of one language, or of all ("average").
 
     Means are over queries and seeds, as the metric's average says; `std` is over the means of several seeds (None for
-    one). difference: system minus baseline, with its bootstrap interval from `low` to `high`. p is NaN where the test
-    cannot say. win, tie, loss: queries whose value is higher, the same or lower than the baseline's.
+    one). difference: system minus baseline, with its bootstrap interval from `low` to `high`, NaN where a single query
+    or no variance tells nothing of others. p is NaN where the test cannot say. win, tie, loss: queries whose value is
+    higher, the same or lower than the baseline's.
     """
 
     metric: str
@@ -105,7 +107,8 @@ def _comparison(name, metric, language, pairs: paired.Pairs, test: Test, average
     (baseline_mean, baseline_std), (mean, std) = (
         _over_seeds(pairs, values, average) for values in (pairs.baseline, pairs.system)
     )
-    low, high = bootstrap.interval(resampled)
+    is_known = len(differences) > 1 and (varies(resampled) or not differences.any())
+    low, high = bootstrap.interval(resampled) if is_known else (math.nan, math.nan)
     return Comparison(
         metric=metric,
         system=name,

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from stele.errors import unknown
+from stele.evaluation.paired import ROUNDING
 
 PERMUTATIONS = 100_000
 EXACT = 20  # differences up to which all outcomes are counted: half a million
@@ -86,8 +87,9 @@ class TTest(SignificanceTest):
     with m_l, v_l and n_l the mean, sample variance and number of the differences of language l. With one language that
     is the first.
 
-    Where no difference varies: identical runs give 1 (scipy gives NaN), a constant difference gives 0, the limit of
-    ever smaller variance (scipy's too). A language with a single query has no variance to estimate: NaN.
+    Where no language's differences vary by more than rounding there is no variance to estimate, and p is that of
+    Fisher's randomisation: 1 for identical runs (scipy gives NaN), 2 / 2^n for n queries that all change alike (scipy
+    gives 0, the limit of ever smaller variance, also for two queries). A language with a single query: NaN.
     """
 
     name = "t_test"
@@ -96,19 +98,19 @@ class TTest(SignificanceTest):
     def describe(self, permutations: int, seed: int) -> str:
         return "paired t-test, two-tailed"
 
-    def p_value(self, strata: Sequence[np.ndarray], permutations: int = 0, seed: int = 0) -> float:
-        """p; NaN where a stratum has one query. Nothing is drawn.
+    def p_value(self, strata: Sequence[np.ndarray], permutations: int = PERMUTATIONS, seed: int = 0) -> float:
+        """p; NaN where a stratum has one query. Nothing is drawn, but where no stratum varies.
 
         >>> round(TTest().p_value([np.array([1.0, 2.0, 3.0])]), 6)  # t = 2 sqrt(3), 2 degrees of freedom
         0.07418
         """
-        mean = math.fsum(stratum.mean() for stratum in strata) / len(strata)
         if any(len(stratum) < 2 for stratum in strata):
             return math.nan
+        if not any(map(varies, strata)):
+            return Fisher().p_value(strata, permutations, seed)
+        mean = math.fsum(stratum.mean() for stratum in strata) / len(strata)
         variances = [stratum.var(ddof=1) / len(stratum) for stratum in strata]
         total = math.fsum(variances)
-        if total == 0:
-            return 1.0 if mean == 0 else 0.0
         # relative to the total, so that tiny variances do not vanish when they are squared
         freedom = 1 / math.fsum(
             (v / total) ** 2 / (len(stratum) - 1) for v, stratum in zip(variances, strata, strict=True)
@@ -124,6 +126,15 @@ def load_test(name: str) -> SignificanceTest:
     if name not in TESTS:
         raise unknown("test", name, TESTS)
     return TESTS[name]
+
+
+def varies(differences: np.ndarray) -> bool:
+    """Whether some differences, float [n], differ by more than rounding.
+
+    >>> varies(np.array([0.3 - 0.1, 0.5 - 0.3])), varies(np.array([0.2, 0.21]))
+    (False, True)
+    """
+    return bool(np.ptp(differences) > ROUNDING * np.abs(differences).max())
 
 
 def randomisation(contributions: np.ndarray, permutations: int = PERMUTATIONS, seed: int = 0) -> float:

@@ -155,6 +155,7 @@ def combine(terms: Sequence[Term]) -> Estimate:
         parts += _over_finetuning(by_both)
     mean = math.fsum(float(means.mean()) for means in by_seeds.values())
     size = math.fsum(abs(term.weight) * _size(term.languages) for term in terms)
+    parts = [part._replace(variance=0.0) if part.variance <= (ROUNDING * size) ** 2 else part for part in parts]
     return Estimate(0.0 if abs(mean) <= ROUNDING * size else mean, tuple(parts), _seeds(by_seeds))
 
 
@@ -213,13 +214,18 @@ def interval(estimate: Estimate, alpha: float) -> tuple[float, float]:
 def p_above(estimate: Estimate, bound: float = 0.0) -> float:
     """One-sided p against a mean that is no higher than `bound`: small where it is higher.
 
-    >>> p_above(Estimate(1.0, (), 3)), p_above(Estimate(0.0, (), 3))  # nothing varies
+    Where n queries all change alike, their variance is unknown, and p is that of the sign test, 1 / 2^n.
+
+    >>> p_above(Estimate(1.0, (), 3)), p_above(Estimate(0.0, (), 3))  # nothing can vary
     (0.0, 1.0)
+    >>> p_above(Estimate(1.0, (Part(0.0, 1),), 3))  # two queries
+    0.25
     """
     from scipy.special import stdtr  # `scipy.special` alone loads in a tenth of the time of `scipy.stats`
 
     if estimate.error == 0:
-        return 0.0 if estimate.mean > bound else 1.0
+        queries = math.fsum(part.freedom + 1 for part in estimate.parts if not part.seeds)
+        return (0.5**queries if queries else 0.0) if estimate.mean > bound else 1.0
     return float(stdtr(min(estimate.freedom, 1e12), -(estimate.mean - bound) / estimate.error))
 
 

@@ -132,7 +132,7 @@ def comparison_report(comparisons: Sequence[Comparison], choices: Choices, label
                 str(compared.queries),
                 *means,
                 f"{compared.difference:+.4f}",
-                f"[{compared.low:+.4f}, {compared.high:+.4f}]",
+                "n/a" if math.isnan(compared.low) else f"[{compared.low:+.4f}, {compared.high:+.4f}]",
                 *[_p(compared.p), _p(compared.corrected_p)][: len(p_values)],
                 "*" if compared.significant else "",
                 str(compared.win),
