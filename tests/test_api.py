@@ -143,7 +143,7 @@ def test_files_of_seeds_are_compared_with_a_frame_by_query(tmp_path):
         1,
         round(0.5 / 3, 9),
     )
-    with pytest.raises(SteleError, match="lacks 1 queries"):
+    with pytest.raises(SteleError, match="lacks 1 query"):
         stele.compare({"frame": values.drop("q1"), "files": tmp_path / "0.csv"})
     with pytest.raises(SteleError, match="two systems or more"):
         stele.compare({"frame": values})

@@ -48,7 +48,7 @@ def test_what_is_missing_is_said_by_row_and_seed(root, jobs, tmp_path, monkeypat
     assert [claims_plan.Path(path).stem for path in msm.missing] == ["pt0-ft0", "pt1-ft0", "pt1-ft1"]
     assert sum(len(need.missing) for need in needs.values()) == 6 * 4 - 1
     text = claims_plan.summary(planned, [chosen], needs)
-    assert "1 claims. 1 need results, 0 have none" in text and "23 results of 6 rows are missing" in text
+    assert "1 claim. 1 need results, 0 have none" in text and "missing: 23 results of 6 rows" in text
     (tmp_path / "made_for_this_test/scale.txt").write_text("small\n")
     needs = claims_plan.needed(planned, chosen.references)
     assert sum(len(need.missing) for need in needs.values()) == 6 * 4, "what is there is of another scale"

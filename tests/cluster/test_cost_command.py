@@ -93,7 +93,7 @@ def test_where_all_is_built_nothing_is_left(copy):
     code, shown, message = cost(copy, "--", *context)
     assert code == 0, message
     assert "Nothing is left to be built." in shown and rows(copy / "work/miniature/cost.csv") == []
-    assert "1 jobs, everything" in cost(copy, "--all", "--", *context)[1]
+    assert "1 job, everything" in cost(copy, "--all", "--", *context)[1]
 
 
 def evaluated(folder, *asked):

@@ -64,9 +64,9 @@ def test_queries_that_count_for_neither_are_left_out():
 
 
 WRONG = [
-    (scores("b.csv", [[0.1, 0.2]], "ab"), "b.csv: lacks 1 queries that a.csv has, for example 'c' of search 'en'"),
+    (scores("b.csv", [[0.1, 0.2]], "ab"), "b.csv: lacks 1 query that a.csv has, for example 'c' of search 'en'"),
     (scores("b.csv", [[1, 1, 1, 1, 1]], "abcde"), "a.csv: lacks 2 queries that b.csv has, for example 'd'"),
-    (scores("b.csv", [[1, math.nan, 1]], "abc"), "1 queries count for mrr@10 here or in b.csv, .* example 'b'"),
+    (scores("b.csv", [[1, math.nan, 1]], "abc"), "1 query counted for mrr@10 here or in b.csv, .* example 'b'"),
     (scores("b.csv", [[1, 1, 1]], "abc", benchmark="nq"), "b.csv: scores of nq; a.csv has scores of mrtydi"),
     (
         Scores("b.csv", [("en", q) for q in "abc"], ["en", "de", "en"], {METRIC: np.ones((1, 3))}),
@@ -84,8 +84,8 @@ def test_scores_that_cannot_be_paired_are_refused(other, message):
 def test_seeds_that_do_not_belong_together():
     one = scores("0.csv", [[0.1, 0.2]])
     for other, message in [
-        (scores("1.csv", [[0.1]], "a"), "1.csv: lacks 1 queries that 0.csv has, for example 'b'"),
-        (scores("1.csv", [[0.1, math.nan]]), "1 queries count for mrr@10 here or in all its seeds, but not in both"),
+        (scores("1.csv", [[0.1]], "a"), "1.csv: lacks 1 query that 0.csv has, for example 'b'"),
+        (scores("1.csv", [[0.1, math.nan]]), "1 query counted for mrr@10 here or in all its seeds, but not in both"),
         (one, "0.csv: given twice as a seed of one system"),
     ]:
         with pytest.raises(SteleError, match=message):

@@ -82,7 +82,7 @@ def test_the_values_that_score_prints_and_writes(tmp_path, qrels, capsys, caplog
     assert lines[2].split() == ["average", "(macro)", "0.5000", "0.6667"]
     assert "1 of 3 judged queries have no result; they count as 0" in caplog.text
     assert "without them mrr@100 would be 0.7500" in caplog.text
-    assert "1 queries of the run are not judged" in caplog.text
+    assert "not judged, left out: 1 query of the run" in caplog.text
     values = list(csv.reader((tmp_path / "v.csv").open()))
     assert values[0] == ["metric", "language", "value", "queries"]
     assert values[1] == ["mrr@100", "sw", "0.5", "3"]

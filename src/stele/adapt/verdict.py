@@ -35,6 +35,7 @@ from stele.claims.judging.observed import Absent, Runs, System
 from stele.claims.judging.trainings import thinned
 from stele.command.arguments import Job, Json, Record, ResultsFolder, Some, ends_in
 from stele.errors import SteleError
+from stele.files.formats import amount
 from stele.files.reading import parse_object
 from stele.papers.table_parts import Seeds
 
@@ -250,7 +251,7 @@ def _how_to_decide(verdict: findings.Verdict) -> str:
     if verdict.seeds_needed:
         return f"about {verdict.seeds_needed} seeds would tell {SMALLEST}; now {verdict.seeds}"
     if verdict.detectable is not None:
-        return f"only more queries would tell {SMALLEST}, seeds only a larger one; now {verdict.seeds} seeds"
+        return f"only more queries would tell {SMALLEST}, seeds only a larger one; now {amount(verdict.seeds, 'seed')}"
     return verdict.reason
 
 

@@ -17,6 +17,7 @@ from stele.claims.judging.kinds import judge_on_print
 from stele.claims.judging.on_print import Judgement
 from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
+from stele.files.formats import amount
 from stele.papers.addresses import load_paper
 from stele.papers.claims import FILE, Claim, load_claims, papers_with_claims
 from stele.papers.paper import PAPER_TABLES
@@ -43,7 +44,7 @@ def summary(judged: list[Judged]) -> str:
     verdicts = Counter(judgement.verdict for judgement in judged)
     counted = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
     main = sum(judgement.claim.main for judgement in judged)
-    return f"{judged[0].paper}: {len(judged)} claims, {main} main: {counted}"
+    return f"{judged[0].paper}: {amount(len(judged), 'claim')}, {main} main: {counted}"
 
 
 class Judged(NamedTuple):

@@ -36,7 +36,7 @@ from stele.command.arguments import Job, Positional, Some, SpecsFolder
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import sha256
-from stele.files.formats import write_csv
+from stele.files.formats import amount, write_csv
 from stele.files.paths import read_stamp
 from stele.files.reading import reading
 from stele.papers.claims import papers_with_claims
@@ -228,7 +228,7 @@ def as_text(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
     for paper, of_paper in by_paper(judged).items():
         counted, once = ", ".join(f"{count} {state}" for state, count in states(of_paper).items()), findings(of_paper)
         repeated = f"; {len(once)} rest on comparisons of their own" if len(once) < len(of_paper) else ""
-        handle.write(f"{paper}: {len(of_paper)} claims that can be checked: {counted}{repeated}\n")
+        handle.write(f"{paper}: {amount(len(of_paper), 'claim')} that can be checked: {counted}{repeated}\n")
     for judgement in judged:
         if judgement.verdict.state != "no data":
             handle.writelines(_lines(judgement))
@@ -255,7 +255,9 @@ def _lines(judgement: JudgedClaim) -> list[str]:
         lines.append(f"  {_estimate_text(row)}, level {verdict.level:.3g}, look {judgement.look}")
     notes = [verdict.reason]
     if verdict.detectable is not None:
-        needed = f"{verdict.seeds_needed} seeds" if verdict.seeds_needed else "more queries or seeds of fine-tuning"
+        needed = (
+            amount(verdict.seeds_needed, "seed") if verdict.seeds_needed else "more queries or seeds of fine-tuning"
+        )
         printed = "" if verdict.printed is None else f", the paper prints {verdict.printed:+.3g}"
         notes.append(f"could have seen {verdict.detectable:.3g}{printed}; to see {judgement.bar:g} takes {needed}")
     if judgement.rivals and judgement.rivals[0] < judgement.rivals[1]:
@@ -274,7 +276,7 @@ def _lines(judgement: JudgedClaim) -> list[str]:
 
 
 def _estimate_text(row: dict[str, Any]) -> str:
-    seeds = "no seeds" if row["seeds"] is None else f"{row['seeds']} seeds"
+    seeds = "no seeds" if row["seeds"] is None else amount(row["seeds"], "seed")
     low, high = row["interval"]
     p = "" if row["p"] is None else f", p {row['p']:.2g}"
     return f"{row['mean']:+.3g} [{low:+.3g}, {high:+.3g}]{p}, {seeds}"

@@ -23,7 +23,7 @@ from stele.claims.judging.pairs import references_of
 from stele.command.arguments import Job, Some, SpecsFolder, Whole
 from stele.config.model import parse_config
 from stele.errors import unknown
-from stele.files.formats import table, write_csv
+from stele.files.formats import amount, table, write_csv
 from stele.files.paths import read_stamp
 from stele.papers.addresses import load_paper
 from stele.papers.claims import FILE, load_claims, papers_with_claims
@@ -183,15 +183,18 @@ def summary(plan: Plan, claims: Sequence[ClaimSelection], needs: dict[RunKey, Ne
     incomplete = sum(any(needs[row].missing for row in claim.rows) for claim in claims)
     without = sum(all(needs[row].reason for row in claim.rows) for claim in claims)
     texts = [
-        f"Scale {plan.settings.scale} ({plan.settings.why}): {len(claims)} claims. {incomplete} need results, "
-        f"{without} have none that can be built there, {len(claims) - incomplete - without} have all."
+        f"Scale {plan.settings.scale} ({plan.settings.why}): {amount(len(claims), 'claim')}. {incomplete} need "
+        f"results, {without} have none that can be built there, {len(claims) - incomplete - without} have all."
     ]
     claims_of = Counter(row for claim in claims for row in claim.rows)
     missing = {row: need for row, need in needs.items() if need.missing}
     if missing:
         files = sum(len(need.missing) for need in missing.values())
         listed = [[row.path, need.seeds, str(claims_of[row])] for row, need in missing.items()]
-        texts += [f"{files} results of {len(missing)} rows are missing:", table(["row", "seeds", "claims"], listed)]
+        texts += [
+            f"missing: {amount(files, 'result')} of {amount(len(missing), 'row')}",
+            table(["row", "seeds", "claims"], listed),
+        ]
     unavailable = [f"- {row.path}: {need.reason}" for row, need in needs.items() if need.reason]
     if unavailable:
         texts.append("\n".join(["Not to be had there:", *unavailable]))

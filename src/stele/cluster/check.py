@@ -26,7 +26,7 @@ from stele.command.arguments import Job, Number
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import files_digest
-from stele.files.formats import duration
+from stele.files.formats import amount, duration
 from stele.files.paths import FILES, project_folder
 
 RESULT = "results/xor_retrieve/msm/zero_shot_nq.json"
@@ -186,7 +186,7 @@ def outcome(name: str, run: Build, why: str) -> Item:
     """How a run of the workflow ended; `why` it was ended, empty where the other one failed."""
     if run.code == 0:
         jobs = run.output.count("has been submitted with SLURM jobid")
-        return Item(name, True, f"{jobs} jobs" if jobs else "on the CPU")
+        return Item(name, True, amount(jobs, "job") if jobs else "on the CPU")
     if run.ended and not why:
         return Item(name, None, "not finished, since the other run failed")
     lines = [line for line in run.output.splitlines() if line.strip()]

@@ -13,7 +13,7 @@ from stele.cluster.sinfo import size as number
 from stele.cluster.sizes import UNKNOWN, shape_of, windows
 from stele.cluster.work import Work, cpu_seconds, named, seconds
 from stele.command import STAGES
-from stele.files.formats import duration, table
+from stele.files.formats import amount, duration, table
 from stele.plan.plan import Plan
 
 LISTED = 8  # jobs named of those that are too long for their limit
@@ -41,7 +41,7 @@ def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool, 
     unit, unknown = unit_of(jobs), [job.name for job in jobs if job.work is None]
     parts = [
         title,
-        f"{len(jobs):,} jobs, {what}. Every figure is an estimate: hours within a factor of two.",
+        f"{amount(len(jobs), 'job')}, {what}. Every figure is an estimate: hours within a factor of two.",
         by_stage(jobs, on),
         *_devices(jobs, on),
         *_documents(plan, jobs, on),
@@ -68,7 +68,7 @@ def on_one_machine(jobs: Sequence[JobRequest], title: str, cores: int) -> str:
     }
     stated = ", ".join(f"{what} {figure}" for what, figure in figures.items() if figure)
     what = stated or "nothing is left to be built"
-    return f"{title}: {len(jobs)} jobs; {what} (within a factor of two{_unknown(jobs)})"
+    return f"{title}: {amount(len(jobs), 'job')}; {what} (within a factor of two{_unknown(jobs)})"
 
 
 def of_this_plan(jobs: Sequence[JobRequest], cores: int | None, gpus: bool) -> str:
@@ -226,8 +226,8 @@ def _too_long(jobs: Sequence[JobRequest]) -> list[str]:
         group = sorted((job for job in too_long if job.resumes == resumes), key=lambda job: -(job.seconds or 0))
         named = [f"{job.name} {HOUR.show(job.seconds or 0)}" for job in group[:LISTED]]
         named += ["..."] if len(group) > LISTED else []
-        start = f"Longer than the time that the first attempt requests, {len(group)} jobs that {what} (hours): "
-        lines += [f"{start}{', '.join(named)}."] if group else []
+        jobs_of = f"{amount(len(group), 'job')} that {what} (hours): {', '.join(named)}."
+        lines += [f"Longer than the time that the first attempt requests, {jobs_of}"] if group else []
     return lines
 
 

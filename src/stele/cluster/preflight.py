@@ -23,7 +23,7 @@ from stele.cluster.requests import JobRequest
 from stele.cluster.sinfo import Nodes
 from stele.cluster.work import Work, named
 from stele.errors import SteleError
-from stele.files.formats import duration
+from stele.files.formats import amount, duration
 from stele.plan.plan import Plan
 
 RENDERING = "tables"  # the stage whose jobs show the existing results, however few
@@ -282,6 +282,6 @@ def unavailable(plan: Plan, jobs: list[JobRequest]) -> list[str]:
             if state == "unavailable":
                 reasons.setdefault(reason, set()).add("/".join(row))
     return [
-        f"{len(rows)} rows ({', '.join(sorted(rows)[:2])}{', ...' if len(rows) > 2 else ''}): {reason}"
+        f"{amount(len(rows), 'row')} ({', '.join(sorted(rows)[:2])}{', ...' if len(rows) > 2 else ''}): {reason}"
         for reason, rows in reasons.items()
     ]

@@ -19,6 +19,7 @@ import numpy as np
 
 from stele.errors import SteleError
 from stele.evaluation.scores import Scores, read
+from stele.files.formats import amount
 
 AVERAGES = ("macro", "micro")
 ROUNDING = 1e-6  # relative; means over seeds of the same values differ by less, and values kept as float32
@@ -147,7 +148,8 @@ def _refuse_missing(missing: Sequence[tuple[str, str]], lacking: str, having: st
     if missing:
         search, query = min(missing)
         raise SteleError(
-            f"{lacking}: lacks {len(missing)} queries that {having} has, for example {query!r} of search {search!r}; "
+            f"{lacking}: lacks {amount(len(missing), 'query', 'queries')} that {having} has, for example {query!r} of "
+            f"search {search!r}; "
             "score both against the same judgments (a query without a result counts as 0 there)"
         )
 
@@ -156,6 +158,6 @@ def _refuse_half_counted(scores: Scores, metric: str, by_all: np.ndarray, by_any
     if half := np.flatnonzero(by_any & ~by_all).tolist():
         search, query = scores.keys[half[0]]
         raise SteleError(
-            f"{scores.source}: {len(half)} queries count for {metric} here or in {others}, but not in both, for "
-            f"example {query!r} of search {search!r}; score both against the same judgments"
+            f"{scores.source}: {amount(len(half), 'query', 'queries')} counted for {metric} here or in {others}, but "
+            f"not in both, for example {query!r} of search {search!r}; score both against the same judgments"
         )

@@ -108,6 +108,15 @@ def bullets(title: str, items: Sequence[str], most: int) -> str:
     return "\n".join([f"{title}:", "", *(f"- {item}" for item in [*items[:most], *rest])])
 
 
+def amount(number: float, noun: str, plural: str = "") -> str:
+    """A number of things; their plural where it is not the noun with an s.
+
+    >>> amount(1, "seed"), amount(0, "seed"), amount(1200, "query", "queries")
+    ('1 seed', '0 seeds', '1,200 queries')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def duration(seconds: float) -> str:
     """A time in its two largest units.
 

@@ -15,7 +15,7 @@ from stele.evaluation.comparison import AVERAGE, Choices, Comparison
 from stele.evaluation.evaluate import Evaluation
 from stele.evaluation.metric import Case
 from stele.files.atomic import atomic_file
-from stele.files.formats import csv_cell, write_csv
+from stele.files.formats import amount, csv_cell, write_csv
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def print_report(case: Case, evaluation: Evaluation, average: str) -> None:
         for name, value in _without_missing(case, evaluation, average).items():
             logger.warning("  without them %s would be %s", name, number(value))
     if case.extra:
-        logger.warning("%d queries of the run are not judged; left out", case.extra)
+        logger.warning("not judged, left out: %s of the run", amount(case.extra, "query", "queries"))
     for name, count in evaluation.notes.items():
         logger.info("%s: %d", name.replace("_", " "), count)
 
@@ -157,7 +157,8 @@ def comparison_report(comparisons: Sequence[Comparison], choices: Choices, label
 def _explained(comparisons: Sequence[Comparison], choices: Choices) -> str:
     corrected = {"holm": " after Holm's correction", "bonferroni": " after Bonferroni's correction"}
     over = (
-        f"{corrected[choices.correction]} over {sum(not math.isnan(each.p) for each in comparisons)} comparisons"
+        f"{corrected[choices.correction]} over "
+        f"{amount(sum(not math.isnan(each.p) for each in comparisons), 'comparison')}"
         if choices.correction in corrected
         else ""
     )

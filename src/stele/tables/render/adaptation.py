@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from stele.files.formats import duration
+from stele.files.formats import amount, duration
 from stele.tables.render.sheets import Sheet
 
 VERDICTS = ("method", "benchmark", "against", "verdict", "what would tell", "difference", "interval", "p", "seeds")
@@ -69,7 +69,7 @@ def _facts(verdict: Verdict) -> dict[str, str]:
 
 def _verdict(row: Mapping[str, Any]) -> list[str]:
     needed = row["seeds_needed"]
-    tell = f"{needed} seeds" if needed else row["reason"] if row["state"] == "undecided" else ""
+    tell = amount(needed, "seed") if needed else row["reason"] if row["state"] == "undecided" else ""
     numbers = [_number(row["mean"], "+.4f"), _interval(row["interval"], "+.4f"), _number(row["p"], ".3g")]
     return [row["model"], row["benchmark"], row["against"], row["state"], tell, *numbers, str(row["seeds"] or "")]
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError
+from stele.files.formats import amount
 from stele.files.reading import reading
 from stele.tables.render.html import escape
 from stele.tables.render.jinja import Ready, templates
@@ -147,9 +148,9 @@ class Curve:
     @property
     def words(self) -> str:
         """The same in words."""
-        seeds = f"{len(self.seeds)} seed{'' if len(self.seeds) == 1 else 's'}"
         ends = ", ".join(f"{loss:.2f}" for _, loss in sorted(self.last.items()))
         chance = f"; by chance {self.chance:.2f}" if self.chance is not None else ""
+        seeds = amount(len(self.seeds), "seed")
         return f"Loss of {self.task} in nats over the steps, {seeds}; at the end {ends}{chance}"
 
 

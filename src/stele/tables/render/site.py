@@ -14,6 +14,7 @@ from stele.artifacts.records import GENERATED, STAND_IN
 from stele.catalogue.models import model_label
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
+from stele.files.formats import amount
 from stele.tables.render.claims import PaperClaims
 from stele.tables.render.jinja import MEANINGS, OF_PAPER
 from stele.tables.render.pages import Link, PaperPages, page, shared_labels
@@ -114,7 +115,7 @@ def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:
     rows = [row for row in contents.rows if row.benchmark != "parameters"]
     languages = {code for row in rows for code in row.languages}
     generated = any(label.startswith(GENERATED) for label in contents.labels)
-    yield "data", f"{'synthetic' if generated else 'real'} text, {len(languages)} languages"
+    yield "data", f"{'synthetic' if generated else 'real'} text, {amount(len(languages), 'language')}"
     sizes = [row.values[0].average for row in contents.rows if row.benchmark == "parameters"]
     if sizes:
         smallest, largest = (f"{size / 1e6:.2f}" for size in (min(sizes), max(sizes)))

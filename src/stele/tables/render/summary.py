@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from stele.evaluation.metrics import load_metric
+from stele.files.formats import amount
 from stele.papers.table import Table
 from stele.papers.table_parts import Footnote
 from stele.tables.render import published
@@ -189,10 +190,11 @@ def seed_words(names: Sequence[str]) -> str:
     """
     pretraining, finetuning = (len({name.split("-")[side] for name in names}) for side in (0, 1))
     if not names or pretraining * finetuning != len(names):
-        return f"{len(names)} seeds" if names else "seeds"
+        return amount(len(names), "seed") if names else "seeds"
     if pretraining > 1 and finetuning > 1:
         return f"{pretraining} × {finetuning} seeds (pretraining × fine-tuning)"
-    return f"{pretraining} seeds of pretraining" if pretraining > 1 else f"{finetuning} seeds of fine-tuning"
+    several, what = (pretraining, "pretraining") if pretraining > 1 else (finetuning, "fine-tuning")
+    return f"{amount(several, 'seed')} of {what}"
 
 
 def _ranks(cells: Sequence[Cell], ours: Sequence[Box]) -> Iterator[str]:

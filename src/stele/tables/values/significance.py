@@ -25,6 +25,7 @@ from stele.errors import Damaged, SteleError
 from stele.evaluation import paired, scores
 from stele.evaluation.significance import PERMUTATIONS, correct, load_test
 from stele.files.digests import digest
+from stele.files.formats import amount
 from stele.papers.table_parts import Significance
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
@@ -117,7 +118,8 @@ def _method(cells: Sequence[Cell], plan: Significance, how: str, count: int) -> 
     models = {*(plan.against.values() if isinstance(plan.against, dict) else [plan.against])}
     rows = dict.fromkeys(cell.row.label for cell in cells if cell.reference and cell.reference.model in models)
     whom = f"the row {' or '.join(rows)}" if plan.against else "the second-best row of its column"
-    family = "" if plan.correction == "none" else f", {plan.correction.capitalize()} correction over {count} tests"
+    over = f", {plan.correction.capitalize()} correction over {amount(count, 'test')}"
+    family = "" if plan.correction == "none" else over
     return f"better than {whom} (p < {plan.level:g}{family}; {how})"
 
 
