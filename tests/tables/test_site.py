@@ -209,6 +209,19 @@ def write_markdown_site(results, root, to):
     assert cli.main(["tables", "site", str(results), *options]) == 0
 
 
+def test_the_list_of_tables_links_nothing_that_is_not_there(root, kept, tmp_path, monkeypatch):
+    """The page on evidence lies in the project, and this folder elsewhere."""
+    write_markdown_site(kept, root, tmp_path / "elsewhere")
+    monkeypatch.setattr("stele.tables.site.PAPER_TABLES", tmp_path / "paper_tables")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/evidence.md").touch()
+    write_markdown_site(kept, root, tmp_path / "a/b")
+    for folder, has_guide in (("elsewhere", False), ("a/b", True)):
+        links = re.findall(r"\]\(([^)#]+)", (tmp_path / folder / "README.md").read_text())
+        assert all((tmp_path / folder / link).is_file() for link in links)
+        assert ("../../docs/evidence.md" in links) == has_guide
+
+
 def test_verdicts_are_said_in_the_same_words_everywhere(site, root, kept, tmp_path):
     """Of runs they are seen here or not; `supported` is a word of JSON and CSV."""
     write_markdown_site(kept, root, tmp_path)

@@ -11,6 +11,7 @@ claims. An existing folder is replaced if all in it was written by this command.
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -192,5 +193,13 @@ def write_markdown(folder: Path, specs: Path, to: Path) -> None:
     for path in verdicts.values():
         path.unlink()  # beside Markdown the verdicts stand as CSV
     labels = pages.shared_labels([table.summary for table in tables])
-    listed = {"papers": papers, "claims": claims, "labels": labels, "count": len(tables)}
+    listed = {"papers": papers, "claims": claims, "labels": labels, "count": len(tables), "guide": _guide(to)}
     write_page(to, "README.md", formats.markdown_page("sample", scale=read_stamp(folder), **listed))
+
+
+def _guide(to: Path) -> Ready:
+    """The page on evidence: a link from a folder of this project, from elsewhere its name."""
+    project, name = PAPER_TABLES.parent.resolve(), "docs/evidence.md"
+    if not to.resolve().is_relative_to(project) or not (project / name).is_file():
+        return Ready(name)
+    return Ready(f"[{name}]({Path(os.path.relpath(project / name, to.resolve())).as_posix()})")
