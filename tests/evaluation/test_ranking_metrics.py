@@ -10,6 +10,7 @@ import pytest
 from stele.artifacts.run import run_of
 from stele.benchmarks.tatoeba import Tatoeba
 from stele.benchmarks.types import QuerySet
+from stele.errors import SteleError
 from stele.evaluation.aggregate import by_language, over_seeds
 from stele.evaluation.evaluate import evaluate
 from stele.evaluation.metric import Case
@@ -131,3 +132,6 @@ def test_values_over_seeds_are_means_with_their_deviation():
     assert both["std"]["languages"]["en"] == pytest.approx(0.1 * 2**0.5)  # of the sample: n - 1
     assert both["values"]["average"] == [0.35, 0.45]
     assert over_seeds([first])["std"]["average"] is None
+    for n in ({"en": 3, "sw": 1}, {"en": 3}):
+        with pytest.raises(SteleError, match=rf"2 in sw, another {n.get('sw', 0)}; score all against"):
+            over_seeds([first, second | {"n": n}])

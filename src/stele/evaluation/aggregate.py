@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from stele.errors import SteleError
+
 
 def by_language(
     values: np.ndarray, languages: Sequence[str], average: str, finish: Callable[[float], float] = float
@@ -40,9 +42,15 @@ def by_language(
 def over_seeds(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """One metric of several seeds: means, sample standard deviations (None for one seed), and the values themselves.
 
-    The error of the chance level (`guess`) is a mean over seeds too, as all seeds share the queries.
+    The error of the chance level (`guess`) is a mean over seeds too, as all seeds share the queries. Raises SteleError
+    where they do not have as many.
     """
-    languages = [language for language in metrics[0]["languages"] if all(language in m["languages"] for m in metrics)]
+    counts = metrics[0]["n"]
+    if other := next((m["n"] for m in metrics if m["n"] != counts), None):
+        language = min(code for code in counts | other if counts.get(code) != other.get(code))
+        found = f"{counts.get(language, 0)} in {language}, another {other.get(language, 0)}"
+        raise SteleError(f"queries: a seed has {found}; score all against the same judgments")
+    languages = list(metrics[0]["languages"])
     values = {language: [m["languages"][language] for m in metrics] for language in languages}
     averages = [m["average"] for m in metrics]
     guesses = [m.get("guess", {"languages": {}, "errors": {}}) for m in metrics]
