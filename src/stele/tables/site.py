@@ -34,6 +34,7 @@ from stele.papers.table import load_specs
 from stele.tables.all_tables import paper_claims
 from stele.tables.figure import write_figure
 from stele.tables.render import formats, pages
+from stele.tables.render.jinja import Ready
 from stele.tables.render.pictures import drawn, pictures
 from stele.tables.render.site import NAV, Contents, texts
 from stele.tables.render.site_rows import rows
