@@ -104,7 +104,7 @@ def flipped(data):
         (lambda data: data.replace(b"Text 1 ", b"&undeclared;"), "damaged or truncated XML after page 'Page 0'"),
         (lambda data: re.sub(rb"<siteinfo>.*?</siteinfo>", b"", data, flags=re.S), "without a <siteinfo>.*copy it"),
         (lambda data: b"<html><body>Not found</body></html>", "not a MediaWiki export"),
-        (lambda data: bz2.compress(data)[:-200], "truncated"),
+        (lambda data: bz2.compress(data)[:-200], "cut short"),
         (flipped, "damaged"),
     ],
 )
@@ -135,9 +135,9 @@ def test_shards_of_a_damaged_multistream(filled):
         ("500:1:Page 0\n99999999:3:Page 2\n", "a block at byte 99999999 .*do not match"),
         ("900:1:Page 0\n500:3:Page 2\n", "a block at byte 500 after one at 900.*do not match"),
         ("0:1:Page 0\n", "do not match"),
-        ("300:1:Page 0\n900:3:Page 2\n", "bytes 0 to 300, as its index says: .*truncated"),
+        ("300:1:Page 0\n900:3:Page 2\n", "bytes 0 to 300, as its index says: .*cut short"),
         ("{second}:3:Page 2\n{third}:5:Page 4\n", "pages before byte"),
-        ("{first}:1:Page 0\n{wrong}:3:Page 2\n", "as its index says: (damaged|.*truncated)"),
+        ("{first}:1:Page 0\n{wrong}:3:Page 2\n", "as its index says: (damaged|.*cut short)"),
     ],
 )
 def test_an_index_that_does_not_match(filled, lines, message):

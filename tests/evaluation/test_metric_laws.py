@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -102,6 +103,7 @@ def test_the_error_of_a_guess_is_that_of_the_values_distance_from_it():
     case.candidates["s"] = 4
     guess = evaluate(case, {"p@1": load_metric("p@1")}, "macro").metrics["p@1"]["guess"]
     assert guess["languages"] == {"en": 0.25} and guess["errors"]["en"] == pytest.approx((1 / 3) ** 0.5 / 2)
-    averaged = over_seeds([{"languages": {"en": 0.5}, "average": 0.5, "n": {"en": 4}, "guess": one}
-                           for one in (guess, guess | {"errors": {"en": 0.0}})])  # fmt: skip
+    seed = {"languages": {"en": 0.5}, "average": 0.5, "n": {"en": 4}}
+    seeds = [seed | {"guess": guess}, seed | {"guess": guess | {"errors": {"en": 0.0}}}]
+    averaged = over_seeds(seeds, [Path("a"), Path("b")])
     assert averaged["guess"] == {"languages": {"en": 0.25}, "errors": {"en": pytest.approx((1 / 3) ** 0.5 / 4)}}

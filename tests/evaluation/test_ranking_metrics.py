@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -127,11 +128,12 @@ def test_macro_and_micro_means_and_queries_that_do_not_count():
 def test_values_over_seeds_are_means_with_their_deviation():
     first = {"languages": {"en": 0.5, "sw": 0.2}, "average": 0.35, "n": {"en": 3, "sw": 2}}
     second = {"languages": {"en": 0.7, "sw": 0.2}, "average": 0.45, "n": {"en": 3, "sw": 2}}
-    both = over_seeds([first, second])
+    files = [Path("a"), Path("b")]
+    both = over_seeds([first, second], files)
     assert both["languages"]["en"] == pytest.approx(0.6)
     assert both["std"]["languages"]["en"] == pytest.approx(0.1 * 2**0.5)  # of the sample: n - 1
     assert both["values"]["average"] == [0.35, 0.45]
-    assert over_seeds([first])["std"]["average"] is None
+    assert over_seeds([first], files[:1])["std"]["average"] is None
     for n in ({"en": 3, "sw": 1}, {"en": 3}):
-        with pytest.raises(SteleError, match=rf"2 in sw, another {n.get('sw', 0)}; score all against"):
-            over_seeds([first, second | {"n": n}])
+        with pytest.raises(SteleError, match=rf"^b: {n.get('sw', 0)} queries in sw, a has 2; score all"):
+            over_seeds([first, second | {"n": n}], files)

@@ -24,13 +24,15 @@ OWN_NAMES = {
         "theirs / file",
         "ours / file",
     },
+    "tables/schema.py": {"args.to / name"},
     "tables/site.py": {
+        "project / name",
         "specs / paper",
+        "specs / paper.key",
         "folder / 'claims' / f'{paper}.json'",
         "args.to / first",
         "to / path.parent.name",
         "to / path.parent.name / path.stem",
-        "folder / cell.href.removeprefix('results/')",
     },
     "tables/table.py": {"(args.output_dir or args.results_dir / 'tables') / table.file"},
 }

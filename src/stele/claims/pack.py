@@ -268,7 +268,7 @@ def _average(row: Path) -> None:
     paths = sorted(row.glob("pt*-ft*.json"))
     seeds = [records.read_record(path) for path in paths]
     names = [name for name in seeds[0]["metrics"] if all(name in record["metrics"] for record in seeds)]
-    metrics = {name: over_seeds([record["metrics"][name] for record in seeds]) for name in names}
+    metrics = {name: over_seeds([record["metrics"][name] for record in seeds], paths) for name in names}
     ancestry: records.Record = {}
     diverged: dict[str, str] = {}
     for record in seeds:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,17 +40,18 @@ def by_language(
     }
 
 
-def over_seeds(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def over_seeds(metrics: Sequence[Mapping[str, Any]], files: Sequence[Path]) -> dict[str, Any]:
     """One metric of several seeds: means, sample standard deviations (None for one seed), and the values themselves.
 
-    The error of the chance level (`guess`) is a mean over seeds too, as all seeds share the queries. Raises SteleError
-    where they do not have as many.
+    The error of the chance level (`guess`) is a mean over seeds too, as all seeds share the queries. `files` says where
+    each seed's is from. Raises SteleError where two do not have as many queries.
     """
-    counts = metrics[0]["n"]
-    if other := next((m["n"] for m in metrics if m["n"] != counts), None):
-        language = min(code for code in counts | other if counts.get(code) != other.get(code))
-        found = f"{counts.get(language, 0)} in {language}, another {other.get(language, 0)}"
-        raise SteleError(f"queries: a seed has {found}; score all against the same judgments")
+    counts = [metric.get("n", {}) for metric in metrics]
+    for file, other in zip(files, counts, strict=True):
+        if other != counts[0]:
+            language = min(code for code in counts[0] | other if counts[0].get(code) != other.get(code))
+            found = f"{other.get(language, 0)} queries in {language}, {files[0]} has {counts[0].get(language, 0)}"
+            raise SteleError(f"{file}: {found}; score all seeds against the same judgments")
     languages = list(metrics[0]["languages"])
     values = {language: [m["languages"][language] for m in metrics] for language in languages}
     averages = [m["average"] for m in metrics]
@@ -60,7 +62,7 @@ def over_seeds(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         **({"guess": guess} if known else {}),
         "languages": {language: _mean(values_of_language) for language, values_of_language in values.items()},
         "average": _mean(averages),
-        "n": {language: metrics[0]["n"][language] for language in languages},
+        "n": {language: counts[0][language] for language in languages},
         "std": {
             "languages": {language: _std(values_of_language) for language, values_of_language in values.items()},
             "average": _std(averages),

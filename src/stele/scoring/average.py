@@ -37,7 +37,9 @@ def run(args: Average) -> None:
     seeds = [result["seeds"] for result in results]
     if any(seed in seeds[:i] for i, seed in enumerate(seeds)):
         raise SteleError(f"the same seeds are given twice: {seeds}")
-    metrics = {name: over_seeds([result["metrics"][name] for result in results]) for name in first["metrics"]}
+    metrics = {
+        name: over_seeds([result["metrics"][name] for result in results], args.seeds) for name in first["metrics"]
+    }
     records.write_record(
         args.output,
         job="average",
