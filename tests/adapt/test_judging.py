@@ -123,7 +123,7 @@ def test_the_seeds_that_would_tell_are_judged_at_the_next_look_which_has_half_of
     shown = case_of(Runs(tmp_path), comparison.row, "base", 0.01).finding.shown
     level = comparison.verdict.level
     assert comparison.state == "undecided" and comparison.verdict.detectable == detectable(shown, level)
-    assert comparison.verdict.seeds_needed == seeds_needed(shown, 0.01, level / 2) > seeds_needed(shown, 0.01, level)
+    assert comparison.seeds_needed == seeds_needed(shown, 0.01, level / 2) > seeds_needed(shown, 0.01, level)
 
 
 def test_scores_are_of_the_seeds_that_are_judged(tmp_path):

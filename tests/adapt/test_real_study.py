@@ -40,14 +40,16 @@ def test_the_verdicts_are_those_that_the_kept_values_give(names):
         assert [line.partition(" (")[0] for line in run.stdout.splitlines()] == kept
 
 
-def test_a_changed_verdict_is_seen(names, tmp_path):
-    copied = tmp_path / "copied"
+@pytest.mark.parametrize("key", ["mean", "seeds_needed"])
+def test_a_changed_verdict_is_seen(names, tmp_path, key):
+    kept = {name: records.read_record(name / "verdict.json") for name in names}
+    folder, row = next((n, row) for n, v in kept.items() for row in v["comparisons"] if row[key] is not None)
+    copied, verdict = tmp_path / "copied", kept[folder]
     copied.mkdir()
-    for path in names[0].iterdir():
+    for path in folder.iterdir():
         (copied / path.name).symlink_to(path)
     (copied / "verdict.json").unlink()
-    verdict = records.read_record(names[0] / "verdict.json")
-    verdict["comparisons"][0]["mean"] += 0.001
+    row[key] += {"mean": 0.001, "seeds_needed": -1}[key]
     (copied / "verdict.json").write_text(json.dumps(seal(verdict)))
     run = script("judge", copied)
     assert run.returncode and "says otherwise" in run.stderr

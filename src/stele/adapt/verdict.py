@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -182,7 +182,7 @@ def comparison_facts(comparison: Comparison) -> dict[str, Any]:
         "seeds": verdict.seeds,
         "look": comparison.look,
         "detectable": verdict.detectable,
-        "seeds_needed": None if comparison.at_extreme else verdict.seeds_needed,
+        "seeds_needed": comparison.seeds_needed,
         "sentence": comparison.sentence,
     }
 
@@ -206,13 +206,13 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """A method minus what it is compared with, and the verdict at a look (from 1); `extreme` as of its `Case`."""
+    """A method minus what it is compared with, and the verdict at a look (from 1)."""
 
     row: Row
     against: str
+    case: Case
     verdict: findings.Verdict
     look: int
-    extreme: str = ""
 
     @property
     def state(self) -> str:
@@ -221,7 +221,20 @@ class Comparison:
     @property
     def at_extreme(self) -> bool:
         """Whether it is undecided because both sides score at an end of the scale, which no seed changes."""
-        return bool(self.extreme and self.verdict.reason)
+        return bool(self.case.extreme and self.verdict.reason)
+
+    @property
+    def seeds_needed(self) -> int | None:
+        """The seeds that would tell at the next look, which are more than now; None where no number of seeds would.
+
+        The next look has half of this one's level; one at fewer seeds than decide anything does not count as a look.
+        """
+        verdict = self.verdict
+        if self.case.finding is None or verdict.detectable is None or self.at_extreme:
+            return None
+        level = verdict.level if verdict.seeds < FEWEST_SEEDS else verdict.level / 2
+        needed = seeds_needed(self.case.finding.shown, self.case.bar, level)
+        return needed and max(needed, verdict.seeds + 1)
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -242,17 +255,17 @@ class Comparison:
         if self.interval:
             text += " [{:+.4f}, {:+.4f}]".format(*self.interval)
         if self.state == "undecided":
-            text += f" ({verdict.reason if self.at_extreme else _how_to_decide(verdict)})"
+            text += f" ({self._what_would_tell()})"
         return text
 
-
-def _how_to_decide(verdict: findings.Verdict) -> str:
-    """What would tell the smallest difference of interest, of an undecided comparison."""
-    if verdict.seeds_needed:
-        return f"about {verdict.seeds_needed} seeds would tell {SMALLEST}; now {verdict.seeds}"
-    if verdict.detectable is not None:
+    def _what_would_tell(self) -> str:
+        """Of an undecided comparison, what would tell the smallest difference of interest."""
+        verdict = self.verdict
+        if self.seeds_needed:
+            return f"about {self.seeds_needed} seeds would tell {SMALLEST}; now {verdict.seeds}"
+        if self.at_extreme or verdict.detectable is None:
+            return verdict.reason
         return f"only more queries would tell {SMALLEST}, seeds only a larger one; now {amount(verdict.seeds, 'seed')}"
-    return verdict.reason
 
 
 def rows_of(settings: Mapping[str, Any]) -> list[Row]:
@@ -279,20 +292,8 @@ def judge_looks(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row], 
         for (row, against), case, verdict in zip(sides, cases, verdicts, strict=True):
             before = decided.get((row, against))
             if before is None or before.verdict.state in ("undecided", "no data"):
-                decided[row, against] = Comparison(row, against, _with_seeds_needed(verdict, case), look, case.extreme)
+                decided[row, against] = Comparison(row, against, case, verdict, look)
     return list(decided.values())
-
-
-def _with_seeds_needed(verdict: findings.Verdict, case: Case) -> findings.Verdict:
-    """An undecided verdict with the seeds that would tell at the next look, which are more than it has.
-
-    The next look has half of this one's level; one at fewer seeds than decide anything does not count as a look.
-    """
-    if verdict.detectable is None:
-        return verdict
-    level = verdict.level if verdict.seeds < FEWEST_SEEDS else verdict.level / 2
-    needed = seeds_needed(case.finding.shown, case.bar, level)
-    return replace(verdict, seeds_needed=needed and max(needed, verdict.seeds + 1))
 
 
 def case_of(runs: Runs, row: Row, against: str, bar: float) -> Case:

@@ -81,7 +81,7 @@ class Type(Strict):
 class Concepts(Strict):
     """The whole of concepts.yaml: what the generated world is about."""
 
-    lead: int = Field(ge=1, description="so many relations stand in an article's lead")
+    lead: int = Field(ge=1, description="number of relations told in an article's lead")
     inverse_heading: str
     types: dict[str, Type] = Field(min_length=1)
     classes: dict[str, Words]
@@ -94,7 +94,7 @@ class Concepts(Strict):
 
 
 class Inventory(Concepts):
-    """All concepts of a world; `relations` are by name, those of a type together, its definition first."""
+    """All concepts of a world; `relations`: name -> relation, type by type, with each type's definition first."""
 
     relations: dict[str, Relation]
     words: dict[str, list[str]] = Field(description="concept -> its English words")

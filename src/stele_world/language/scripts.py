@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -29,13 +30,13 @@ class Script(Strict):
     stops: dict[str, str] = Field({}, description="of a language that has another one")
     dot: str = Field(" ", description="between the words of a foreign name")
 
+    @abstractmethod
     def write(self, sounds: str, full: bool = False) -> str:
         """The letters of one word.
 
         `full` writes what the script otherwise leaves out (the short vowels of an abjad) and chooses katakana, as names
         and loans do.
         """
-        raise NotImplementedError
 
 
 class Lettered(Script):

@@ -18,7 +18,7 @@ Verdict = Mapping[str, Any]
 
 
 def make_card(verdict: Verdict) -> dict[str, Any]:
-    """The card of an adaptation's verdict.json; its keys are those of the templates."""
+    """The values that the templates adaptation.*.j2 show, from an adaptation's verdict.json."""
     trainings = verdict["trainings"]
     rules, looks = verdict["rules"], len(verdict["looks"])
     first = next(training for training in trainings if training["model"] == verdict["methods"][0])

@@ -35,7 +35,7 @@ def make_card(
 ) -> dict[str, Any]:
     """The card of the results of one model, which were built at `scale` in `folder` with the user's `user_data`.
 
-    Its keys are those of the templates; `file` says what the FILE in its `command` holds.
+    Returns the values that the templates card.*.j2 show; `file` is the content of FILE in `command`.
     """
     model = evaluated[0].result.model
     known = catalogue.entries(Model).get(model)

@@ -200,7 +200,7 @@ def index_page(
 ) -> str:
     """The list of all tables and figures by paper, with the states of their cells; in a site with its `labels`.
 
-    `figures` are those of no paper.
+    `figures` are figures that belong to none of the papers.
     """
     summaries = [drawn.summary for paper in papers for drawn in paper.tables]
     return page(
