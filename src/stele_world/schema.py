@@ -9,11 +9,11 @@ from pathlib import Path
 from stele.catalogue import read_yaml
 from stele.catalogue.schema import Facts
 from stele.files.strict import Values, validate
-from stele_world import site
 from stele_world.content.concepts import check_concepts
 from stele_world.language.scripts import check_scripts
 from stele_world.writers.collections import Layouts
 from stele_world.writers.dump import Names, OtherPages
+from stele_world.writers.library import FOLDER
 
 FILES: dict[str, Callable[[Facts, str], None]] = {
     "stele_world/content/concepts.yaml": check_concepts,
@@ -22,7 +22,7 @@ FILES: dict[str, Callable[[Facts, str], None]] = {
     "stele_world/writers/other_pages.yaml": partial(validate, OtherPages),
     "stele_world/writers/collections.yaml": partial(validate, Layouts),
 }
-TEMPLATES = tuple(f"stele_world/writers/{path.name}" for path in sorted(site.TEMPLATES.glob("*.j2")))
+TEMPLATES = tuple(f"stele_world/writers/{path.name}" for path in sorted(FOLDER.glob("*.j2")))
 
 
 def read(name: str) -> Values:

@@ -12,10 +12,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape, quoteattr
 
 from stele.artifacts.record_shape import check_seal
 from stele.catalogue.datasets import mirror_path
@@ -23,12 +20,8 @@ from stele.errors import SteleError
 from stele.files.digests import FileFacts
 from stele.files.reading import JsonObject, read_object
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-
 NAME = "manifest.json"
 HUB = "huggingface.co"
-TEMPLATES = Path(__file__).parent / "writers"  # of what is the same in every world: *.j2
 # what stand-ins learn from
 CC100 = "https://data.statmt.org/cc-100/{code}.txt.xz"
 PARALLEL = "https://generated/parallel/{language}.tsv.gz"
@@ -101,27 +94,6 @@ def jsonl(rows: Iterable[JsonObject]) -> bytes:
 def lines(texts: Iterable[str]) -> bytes:
     """One text a line, in UTF-8."""
     return "".join(f"{text}\n" for text in texts).encode()
-
-
-def filled(template: str, **values: Any) -> str:
-    """A template with its values; the filters `xml` and `attribute` escape them as XML wants."""
-    return _compiled(template).render(values)
-
-
-@cache
-def template(name: str) -> str:
-    """The template of a file beside the writers."""
-    return (TEMPLATES / f"{name}.j2").read_text(encoding="utf-8")
-
-
-@cache
-def _compiled(text: str) -> Template:
-    import jinja2
-
-    options = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, **options)
-    environment.filters |= {"xml": escape, "attribute": quoteattr}
-    return environment.from_string(text)
 
 
 @dataclass

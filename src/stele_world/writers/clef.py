@@ -12,7 +12,7 @@ from collections import defaultdict
 
 from stele_world.content.draws import stream
 from stele_world.content.model import Fact
-from stele_world.site import Site, filled
+from stele_world.site import Site
 from stele_world.writers.collections import (
     Document,
     Paper,
@@ -25,7 +25,7 @@ from stele_world.writers.collections import (
     newswire,
     telling,
 )
-from stele_world.writers.library import Library
+from stele_world.writers.library import Library, filled
 
 DATASET, ENCODING = "clef", "iso-8859-1"
 TOPICS, YEARS = 40, ("2000", "2001")

@@ -22,8 +22,8 @@ from stele.catalogue import read_yaml
 from stele.files.strict import Strict, validate
 from stele_world.content.draws import Draws, stream
 from stele_world.content.model import Fact, Sentence
-from stele_world.site import Site, filled, lines
-from stele_world.writers.library import Library
+from stele_world.site import Site, lines
+from stele_world.writers.library import Library, filled
 
 if TYPE_CHECKING:
     from stele_world.content.generate import World

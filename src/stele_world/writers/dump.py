@@ -20,7 +20,7 @@ from pydantic import Field
 
 from stele.catalogue import read_yaml
 from stele.files.strict import Strict
-from stele_world.site import filled, template
+from stele_world.writers.library import filled, template
 
 BLOCK = 100  # pages of one bzip2 stream
 

@@ -1,4 +1,4 @@
-"""The world as several writers share it: titles, page numbers, passages and their hard negatives, made once."""
+"""What several writers share: titles, page numbers, passages and hard negatives, made once; templates of files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
 
 from stele.catalogue import entries
 from stele.catalogue.schema.languages import Language
 from stele_world.content.model import Article, Fact, Question, Sentence
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+
     from stele_world.content.generate import World
 
 WORD = re.compile(r"\w+")
@@ -231,3 +235,28 @@ def hex_id(key: str) -> str:
 def long_id(key: str) -> str:
     """A TyDi-like id: a signed 64-bit number."""
     return str(int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True))
+
+
+# --- templates of files: *.j2 beside this module, and those of collections.yaml ---
+FOLDER = Path(__file__).parent
+
+
+def filled(template: str, **values: Any) -> str:
+    """A template with its values; the filters `xml` and `attribute` escape them as XML wants."""
+    return _compiled(template).render(values)
+
+
+@cache
+def template(name: str) -> str:
+    """The template of a file beside this module."""
+    return (FOLDER / f"{name}.j2").read_text(encoding="utf-8")
+
+
+@cache
+def _compiled(text: str) -> Template:
+    import jinja2
+
+    options = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, **options)
+    environment.filters |= {"xml": escape, "attribute": quoteattr}
+    return environment.from_string(text)

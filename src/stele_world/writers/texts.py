@@ -9,8 +9,8 @@ from itertools import combinations
 from stele.catalogue.datasets import dataset, languages_of
 from stele_world.content.draws import stream
 from stele_world.content.model import Article
-from stele_world.site import CC100, PARALLEL, Site, filled, lines, tar_of, template, zip_of
-from stele_world.writers.library import Library
+from stele_world.site import CC100, PARALLEL, Site, lines, tar_of, zip_of
+from stele_world.writers.library import Library, filled, template
 
 
 def write_cc100(site: Site, library: Library) -> None:
