@@ -34,6 +34,25 @@ def subword_tokenizer():
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **named)
 
 
+def tokenizer_ending_in_eos(padding_side="left"):
+    """Like Qwen3's: no token at the beginning, one at the end, and padding on the left."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["<pad>", "<eos>", "<unk>"]
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.train_from_iterator(
+        TEXTS, trainers.BpeTrainer(vocab_size=400, special_tokens=special, show_progress=False)
+    )
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A <eos>", pair="$A $B <eos>", special_tokens=[("<eos>", 1)]
+    )
+    named = {"eos_token": "<eos>", "pad_token": "<pad>", "unk_token": "<unk>", "padding_side": padding_side}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **named)
+
+
 def _wordpiece_tokenizer():
     """Like BERT's: WordPiece, [CLS] A [SEP] B [SEP] with token types 0 and 1."""
     from tokenizers import BertWordPieceTokenizer

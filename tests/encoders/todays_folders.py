@@ -7,30 +7,13 @@ import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
-from tiny_models import TEXTS, WIDTH, random_model, subword_tokenizer
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from transformers import AutoConfig, PreTrainedTokenizerFast
+from tiny_models import WIDTH, random_model, subword_tokenizer, tokenizer_ending_in_eos
+from transformers import AutoConfig
 
 from stele.encoders.load import load_encoder
 
 LENGTH = 24
 INSTRUCTION = "Given a question, retrieve passages that answer it"
-
-
-def tokenizer_ending_in_eos(padding_side="left"):
-    """Like Qwen3's: no token at the beginning, one at the end, and padding on the left."""
-    special = ["<pad>", "<eos>", "<unk>"]
-    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.train_from_iterator(
-        TEXTS, trainers.BpeTrainer(vocab_size=400, special_tokens=special, show_progress=False)
-    )
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="$A <eos>", pair="$A $B <eos>", special_tokens=[("<eos>", 1)]
-    )
-    named = {"eos_token": "<eos>", "pad_token": "<pad>", "unk_token": "<unk>", "padding_side": padding_side}
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **named)
 
 
 def causal_folder(folder: Path, model_type: str, bidirectional: bool = False, shards: bool = False) -> Path:

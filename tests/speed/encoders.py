@@ -45,8 +45,7 @@ def make_folder(place: Path, family: Family, width: int, layers: int) -> Path:
     """A folder of a family as sentence-transformers writes it, with random weights."""
     import torch
     from safetensors.torch import save_file
-    from tiny_models import subword_tokenizer
-    from todays_folders import tokenizer_ending_in_eos
+    from tiny_models import subword_tokenizer, tokenizer_ending_in_eos
     from transformers import AutoConfig, AutoModel
 
     causal = family.model_type in ("qwen3", "gemma3_text")

@@ -175,20 +175,23 @@ TITLE_WORDS = ["Category", "List", "of", "St. John's", "São", "Кёльн", "�
 
 def make_sitelinks(path: Path, rows: int) -> None:
     """A table of random rows: large wikis often, small ones seldom, statements of a megabyte."""
-    from stele_world.writers.dump import SQL_HEAD, SQL_TAIL, _quoted
+    from stele_world.writers.dump import _quoted
+    from stele_world.writers.library import filled, template
 
     rng, sites = random.Random(0), WANTED + OTHERS
     weights = [1 / (rank + 1) ** 0.8 for rank in range(len(sites))]
     rng.shuffle(sites)
+    empty = filled(template("items_per_site.sql"), rows=(), rows_of_an_insert=1)
+    head, unlock, tail = empty.partition("/*!40000 ALTER TABLE `wb_items_per_site` ENABLE KEYS")
     with gzip.open(path, "wb", 6) as file:
-        file.write(SQL_HEAD.replace("{next}", str(rows)).encode())
+        file.write(head.encode())
         for first in range(0, rows, 16_000):
             values = []
             for n, site in enumerate(rng.choices(sites, weights, k=min(16_000, rows - first))):
                 title = " ".join(rng.choices(TITLE_WORDS, k=rng.randint(1, 4))) + str(rng.randrange(10**5))
                 values.append(f"({first + n},{rng.randrange(1, 115_000_000)},'{site}',{_quoted(title)})")
             file.write(f"INSERT INTO `wb_items_per_site` VALUES {','.join(values)};\n".encode())
-        file.write(SQL_TAIL.encode())
+        file.write((unlock + tail).encode())
 
 
 @speed(
