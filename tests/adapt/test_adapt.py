@@ -129,6 +129,16 @@ def test_a_second_call_adds_seeds_and_keeps_what_was_edited(project):
     assert after["seeds"]["pretraining"] == [0, 1, 2, 3, 4] and after["models"] == values["models"]
 
 
+def test_edited_seeds_stay_and_fewer_than_there_are_is_said(project, capsys):
+    assert call("--steps", "40", "--seeds", "3") == 0
+    Path("adapt/encoder.yaml").write_text(yaml.safe_dump({**written(), "seeds": {"pretraining": [7, 1, 2]}}))
+    trained()
+    assert call("--seeds", "2") == 0 and written()["seeds"]["pretraining"] == [7, 1, 2]
+    assert "--seeds 2: adapt/encoder.yaml has 3 already, which stay" in capsys.readouterr().out
+    assert call("--seeds", "5") == 0 and written()["seeds"]["pretraining"] == [7, 1, 2, 0, 3]
+    assert written()["adapt"]["looks"] == [3, 5]  # the result is of the third seed, which is 2
+
+
 def trained():
     """What a training of the first method leaves, and a result of its third seed."""
     for name in ("work/encoder.scale/encoders/encoder-msm/pt0/record", "results_adapt/encoder/b/encoder-msm/s/pt2-ft0"):
@@ -200,6 +210,9 @@ def test_hours_set_the_steps_by_measured_steps_which_are_kept(project, monkeypat
     """Eight steps of msm take 16 seconds, as much of mlm 32, and so of crop: 10 s for a step of all three."""
     seconds = {"encoder-measured": 16.0, "encoder-measured-control": 32.0}
 
+    def interrupted(words):
+        raise KeyboardInterrupt
+
     def build(words):
         project.append(words)
         for record in map(Path, words):
@@ -207,6 +220,8 @@ def test_hours_set_the_steps_by_measured_steps_which_are_kept(project, monkeypat
                 record.parent.mkdir(parents=True, exist_ok=True)
                 write_sealed(record, {"job": "pretrain", "labels": [], "train_seconds": seconds[record.parts[-3]]})
 
+    monkeypatch.setattr(adapt, "build", interrupted)
+    assert call("--hours", "1", "--methods", "msm", "crop") != 0
     monkeypatch.setattr(adapt, "build", build)
     assert call("--hours", "1", "--methods", "msm", "crop") == 0
     assert "120 steps, or as many operations, in each of 9 trainings" in capsys.readouterr().out
@@ -236,6 +251,7 @@ def test_other_steps_or_documents_under_the_same_name_are_refused(project, tmp_p
         (["--hours", "1", "--steps", "5"], "the other follows from it"),
         (["--steps", "0"], "--steps 0: want more than 0"),
         (["--seeds", "-1"], "--seeds -1: want more than 0"),
+        (["--name", "my.scale"], "--name my.scale: ends in .scale"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(project, capsys, words, said):

@@ -8,9 +8,10 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
-from stele.adapt.planning.earlier_calls import FOLDER, RESULTS, earlier_sets, looks_taken
+from stele.adapt.planning.earlier_calls import FOLDER, RESULTS, earlier_sets, looks_taken, seeds_in
 from stele.catalogue import entries, load, read_yaml, whole
 from stele.catalogue.schema.adaptation import AdaptationRules, EncoderSizes
 from stele.catalogue.schema.languages import Language
@@ -69,17 +70,17 @@ def configuration(
             f"--documents {args.documents}: no benchmark has its languages ({', '.join(languages)}); name a folder or "
             "file by a language's code (de/, de.txt), or say with --languages which languages are evaluated"
         )
-    seeds = max(args.seeds or 0, len(earlier.get("seeds", {}).get("pretraining", []))) or SEEDS
+    seeds = with_more_seeds(seeds_in(earlier), args.seeds or (0 if seeds_in(earlier) else SEEDS))
     values = {
         "scale": f"{FOLDER / name}.scale.yaml",
         "results_dir": f"{RESULTS}/{name}",
         "languages": evaluated,
-        "seeds": {"pretraining": list(range(seeds)), "finetuning": [0]},
+        "seeds": {"pretraining": seeds, "finetuning": [0]},
         "models": {name: encoder},
         "adapt": {
             **{key: before[key] for key in ("hours", "step_seconds") if key in before},
             "benchmarks": list(dict.fromkeys([*before.get("benchmarks", []), *names])),
-            "looks": looks_of(looks_taken(earlier, name), seeds),
+            "looks": looks_of(looks_taken(earlier, name), len(seeds)),
             "command": command_line(sys.argv),
         },
     }
@@ -97,6 +98,16 @@ def command_line(words: Sequence[str]) -> str:
     """
     typed = words[words.index("adapt") + 1 :] if "adapt" in words else []
     return shlex.join([*COMMAND.split(), *(word for word in typed if word != "--plan")])
+
+
+def with_more_seeds(before: Sequence[int], number: int) -> list[int]:
+    """At least `number` seeds: those of an earlier call, then the lowest that are free.
+
+    >>> with_more_seeds([], 3), with_more_seeds([7, 1], 3), with_more_seeds([0, 1, 2], 2)
+    ([0, 1, 2], [7, 1, 0], [0, 1, 2])
+    """
+    free = (seed for seed in range(len(before) + number) if seed not in before)
+    return [*before, *islice(free, max(0, number - len(before)))]
 
 
 def looks_of(before: Sequence[int], seeds: int) -> list[int]:

@@ -21,7 +21,7 @@ BUDGET = {"steps", "warmup_steps", "snapshots"}  # of a recipe, by the hours or 
 
 
 def earlier_call(path: Path, args: Job) -> dict[str, Any]:
-    """The configuration of an earlier call.
+    """The configuration of an earlier call, without the trainings that it timed.
 
     Before anything was trained by it, another budget is taken in place of its own, and with fewer methods or seeds it
     is begun anew.
@@ -29,10 +29,12 @@ def earlier_call(path: Path, args: Job) -> dict[str, Any]:
     if not path.is_file():
         return {}
     earlier = read_yaml(path)
+    models = earlier.get("models") or {}
+    earlier["models"] = {key: model for key, model in models.items() if not is_timed(key, path.stem)}
     if is_trained(path.stem):
         return earlier
     fewer_methods = {*methods_in(earlier, path.stem)} - {*(args.methods or methods_in(earlier, path.stem))}
-    fewer_seeds = args.seeds is not None and args.seeds < len(earlier.get("seeds", {}).get("pretraining", []))
+    fewer_seeds = args.seeds is not None and args.seeds < len(seeds_in(earlier))
     if fewer_methods or fewer_seeds:
         print(f"{path}: rewritten with fewer {'methods' if fewer_methods else 'seeds'}; it had no training yet")
         return {}
@@ -46,7 +48,16 @@ def earlier_call(path: Path, args: Job) -> dict[str, Any]:
 def is_trained(name: str) -> bool:
     """Whether an adaptation has a training; those that are timed do not count."""
     records = Path(f"work/{name}.scale/encoders").glob("*/pt*/record.json")
-    return any(not record.parts[-3].startswith(f"{name}-{MEASURED}") for record in records)
+    return any(not is_timed(record.parts[-3], name) for record in records)
+
+
+def is_timed(model: str, name: str) -> bool:
+    """Whether a model of an adaptation is one whose steps were timed.
+
+    >>> is_timed("e-measured", "e"), is_timed("e-measured-control", "e"), is_timed("e-msm", "e")
+    (True, True, False)
+    """
+    return model.startswith(f"{name}-{MEASURED}")
 
 
 def without_budget(earlier: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,6 +141,11 @@ def languages_in(earlier: Mapping[str, Any]) -> list[str]:
     return _override_of_first(earlier).get("languages", [])
 
 
+def seeds_in(earlier: Mapping[str, Any]) -> list[int]:
+    """The seeds of an earlier call's trainings."""
+    return earlier.get("seeds", {}).get("pretraining", [])
+
+
 def _override_of_first(earlier: Mapping[str, Any]) -> Mapping[str, Any]:
     first = ((earlier.get("adapt") or {}).get("methods") or [""])[0]
     return earlier.get("models", {}).get(first, {}).get("override", {})
@@ -142,6 +158,6 @@ def looks_taken(earlier: Mapping[str, Any], name: str) -> list[int]:
     """
     folder = Path(RESULTS, name)
     verdict = read_json(folder / VERDICT, "verdict") if (folder / VERDICT).is_file() else {}
-    looks = (earlier.get("adapt") or {}).get("looks", [])
-    with_results = (look for look in looks if any(folder.glob(f"*/{name}-*/*/pt{look - 1}-ft*.json")))
+    looks, seeds = (earlier.get("adapt") or {}).get("looks", []), dict(enumerate(seeds_in(earlier), 1))
+    with_results = (look for look in looks if any(folder.glob(f"*/{name}-*/*/pt{seeds.get(look)}-ft*.json")))
     return sorted({*verdict.get("looks", []), *with_results})
