@@ -45,7 +45,7 @@ def commands_page() -> Iterator[str]:
             words = [package.replace("_", "-"), stage, *([] if name == stage and stage in ALONE else [name])]
             job = job_type(module.run)
             job.describe()
-            app = application(job, " ".join(filter(None, words)), "")
+            app = application(job, " ".join(filter(None, words)))
             app.help, app.usage = text, ""
             yield "\n" + app.generate_docs(output_format="markdown", heading_level=3).strip()
 

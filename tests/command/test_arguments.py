@@ -82,9 +82,11 @@ def test_help_has_the_text_below_a_field_and_only_help_reads_sources(monkeypatch
 
     assert parse(Longer, ["x", "--more", "1"]).more == 1
     monkeypatch.undo()
-    assert parse(Longer, ["--help"]) is None
+    example = f"    stele try mrtydi --languages {' '.join(['de', 'en'] * 20)} # wider than a terminal"
+    assert parse(Longer, ["--help"], text=f"Tries.\n\n{example}\n") is None
     shown = capsys.readouterr().out
-    assert "Codes, as de." in shown and "Of this class alone." in shown and "Seed of all random choices." in shown
+    assert f"\n{example}\n" in shown
+    assert "Codes, as `de`." in shown and "Of this class alone." in shown and "Seed of all random choices." in shown
 
 
 def test_words_of_snakemake_come_after_two_dashes():

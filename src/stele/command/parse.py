@@ -24,9 +24,10 @@ def job_type(run: Callable[[Any], None]) -> type[Job]:
 def parse(job: type[AnyJob], argv: Sequence[str], program: str = "stele", text: str = "") -> AnyJob | None:
     """The job of a command line; None where its help was asked for and is shown. Raises UsageError."""
     if not {"-h", "--help"}.isdisjoint(argv):
-        job.describe()
+        _show_help(job, program, text)
+        return None
     try:
-        app, words = application(job, program, text), _grouped(job, argv)
+        app, words = application(job, program), _grouped(job, argv)
         return app(words, exit_on_error=False, print_error=False) if words else job()
     except ValidationError as error:
         raise UsageError(_explain(error, job)) from None
@@ -35,7 +36,16 @@ def parse(job: type[AnyJob], argv: Sequence[str], program: str = "stele", text: 
         raise UsageError(_explain(cause, job) if isinstance(cause, ValidationError) else str(error)) from None
 
 
-def application(job: type[Job], program: str, text: str) -> App:
+def _show_help(job: type[Job], program: str, text: str) -> None:
+    """Prints what a command does, and its arguments; no line is cut, so that examples can be copied."""
+    from rich.console import Console
+
+    job.describe()
+    print(text.rstrip(), end="\n\n")
+    application(job, program).help_print([], console=Console(width=1000))
+
+
+def application(job: type[Job], program: str) -> App:
     """Cyclopts' reading of a job's class."""
 
     def identity(args: Job) -> Job:
@@ -47,8 +57,9 @@ def application(job: type[Job], program: str, text: str) -> App:
     app = App(
         name=program,
         help="",
-        help_prologue=text,
         help_formatter="plain",
+        help_format="plaintext",
+        help_flags=(),
         version_flags=(),
         # --languages de en; of a value given twice the last one counts; there is no --no-strict
         default_parameter=Parameter(
@@ -61,8 +72,10 @@ def application(job: type[Job], program: str, text: str) -> App:
 
 
 def _shown_default(default: Any) -> Any:
-    """Nothing where a default is that a flag is not given."""
-    return None if default is False or default in ((), "") else default
+    """A default as it is typed; nothing where it is that a flag is not given."""
+    if default is False or default in ((), ""):
+        return None
+    return " ".join(map(str, default)) if isinstance(default, tuple) else default
 
 
 def flag(job: type[Job], name: str) -> str:
