@@ -4,7 +4,7 @@ Each query set's test questions are answered with the epoch that answers its dev
 record has the dev F1 of every epoch. answers/ has {question id: answer} of each query set, the format of the scripts of
 MLQA and SQuAD. A killed job resumes at its saved step.
 
-    python -m stele answering answer --model mine --benchmark mlqa --languages en-de de-de --encoder mine/record.json \\
+    stele answering answer --model mine --benchmark mlqa --languages en-de de-de --encoder mine/record.json \\
         --recipe '{"training_set": "squad2", "batch": 16, "learning_rate": 1e-5}' --data mlqa=mlqa/record.json \\
         --training-data squad2=squad2/record.json --seed 0 --state state --output out/answers.json
 """

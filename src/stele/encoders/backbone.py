@@ -136,7 +136,7 @@ def _want_safetensors(folder: Path) -> None:
         files = sorted(p.name for p in folder.glob("*.bin")) or sorted(p.name for p in folder.iterdir())[:5]
         raise SteleError(
             f"{folder}: found {', '.join(files) or 'nothing'}, want model.safetensors; "
-            "`python -m stele sources checkpoint` converts pytorch_model.bin without executing it"
+            "`stele sources checkpoint` converts pytorch_model.bin without executing it"
         )
 
 

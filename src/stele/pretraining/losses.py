@@ -1,6 +1,6 @@
 """Print the final losses of pretrainings and their losses by chance, as a Markdown table.
 
-    python -m stele pretraining losses work/miniature/encoders/*/pt0/record.json
+    stele pretraining losses work/miniature/encoders/*/pt0/record.json
 
 Losses are means over the last twentieth of the steps, in nats; chance is the logarithm of how many a query chooses
 among, of the vocabulary for MLM. A task whose loss is near chance has taught nothing.

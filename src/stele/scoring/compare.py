@@ -1,9 +1,9 @@
 """Compare systems with a baseline: differences, intervals, p-values and wins, per language and on average.
 
-    python -m stele scoring compare \\
+    stele scoring compare \\
         --system xlmr results/mrtydi/xlmr/zero_shot.json --system msm results/mrtydi/msm/zero_shot.json
-    python -m stele scoring compare --system bm25 bm25.csv --system mine seed0.csv seed1.csv --metric mrr@100
-    python -m stele scoring compare --benchmark mrtydi --data mrtydi:sw=qrels.sw.txt mrtydi:te=qrels.te.txt \\
+    stele scoring compare --system bm25 bm25.csv --system mine seed0.csv seed1.csv --metric mrr@100
+    stele scoring compare --benchmark mrtydi --data mrtydi:sw=qrels.sw.txt mrtydi:te=qrels.te.txt \\
         --system bm25 sw=bm25.sw.txt te=bm25.te.txt --system mine sw=mine.sw.txt te=mine.te.txt
 
 A system is its results or its files of scores per query, several where it was trained with several seeds: then the mean

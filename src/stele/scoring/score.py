@@ -1,9 +1,9 @@
 """Score a system on a benchmark by its official metrics: a value per query, per language, and on average.
 
-    python -m stele scoring score mrtydi --run sw=run.sw.txt --data mrtydi:sw=qrels.test.txt
-    python -m stele scoring score xor_retrieve --run predictions.json --data xor_tydi=dev.jsonl nltk_punkt=punkt_tab
-    python -m stele scoring score mlqa --run de-de=answers.json --data mlqa:de-de=test-context-de-question-de.json
-    python -m stele scoring score tatoeba --run fr=fr.npy,en.npy
+    stele scoring score mrtydi --run sw=run.sw.txt --data mrtydi:sw=qrels.test.txt
+    stele scoring score xor_retrieve --run predictions.json --data xor_tydi=dev.jsonl nltk_punkt=punkt_tab
+    stele scoring score mlqa --run de-de=answers.json --data mlqa:de-de=test-context-de-question-de.json
+    stele scoring score tatoeba --run fr=fr.npy,en.npy
 
 --run takes TREC runs, ranx runs, XOR predictions, answers, pairs of embeddings, and retrieval records of ours, told
 apart by their content; QUERY_SET= before a file says which query set (usually a language) it holds. Values are

@@ -1,6 +1,6 @@
 r"""Render all tables together: one Markdown file, one LaTeX document, one HTML page a paper and the list of them.
 
-    python -m stele tables all_tables
+    stele tables all_tables
 
 The files in {output-dir} are all_tables.md, all_tables.tex (which \inputs each table's own file), all_tables.bib,
 all_tables.html and {paper}.html, ordered by paper and table, whatever the order of --spec. Tables of today's encoders,

@@ -36,7 +36,7 @@ def run(args: AllTablesPdf) -> None:
         packages = "texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei"
         raise SteleError(f"the PDF needs {', '.join(missing)}; on Debian: apt-get install {packages}")
     if not args.tex.exists():
-        raise SteleError(f"{args.tex}: no such file; render it first: python -m stele tables all_tables")
+        raise SteleError(f"{args.tex}: no such file; render it first: stele tables all_tables")
     output = args.output or args.tex.with_suffix(".pdf")
     with tempfile.TemporaryDirectory() as scratch, atomic_file(output, "wb") as handle:
         handle.write(compile_tex(args.tex, Path(scratch)))

@@ -1,6 +1,6 @@
 """Draw one figure of a paper from the results that exist; points and panels without results show their state.
 
-python -m stele tables figure --spec paper_tables/ccp/figure_01.yaml --output figure_01.svg figure_01.pdf
+stele tables figure --spec paper_tables/ccp/figure_01.yaml --output figure_01.svg figure_01.pdf
 """
 
 from __future__ import annotations

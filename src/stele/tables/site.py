@@ -1,7 +1,7 @@
 """Write a folder of kept results as a static site, or as Markdown that hosts of code show.
 
-    python -m stele tables site evidence/study --to site
-    python -m stele tables site evidence/study --to evidence/tables --format md
+    stele tables site evidence/study --to site
+    stele tables site evidence/study --to evidence/tables --format md
 
 The site has papers, tables, figures, claims, models and benchmarks. Nothing is built, and the pages need nothing but
 each other: no network, no server. As Markdown there are the tables that have results, and a list of them with the main

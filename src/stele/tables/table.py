@@ -1,6 +1,6 @@
 """Render tables as Markdown, LaTeX, CSV and HTML: ours, the paper's, the difference and the state of every cell.
 
-    python -m stele tables table --spec paper_tables/msm/table_0*.yaml
+    stele tables table --spec paper_tables/msm/table_0*.yaml
 
 It works at any moment, also before or half-way through a run: a cell without a result shows its state, and so does one
 with a damaged result, which also sets the exit code to 1. One call can render many tables. Each is written to

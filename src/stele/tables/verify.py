@@ -1,8 +1,8 @@
 """Check built files: a folder of results against its manifest and records, and other folders against their records.
 
-    python -m stele tables verify
-    python -m stele tables verify --results-dir ../colleague/results
-    python -m stele tables verify --built work/miniature resources/miniature
+    stele tables verify
+    stele tables verify --results-dir ../colleague/results
+    stele tables verify --built work/miniature resources/miniature
 
 Lists every file that was changed, added or removed since the manifest was written, every result whose values, labels,
 values per query or run files have changed since it was made, and every file below the folders of --built that differs
