@@ -4,6 +4,7 @@ import signal
 import sys
 
 import pytest
+import torch
 from pretrain_runs import arguments, weights
 from tiny_checkpoint import checkpoint
 
@@ -31,7 +32,11 @@ def test_kill_9_then_the_same_command_ends_in_the_same_bytes(tmp_path, base, pai
     message = capfd.readouterr().err
     assert "resuming after step 4" in message, "the state of a step is saved after what is due at it"
     assert "stele: error: pretrain mine: stopped by SIGTERM after step 9" in message
+    (state,) = (tmp_path / "rough/state").rglob("training.pt")
+    torch.save(torch.load(state) | {"spent": (2000.0, 1000.0)}, state)
     assert main(rough) == 0
+    of_rough = read_record(tmp_path / "rough/out/record.json")
+    assert of_rough["wall_seconds"] > of_rough["train_seconds"] > 2000 and of_rough["cpu_seconds"] > 1000
     assert "resuming after step 9" in capfd.readouterr().err
     for name in ("model.safetensors", "curve.csv"):
         assert (tmp_path / "rough/out" / name).read_bytes() == (tmp_path / "calm/out" / name).read_bytes()

@@ -143,6 +143,7 @@ def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path):
 
     _, outcome = ends_the_same_after_a_kill(run, tmp_path, 7, lambda module: seen.clear())
     assert seen == [6, 7, 8, 9, 10, 11]
+    assert 0 < outcome["earlier"][0] < outcome["seconds"] and outcome["earlier"][1] > 0
     assert outcome["counts"] == {"seen": 12 * 12}
 
 

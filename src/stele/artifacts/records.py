@@ -122,6 +122,10 @@ class Clock:
     wall: float
     cpu: float
 
+    def after(self, wall: float, cpu: float) -> Clock:
+        """The clock of a job of which earlier runs took so many seconds."""
+        return Clock(self.wall - wall, self.cpu - cpu)
+
 
 def _peak_memory_mb() -> int:
     """This process's own peak; getrusage's is at least that of the process that started it."""

@@ -135,7 +135,7 @@ def run(args: Pretrain) -> None:
     if process.is_main:
         facts = {**describe(recipe, made, outcome, wanted_flops), "model": args.model, "processes": process.world}
         facts |= learnt(made, recipe, outcome, vocabulary.size)
-        facts["train_seconds"] = round(outcome["seconds"], 3)  # of the steps since the last start
+        facts["train_seconds"] = outcome["seconds"]
         if stated is not None:
             facts |= {"encoding": encoding.facts(), "encoding_changes": changes}
         if bits:
@@ -148,6 +148,7 @@ def run(args: Pretrain) -> None:
         losses, chance = facts["losses"], facts["chance"]
         for name in sorted(losses.keys() & chance.keys()):
             log.info("%s, %s: loss %.2f at the end, %.2f by chance", args.model, name, losses[name], chance[name])
+        clock = clock.after(*outcome["earlier"])
         publish(args.output, save, snapshots, curve, inputs, clock, args.seed, facts)
         drop(state)
     process.barrier()

@@ -44,6 +44,8 @@ class Outcome(TypedDict):
     rows     the log of each step
     losses   the means over the last twentieth of them
     counts   of what the micro-batches counted
+    seconds  that all steps took
+    earlier  (wall-clock seconds, CPU seconds) of the steps before the run went on from its state
     """
 
     steps: int
@@ -51,6 +53,7 @@ class Outcome(TypedDict):
     losses: dict[str, float]
     counts: dict[str, int]
     seconds: float
+    earlier: tuple[float, float]
 
 
 class MicroBatches(NamedTuple):
@@ -90,7 +93,6 @@ def train(
     that is not a finite number is an error; with `stop_at_nonfinite` it ends the run before the step that it would
     spoil, but for the first, before which nothing was learnt.
     """
-    started = time.monotonic()
     run = _Run(module, optimisation, Path(state), seed, process, callbacks or {}, stop_at_nonfinite)
     run.resume()
     with saved_state.stop_signals() as received, bar(run.steps, label, "step") as shown:
@@ -118,7 +120,8 @@ def train(
         "rows": run.metrics_log.rows,
         "losses": run.metrics_log.tail(),
         "counts": dict(sorted(run.metrics_log.counts.items())),
-        "seconds": round(time.monotonic() - started, 3),
+        "seconds": round(run.spent()[0], 3),
+        "earlier": run.earlier,
     }
 
 
@@ -145,6 +148,7 @@ class _Run:
         self.metrics_log = MetricsLog(process)
         self.step, self.steps, self.saved = 0, optimisation.steps, time.monotonic()
         self.stop_at_nonfinite = stop_at_nonfinite
+        self.started, self.earlier = (time.monotonic(), time.process_time()), (0.0, 0.0)
 
     # --- one step ---------------------------------------------------------------------------------------------------
     def advance(self, batches: MicroBatches) -> bool:
@@ -205,6 +209,11 @@ class _Run:
         dtype = TYPES.get(self.optimisation.precision)
         return nullcontext() if dtype is None else torch.autocast(self.process.device.type, dtype=dtype)
 
+    def spent(self) -> tuple[float, float]:
+        """Wall-clock and CPU seconds of all steps, those before the run went on from its state included."""
+        (wall, cpu), (earlier_wall, earlier_cpu) = self.started, self.earlier
+        return earlier_wall + time.monotonic() - wall, earlier_cpu + time.process_time() - cpu
+
     # --- the state on disk ------------------------------------------------------------------------------------------
     def due(self) -> bool:
         """Whether it is time to save; not after the last step, when the caller writes its output."""
@@ -231,6 +240,7 @@ class _Run:
                 "rows": saved_state.rows_to_tensors(self.metrics_log.rows),
                 "callbacks": {name: callback.state_dict() for name, callback in self.callbacks.items()},
                 "counts": self.metrics_log.counts,
+                "spent": self.spent(),
             }
             saved_state.save(self.folder, values)
         self.process.barrier()  # a process that ended now would end the first one while it writes
@@ -251,7 +261,7 @@ class _Run:
         for name, callback in self.callbacks.items():
             if name in saved["callbacks"]:
                 callback.load_state_dict(saved["callbacks"][name])
-        self.metrics_log.counts, self.step = saved["counts"], saved["step"]
+        self.metrics_log.counts, self.step, self.earlier = saved["counts"], saved["step"], saved["spent"]
         log.info("resuming after step %d of %d", self.step, self.steps)
 
 
