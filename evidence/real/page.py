@@ -161,7 +161,7 @@ def training_facts(trainings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Steps, losses and minutes of a method, each a mean over seeds, and how many ended above chance or diverged."""
     (task,) = trainings[0]["chance"]
     return {
-        "steps": trainings[0]["steps"],
+        "steps": fmean(row["steps"] for row in trainings),
         "loss": fmean(row["losses"][task] for row in trainings),
         "chance": fmean(row["chance"][task] for row in trainings),
         "above": sum(task in row["above_chance"] for row in trainings),

@@ -27,9 +27,9 @@ def fill(template: Path, facts: Mapping[str, Any]) -> str:
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    environment.filters["signed"] = lambda number, decimals=1: f"{number:+.{decimals}f}"
+    environment.filters["signed"] = lambda number, decimals=1: f"{number:+z.{decimals}f}"
     environment.filters["label"] = model_label
-    environment.filters["rounded"] = lambda number, decimals=1: f"{number:.{decimals}f}"
+    environment.filters["rounded"] = lambda number, decimals=1: f"{number:z.{decimals}f}"
     with reading(template, "template"):
         text = template.read_text(encoding="utf-8")
     try:
