@@ -229,7 +229,7 @@ def test_the_defaults_are_muse_s_and_a_wrong_key_is_refused():
 # --- the calibration of an encoder ------------------------------------------------------------------------------------
 STATISTICS = {"fr": Statistics(np.array([2.0, 4.0]), np.array([1.0, 2.0])), "en": Statistics(np.zeros(2), np.ones(2))}
 QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
-SPEC = EncodingSpec(pooling="mean", layer=2)
+SPEC = EncodingSpec(pooling="mean", layer=2, include_prompt=False)
 
 
 def test_each_operation_does_what_those_before_it_do():
@@ -281,7 +281,8 @@ def test_a_calibration_is_read_back_and_written_the_same(saved, tmp_path):
 
 def test_a_calibration_of_another_encoder_or_layer_is_refused(saved):
     record, encoder = saved
-    for key, value in (("layer", 3), ("layer", None), ("pooling", "cls"), ("passage_length", 64)):
+    different = [("layer", 3), ("layer", None), ("pooling", "cls"), ("passage_length", 64), ("include_prompt", True)]
+    for key, value in different:
         other = SPEC.model_copy(update={key: value})
         with pytest.raises(
             SteleError, match=rf"its vectors were made with {key}: .*those to calibrate with {key}: {value}"

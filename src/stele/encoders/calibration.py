@@ -22,7 +22,7 @@ from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
 from stele.files.reading import reading
 from stele.files.strict import validate
-from stele.recipes.encoding import EncodingSpec
+from stele.recipes.encoding import EncodingSpec, make_spec
 from stele.recipes.search import CalibrationRecipe
 
 FILE = "calibration.safetensors"
@@ -192,16 +192,17 @@ def load_calibration(record: Path, encoder: Path, spec: EncodingSpec) -> Calibra
             f"{record}: the record of `{calibration_record.get('job')}`, want that of a calibration (`{JOB}`)"
         )
     with reading(record, "record of a calibration", "run its job again"):
-        digest, encoding = calibration_record["inputs"]["encoder"], dict(calibration_record["encoding"])
+        digest = calibration_record["inputs"]["encoder"]
+        calibrated = make_spec(calibration_record["encoding"], f"{record}: encoding").model_dump()
         scale_by = validate(CalibrationRecipe, calibration_record["recipe"], f"{record}: recipe").scale_by
     if digest != (encoder_digest := records.content_digest(encoder)):
         raise SteleError(
             f"{record}: calibrates the encoder {digest}, not {encoder}, which is {encoder_digest}; calibrate that one"
         )
-    for key, value in spec.facts().items():
-        if encoding.get(key) != value:
+    for key, value in spec.model_dump().items():
+        if calibrated[key] != value:
             raise SteleError(
-                f"{record}: its vectors were made with {key}: {encoding.get(key)}, those to calibrate with {key}: "
+                f"{record}: its vectors were made with {key}: {calibrated[key]}, those to calibrate with {key}: "
                 f"{value}; calibrate the encoder as it is evaluated"
             )
     return Calibration(*read_tensors(record.parent / FILE), scale_by)
