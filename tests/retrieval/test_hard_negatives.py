@@ -107,6 +107,12 @@ def test_by_hand(tmp_path, tuned, collection, by_hand):
     assert record["pools"] == {"sw": {**facts, "excluded": 4}}  # a, b, f; e
 
 
+def test_an_encoder_that_compares_by_cosine_mines_by_cosine(tmp_path, tuned, collection, by_hand, monkeypatch):
+    monkeypatch.setattr(Encoder, "cosine", property(lambda self: True, lambda *_: None), raising=False)
+    collection.add("sw", {"a": "9 0 x", "b": "8 8 x", "c": "2 1 y"}, [("1 0", ["a"])])
+    assert ids(mine(tmp_path, tuned, collection.given), "sw", "1 0") == ["c", "b"]
+
+
 def test_a_question_asked_twice_has_the_positives_of_both(tmp_path, tuned, collection, by_hand):
     texts = {"a": "9 0 x", "b": "8 0 x", "c": "7 0 y", "d": "6 0 y"}
     collection.add("sw", texts, [("1 0", ["a"]), ("1 0", ["c"]), ("2 0", ["b"])])

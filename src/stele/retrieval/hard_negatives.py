@@ -147,6 +147,7 @@ class MiningJob:
             self.encoder,
             self.processes,
             key="",
+            normalize=self.encoder.cosine,
         )
         collection.encode(search_job.expected_passages(self.inputs, name, "passages"), questions.find_answers)
         if not questions.is_collection_read:  # the vectors were there already
@@ -185,7 +186,7 @@ class MiningJob:
             for number, rows in enumerate(slices):
                 if not self.processes.broadcast(saved[number].exists()):
                     texts = [questions[row] for row in rows]
-                    vectors = encode_queries(collection.encoder, self.processes, texts, normalize=False)
+                    vectors = encode_queries(self.encoder, self.processes, texts, normalize=self.encoder.cosine)
                     best = collection.search(vectors, max(wanted[row] for row in rows))
                     if self.processes.is_main:
                         save_found(saved[number], rows, best.ids, excluded, self.depth)
