@@ -130,6 +130,7 @@ def test_steps_of_an_epoch_are_whole_groups():
     assert recipe.steps_per_epoch(87_599) == 87_599 // 4 // 4
     assert recipe.total_steps(87_599) == 3 * (87_599 // 4 // 4)
     assert parse_finetuning({**SHORT, "batch": 128, "epochs": 0.5}).total_steps(1_280) == 5
+    assert parse_finetuning({**SHORT, "epochs": 2.3}).total_steps(400) == 230  # 229.99999999999997 in floats
     with pytest.raises(SteleError, match="15 usable examples, one optimiser step takes 4 x 4"):
         recipe.steps_per_epoch(15)
 

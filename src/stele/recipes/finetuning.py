@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -121,7 +122,7 @@ class FinetuningRecipe(OptimiserKeys):
 
     def total_steps(self, examples: int) -> int:
         """Optimiser steps of the run; an epoch is the whole groups of `examples`, the rest is left for the next one."""
-        return self.steps or max(1, int(self.epochs * self.steps_per_epoch(examples)))
+        return self.steps or max(1, int(Fraction(str(self.epochs)) * self.steps_per_epoch(examples)))
 
     def steps_per_epoch(self, examples: int) -> int:
         steps = examples // self.batch // self.accumulation
