@@ -189,6 +189,7 @@ def test_terms_are_those_of_fasttexts_vocabulary():
     french = stop_words("fr", SectionRecipe(stop_words={"fr": "FRENCH"}))
     assert terms("D’un siècle à l’autre", french) == ["siècle", "autre"]
     assert terms("Ｆｉｎａｌ（２０２０）", frozenset()) == ["final", "2020"]
+    assert terms("हिन्दी भाषा", frozenset()) == ["हिन्दी", "भाषा"]  # vowel signs are no letters
     assert stop_words("sw", SectionRecipe(stop_words={"fr": "FRENCH"})) == frozenset()
 
 

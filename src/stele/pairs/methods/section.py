@@ -25,7 +25,6 @@ Nothing is drawn here: which side asks, the sentence, the negative are drawn ane
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from array import array
 from collections import Counter
@@ -34,13 +33,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import regex
 
 from stele.encoders.word_vectors import WordVectors
 from stele.pairs.mining.knowledge import Knowledge, pack
 from stele.recipes.mining import SectionRecipe
 from stele.training.store import ranges
 
-_TERM = re.compile(r"\w+")
+_TERM = regex.compile(r"\w+")  # of the module re it has no vowel signs
 
 
 class Span(NamedTuple):
