@@ -70,7 +70,9 @@ def test_prompts_of_queries_stand_before_both_sides_where_texts_are_of_one_kind(
     assert record["encoding"]["passage_prompt"] == "a "
 
 
-@pytest.mark.parametrize("other", [{"query_prompt": "query: "}, {"query_length": 8}, {"precision": "bfloat16"}])
+@pytest.mark.parametrize(
+    "other", [{"query_prompt": "query: "}, {"query_length": 8}, {"precision": "bfloat16"}, {"weights": "bfloat16"}]
+)
 def test_queries_that_are_not_encoded_as_passages_are_encoded_for_themselves(tmp_path, encoder, data, kinds, other):
     retrieve.run(arguments(tmp_path, encoder, data, spec=SPEC | other))
     assert kinds.count("query") == 160
