@@ -123,7 +123,8 @@ def test_texts_are_cut_on_the_side_that_the_tokenizer_says(tmp_path):
 def test_passages_that_are_read_as_queries_have_their_prompt(folder, plain):
     said = {"models": {"query_prompt": "q: ", "passage_prompt": "p: "}, "benchmark": {"passages_as_queries": True}}
     found = resolve(folder, said)
-    assert found.spec.query_prompt == found.spec.passage_prompt == "q: " and found.spec.symmetric
+    assert found.spec.query_prompt == found.spec.passage_prompt == "q: " and found.spec.of_one_kind
+    assert found.spec.query_length == found.spec.passage_length
     assert found.origins["passage_prompt"] == "benchmark" and "passages_as_queries" not in found.spec.facts()
     title = {"models": {"query_prompt": "q: ", "passage_prompt": "title: {title} | "}, "benchmark": said["benchmark"]}
     assert not resolve(folder, title).spec.fills_titles

@@ -76,6 +76,12 @@ class Encoder:
         return self.spec.dimension or full_dimension(*self._towers["query"])
 
     @property
+    def symmetric(self) -> bool:
+        """Whether a text without a title has one vector, whether it is a query or a passage."""
+        spec = self.spec
+        return self.chat is None and spec.of_one_kind and spec.query_length == spec.passage_length
+
+    @property
     def labels(self) -> list[str]:
         """The labels of results with this encoder, besides those of its checkpoint."""
         return [UNPROMPTED] if self.unprompted else []

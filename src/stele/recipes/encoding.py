@@ -121,11 +121,6 @@ class EncodingSpec(Strict):
         return [prompt + text if isinstance(text, str) else (prompt + text[0], text[1]) for text in texts]
 
     @property
-    def symmetric(self) -> bool:
-        """Whether a text without a title has one vector, whether it is a query or a passage."""
-        return self.of_one_kind and self.query_length == self.passage_length
-
-    @property
     def of_one_kind(self) -> bool:
         """Whether a text has one vector, whether it is a query or a passage, unless it is so long that it is cut."""
         return self.towers == "shared" and self.query_prompt == self.passage_prompt and not self.fills_titles

@@ -205,7 +205,7 @@ class RetrievalJob:
 
     def query_collection(self, query_set: QuerySet) -> str | None:
         """The collection whose vectors are the queries' too, so that each text is encoded once; None without one."""
-        is_symmetric = self.encoder.spec.symmetric and not self.encoder.spec.half  # queries are held in float32
+        is_symmetric = self.encoder.symmetric and not self.encoder.spec.half  # queries are held in float32
         if not is_symmetric or self.args.limit or self.args.vectors:
             return None
         return self.benchmark.query_collection(query_set)
