@@ -11,7 +11,7 @@ from recorded import record
 from stele.artifacts.run import run_of
 from stele.artifacts.run_files import collection_size, read_run, write_run
 from stele.benchmarks.reader import BenchmarkReader
-from stele.benchmarks.types import Query, QuerySet
+from stele.benchmarks.types import LeftOut, Query, QuerySet
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash, read_folds
 from stele.evaluation.metric import Case
@@ -44,8 +44,9 @@ def random_judgments(seed: int) -> dict[str, dict[str, int]]:
 def fusing(tmp_path, monkeypatch):
     """fusing(name, term, dense, judged, more) -> the folder of a fused run of a made benchmark."""
 
-    def call(name: str, term, dense, judged, *more: str, topics=tuple(TOPICS), searched="made") -> Path:
+    def call(name: str, term, dense, judged, *more: str, topics=TOPICS, searched="made", same_id=False) -> Path:
         made = BenchmarkReader()
+        monkeypatch.setattr(fuse, "stated_left_out", lambda *arguments: LeftOut(same_id=same_id))
         made.queries = lambda data, query_set: (Query(topic, topic) for topic in topics)
         made.judgments = lambda data, query_set: judged
         monkeypatch.setattr(fuse, "load_reader", lambda *arguments: made)
@@ -179,6 +180,17 @@ def test_one_list_empty_and_a_topic_without_hits(fusing):
     assert "7" not in read_run(folder / "runs/xx.trec.gz") and "7" in weights(folder)
     facts = json.loads((folder / "retrieval.json").read_text())["searches"]["xx"]
     assert facts["queries"] == 12
+
+
+@pytest.mark.parametrize(("same_id", "counts"), [(True, False), (False, True), (None, True)])
+def test_the_query_itself_is_fused_only_where_it_is_a_hit(fusing, same_id, counts):
+    """It is the best of both lists; where nobody says what it is, scoring refuses it."""
+    others, judged = [random_hits(seed, 30, 2.0) for seed in (1, 2)], random_judgments(3)
+    both = [{topic: [(topic, 99.0), *hits] for topic, hits in run.items()} for run in others]
+    more = judged, "--recipe", '{"scores": "min_max"}', "--depth", "20"
+    given = fusing("given", *both, *more, same_id=same_id)
+    expected = fusing("expected", *(both if counts else others), *more)
+    assert (given / "runs/xx.trec.gz").read_bytes() == (expected / "runs/xx.trec.gz").read_bytes()
 
 
 def test_a_run_that_is_not_there_is_named(fusing, monkeypatch):

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from stele import catalogue
+from stele.benchmarks.reader import BenchmarkReader
+from stele.benchmarks.types import Data, LeftOut, QuerySet
 from stele.catalogue.datasets import module_of
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError
 from stele.registry import load_named
 
@@ -21,3 +25,10 @@ def load_reader(name: str, kind: type[Reader]) -> Reader:
         if isinstance(value, type) and issubclass(value, kind) and value.__module__ == module.__name__:
             return value()
     raise SteleError(f"{kind.KIND} {name} has no {kind.READS}")
+
+
+def stated_left_out(name: str, data: Data, query_set: QuerySet) -> LeftOut:
+    """The documents that are no hits of a benchmark's queries, as its entry says of the query's own id, or its data."""
+    left_out = load_reader(name, BenchmarkReader).left_out(data, query_set)
+    stated = catalogue.entry(Benchmark, name).ignore_identical_ids
+    return left_out if stated is None else left_out._replace(same_id=stated)

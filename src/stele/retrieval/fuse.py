@@ -20,10 +20,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.run import Hits, Run, run_of
+from stele.artifacts.run import Hits, Run, run_of, without
 from stele.artifacts.run_files import collection_size, read_run, runs_of, write_run
 from stele.benchmarks.arguments import data_folders, data_records
-from stele.benchmarks.load import load_reader
+from stele.benchmarks.load import load_reader, stated_left_out
 from stele.benchmarks.reader import RetrievalReader
 from stele.command.arguments import Datasets, Job, Json, Name, NewRecord, Record, Some, Whole, record_beside
 from stele.errors import SteleError
@@ -80,12 +80,16 @@ def run(args: Fuse) -> None:
     with atomic_directory(folder, JOB) as made:
         for query_set in benchmark.query_sets(args.languages):
             # the documents of both lists, topic by topic, and the judgments
-            name = query_set.name
-            term_run, dense_run = _read(term, name, args.term), _read(dense, name, args.dense)
+            name, queries = query_set.name, list(benchmark.queries(data, query_set))
+            left_out = stated_left_out(args.benchmark, data, query_set)
+            left_out = left_out._replace(same_id=bool(left_out.same_id))  # where nobody says, scoring refuses them
+            no_hits = {query.id: left_out.of(query.id) for query in queries}
+            both = _read(term, name, args.term), _read(dense, name, args.dense)
+            term_run, dense_run = (without(run, no_hits) for run in both)
             judgments = benchmark.judgments(data, query_set)
             topics: dict[str, Candidates] = {}
             judged: dict[str, Mapping[str, int]] = {}
-            for query in benchmark.queries(data, query_set):
+            for query in queries:
                 hits = term_run.hits(query.id), dense_run.hits(query.id)
                 topics[query.id] = candidates(*hits, min_max=recipe.scores == "min_max")
                 if query.id in judgments:

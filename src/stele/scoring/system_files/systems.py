@@ -11,7 +11,7 @@ import numpy as np
 from stele import catalogue
 from stele.artifacts.run import Run, merged, without
 from stele.artifacts.run_files import collection_size
-from stele.benchmarks.load import load_reader
+from stele.benchmarks.load import load_reader, stated_left_out
 from stele.benchmarks.reader import BenchmarkReader
 from stele.benchmarks.types import Data, QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
@@ -176,16 +176,14 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
 
 def _left_out(name: str, data: Data, query_set: QuerySet, run: Run, where: str) -> dict[str, frozenset[str]]:
     """Query id -> the retrieved documents that are no hits of it, as the benchmark's entry or its layout says."""
-    benchmark, stated = load_reader(name, BenchmarkReader), catalogue.entry(Benchmark, name).ignore_identical_ids
-    left_out = benchmark.left_out(data, query_set)
-    undecided = stated is None and left_out.same_id is None
-    if same := [query for query in run.queries if query in run.ranking(query)] if undecided else []:
+    left_out = stated_left_out(name, data, query_set)
+    same = [query for query in run.queries if query in run.ranking(query)] if left_out.same_id is None else []
+    if same:
         raise SteleError(
             f"{where}: {len(same)} queries of {query_set.name} have the document of their own id ({same[0]}) among "
             f"their hits; {name} in catalogue/benchmarks.yaml must say `ignore_identical_ids: true` where it is the "
             "query itself (as in ArguAna and Quora), or false where it counts: MTEB's layout does not tell"
         )
-    left_out = left_out._replace(same_id=left_out.same_id if stated is None else stated)
     return {query: left_out.of(query) for query in run.queries if left_out.of(query)}
 
 
