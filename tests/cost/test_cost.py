@@ -51,7 +51,7 @@ def batch_of(objective: str, recipe) -> dict:
     if objective in ("crop", "ccp"):
         return {"ids": np.empty((2 * recipe.pairs, recipe.sentence_length)), "queues": [0]}
     if objective == "ict":
-        lengths = {"query_ids": recipe.query_length, "block_ids": recipe.block_length}
+        lengths = {"query_ids": recipe.query_length, "passage_ids": recipe.block_length}
     else:
         lengths = {"query_ids": recipe.length, "passage_ids": recipe.length}
     return {name: np.empty((recipe.pairs, length)) for name, length in lengths.items()}

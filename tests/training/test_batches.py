@@ -115,7 +115,7 @@ def test_mined_pairs_stay_as_they_are():
 
 def test_a_batch_is_cut_and_padded_on_each_side_by_itself():
     flat = Flat(np.arange(10, 20), np.array([3, 2, 1, 4]), np.array([2, 2]))
-    made = pair_batch(flat, WORDS, 5, RATIO, generator(0))
+    made = pair_batch(both_sides(flat, RATIO, generator(0)), WORDS, (5, 5))
     assert made["query_ids"].tolist() == [[0, 10, 11, 12, 2], [0, 15, 2, 1, 1]]
     assert made["passage_ids"].tolist() == [[0, 13, 14, 2, 1], [0, 16, 17, 18, 2]]
     assert made["query_mask"].sum() == 8 and made["passage_mask"].sum() == 9

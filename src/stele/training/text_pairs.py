@@ -41,18 +41,22 @@ def both_sides(flat: Flat, ratio: tuple[float, float], rng: np.random.Generator)
         return crop(stretches, ratio, rng), crop(stretches, ratio, rng)
     if (flat.counts != 2).any():
         raise SteleError("want stretches of text, or pairs of texts; these examples were mined by another method")
+    return segments(flat)
+
+
+def segments(flat: Flat) -> tuple[Texts, Texts]:
+    """The first segment of each example, and the second, of examples with two."""
     of_passage = np.repeat(np.arange(len(flat.lengths)) % 2 == 1, flat.lengths)
     queries = Texts(flat.tokens[~of_passage], flat.lengths[0::2])
     return queries, Texts(flat.tokens[of_passage], flat.lengths[1::2])
 
 
-def pair_batch(
-    flat: Flat, vocabulary: Vocabulary, longest: int, ratio: tuple[float, float], rng: np.random.Generator
-) -> Batch:
-    """query_ids int64 [n, t], passage_ids int64 [n, u], cut to `longest` ids, special ones included; their masks"""
+def pair_batch(sides: tuple[Texts, Texts], vocabulary: Vocabulary, longest: tuple[int, int]) -> Batch:
+    """query_ids int64 [n, t], passage_ids int64 [n, u], each side cut to its `longest` ids, special ones included;
+    their masks"""
     made: Batch = {}
-    for name, texts in zip(("query", "passage"), both_sides(flat, ratio, rng), strict=True):
-        ids, lengths = pad(*texts, vocabulary, longest)
+    for name, texts, most in zip(("query", "passage"), sides, longest, strict=True):
+        ids, lengths = pad(*texts, vocabulary, most)
         made |= {f"{name}_ids": ids, f"{name}_mask": attention(lengths, ids.shape[1])}
     return made
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
 from pydantic import Field
 
 from stele.errors import SteleError
 from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import PretrainingRecipe
-from stele.training.masking import attention, duplicate_counts, pad
+from stele.training.masking import duplicate_counts
 from stele.training.objectives import PairObjective
+from stele.training.text_pairs import pair_batch, segments
 
 
 class Recipe(PretrainingRecipe):
@@ -51,19 +51,12 @@ class InverseCloze(PairObjective):
     POOLING = "cls"
 
     def batch(self, examples, vocabulary, group, rng):
-        """query_ids int64 [n, t], block_ids int64 [n, u], their masks; `duplicate_counts` of the blocks"""
+        """query_ids int64 [n, t], passage_ids int64 [n, u] of the blocks, their masks; their `duplicate_counts`"""
         if (examples.counts != 2).any():
             raise SteleError("ICT: want examples of a query and its block; these pairs were mined by another method")
-        arrays = {}
-        segment = np.repeat(np.arange(len(examples.lengths)), examples.lengths)  # of each token
-        for side, name, longest in ((0, "query", self.recipe.query_length), (1, "block", self.recipe.block_length)):
-            tokens = examples.tokens[segment % 2 == side]
-            ids, lengths = pad(tokens, examples.lengths[side::2], vocabulary, longest)
-            arrays[f"{name}_ids"], arrays[f"{name}_mask"] = ids, attention(lengths, ids.shape[1])
-        return {**arrays, **duplicate_counts(arrays["block_ids"])}
-
-    def sizes(self, batch):
-        return len(batch["query_ids"]), *(self.computed_length(batch, side) for side in ("query_", "block_"))
+        longest = self.recipe.query_length, self.recipe.block_length
+        arrays = pair_batch(segments(examples), vocabulary, longest)
+        return {**arrays, **duplicate_counts(arrays["passage_ids"])}
 
     def heads(self, model):
         from torch import nn
@@ -78,5 +71,5 @@ class InverseCloze(PairObjective):
         return projection
 
     def loss(self, heads, model, batch, processes=None):
-        queries, blocks = self.both_states(model, batch, ("query", "block"), processes)
+        queries, blocks = self.both_states(model, batch, ("query", "passage"), processes)
         return self.pair_loss(heads(queries), heads(blocks), batch, blocks)

@@ -20,7 +20,7 @@ from stele.recipes.mining import KnowledgeRecipe, methods
 from stele.recipes.pretraining import MLM, CropRatio, TasksRecipe
 from stele.training.masking import duplicate_counts
 from stele.training.objectives import PairObjective
-from stele.training.text_pairs import pair_batch
+from stele.training.text_pairs import both_sides, pair_batch
 
 CROP = "crop"  # pairs of crops, drawn from MLM's stretches of text
 
@@ -93,7 +93,8 @@ class KnowledgePairs(PairObjective):
 
     def batch(self, examples, vocabulary, group, rng):
         """query_ids int64 [n, t], passage_ids int64 [n, u], their masks; `duplicate_counts` of the passages"""
-        arrays = pair_batch(examples, vocabulary, self.recipe.length, self.recipe.crop_ratio, rng)
+        sides = both_sides(examples, self.recipe.crop_ratio, rng)
+        arrays = pair_batch(sides, vocabulary, (self.recipe.length, self.recipe.length))
         return {**arrays, **duplicate_counts(arrays["passage_ids"])}
 
     def loss(self, heads, model, batch, processes=None):

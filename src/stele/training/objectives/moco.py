@@ -20,7 +20,7 @@ from pydantic import Field, model_validator
 from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import MLM, CropRatio, PretrainingRecipe
 from stele.training.objectives import PairObjective
-from stele.training.text_pairs import pair_batch
+from stele.training.text_pairs import both_sides, pair_batch
 
 
 class Recipe(PretrainingRecipe):
@@ -69,7 +69,8 @@ class MomentumContrast(PairObjective):
 
     def batch(self, examples, vocabulary, group, rng):
         """query_ids int64 [n, t], passage_ids int64 [n, u] (whose vectors are the keys), their masks; vectors (n)"""
-        arrays = pair_batch(examples, vocabulary, self.recipe.length, self.recipe.crop_ratio, rng)
+        sides = both_sides(examples, self.recipe.crop_ratio, rng)
+        arrays = pair_batch(sides, vocabulary, (self.recipe.length, self.recipe.length))
         return {**arrays, "vectors": len(arrays["query_ids"])}
 
     def heads(self, model):
