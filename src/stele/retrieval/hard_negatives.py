@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -206,7 +206,8 @@ class MiningJob:
         with atomic_file(self.state / MINED_PASSAGES.format(collection=collection), "wb") as handle:
             columns, written = pa.schema({"id": text, "title": text, "text": text}), 0
             with pq.ParquetWriter(handle, columns, compression="zstd", use_dictionary=["title"]) as writer:
-                for block in _batches(track(self.passages(collection), expected, f"texts of {collection}", "passages")):
+                passages = iter(track(self.passages(collection), expected, f"texts of {collection}", "passages"))
+                while block := list(islice(passages, READ)):
                     ids = np.array([passage.id.encode() for passage in block])
                     at = np.minimum(np.searchsorted(used, ids), max(len(used) - 1, 0))
                     chosen = np.flatnonzero(used[at] == ids) if len(used) else []
@@ -263,9 +264,3 @@ def in_order(saved: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
     sizes = sizes[order]
     within = np.arange(len(names)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return sizes, names[np.repeat(starts[order], sizes) + within]
-
-
-def _batches(passages: Iterable[Passage]) -> Iterator[list[Any]]:
-    passages = iter(passages)
-    while batch := list(islice(passages, READ)):
-        yield batch

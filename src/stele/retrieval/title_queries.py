@@ -132,25 +132,18 @@ def search_titles(
     query_terms = {term for terms_of_title in terms for term in terms_of_title}
     index = TermIndex(state / "index", articles_of, query_terms, lucene_bm25.BLOCK)
     queries = [[index.numbers[term] for term in terms_of_title] for terms_of_title in terms]
-    starts = range(0, len(queries), PART)
+    starts, parameters = range(0, len(queries), PART), (recipe.k1, recipe.b)
     parts = [state / f"hits-{number:05d}.npz" for number in range(len(starts))]
     with bar(len(queries), f"search titles of {args.language}", "titles") as shown:
         for path, start in zip(parts, starts, strict=True):
             part = slice(start, start + PART)
             if not path.exists():
-                hits = best_rows(index, queries[part], recipe)
-                save_part(path, start, rows[part], hits, recipe.negatives, args.seed)
+                best = lucene_bm25.best_rows(
+                    index.folder, index.ids, queries[part], recipe.depth, index.collection, parameters, recipe.threads
+                )
+                save_part(path, start, rows[part], [hits for hits, _ in best], recipe.negatives, args.seed)
             shown.update(len(queries[part]))
     return parts
-
-
-def best_rows(index: TermIndex, queries: Sequence[Sequence[int]], recipe: TitleQueriesRecipe) -> list[np.ndarray]:
-    """The rows of the articles that each query retrieves, int64, best first."""
-    parameters = recipe.k1, recipe.b
-    best = lucene_bm25.best_rows(
-        index.folder, index.ids, queries, recipe.depth, index.collection, parameters, recipe.threads
-    )
-    return [rows for rows, _ in best]
 
 
 def save_part(path: Path, start: int, rows: np.ndarray, hits: Sequence[np.ndarray], negatives: int, seed: int) -> None:

@@ -79,19 +79,19 @@ def permuted(size: int | np.ndarray, key: int | np.ndarray, positions: np.ndarra
         for turn in range(4):
             left, right = (
                 right,
-                left ^ (_mixed(right, outside_keys + np.uint64(turn * 0x9E3779B97F4A7C15 & MASK64)) & low),
+                left ^ (mixed(right, outside_keys + np.uint64(turn * 0x9E3779B97F4A7C15 & MASK64)) & low),
             )
         places[outside] = (left << half) | right
         outside = places >= sizes
     return places.astype(np.int64)
 
 
-def _mixed(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """A 64-bit hash of each value with its key (the finaliser of MurmurHash3)."""
-    mixed = values ^ keys
+def mixed(values: np.ndarray, keys: np.ndarray | np.uint64) -> np.ndarray:
+    """A 64-bit hash of each value, uint64 [n], with its key or one for all (the finaliser of MurmurHash3)."""
+    hashes = values ^ keys
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        mixed = (mixed ^ (mixed >> np.uint64(33))) * np.uint64(factor)
-    return mixed ^ (mixed >> np.uint64(33))
+        hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(factor)
+    return hashes ^ (hashes >> np.uint64(33))
 
 
 Batch = dict[str, Any]  # what an objective makes of a group: name -> array (on a device: tensor) or number

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from stele.artifacts.knowledge_base import links_path, read_pages, symmetric_pairs
 from stele.files.reading import reading
-from stele.training.sampling import MASK64, derive
+from stele.training.sampling import MASK64, derive, mixed
 
 PAIRS = "pairs.parquet"  # beside the record of `pairs knowledge_pairs`
 BATCH = 1 << 20  # links or pages of one step
@@ -48,15 +48,7 @@ def unpack(segments: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def hashed(candidates: Candidates, key: int) -> np.ndarray:
     """uint64 [n]: a random number of each pair, the same wherever and with whatever else the pair stands."""
-    return _mixed(_mixed(candidates.query, key) ^ candidates.passage, ~key & MASK64)
-
-
-def _mixed(values: np.ndarray, key: int) -> np.ndarray:
-    """A 64-bit hash of each value (the finaliser of MurmurHash3)."""
-    mixed = values ^ np.uint64(key)
-    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        mixed = (mixed ^ (mixed >> np.uint64(33))) * np.uint64(factor)
-    return mixed ^ (mixed >> np.uint64(33))
+    return mixed(mixed(candidates.query, np.uint64(key)) ^ candidates.passage, np.uint64(~key & MASK64))
 
 
 def swapped(candidates: Candidates, key: int) -> Candidates:
