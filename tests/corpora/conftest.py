@@ -2,6 +2,7 @@
 
 import bz2
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,6 +71,21 @@ class Wiki:
 @pytest.fixture
 def wiki(tmp_path) -> Wiki:
     return Wiki(tmp_path / "dataset")
+
+
+@pytest.fixture
+def dataset(tmp_path) -> Callable[..., Path]:
+    """dataset(data, name) -> the record of a dataset of one file, packed as its name says."""
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    write_sealed(folder / "record.json", {"labels": ["generated data"]})
+
+    def write(data, name="en.txt.xz"):
+        data = data.encode() if isinstance(data, str) else data
+        (folder / name).write_bytes(lzma.compress(data) if name.endswith("xz") and data[:1] != b"\xfd" else data)
+        return folder / "record.json"
+
+    return write
 
 
 @pytest.fixture

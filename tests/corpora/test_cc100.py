@@ -8,7 +8,6 @@ from stele.artifacts.documents import read_documents
 from stele.corpora import cc100
 from stele.corpora.dumps import dump_files
 from stele.files.digests import files_digest
-from tests.sealed import write_sealed
 
 TEXT = """First one. And second.
 A new paragraph.
@@ -21,20 +20,6 @@ Another document: «quoted».
 ...
 
 Last without an end"""
-
-
-@pytest.fixture
-def dataset(tmp_path):
-    folder = tmp_path / "dataset"
-    folder.mkdir()
-    write_sealed(folder / "record.json", {"labels": ["generated data"]})
-
-    def write(data, name="en.txt.xz"):
-        data = data.encode() if isinstance(data, str) else data
-        (folder / name).write_bytes(lzma.compress(data) if name.endswith("xz") and data[:1] != b"\xfd" else data)
-        return folder / "record.json"
-
-    return write
 
 
 def test_blank_lines_part_documents_and_lines_part_paragraphs(dataset, run):

@@ -5,24 +5,10 @@ import pytest
 from stele.artifacts.documents import read_documents
 from stele.artifacts.records import read_record
 from stele.command.cli import main
-from tests.sealed import write_sealed
 
 TEXT = """ \n = Valkyria = \n \n It was the third game . It sold well @-@ done copies . \n A second paragraph . \n \n
  = = Gameplay = = \n \n As with previous games , it is tactical . \n x = y = z \n \n = = = Empty = = = \n \n
  = = Plot = = \n \n The end . \n \n = Without text = \n \n = 1 + 1 = 2 = \n \n Sums . \n"""
-
-
-@pytest.fixture
-def dataset(tmp_path):
-    folder = tmp_path / "dataset"
-    folder.mkdir()
-    write_sealed(folder / "record.json", {"labels": ["generated data"]})
-
-    def write(data, name="wiki.train.raw"):
-        (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
-        return folder / "record.json"
-
-    return write
 
 
 def command(record, output, *more):
@@ -30,7 +16,7 @@ def command(record, output, *more):
 
 
 def test_titles_part_articles_and_headings_sections(dataset, tmp_path):
-    assert main(command(dataset(TEXT), tmp_path / "out")) == 0
+    assert main(command(dataset(TEXT, "wiki.train.raw"), tmp_path / "out")) == 0
     first, second = read_documents(tmp_path / "out")
     assert (first.title, second.title) == ("Valkyria", "1 + 1 = 2")
     assert first.sentences[:3] == ["It was the third game .", "It sold well @-@ done copies .", "A second paragraph ."]
@@ -43,7 +29,7 @@ def test_titles_part_articles_and_headings_sections(dataset, tmp_path):
 
 
 def test_a_limit_takes_the_first_articles_and_says_so(dataset, tmp_path):
-    assert main(command(dataset(TEXT), tmp_path / "out", "--limit", "1")) == 0
+    assert main(command(dataset(TEXT, "wiki.train.raw"), tmp_path / "out", "--limit", "1")) == 0
     assert [document.title for document in read_documents(tmp_path / "out")] == ["Valkyria"]
     assert "limited" in " ".join(read_record(tmp_path / "out/record.json")["labels"])
 

@@ -19,13 +19,9 @@ RECIPE = {"training_set": "jsonl", "pairs": 100, "source_length": 24, "query_len
 RECIPE |= {"learning_rate": 3e-3, "warmup_steps": 2, "clip_norm": 1.0}
 
 
-def record(folder: Path, content: str) -> Path:
-    return write_sealed(folder / "record.json", {"job": "x", "labels": [], "content": content})
-
-
 @pytest.fixture(scope="module")
 def base(tmp_path_factory) -> Path:
-    return record(make_mbart_folder(tmp_path_factory.mktemp("mbart")), "mbart")
+    return write_sealed(make_mbart_folder(tmp_path_factory.mktemp("mbart")) / "record.json", {"content": "mbart"})
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +32,7 @@ def data(tmp_path_factory) -> list[str]:
         word = WORDS[number % len(WORDS)]
         lines.append({"query": f"who wrote {word}", "positives": [{"text": f"{word} {number % 7} x y"}]})
     (folder / "train.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return [f"mine:all={record(folder, 'pairs')}"]
+    return [f"mine:all={write_sealed(folder / 'record.json', {'content': 'pairs'})}"]
 
 
 def arguments(tmp_path: Path, base: Path, data: list[str], name: str = "out", **changes) -> Job:

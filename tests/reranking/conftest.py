@@ -14,12 +14,20 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))  # tiny_models
 from made_clef import read_made_vectors, write_clef
 from tiny_models import make_folder
 
+from stele.benchmarks.clef import Clef
+from stele.reranking.folds.candidates import read_candidates
 from tests.sealed import write_sealed
 
 
 @pytest.fixture(scope="session")
 def clef_record(tmp_path_factory) -> Path:
     return write_clef(tmp_path_factory.mktemp("clef"))
+
+
+@pytest.fixture(scope="session")
+def judged(clef_record):
+    """The candidates of English topics among German documents."""
+    return read_candidates(Clef(), {"clef": {"all": clef_record.parent}}, Clef().query_sets(["en-de"])[0])
 
 
 @pytest.fixture(scope="session")

@@ -9,21 +9,14 @@ from safetensors.torch import load_file, save_file
 from tiny_models import WIDTH, make_folder
 from transformers import AutoTokenizer, BertForSequenceClassification
 
-from stele.benchmarks.clef import Clef
 from stele.encoders.backbone import load_backbone
 from stele.errors import SteleError
 from stele.recipes.reranking import parse_recipe
-from stele.reranking.folds.candidates import read_candidates
 from stele.reranking.folds.cross_validation import loss_of, scored
 from stele.reranking.scorers import Sources, cross_encoder
 
 VALUES = {"scorer": "cross_encoder", "batch": 2, "learning_rate": 1e-3, "length": 32}
 VALUES |= {"tuned_layers": 2, "reset_layers": 1}
-
-
-@pytest.fixture(scope="module")
-def judged(clef_record):
-    return read_candidates(Clef(), {"clef": {"all": clef_record.parent}}, Clef().query_sets(["en-de"])[0])
 
 
 def made(judged, folder: Path, seed: int = 1, **changes):

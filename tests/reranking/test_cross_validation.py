@@ -7,25 +7,14 @@ import pytest
 import torch
 from made_clef import folds_cover, read_made_vectors
 
-from stele.benchmarks.clef import Clef
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash
 from stele.recipes.reranking import parse_recipe
 from stele.reranking.folds import cross_validation
-from stele.reranking.folds.candidates import read_candidates
 from stele.reranking.folds.cross_validation import Fold, loss_of, parts, scored, training_pairs
 from stele.reranking.scorers import Sources, knrm
 
 RECIPE = parse_recipe({"scorer": "knrm", "kernels": 3, "batch": 3, "epochs": 3, "learning_rate": 0.05})
-
-
-@pytest.fixture(scope="module")
-def judged(clef_record):
-    return read_candidates(Clef(), {"clef": {"all": clef_record.parent}}, Clef().query_sets(["en-de"])[0])
-
-
-def sources() -> Sources:
-    return Sources("en", "de", None, read_made_vectors, lambda: iter(()))
 
 
 # --- folds ---
@@ -82,7 +71,7 @@ def test_pointwise_loss_is_of_two_classes_a_document():
 
 # --- a fold ---
 def trained(judged, folder, recipe=RECIPE):
-    scorer = knrm.Scorer(judged, recipe, sources())
+    scorer = knrm.Scorer(judged, recipe, Sources("en", "de", None, read_made_vectors, lambda: iter(())))
     folds, how = folds_by_hash(judged.topics, "0 de "), {"seed": 0, "state": folder, "label": "here"}
     return cross_validation.cross_validate(scorer.new_module, judged, folds, recipe, **how)
 
