@@ -19,9 +19,9 @@ TEXTS = ["w1 w2 w3", "w7", " ".join(f"w{n % 60}" for n in range(30)), "w5 w5 w9 
 PROMPTS = {"query": "w70 w71 ", "document": "w72 "}
 
 
-def published(base, place, pooling="mean", prompts=PROMPTS):
+def published(base, place, pooling="mean", prompts=PROMPTS, **options):
     """The base as a sentence-transformers folder that scales to length 1, reads 10 tokens and has prompts."""
-    modules = [Transformer(str(base.parent), max_seq_length=10), Pooling(WIDTH, pooling), Normalize()]
+    modules = [Transformer(str(base.parent), max_seq_length=10, **options), Pooling(WIDTH, pooling), Normalize()]
     SentenceTransformer(modules=modules, device="cpu", prompts=prompts).save(str(place))
     return recorded(place)
 
@@ -49,7 +49,7 @@ def test_what_is_trained_keeps_its_base_s_encoding(tmp_path, base, pairs, object
 def test_what_is_said_of_a_base_beside_its_folder_is_kept_and_written(tmp_path, base, pairs):
     """Its folder names no prompts, as e5's: models.yaml does."""
     said = {"models": {"query_prompt": "w60 ", "passage_length": 7}}
-    start = published(base, tmp_path / "base", prompts={})
+    start = published(base, tmp_path / "base", prompts={}, processing_kwargs={"text": {"max_length": 10}})
     assert main([*arguments(tmp_path, start, pairs), "--encoding", json.dumps(said)]) == 0
     spec = same_in_both(tmp_path / "out").spec
     assert spec == load_encoder(start, said).spec and (spec.query_prompt, spec.passage_length) == ("w60 ", 7)

@@ -112,6 +112,7 @@ def _write_said(folder: Path, base_spec: EncodingSpec, spec: EncodingSpec) -> No
     if lengths[0] != lengths[1]:
         path = next((folder / name for name in SENTENCE_BERT if (folder / name).exists()), folder / SENTENCE_BERT[0])
         settings = read_json(path) if path.exists() else {}
+        settings.get("processing_kwargs", {}).get("text", {}).pop("max_length", None)  # it counts before the others
         sides = dict(zip(("query_length", "document_length"), lengths[1], strict=True))
         atomic_write_json(path, {**settings, **sides, "max_seq_length": max(lengths[1])})
 
