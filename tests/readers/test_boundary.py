@@ -7,7 +7,7 @@ import ast
 import re
 
 OPENS = re.compile(
-    r"(\w+\.)*(open|read_text|read_bytes|read_table|read_metadata|read_schema|read_csv|ParquetFile|GzipFile|ZipFile"
+    r"(\w+\.)*(open|open_bytes|open_text|read_text|read_bytes|read_table|read_metadata|read_schema|read_csv|ParquetFile|GzipFile|ZipFile"
     r"|DictReader|decompress|iterparse|fromstring|from_pretrained|safe_open|load_file|literal_eval|safe_load)"
     r"|(np|numpy|json|pickle|yaml|torch)\.loads?|csv\.reader"
 )
@@ -31,7 +31,7 @@ CHECKED = {
 OTHERS = {
     "artifacts/record_shape.py": {"seal"},  # what was written a line before
     "artifacts/run_files.py": {"_columns"},
-    "benchmarks/_files.py": {"_is_gzip", "open_bytes"},
+    "benchmarks/_files.py": {"open_text"},
     "benchmarks/nq.py": {"answers"},
     "benchmarks/xda.py": {"readinto", "text_of"},
     "corpora/dumps/sql_dump.py": {"__init__"},
@@ -40,7 +40,7 @@ OTHERS = {
     "evaluation/scores.py": {"_table"},
     "files/atomic.py": {"_sync", "atomic_file"},
     "files/digests.py": {"block_digest", "sha256"},
-    "files/reading.py": {"read_note", "readinto"},  # streams, under open_unpacked
+    "files/reading.py": {"open_bytes", "read_note", "readinto"},  # streams, under open_unpacked
     "papers/table.py": {"load_spec"},
     "sources/weights/checkpoint_checks.py": {"check_sizes"},
     "sources/weights/checkpoint_files.py": {"_load"},

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import lzma
 from pathlib import Path
 
 import numpy as np
@@ -48,11 +49,13 @@ TREC = trec(RANKINGS)
 FORMATS = {
     "trec": TREC.encode(),
     "gz": gzip.compress(TREC.encode()),
+    "xz": lzma.compress(TREC.encode()),
     "tabs": TREC.replace(" ", "\t").encode(),
     "many blanks": ("  " + TREC.replace(" ", "  ")).encode(),
     "bom, tabs, crlf, blank lines": ("\ufeff" + TREC.replace(" ", "\t").replace("\n", "\r\n\r\n")).encode(),
     "other order": "".join(TREC.splitlines(keepends=True)[::-1]).encode(),
     "json": json.dumps(RANKINGS).encode(),
+    "json, zst": pyarrow.compress(json.dumps(RANKINGS).encode(), codec="zstd", asbytes=True),
 }
 
 

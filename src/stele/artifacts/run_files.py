@@ -1,4 +1,4 @@
-"""Files of runs: TREC's (`query Q0 passage rank score tag` a line, gzipped or not), and the two that ranx saves.
+"""Files of runs: TREC's (`query Q0 passage rank score tag` a line, compressed or not), and the two that ranx saves.
 
 ranx saves JSON, {query: {passage: score}}, or Parquet with the columns q_id, doc_id, score.
 """
@@ -18,7 +18,7 @@ from stele.artifacts.run import Run, make_run
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.paths import relative
-from stele.files.reading import JsonObject, reading
+from stele.files.reading import JsonObject, open_bytes, reading
 
 if TYPE_CHECKING:
     import pyarrow
@@ -40,11 +40,11 @@ def write_run(path: Path, run: Iterable[tuple[str, Sequence[tuple[str, float]]]]
 
 
 def read_run(path: Path) -> Run:
-    """Reads a run file (gzipped or not) into canonical order; the rank column says nothing.
+    """Reads a run file (compressed or not) into canonical order; the rank column says nothing.
 
     Columns are parted by blanks or tabs, lines end in \\n or \\r\\n, a byte order mark is passed over and so are blank
     lines. Raises SteleError with file and line for wrong columns, a score that is no finite number, a passage retrieved
-    twice for one query, a cut gzip file, and for a run without any line.
+    twice for one query, a cut compressed file, and for a run without any line.
     """
     run = _read_fast(path)
     return run if run is not None else _read_carefully(path)
@@ -52,12 +52,11 @@ def read_run(path: Path) -> Run:
 
 def _read_fast(path: Path) -> Run | None:
     """The run of a file in the usual form, single blanks between columns; None where that is not all there is to it."""
-    import pyarrow
-
     try:
-        columns = _columns(path)
+        with reading(path):
+            columns = _columns(path)
         return columns and make_run(*columns, path)
-    except (pyarrow.ArrowException, OSError, SteleError):
+    except SteleError:
         return None  # the careful reader says what is wrong and where
 
 
@@ -69,7 +68,7 @@ def _columns(path: Path) -> tuple[pyarrow.DictionaryArray, pyarrow.DictionaryArr
 
     text, number = pyarrow.string(), pyarrow.float64()
     wanted = {"query": pyarrow.dictionary(pyarrow.int32(), text), "passage": text, "score": number}
-    with pyarrow.input_stream(path, compression="gzip" if _is_gzipped(path) else None) as stream:
+    with open_bytes(path) as stream:
         table = pyarrow.csv.read_csv(
             stream,
             pyarrow.csv.ReadOptions(column_names=COLUMNS, block_size=1 << 23),
@@ -103,17 +102,12 @@ def _read_carefully(path: Path) -> Run:
     return make_run([query for query, _ in names], [name for _, name in names], list(scores.values()), path)
 
 
-def _is_gzipped(path: Path) -> bool:
-    with reading(path, "TREC run"), open(path, "rb") as handle:
-        return handle.read(2) == b"\x1f\x8b"
-
-
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """(line number, line) of the lines that are not blank, all of them UTF-8."""
     number = 0
     with (
         reading(lambda: f"{path}, line {number}" if number else str(path), "TREC run"),
-        (gzip.open if _is_gzipped(path) else open)(path, "rb") as handle,
+        open_bytes(path) as handle,
     ):
         for number, line in enumerate(handle, start=1):
             if number == 1:

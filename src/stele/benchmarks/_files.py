@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import json
 import os
 from collections.abc import Container, Iterator
@@ -15,7 +15,7 @@ from stele import catalogue
 from stele.benchmarks.types import Data
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
-from stele.files.reading import DECODER, JsonObject, check_surrogates, parse_json, reading
+from stele.files.reading import DECODER, JsonObject, check_surrogates, open_bytes, parse_json, reading
 
 BLOCK = 1 << 20  # characters read at a time
 
@@ -90,24 +90,11 @@ def below(folder: Path) -> Iterator[Path]:
 
 
 # --- reading ---
-def open_text(path: Path, newline: str | None = "\n") -> IO[str]:
-    """Opens a text file, gzipped or not (told by its first bytes), as UTF-8 with an optional byte order mark."""
-    with reading(path):
-        return (gzip.open if _is_gzip(path) else open)(path, "rt", encoding="utf-8-sig", newline=newline)
-
-
-def open_bytes(path: Path) -> IO[bytes]:
-    """Opens a file, gzipped or not, for its (unpacked) bytes."""
-    handle = open(path, "rb")  # noqa: SIM115 - whoever calls closes it
-    if handle.peek(2)[:2] != b"\x1f\x8b":
-        return handle
-    handle.close()
-    return gzip.open(path, "rb")
-
-
-def _is_gzip(path: Path) -> bool:
-    with open(path, "rb", buffering=0) as handle:
-        return handle.read(2) == b"\x1f\x8b"
+@contextmanager
+def open_text(path: Path) -> Iterator[IO[str]]:
+    """A text file, unpacked as its first bytes say, as UTF-8 with an optional byte order mark."""
+    with open_bytes(path) as handle, io.TextIOWrapper(handle, encoding="utf-8-sig", newline="\n") as text:
+        yield text
 
 
 @contextmanager

@@ -20,11 +20,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from stele import catalogue
-from stele.benchmarks._files import identifier, json_lines, open_bytes, refuse_again
+from stele.benchmarks._files import identifier, json_lines, refuse_again
 from stele.benchmarks._trec import BOM, decoded
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
-from stele.files.reading import reading
+from stele.files.reading import open_bytes, reading
 
 LARGEST = 1 << 26  # bytes of a file of topics
 DEEPEST = 20  # elements around another that are looked at

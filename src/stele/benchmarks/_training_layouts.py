@@ -28,14 +28,13 @@ from stele.benchmarks._files import (
     json_array,
     json_lines,
     located,
-    open_bytes,
     optional,
     tsv_rows,
 )
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.errors import SteleError
-from stele.files.reading import reading
+from stele.files.reading import open_bytes, reading
 from stele.progress import bar
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""TREC's layouts: documents of newswire collections, judgments, and topics as TSV; gzipped or not.
+"""TREC's layouts: documents of newswire collections, judgments, and topics as TSV; compressed or not.
 
 Documents are TREC's SGML, Anserini's JSON, or `id<TAB>text` a line. The text of an SGML document is what Anserini's
 TrecCollection indexes: the contents of some tags, in their order, by default those ten that it has (`TAGS`); tags
@@ -17,23 +17,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from stele.benchmarks._files import BLOCK, identifier, json_array, json_lines, lines, open_bytes, refuse_again
+from stele.benchmarks._files import BLOCK, identifier, json_array, json_lines, lines, refuse_again
 from stele.benchmarks.types import Passage, Query
 from stele.errors import SteleError
-from stele.files.reading import reading
+from stele.files.reading import open_bytes, plain_name, reading
 
 logger = logging.getLogger(__name__)
 
 TAGS = ("TEXT", "HEADLINE", "TITLE", "HL", "HEAD", "TTL", "DD", "DATE", "LP", "LEADPARA")
 LARGEST = 1 << 28  # bytes of a document; what is larger is no document
 BOM = b"\xef\xbb\xbf"
-PACKED = {
-    b"\x1f\x9d": "compress",
-    b"BZh": "bzip2",
-    b"\xfd7zXZ": "xz",
-    b"PK\x03\x04": "zip",
-    b"\x28\xb5\x2f\xfd": "zstd",
-}
+PACKED = {b"\x1f\x9d": "compress", b"PK\x03\x04": "zip"}
 PARAGRAPHS = (b"\n</P>\n<P>\n", b"<P>", b"</P>")
 BLANKS = ("\r", "\t", " \n", "\n ")  # that a line may begin or end with
 IDS, TEXTS = ("id", "docid", "_id"), ("contents", "text")
@@ -118,7 +112,7 @@ def documents(path: Path) -> Iterator[Document]:
         beginning = handle.read(BLOCK)
         archive = "tar" if beginning[257:262] == b"ustar" else None
         if kind := next((kind for magic, kind in PACKED.items() if beginning.startswith(magic)), archive):
-            raise SteleError(f"{path}: packed with {kind}; unpack it (only gzip is read packed)")
+            raise SteleError(f"{path}: packed with {kind}; unpack it (gzip, bzip2, xz and zstd are read packed)")
         beginning = beginning.removeprefix(BOM).lstrip()
         is_json = beginning[:1] in (b"{", b"[")
         tags = set() if is_json else {start[1] for start in _START.finditer(beginning)}
@@ -162,7 +156,7 @@ def _sgml(path: Path, bodies: Iterator[tuple[bytes, bytes]]) -> Iterator[Documen
         elif match := _ID.search(tag):
             name = match[1]
         else:
-            unnamed = Document(path.name.removesuffix(".gz"), where, "", body)
+            unnamed = Document(plain_name(path.name), where, "", body)
             continue
         yield Document(identifier(name.strip().decode("utf-8", "replace"), where), where, "", body)
     if unnamed and number > 1:

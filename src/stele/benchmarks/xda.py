@@ -29,11 +29,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from stele.benchmarks._files import below, folder_of, identifier, lines, open_bytes, refuse_again
+from stele.benchmarks._files import below, folder_of, identifier, lines, refuse_again
 from stele.benchmarks.reader import ParallelTextsReader
 from stele.benchmarks.types import Data, ParallelTexts
 from stele.errors import SteleError
-from stele.files.reading import TarMember, reading
+from stele.files.reading import TarMember, open_bytes, reading
 from stele.progress import track
 
 DATASET = "uncorpus"

@@ -277,10 +277,17 @@ def unpacked(packed: IO[bytes]) -> IO[bytes]:
 
 
 @contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """A file to read, unpacked as its first bytes say; what is wrong with it is left to the reader to say."""
+    with open(path, "rb") as raw, unpacked(raw) as handle:
+        yield handle
+
+
+@contextmanager
 def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
-    """A file to read, unpacked as its first bytes say. Raises SteleError for a missing or damaged one."""
-    with reading(path), open(path, "rb") as raw:
-        yield unpacked(raw)
+    """The same. Raises SteleError for a missing or damaged file."""
+    with reading(path), open_bytes(path) as handle:
+        yield handle
 
 
 def unpacked_blocks(path: Path) -> Iterator[bytes]:

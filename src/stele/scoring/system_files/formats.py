@@ -1,6 +1,6 @@
 """What a system's output file holds, told by its content: a run, predictions, a pair of embeddings, or our own record.
 
-TREC run (txt, gz)          query Q0 passage rank score tag
+TREC run (txt)              query Q0 passage rank score tag
 ranx run (JSON, Parquet)    {query: {passage: score}}; columns q_id, doc_id, score
 XOR predictions (JSON)      [{"id", "lang", "ctxs": [passage text, ...]}], best first (eval_xor_retrieve.py)
 answers (JSON)              {question id: answer}, as the MLQA and SQuAD scripts read them
@@ -12,7 +12,6 @@ record of answers (JSON)    a result's answers.json, with answers/ beside it
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,9 +25,7 @@ from stele.artifacts.run_files import read_run, runs_of
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.files.paths import relative
-from stele.files.reading import parse_json, read_object, reading
-
-GZIP = b"\x1f\x8b"
+from stele.files.reading import open_unpacked, parse_json, read_object, reading
 
 
 @dataclass
@@ -80,19 +77,14 @@ def _read_output(files: str) -> Output:
 
 def _start(path: Path) -> bytes:
     """The first bytes of a file, unpacked, without a byte order mark."""
-    with reading(path):
-        with open(path, "rb") as handle:
-            start = handle.read(64)
-        if start.startswith(GZIP):
-            with gzip.open(path) as handle:
-                start = handle.read(64)
+    with open_unpacked(path) as handle:
+        start = handle.read(64)
     return start.removeprefix(b"\xef\xbb\xbf")
 
 
 def _json(path: Path) -> Output:
-    with reading(path):
-        content = path.read_bytes()
-        content = gzip.decompress(content) if content.startswith(GZIP) else content
+    with open_unpacked(path) as handle:
+        content = handle.read()
     value = parse_json(content, path)
     if isinstance(value, list):
         return _xor_predictions(value, path)
