@@ -25,6 +25,15 @@ def test_a_project_is_laid_down_once_and_whole(tmp_path, capsys):
     assert (folder / "notes.txt").read_text() == "mine" and [*folder.parent.iterdir()] == [folder]
 
 
+@pytest.mark.parametrize("name", [".", "../link"])
+def test_an_empty_folder_is_filled_where_one_stands_in_it_and_behind_a_link(tmp_path, monkeypatch, name):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("empty")
+    monkeypatch.chdir(tmp_path / "empty")
+    assert cli.main(["new", name]) == 0
+    assert {path.name for path in Path().iterdir()} == {*FILES, "slurm"}
+
+
 @pytest.mark.slow
 def test_a_wheel_plans_and_scores_outside_any_clone(tmp_path):
     # a wheel of the files that git would carry

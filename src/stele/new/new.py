@@ -24,21 +24,20 @@ class New(Job):
 
 
 def run(args: New) -> None:
-    folder: Path = args.folder
+    folder = args.folder.resolve()  # a link to an empty folder, too
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SteleError(f"{folder}: exists and is not empty; give a new folder")
     source = project_folder()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")
+    folder.mkdir(parents=True, exist_ok=True)
+    unfinished = folder / f".unfinished.{os.getpid()}"
     try:
         for part in FILES:
             copy = shutil.copytree if (source / part).is_dir() else shutil.copy2
             (unfinished / part).parent.mkdir(parents=True, exist_ok=True)
             copy(source / part, unfinished / part)
         (unfinished / SLURM[0]).symlink_to(SLURM[1])
-        if folder.exists():
-            folder.rmdir()
-        unfinished.rename(folder)
+        for part in unfinished.iterdir():
+            part.rename(folder / part.name)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     print(f"{folder}: cd there, and run `snakemake -n all_tables` to see what would be built")
