@@ -214,6 +214,10 @@ def check_override(jobs, **model):
         ({"pairs": 3}, ["'pairs'"]),  # of another objective
         ({"mining": "msm_blocks"}, ["mining", "'msm_blocks'"]),
         ({"mining": {"msm": "msm_block", "mlm": "mlm"}}, ["mining", "'msm_block'", "'msm_blocks'"]),
+        ({"steps": None, "equal_compute_to": "msmm"}, ["equal_compute_to", "'msmm'", "'msm'"]),
+        ({"steps": None, "equal_compute_to": "labse"}, ["equal_compute_to", "'labse'"]),  # nothing trains it here
+        ({"steps": None, "equal_compute_to": {"steps": 3}}, ["equal_compute_to", "{'steps': 3}"]),
+        ({"steps": None, "equal_compute_to": "mine"}, ["equal_compute_to", "mine has no `steps`"]),
     ],
 )
 def test_a_wrong_value_is_named_with_its_place(jobs, override, parts):

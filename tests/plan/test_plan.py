@@ -109,6 +109,13 @@ def test_mining_is_chosen_by_an_override(jobs):
     assert plan.pretraining.stores("mine") == mining and "mining" not in plan.pretraining.recipe("mine").given()
 
 
+def test_an_override_leaves_the_catalogue_s_other_keys_but_those_of_another_recipe(jobs):
+    changed = {"override": {"learning_rate": 1e-5}}
+    plan = jobs(scale="paper", models={"msm_mu_0.3": changed, "kept_no_ilk": {"recipe": "msm", **changed}})
+    recipe = plan.pretraining.recipe("msm_mu_0.3")
+    assert (recipe.mu, recipe.learning_rate) == (0.3, 1e-5) and plan.pretraining.recipe("kept_no_ilk").mu == 0.5
+
+
 def test_a_part_of_the_plan_is_named_in_few_letters(jobs):
     """Snakemake makes a text of each function of inputs, and with it of its object, whenever a workflow is read."""
     plan = jobs()

@@ -227,6 +227,12 @@ def test_the_catalogue_s_models_pass_the_same_checks(jobs):
         checked(jobs, scale=scale, models=models)
 
 
+def test_a_change_that_the_scale_would_undo_is_refused(jobs):
+    wanted = r"config\.yaml: models\.msm_large\.override\.groups: scale small says 16 of msm_large, so 9 would change"
+    with pytest.raises(SteleError, match=wanted):
+        checked(jobs, scale="small", models={"msm_large": {"override": {"groups": 9}}})
+
+
 def test_languages_out_of_scale_make_a_row_not_in_scale(jobs):
     row = ("mrtydi", "mine", "multilingual_kept")
     state, reason = own(jobs, "miniature", languages=["en", "uk"]).rows.problem(RunKey(*row))

@@ -37,11 +37,13 @@ class Models:
 
     @cached_property
     def all(self) -> dict[str, ModelKeys]:
-        """key -> entry: the catalogue's models and the configuration's, merged key by key."""
+        """key -> entry: the catalogue's models and the configuration's, merged key by key, and so their overrides."""
         merged: dict[str, ModelKeys] = {**catalogue.entries(Model)}
         for key, model in self.settings.config.models.items():
             known = merged.get(key, ModelKeys(label=key)).model_dump(exclude_unset=True)
-            merged[key] = validate(ModelKeys, known | model.model_dump(exclude_defaults=True), f"models.{key}")
+            of_recipe = known.get("override", {}) if model.recipe in (None, known.get("recipe")) else {}
+            changes = {**model.model_dump(exclude_defaults=True), "override": {**of_recipe, **model.override}}
+            merged[key] = validate(ModelKeys, known | changes, f"models.{key}")
         return merged
 
     def __getitem__(self, key: str) -> ModelKeys:

@@ -8,6 +8,7 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue import recipes
 from stele.catalogue.schema.datasets import Dataset
+from stele.catalogue.schema.models import Model
 from stele.config.sources import Sources, check_known
 from stele.errors import SteleError, unknown
 from stele.evaluation.metrics import load_metric
@@ -33,6 +34,7 @@ def check(plan: Plan, where: Sources) -> None:
         check_models_of_scale(plan)
     for key, model in plan.settings.config.models.items():
         if model.override or plan.models.is_trained(key):
+            _check_forced(plan, key, model.override, where("models", key, "override"))
             _check_pretraining(plan, key, model.override, where("models", key, "override"))
         elif (model.base or model.recipe) and plan.models[key].checkpoint not in (None, "released"):
             raise SteleError(
@@ -69,6 +71,17 @@ def _check_metrics(names: Iterable[str], place: str) -> None:
             raise SteleError(f"{place}: {error}") from None
 
 
+def _check_forced(plan: Plan, key: str, changes: Values, place: str) -> None:
+    """Refuses changes of a model of the catalogue that the scale, which has the last word, would undo."""
+    forced = plan.settings.sizes.models.get(key, {}) if key in catalogue.entries(Model) else {}
+    for name in sorted(changes.keys() & forced.keys()):
+        if changes[name] != forced[name]:
+            raise SteleError(
+                f"{place}.{name}: scale {plan.settings.scale} says {forced[name]!r} of {key}, so {changes[name]!r} "
+                "would change nothing; give a model of another name"
+            )
+
+
 def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> None:
     """Checks the recipe of a model, changed as `place` says."""
     if not plan.models.is_trained(key):
@@ -86,6 +99,7 @@ def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> Non
         raise SteleError(f"{place}.mining: want a mining recipe by store, e.g. {{msm: msm_blocks}} (found {mining!r})")
     _check_names("mining recipe", mining.values(), recipes.names("pairs"), f"{place}.mining")
     parse_recipe(plan.pretraining.values(key), place)  # a mistake is told of this place
+    _check_equal_compute(plan, key, f"{place}.equal_compute_to")
     recipe = plan.pretraining.recipe(key)
     for store in sorted(recipe.stores_read() - recipe.mining.keys()):
         raise SteleError(f"{place}.mining: names no mining recipe for {store}, which {recipe.objective} reads")
@@ -95,6 +109,15 @@ def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> Non
     _check_texts(plan, key, f"{place}.languages")
     if problem := plan.models.standin_problem("pretraining", plan.models[key].recipe, key):
         raise SteleError(f"{place.rpartition('.')[0]}: {problem[1]}")
+
+
+def _check_equal_compute(plan: Plan, key: str, place: str) -> None:
+    """Refuses a model to equal that is not pretrained here, or whose steps follow from another one's too."""
+    if (other := plan.pretraining.values(key).get("equal_compute_to")) is None:
+        return
+    _check_names("pretrained model", [other], [*filter(plan.models.is_trained, plan.models.all)], place)
+    if plan.pretraining.values(other).get("steps") is None:
+        raise SteleError(f"{place}: {other} has no `steps` of its own; name a model that has")
 
 
 def _check_texts(plan: Plan, key: str, place: str) -> None:
