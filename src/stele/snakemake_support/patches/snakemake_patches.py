@@ -186,6 +186,8 @@ def missing_target(target: str, valid: list[str]) -> str:
 
     Tables are numbered with two digits: of `table_5.md`, `table_05.md` is nearer than `table_15.md`.
     """
+    if target in valid:
+        return f"no rule that may run makes {target!r}: add to --allowed-rules the rules of it and of its inputs"
     numbered = re.sub(r"_(\d)(?=\.\w+$)", r"_0\1", target)
     by_name = defaultdict(list)
     for path in valid:
