@@ -39,6 +39,7 @@ FILE = "paper.yaml"
 CLAIMS = "claims.yaml"
 CORRECTIONS = "corrections.yaml"  # of claims.yaml, where a study has fixed it by its digest
 TODAY = "today"  # the tables of today's encoders, which no paper prints: published numbers stand beside ours
+PAGES = frozenset({TODAY, "all_tables", "today_tables"})  # pages of several tables; a paper's is called by its key
 PATTERN = r"^[a-z0-9_]+$"  # the key becomes part of paths
 PLAIN_PATH = r"[\w@%+=:,./-]+"  # what may stand in every command of the workflow
 PaperKey = Annotated[str, Field(pattern=PATTERN)]
@@ -148,8 +149,8 @@ def paper_folder(name: str, specs: Path = PAPER_TABLES) -> Path:
 def check_papers(names: Sequence[str], place: Callable[[int], str]) -> None:
     """Checks the papers that config.yaml names; `place` says where the n-th one stands.
 
-    Raises SteleError for an unknown key, a path without a valid `paper.yaml`, a folder whose name cannot be a key, and
-    two papers of one key.
+    Raises SteleError for an unknown key, a path without a valid `paper.yaml`, a folder whose name cannot be a key or is
+    not that of the folder that it links to, and two papers of one key.
     """
     known = papers_in()
     folders: dict[str, Path] = {key: PAPER_TABLES / key for key in known}
@@ -164,6 +165,8 @@ def check_papers(names: Sequence[str], place: Callable[[int], str]) -> None:
                 f"{place(n)}: {name}: the folder's name may hold a-z, 0-9 and _ only, its path letters, digits and "
                 "_ @ % + = : , . / - only"
             )
-        if folder.name == TODAY or not folder.samefile(folders.setdefault(folder.name, folder)):
+        if (target := folder.resolve()).name != folder.name:
+            raise SteleError(f"{place(n)}: {name} links to {target}, whose name is another; give that folder")
+        if folder.name in PAGES or not folder.samefile(folders.setdefault(folder.name, folder)):
             raise SteleError(f"{place(n)}: {name}: there is another {folder.name!r}; give the folder another name")
         read_paper(folder)
