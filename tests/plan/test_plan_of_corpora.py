@@ -73,7 +73,7 @@ def test_dumps_have_a_date_unless_they_are_generated(jobs, tmp_path):
         assert jobs(**PAPER, **dated).sources.dump_date(name) == "20240801"
         assert jobs(scale="miniature", **dated).sources.dump_date(name) is None
         assert jobs(scale="miniature", **dated, user_data={name: str(tmp_path)}).sources.dump_date(name) == "20240801"
-        assert jobs(**PAPER).sources.dump_date(name) is None
+        assert all(jobs(**PAPER, dump_date=date).sources.dump_date(name) is None for date in (None, 20220801))
     assert jobs(**PAPER, **dated).sources.dump_date("cc100") is None
     assert jobs(**PAPER, **dated).sources.dataset_entry("cc100", "sw") == jobs(**PAPER).sources.dataset_entry(
         "cc100", "sw"

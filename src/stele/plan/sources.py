@@ -62,8 +62,8 @@ class Sources:
 
     def dump_date(self, dataset: str) -> str | None:
         """The date that the user wants of a dump; None: the catalogue's, as of all generated ones."""
-        dated = datasets.is_dated(datasets.dataset(dataset)) and not self.data.is_generated(dataset)
-        return self.settings.config.dump_date if dated else None
+        fields, wanted = datasets.dataset(dataset).fields, self.settings.config.dump_date
+        return None if self.data.is_generated(dataset) or wanted == fields.get("date", wanted) else wanted
 
     def part_languages(self, dataset: str, part: str) -> list[str]:
         return self.data.dataset_languages(dataset) if part == "all" else [part]
