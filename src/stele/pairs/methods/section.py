@@ -33,14 +33,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import regex
 
 from stele.encoders.word_vectors import WordVectors
 from stele.pairs.mining.knowledge import Knowledge, pack
 from stele.recipes.mining import SectionRecipe
 from stele.training.store import ranges
-
-_TERM = regex.compile(r"\w+")  # of the module re it has no vowel signs
 
 
 class Span(NamedTuple):
@@ -67,7 +64,10 @@ def terms(heading: str, stop_words: frozenset[str]) -> list[str]:
     >>> terms("L'Histoire de la France (1789)", frozenset({"l", "de", "la"}))
     ['histoire', 'france', '1789']
     """
-    words = _TERM.findall(unicodedata.normalize("NFKC", heading).lower())
+    import regex
+
+    # of the module re \w has no vowel signs
+    words = regex.findall(r"\w+", unicodedata.normalize("NFKC", heading).lower())
     return [word for word in words if word not in stop_words]
 
 
