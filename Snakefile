@@ -17,6 +17,7 @@ from stele.evaluation.metrics import metric_modules, ranx_lines
 from stele.plan.paths import as_json, assignments, finetuning_seed, flags, option
 from stele.plan.protocols import benchmark_code
 from stele.plan.retrieval import projected, row_of
+from stele.plan.scoring import PUBLISHED
 from stele.snakemake_support import hooks
 from stele.snakemake_support.fingerprint import code, package_modules
 from stele.snakemake_support.run_tables import context_digest, context_file

@@ -41,7 +41,7 @@ def environments(rule: str) -> list[str]:
 
 
 def _trees(modules):
-    return (ast.parse(fingerprint._path(name).read_text()) for name in modules)
+    return (ast.parse(fingerprint._files(fingerprint.ROOT)[name].read_text()) for name in modules)
 
 
 def _chosen(modules) -> set[str]:

@@ -46,7 +46,7 @@ def test_the_recipes_of_clir_lm_take_the_hours_that_its_paper_states(jobs):
     """24 hours with full attention, 40 with windows over 1,024 tokens, both on 16 V100 (section 4.3)."""
     plan = jobs(scale="paper")
     for model, hours in {"mbert_qlm_rr": 24, "mbert_gsw_qlm_rr": 40}.items():
-        expected = plan.pretraining.whole_recipe(model).expect
+        expected = plan.pretraining.recipe(model).expect
         assert (expected.hours, expected.gpus) == (hours, "16 x V100 16 GB")
         assert within_two(seconds(estimate(plan, "pretrain", {"model": model, "pt": "0"}), "v100", 16), hours * HOUR)
 

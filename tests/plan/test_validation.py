@@ -70,17 +70,3 @@ def test_a_base_or_a_recipe_that_would_change_nothing_is_refused(jobs, models):
     with pytest.raises(SteleError, match=f"models.{name}: {name} comes from a checkpoint.*`checkpoint: train`"):
         checked(jobs, scale="paper", models=models)
     checked(jobs, scale="paper", models={name: {**models[name], "recipe": "msm", "checkpoint": "train"}})
-
-
-@pytest.mark.parametrize(
-    ("override", "message"),
-    [
-        ({"objective": "msmm"}, "override.objective: unknown objective 'msmm'; did you mean 'msm'"),
-        ({"objective": 5}, "override.objective: unknown objective '5'"),
-        ({"objective": None}, "override.objective: unknown objective 'None'"),
-        ({"languages": [["en"]]}, r"override.languages: unknown language \"\['en'\]\""),
-    ],
-)
-def test_a_value_of_another_type_is_no_name(jobs, override, message):
-    with pytest.raises(SteleError, match=message):
-        checked(jobs, scale="paper", models={"mine": {"base": "xlmr", "recipe": "msm", "override": override}})

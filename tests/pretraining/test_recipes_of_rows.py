@@ -12,7 +12,7 @@ def test_an_epoch_of_clir_has_as_many_steps_of_each_pair_of_languages_and_task_i
     """And all have as many epochs: what tables and figures vary is something else. 20 of 32,000 pairs at paper size."""
     plan, seen = jobs(scale), set()
     for model in (m for m in TRAINED if recipe(m, scale).objective == "clir"):
-        settled, epoch = recipe(model, scale), plan.pretraining.whole_recipe(model).epoch_steps
+        settled, epoch = recipe(model, scale), plan.pretraining.recipe(model).epoch_steps
         pairs = len(plan.mining.parts("section_pairs", settled.languages))
         seen.add((settled.steps / epoch, epoch / (pairs * len(settled.tasks)) * settled.pairs))
     assert len(seen) == 1 and (scale != "paper" or seen == {(20, 32_000)})

@@ -108,7 +108,7 @@ def test_facts_about_languages_count_by_value_where_a_module_names_their_keys(pa
 
 def test_a_reader_that_reads_facts_about_languages_names_their_keys():
     for module in fingerprint.package_modules("benchmarks"):
-        reads = "entries(Language)" in fingerprint._path(module).read_text()
+        reads = "entries(Language)" in fingerprint._files(fingerprint.ROOT)[module].read_text()
         in_names_of_files = module == "benchmarks._files"  # which the records of datasets have
         assert bool(fingerprint._language_facts(module)) == (reads and not in_names_of_files), module
 

@@ -25,7 +25,8 @@ rule hold_out:
 
 rule neighbours:
     input:
-        unpack(plan.adaptation.neighbour_inputs),
+        encoder=lambda wildcards: plan.models.encoder(wildcards.model, wildcards.pt),
+        documents=lambda wildcards: [*plan.adaptation.held_out().values()],
     output:
         record=plan.paths.neighbours("{model}", "{pt}"),
     wildcard_constraints:

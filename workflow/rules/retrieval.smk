@@ -47,7 +47,7 @@ rule retrieve:
         code=lambda wildcards: code(
             "retrieval.retrieve", benchmark_code(wildcards.benchmark)
         ),
-        languages=lambda wildcards: plan.retrieval.languages(wildcards),
+        languages=lambda wildcards: plan.rows.languages(row_of(wildcards)),
         encoding=lambda wildcards: plan.retrieval.encoding_json(
             wildcards.benchmark, wildcards.model
         ),

@@ -82,9 +82,7 @@ rule card:
         ),
         record=plan.paths.results("cards/{model}.json"),
     params:
-        code=code(
-            "tables.card", data=("tables/render/templates", *plan.cards.published)
-        ),
+        code=code("tables.card", data=("tables/render/templates", *PUBLISHED)),
         facts=lambda wildcards: plan.cards.facts(wildcards.model),
         user_data=lambda wildcards: flags(
             {"user_data": plan.cards.user_data(wildcards.model)}

@@ -71,11 +71,6 @@ def chosen_by_language(entry: Dataset) -> bool:
     return not entry.one_pool and any(file.each for file in entry.files)
 
 
-def is_dated(entry: Dataset) -> bool:
-    """Whether a dataset is a dump of which any date can be fetched."""
-    return "date" in entry.fields
-
-
 def resolve(
     name: str,
     part: str,
@@ -93,7 +88,7 @@ def resolve(
     """
     entry, table = dataset(name), catalogue.entries(Language) if table is None else table
     if date is not None:
-        if not is_dated(entry):
+        if "date" not in entry.fields:
             raise SteleError(f"dataset {name!r} is not a dated dump (found date {date!r})")
         entry = entry.model_copy(update={"version": date, "fields": {**entry.fields, "date": date}})
     have = languages_of(entry, table)

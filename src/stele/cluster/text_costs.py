@@ -96,7 +96,8 @@ def mine(plan: Plan, wildcards: Any) -> Work:
     """All documents are read; those of a sample are tokenised, once more for each time that their number doubles."""
     text = plan.text_sizes.text_bytes(wildcards.method, wildcards.part)
     most = plan.text_sizes.most_examples(wildcards.method, wildcards.model, wildcards.part) or math.inf
-    times = max(1.0, text / plan.text_sizes.example_bytes(wildcards.method) / most)  # as many examples as are kept
+    example = costs().example_text[plan.mining.recipe(wildcards.method).method]
+    times = max(1.0, text / example / most)  # as many examples as are kept
     tokenised = text * min(1.0, (1 + math.log2(times)) / times)
     seconds = tokenised / costs().rates.mined_bytes + (text - tokenised) / costs().rates.read_bytes
     return Work(cpu_seconds=seconds, kept=text / times * costs().store_kept)

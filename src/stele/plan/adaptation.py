@@ -108,9 +108,6 @@ class AdaptationParts:
         return as_json(self.retrieval.encodings(None, model))
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
-    def neighbour_inputs(self, w) -> Inputs:
-        return {"encoder": self.models.encoder(w.model, w.pt), "documents": list(self.held_out().values())}
-
     def inputs(self, w) -> Inputs:
         return {
             "results": self.results(),

@@ -34,11 +34,6 @@ class Pretraining:
         return recipes.pretraining(model, self.models[model], self.settings.sizes)
 
     @cached_method
-    def whole_recipe(self, model: str) -> PretrainingRecipe:
-        """A model's recipe in all its languages."""
-        return parse_recipe(self.values(model), f"models.{model}")
-
-    @cached_method
     def languages(self, model: str) -> list[str]:
         """The languages of a model's recipe that are built."""
         entry, chosen = self.models[model], self.values(model)["languages"]
@@ -50,7 +45,7 @@ class Pretraining:
     @cached_method
     def stores(self, model: str) -> dict[str, str]:
         """store -> the mining recipe that fills it."""
-        return self.whole_recipe(model).mined_stores()
+        return parse_recipe(self.values(model), f"models.{model}").mined_stores()
 
     @cached_method
     def recipe(self, model: str) -> PretrainingRecipe:

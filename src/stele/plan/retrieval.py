@@ -116,9 +116,6 @@ class Retrieval:
         """`dataset:part` -> record of what is encoded or indexed."""
         return self.protocols.searched(row_of(w))
 
-    def languages(self, w) -> list[str]:
-        return self.rows.languages(row_of(w))
-
     def calibration(self, row: RunKey, seeds: str) -> str:
         """The options by which vectors are calibrated; none where a setting takes them as they are."""
         entry = self.protocols.setting(row.benchmark, row.setting)

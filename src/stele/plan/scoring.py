@@ -88,11 +88,6 @@ class Cards:
                 raise SteleError(f"{row.name}: {', '.join(problem)}")
         return wanted
 
-    @property
-    def published(self) -> tuple[str, ...]:
-        """The files of the published numbers that stand beside ours."""
-        return PUBLISHED
-
     def facts(self, model: str) -> str:
         """A digest of what the catalogue says of a model and of its card's benchmarks; the command reads it itself."""
         about = catalogue.entries(Model).get(model)

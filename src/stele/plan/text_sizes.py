@@ -59,10 +59,6 @@ class TextSizes:
             return self._costs.wikitext103_text
         return self.web_bytes(language) * self._costs.cc100_text
 
-    def example_bytes(self, mining: str) -> float:
-        """Bytes of plain text behind an example of a mining recipe."""
-        return self._costs.example_text[self.mining.recipe(mining).method]
-
     def most_examples(self, mining: str, tokenizer: str, part: str) -> int | None:
         """The most examples that a store keeps: what training can draw from it; None: no model reads it, and all."""
         return self._most_examples.get((mining, tokenizer, part))

@@ -55,11 +55,6 @@ def _files(root: Path) -> dict[str, Path]:
     return files
 
 
-def _path(module: str) -> Path | None:
-    """The file of a module given without the package's name ("training.loop"), None when there is none."""
-    return _files(ROOT).get(module)
-
-
 def _strip_docstrings(tree: ast.AST) -> ast.AST:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -88,7 +83,7 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
     Syntax trees would take seconds at every start of Snakemake, so the answer is cached beside Python's own compiled
     files, by the bytes of the source.
     """
-    path = _path(module)
+    path = _files(ROOT)[module]
     source, cached = path.read_bytes(), path.parent / "__pycache__" / f"{path.stem}.fingerprint.json"
     key = hashlib.sha256(source).hexdigest()
     with suppress(OSError, ValueError):
@@ -162,7 +157,7 @@ def package_modules(package: str) -> list[str]:
 @cache
 def _language_facts(module: str) -> list[tuple[str, str, object]]:
     """(language, key, value) of all that languages.yaml says under the keys that a module names."""
-    named = re.search(r"^LANGUAGE_FACTS = (\(.*\))", _path(module).read_text(encoding="utf-8"), re.MULTILINE)
+    named = re.search(r"^LANGUAGE_FACTS = (\(.*\))", _files(ROOT)[module].read_text("utf-8"), re.MULTILINE)
     if not named:
         return []
     from stele.catalogue import read_yaml

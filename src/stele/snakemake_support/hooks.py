@@ -8,7 +8,6 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from types import ModuleType
 
 from stele import catalogue
 from stele.artifacts.integrity import VERIFY_WHOLE
@@ -77,17 +76,12 @@ def setup(values: Values, workflow, root: Path) -> Plan:
                 atexit.register(gc.freeze)  # else all of the plan is looked through for garbage once more, at the end
                 atexit.register(_show_cost, plan, workflow)  # a dry run has no hooks
             else:
-                _overview().install(workflow)
+                from stele.snakemake_support import progress  # it draws with rich, which a dry run does without
+
+                progress.install(workflow)
         return plan
     except SteleError as error:
         raise _workflow_error(error) from None
-
-
-def _overview() -> ModuleType:
-    """The overview of a run, imported where there is one: it draws with rich, which a dry run does without."""
-    from stele.snakemake_support import progress
-
-    return progress
 
 
 def _show_cost(plan: Plan, workflow) -> None:
@@ -177,6 +171,8 @@ def on_start(plan: Plan, workflow) -> None:
 
     Refuses a second scale, a second driver and a run that cannot succeed; notes the driver; starts the worker.
     """
+    from stele.snakemake_support import progress
+
     jobs, slurm = list(workflow.dag.needrun_jobs()), workflow.executor_plugin.name == "slurm"
     try:
         if slurm:
@@ -197,7 +193,7 @@ def on_start(plan: Plan, workflow) -> None:
     wanted = os.environ.get("STELE_USE_WORKER") == "1" and not job_environment.methods(workflow)
     if wanted and "STELE_WORKER" not in os.environ:
         _start_worker()
-    _overview().begin(plan, workflow)
+    progress.begin(plan, workflow)
     snakemake_patches.end_jobs_when_interrupted()
 
 
@@ -239,7 +235,9 @@ def _write_manifest(plan: Plan, workflow) -> None:
 
 def on_end(plan: Plan, workflow) -> None:
     """`onsuccess` and `onerror`: renders unfinished tables, writes the manifest, prints the summary."""
-    _overview().end()
+    from stele.snakemake_support import progress
+
+    progress.end()
     if not snakemake_patches.interrupted.is_set():
         run_tables.finish_tables(plan, workflow)
     _write_manifest(plan, workflow)
