@@ -215,7 +215,7 @@ def check_override(jobs, **model):
 def test_a_wrong_value_is_named_with_its_place(jobs, override, parts):
     with pytest.raises(SteleError) as error:
         check_override(jobs, override=override)
-    assert all(part in str(error.value) for part in ["models.mine.override", *parts]), str(error.value)
+    assert all(part in str(error.value) for part in ["mine.yaml: models.mine.override", *parts]), str(error.value)
 
 
 def test_a_right_one_passes(jobs):

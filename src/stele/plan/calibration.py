@@ -49,13 +49,9 @@ class Calibration:
             name = "CC-100" if corpus == "cc100" else f"user_data.{corpus}"
             return f"{name} has no text in {language}, by which it could be calibrated"
         folder = self.data.users_folder(corpus) if corpus == "cc100" else None
-        if folder and not part_files(self._listing(folder), self.data.resolve(corpus, language, [language])):
+        if folder and not part_files(listing(folder), self.data.resolve(corpus, language, [language])):
             return f"user_data.{corpus}: {folder} has no text in {language}, by which it could be calibrated"
         return None
-
-    @cached_method
-    def _listing(self, folder: str) -> list[str]:
-        return listing(folder)
 
     @cached_method
     def left_out(self, benchmark: str) -> dict[str, str]:

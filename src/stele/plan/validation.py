@@ -98,7 +98,11 @@ def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> Non
     if not isinstance(mining, Mapping):
         raise SteleError(f"{place}.mining: want a mining recipe by store, e.g. {{msm: msm_blocks}} (found {mining!r})")
     _check_names("mining recipe", mining.values(), recipes.names("pairs"), f"{place}.mining")
-    parse_recipe(plan.pretraining.values(key), place)  # a mistake is told of this place
+    try:
+        values = plan.pretraining.values(key)
+    except SteleError as error:  # a key that the recipe lacks
+        raise SteleError(f"{place.partition(': ')[0]}: {error}") from None
+    parse_recipe(values, place)  # a mistake is told of this place
     _check_equal_compute(plan, key, f"{place}.equal_compute_to")
     recipe = plan.pretraining.recipe(key)
     for store in sorted(recipe.stores_read() - recipe.mining.keys()):
