@@ -12,8 +12,8 @@ from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError
 
 CORPUS = [
-    {"_id": "d1", "title": "One", "text": "first"},
-    {"_id": "d2", "title": "", "text": "second"},
+    {"_id": "d1", "title": " One ", "text": " first\n"},
+    {"_id": "d2", "title": " ", "text": " second"},
     {"_id": "d3", "text": "third"},
 ]
 QUERIES = [
@@ -71,7 +71,7 @@ def test_the_same_of_every_layout(data):
     assert list(Beir().query_sets(["en"])) == [EN]
     assert list(Beir().queries(data, EN)) == [Query("q2", "two?"), Query("q1", "one?"), Query("q3", "three?")]
     assert list(Beir().passages(data, "en")) == [
-        Passage("d1", "One", "first"), Passage("d2", "", "second"), Passage("d3", "", "third")
+        Passage("d1", "One ", " first"), Passage("d2", "", "second"), Passage("d3", "", "third")
     ]  # fmt: skip
     assert Beir().judgments(data, EN) == {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d1": 0}}
 

@@ -18,6 +18,7 @@ CORPUS = '{"_id": "d1", "title": "Water", "text": "boils"}\n{"_id": "d2", "text"
 QUERIES = '{"_id": "q1", "text": "does water boil?"}\n{"_id": "q2", "text": "does it freeze?"}\n'
 QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n"
 BEIR = {"corpus.jsonl": CORPUS, "queries.jsonl": QUERIES, "qrels/test.tsv": QRELS, "qrels/train.tsv": QRELS}
+LV = {"lv-corpus.jsonl": CORPUS, "lv-queries.jsonl": QUERIES, "lv-qrels/test.tsv": QRELS}
 
 
 @pytest.fixture(autouse=True)
@@ -69,8 +70,11 @@ def test_a_set_of_an_earlier_call_keeps_its_name(jobs, tmp_path):
     first = user_sets([place], None)
     jobs(scale="paper", **first)
     assert user_sets([place], None, first) == first and list(first["add_benchmarks"]) == ["set"]
+    other = folder(tmp_path / "other/set", BEIR)
     with pytest.raises(SteleError, match="would both be called set"):
-        user_sets([folder(tmp_path / "other/set", BEIR)], None, first)
+        user_sets([other], None, first)
+    place.rename(tmp_path / "elsewhere")
+    assert user_sets([other], None, first)["user_data"] == {"set": str(other)}, "the set was moved"
 
 
 def test_subsets_are_languages_and_a_language_that_nobody_describes_is_one(jobs, tmp_path):
@@ -88,6 +92,8 @@ def test_subsets_are_languages_and_a_language_that_nobody_describes_is_one(jobs,
         ({"corpus.jsonl": CORPUS, "queries.jsonl": QUERIES}, "no qrels in it"),
         ({**BEIR, "qrels/test.tsv": None, "qrels/dev.tsv": QRELS}, "judgments of dev and train; keep those of one"),
         ({**BEIR, "en-GB-corpus/a.jsonl": CORPUS}, "subset 'en-GB': want a language's code"),
+        ({**BEIR, "two/qrels/test.tsv": QRELS}, "one file of judgments of one split, found qrels/test.tsv, two/qrels"),
+        ({**LV, "de-corpus.jsonl": CORPUS, "de-queries.jsonl": QUERIES, "de-qrels/dev.tsv": QRELS}, "de, found none"),
     ],
 )
 def test_a_folder_that_lacks_something_is_refused(tmp_path, files, message):
@@ -110,10 +116,11 @@ def test_a_folder_that_lacks_something_is_refused(tmp_path, files, message):
         ("qrels/test.tsv", QRELS.partition("q2")[0], "qrels/test.tsv: one query is judged; want two"),
         ("qrels/test.tsv", QRELS + "q9\td1\t1\n", "queries.jsonl: 1 judged queries are not in it (q9)"),
         ("queries.jsonl", QUERIES.replace("does it freeze?", " "), "queries.jsonl: query q2 has no text"),
+        ("corpus.json", CORPUS, "corpus.jsonl, line 1: _id 'd1' appears twice"),
     ],
 )
 def test_a_damaged_line_is_found_when_the_set_is_taken_in(tmp_path, capsys, name, text, message):
-    place = folder(tmp_path / "set", {**BEIR, name: text})
+    place = folder(tmp_path / "set", {**BEIR, "corpus.jsonl~": "a backup", "queries.md": "a note", name: text})
     values = user_sets([place], None)
     catalogue.add({"datasets": values["add_datasets"]})
     words = ["--part", "all", "--user-data", str(place), "--state", str(tmp_path / "state")]

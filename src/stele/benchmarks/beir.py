@@ -8,8 +8,9 @@ that bears the name of the query set's language, of several splits of corpus and
 
 Rules, as in both programs: the queries are the judged ones, whatever else the file of queries holds (it is of all
 splits); a query without a relevant document stays and scores 0; a passage is title, a blank and text
-(`passage_format: title_text`), the title may be missing. A score is a whole number; MTEB's files may hold it as a
-float. Judged ids that no document bears are counted in a warning and stay judged, as in trec_eval.
+(`passage_format: title_text`), without white space around them; the title may be missing. A score is a whole number;
+MTEB's files may hold it as a float. Judged ids that no document bears are counted in a warning and stay judged, as in
+trec_eval.
 
 The document of a query's own id is no hit of it in BEIR's layout, that is where the judgments are a TSV file (BEIR
 `EvaluateRetrieval.evaluate`, ignore_identical_ids=True). MTEB's layout does not tell: each task says
@@ -39,6 +40,7 @@ from stele.benchmarks._tables import (
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, LeftOut, Passage, Query, QuerySet
 from stele.errors import SteleError
+from stele.files.reading import plain_name
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +48,7 @@ HEAD = ["query-id", "corpus-id", "score"]
 ROLE = re.compile(r"(?:(?P<subset>.+)-)?(?P<role>corpus|quer(?:ies|y)|qrels|default|instructions?|top_ranked)")
 ROLES = {"default": "qrels", "query": "queries", "instructions": "instruction"}
 SHARD = re.compile(r"(.*?)[-_.]?[0-9]*(?:-of-[0-9]+)?")  # of a split's file name
+SUFFIXES = ("", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv", ".csv", ".txt")  # others are notes and backups
 SENSES = ("image", "audio", "video")  # columns that MTEB's tasks of other kinds have
 NOT_EXCLUDED = "N/A"  # what BRIGHT has in place of an empty list
 SHOWN = 5  # ids in a message
@@ -72,7 +75,7 @@ class Beir(RetrievalReader):
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
         for path in _texts(data, collection, "corpus"):
-            yield from table_passages(path, _id(path), untitled=True)
+            yield from map(_trimmed, table_passages(path, _id(path), untitled=True))
 
     def left_out(self, data: Data, query_set: QuerySet) -> LeftOut:
         """The documents that are no hits of a query: its `excluded_ids`, and in BEIR's layout that of its own id."""
@@ -96,6 +99,12 @@ class Beir(RetrievalReader):
                 _shown(_files(data, query_set.language, "qrels")), len(lacking), len(named), ", ".join(lacking[:SHOWN]),
             )  # fmt: skip
         return judged
+
+
+def _trimmed(passage: Passage) -> Passage:
+    """A passage without white space around title, blank and text, which some tokenizers turn into tokens."""
+    title, text = passage.title.lstrip(), passage.text.rstrip()
+    return Passage(passage.id, title if text else title.rstrip(), text if title else text.lstrip())
 
 
 def _query_rows(data: Data, language: str, **columns: type | None) -> Iterator[tuple[str, str, dict]]:
@@ -131,27 +140,28 @@ def _instructions(data: Data, language: str) -> dict[str, str]:
     return {identifier(row["query-id"], where, "query-id"): row["instruction"] for where, row in rows}
 
 
-def checked_rows(path: Path) -> int:
+def checked_rows(path: Path, seen: set[str]) -> int:
     """The rows of a file of corpus, queries or judgments, each checked as it is read later.
 
-    Raises SteleError, with the file and the line, for a damaged row and an id that appears twice.
+    `seen` are the ids of files that are read together with it, to which its own are added. Raises SteleError, with the
+    file and the line, for a damaged row and an id that appears twice.
     """
     _, role = role_of(path)
-    seen: set[str] = set()
+    before = len(seen)
     if role == "qrels":
         for where, row in _judgment_rows(path):
             query, document = (identifier(value, where, name) for name, value in zip(HEAD, row[:2], strict=False))
             _score(row[2], where)
             pair = f"{query} {document}"
             seen.add(refuse_again(pair, seen, where, "judgment"))
-        return len(seen)
+        return len(seen) - before
     key = _id(path)
     columns = {key: None, "title": str, "text": str} if role == "corpus" else {key: None, "text": None}
     for where, row in table_rows(path, columns, optional=["title"]):
         seen.add(refuse_again(identifier(row[key], where, key), seen, where, key))
         if role == "queries":
             _text(row["text"], "", where)
-    return len(seen)
+    return len(seen) - before
 
 
 def checked_judgments(paths: Sequence[Path]) -> int:
@@ -313,6 +323,8 @@ def role_of(path: Path) -> tuple[str, str]:
     >>> role_of(Path("de-corpus/dev-00000-of-00001.parquet")), role_of(Path("qrels/test.tsv"))
     (('de', 'corpus'), ('', 'qrels'))
     """
+    if Path(plain_name(path.name)).suffix not in SUFFIXES:
+        return "", ""
     for name in (path.name.partition(".")[0], *reversed(path.parts[:-1])):
         if found := ROLE.fullmatch(name):
             return found["subset"] or "", ROLES.get(found["role"], found["role"])

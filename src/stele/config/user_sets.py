@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ from stele.catalogue.user_documents import UNDETERMINED
 from stele.errors import SteleError
 from stele.files.paths import PARTS
 from stele.files.strict import Values
+
+log = logging.getLogger(__name__)
 
 KEYS = ("user_data", "add_datasets", "add_benchmarks", "add_settings")  # of config.yaml, each by a set's name
 COUNTED = {"passages": "corpus", "queries": "queries"}  # and judgments, held against both
@@ -45,7 +48,10 @@ def user_sets(
     for folder in folders:
         name = name_of(folder, known)
         other = values["user_data"].get(name) or before.get(name)
-        if other and (name in values["user_data"] or Path(other).resolve() != folder.resolve()):
+        is_gone = bool(other) and not Path(other).expanduser().exists()
+        if is_gone:
+            log.warning("--data: %s is not there any more; %s takes its place", other, folder)
+        elif other and (name in values["user_data"] or Path(other).resolve() != folder.resolve()):
             raise SteleError(f"--data: {other} and {folder} would both be called {name}; rename one")
         files = files_of(folder)
         codes = sorted({subset for subset, _ in files.values() if subset})
@@ -100,9 +106,17 @@ def files_of(folder: Path) -> dict[str, tuple[str, str]]:
     splits = {split_of(Path(name)) for name, (_, role) in files.items() if role == "qrels"}
     if len(splits) > 1 and SPLIT not in splits:
         raise SteleError(f"--data {folder}: judgments of {' and '.join(sorted(splits))}; keep those of one split")
-    if len(splits) == 1:
-        return files
-    return {name: roles[name] for name in files if roles[name][1] != "qrels" or split_of(Path(name)) == SPLIT}
+    if len(splits) > 1:
+        files = {name: roles[name] for name in files if roles[name][1] != "qrels" or split_of(Path(name)) == SPLIT}
+    judged: dict[str, list[str]] = {}
+    for name, (subset, role) in files.items():
+        judged.setdefault(subset, []).extend([name] if role == "qrels" else [])
+    for subset in {*judged} - {""} or {""}:
+        names = judged[subset] or judged.get("", [])
+        if len(names) != 1:
+            found = ", ".join(names) or f"none of {SPLIT}"
+            raise SteleError(f"--data {folder}: want one file of judgments of {subset or 'one split'}, found {found}")
+    return files
 
 
 # --- with other keys of config.yaml -----------------------------------------------------------------------------------

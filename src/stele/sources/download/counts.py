@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from stele.benchmarks.beir import checked_judgments, checked_rows, role_of
+from stele.benchmarks.beir import checked_judgments, checked_rows, role_of, split_of
 from stele.errors import SteleError
 from stele.files.reading import open_bytes, parse_json, reading
 from stele.progress import track
@@ -66,8 +66,10 @@ def records(*paths: Path) -> int:
 def retrieval_rows(*paths: Path) -> int | dict[str, int]:
     """Rows of files in BEIR's or MTEB's layout, each checked; by language where they are of a language's subset."""
     rows: Counter[str] = Counter()
+    seen: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for path in paths:
-        rows[role_of(path)[0]] += checked_rows(path)
+        subset, _ = role_of(path)
+        rows[subset] += checked_rows(path, seen[subset, split_of(path)])
     return rows[""] if len(rows) == 1 and "" in rows else dict(rows)
 
 
