@@ -107,6 +107,8 @@ def test_json_and_csv(tmp_path, systems):
     first = table.read_bytes(), written["content"]
     compared(*systems, "--seed", 3, "--output", result, "--csv", table)
     assert (table.read_bytes(), json.loads(result.read_text())["content"]) == first
+    with pytest.raises(SteleError, match=r"old\.csv: no table of metric, system"):
+        compared(*systems, "--csv", systems[2])
 
 
 def test_seed_and_permutations_reach_the_test(tmp_path):

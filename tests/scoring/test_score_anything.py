@@ -93,6 +93,31 @@ def test_the_values_that_score_prints_and_writes(tmp_path, qrels, capsys, caplog
     assert [(row["query"], float(row["mrr@100"])) for row in queries] == [("q1", 0.5), ("q2", 1.0), ("q3", 0.0)]
 
 
+@pytest.mark.parametrize(("option", "name"), [("--queries", "run.parquet"), ("--csv", "q.csv"), ("--queries", "v.csv")])
+def test_a_file_that_is_no_such_table_is_not_replaced(tmp_path, qrels, option, name):
+    """An input, or another output; one of an earlier call is."""
+    columns = zip(*((q, d, s) for q, hits in RANKINGS.items() for d, s in hits.items()), strict=True)
+    columns = dict(zip(("q_id", "doc_id", "score"), map(list, columns), strict=True))
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "run.parquet")
+    given = ("mrtydi", "--run", f"sw={tmp_path / 'run.parquet'}", "--data", f"mrtydi:sw={qrels}")
+    for _ in range(2):
+        run(*given, "--csv", tmp_path / "v.csv", "--queries", tmp_path / "q.csv")
+    before = (tmp_path / name).read_bytes()
+    with pytest.raises(SteleError, match=f"{name}: no table of .*, so it is not replaced"):
+        run(*given, option, tmp_path / name)
+    assert (tmp_path / name).read_bytes() == before
+
+
+def test_the_record_has_the_digest_of_each_file(tmp_path, qrels):
+    """Two files of one name, and both sides of embeddings."""
+    for language in ("sw", "te"):
+        (tmp_path / language).mkdir()
+        (tmp_path / language / "run").write_text(TREC)
+    runs = [f"{language}={tmp_path / language / 'run'}" for language in ("sw", "te")]
+    given = [f"mrtydi:{language}={qrels}" for language in ("sw", "te")]
+    assert {*scored(tmp_path, "mrtydi", "--run", *runs, "--data", *given)["files"]} == {*runs, *given}
+
+
 def test_values_per_query_as_csv_come_back(tmp_path):
     """An id that a spreadsheet would run is quoted there, and read as what it is: the Parquet file has it as it is."""
     ids = ["=1+1", "-x", "'=1", "-5", "plain"]

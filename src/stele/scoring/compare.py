@@ -35,9 +35,9 @@ from stele.evaluation.scores import Scores
 from stele.evaluation.significance import CORRECTIONS, PERMUTATIONS, SignificanceTest, load_test
 from stele.files import formats
 from stele.files.atomic import atomic_file
-from stele.files.digests import digest, sha256
-from stele.scoring.system_files.report import comparison_report
-from stele.scoring.system_files.systems import run_scores
+from stele.files.digests import digest
+from stele.scoring.system_files.report import comparison_report, refuse_foreign
+from stele.scoring.system_files.systems import given_digests, run_scores
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +119,9 @@ def write_json(path: Path, files, systems, comparisons, choices: Choices, labels
         clock=clock,
         seed=choices.seed,
         labels=labels,
-        systems={name: {"seeds": _seeds(system), "files": _digests(files[name])} for name, system in systems.items()},
+        systems={
+            name: {"seeds": _seeds(system), "files": given_digests(files[name])} for name, system in systems.items()
+        },
         baseline=choices.baseline,
         benchmark=next((system.benchmark for system in systems.values() if system.benchmark), None),
         averaged=choices.average,
@@ -135,20 +137,15 @@ def write_json(path: Path, files, systems, comparisons, choices: Choices, labels
     )
 
 
-def _digests(files: Sequence[str]) -> dict[str, str]:
-    """Files as they were given, with the SHA-256 of each (of two embeddings, joined)."""
-    paths = {file: file.partition("=")[2] or file for file in files}
-    return {file: " ".join(sha256(Path(part)) for part in path.split(",")) for file, path in paths.items()}
-
-
 def _seeds(system: Scores) -> int:
     return len(next(iter(system.values.values())))
 
 
 def write_csv(path: Path, comparisons: Mapping[str, Sequence[Comparison]]) -> None:
     """A line a comparison, the columns of `Comparison`, unrounded; empty where there is no value."""
+    names = [field.name for field in fields(Comparison)]
+    refuse_foreign(path, names)
     with atomic_file(path) as handle:
-        names = [field.name for field in fields(Comparison)]
         formats.write_csv(handle, [names, *(row.values() for group in comparisons.values() for row in _rows(group))])
 
 

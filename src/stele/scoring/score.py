@@ -31,9 +31,9 @@ from stele.evaluation.bootstrap import intervals
 from stele.evaluation.evaluate import Evaluation, evaluate
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
-from stele.files.digests import digest, file_facts, sha256
+from stele.files.digests import digest, file_facts
 from stele.scoring.system_files.report import print_report, write_queries, write_values
-from stele.scoring.system_files.systems import given_outputs, read_case
+from stele.scoring.system_files.systems import given_digests, given_outputs, read_case
 
 logger = logging.getLogger(__name__)
 
@@ -84,14 +84,14 @@ def run(args: Score) -> None:
     if args.output:
         queries = file_facts(args.queries) if args.queries else None
         made = {f"retrieval {n}" if n > 1 else "retrieval": output.path for n, output in enumerate(retrievals, start=1)}
-        files = [output.path for _, output in outputs if not output.record]
-        files += [path for path in data.values() if path.is_file() and path.name != RECORD]
+        files = [run for run, (_, output) in zip(args.run, outputs, strict=True) if not output.record]
+        files += [f"{item}={path}" for item, path in data.items() if path.is_file() and path.name != RECORD]
         records.write_record(
             args.output,
             job="score",
             inputs=made | {item: path for item, path in data.items() if path.name == RECORD},
             clock=clock,
-            files={path.name: sha256(path) for path in files},
+            files=given_digests(files),
             benchmark=args.benchmark,
             model=args.model,
             setting=args.setting,

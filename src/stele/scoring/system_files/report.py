@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import logging
 import math
 from collections.abc import Sequence
@@ -9,13 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
+from stele.errors import SteleError
 from stele.evaluation import bootstrap
 from stele.evaluation.aggregate import by_language
 from stele.evaluation.comparison import AVERAGE, Choices, Comparison
 from stele.evaluation.evaluate import Evaluation
 from stele.evaluation.metric import Case
+from stele.evaluation.scores import KEYS
 from stele.files.atomic import atomic_file
 from stele.files.formats import amount, csv_cell, write_csv
+from stele.files.reading import reading
 
 logger = logging.getLogger(__name__)
 
@@ -70,10 +74,31 @@ def _without_missing(case: Case, evaluation: Evaluation, average: str) -> dict[s
     }
 
 
+def refuse_foreign(path: Path, columns: Sequence[str]) -> None:
+    """SteleError where a table is to be written and a file is there that is none with these first columns.
+
+    It may be one of the inputs, or another output.
+    """
+    if not path.exists():
+        return
+    with reading(path, advice="remove it, or give another name"):
+        if path.suffix == ".parquet":
+            import pyarrow.parquet
+
+            names = pyarrow.parquet.read_schema(path).names
+        else:
+            with open(path, encoding="utf-8", newline="") as handle:
+                names = next(csv.reader(handle), [])
+    if names[: len(columns)] != [*columns]:
+        wanted = ", ".join(columns)
+        raise SteleError(f"{path}: no table of {wanted}, so it is not replaced; give another name, or remove it first")
+
+
 def write_values(path: Path, evaluation: Evaluation) -> None:
     """metric, language ("average" for the benchmark's own), value, queries."""
+    rows = [["metric", "language", "value", "queries"]]
+    refuse_foreign(path, rows[0])
     with atomic_file(path, newline="", encoding="utf-8") as handle:
-        rows = [["metric", "language", "value", "queries"]]
         for name, figures in evaluation.metrics.items():
             rows += [
                 [name, language, value, figures["n"][language]] for language, value in figures["languages"].items()
@@ -96,6 +121,7 @@ def write_queries(path: Path, case: Case, values: dict[str, np.ndarray]) -> None
         **{name: pyarrow.array(column, from_pandas=True) for name, column in values.items()},
     }
     table = pyarrow.table(columns)
+    refuse_foreign(path, KEYS)
     with atomic_file(path, "wb") as handle:
         if path.suffix == ".csv":
             pyarrow.csv.write_csv(_plain(table), handle)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
 from stele.evaluation.similarity import rank_pair
+from stele.files.digests import sha256
 from stele.scoring.system_files.formats import Output, read_output
 
 Pair = tuple[np.ndarray, np.ndarray]  # embeddings whose lines belong together
@@ -33,6 +35,12 @@ def given_outputs(runs: Iterable[str]) -> list[tuple[str | None, Output]]:
         name, equals, path = item.partition("=")
         outputs.append((name, read_output(path)) if equals else (None, read_output(item)))
     return outputs
+
+
+def given_digests(files: Iterable[str]) -> dict[str, str]:
+    """Files as they were given, with the SHA-256 of each (of two embeddings, joined)."""
+    paths = {file: file.partition("=")[2] or file for file in files}
+    return {file: " ".join(sha256(Path(part)) for part in path.split(",")) for file, path in paths.items()}
 
 
 def read_case(
