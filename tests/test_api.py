@@ -124,8 +124,18 @@ def test_a_score_of_other_queries_is_refused_and_a_missing_one_counts_as_0():
     assert stele.score(run, {"q": {"a": 1}, "other": {"a": 1}}, ["mrr@10"]).means == {"mrr@10": 0.5}
     with pytest.raises(SteleError, match="mrr"):
         stele.score(run, {"q": {"a": 1}}, ["mmr@10"])
-    for found, judged in (({1: {"a": 1.0}}, {1: {"a": 1}}), ({"q": {1: 1.0}}, {"q": {1: 1}}), (run, {"q": {1: 1}})):
-        with pytest.raises(SteleError, match="ids are texts, as '1'; found 1"):
+    ids, grade = "ids are texts, as '1'; found 1", "a relevance is a whole number"
+    for found, judged, message in (
+        ({1: {"a": 1.0}}, {1: {"a": 1}}, ids),
+        ({"q": {1: 1.0}}, {"q": {1: 1}}, ids),
+        (run, {"q": {1: 1}}, ids),
+        (run, {"q": {"a": 0.5}}, grade),
+        (run, {"q": {"a": math.nan}}, grade),
+        (run, {"q": {"a": "1"}}, grade),
+        ({"q": {"a": "x"}}, {"q": {"a": 1}}, "a score must be a number"),
+        ("run.txt", {"q": {"a": 1}}, "want {query: {passage: score}}, found str"),
+    ):
+        with pytest.raises(SteleError, match=message):
             stele.score(found, judged, ["mrr@10"])
 
 
@@ -168,5 +178,7 @@ def test_what_cannot_be_compared_is_refused(other, arguments, message):
         stele.compare([frame, frame])
     with pytest.raises(SteleError, match="found \\[\\]"):
         stele.compare({"a": [], "b": []})
+    with pytest.raises(SteleError, match="found Score"):
+        stele.compare({"a": stele.score({"q": {"a": 1.0}}, {"q": {"a": 1}}), "b": frame})
     with pytest.raises(SteleError, match="no query counts"):
         stele.compare({"a": frame[:0], "b": frame[:0]})

@@ -89,7 +89,10 @@ def make_run(
     owners, with_hits = _encode(queries)
     query_names = list(dict.fromkeys([*with_hits.to_pylist(), *searched]))
     codes, names = _encode(passages)
-    scores = np.asarray(scores, dtype=np.float64)
+    try:
+        scores = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SteleError(f"{where}: a score must be a number: {error}") from None
     if not query_names:
         raise SteleError(f"{where}: the run is empty")
     if not np.isfinite(scores).all():

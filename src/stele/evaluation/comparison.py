@@ -201,7 +201,7 @@ def _scores(name: str, system: pandas.DataFrame | File | Sequence[File]) -> Scor
 
     if not isinstance(system, pandas.DataFrame):
         files = [system] if isinstance(system, File) else system
-        if not isinstance(files, Sequence) or not files:
+        if not isinstance(files, Sequence) or not files or not all(isinstance(file, File) for file in files):
             raise SteleError(f"compare: system {name}: want a table of values per query or files, found {system!r}")
         return paired.read_system(files)
     if not system.index.is_unique:

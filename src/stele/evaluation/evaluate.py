@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -63,7 +64,8 @@ def score(
 
     `judgments` maps a query to {passage: relevance}, 0 being not relevant; every judged query counts, without a result
     as 0. `metrics` are names of docs/scoring.md for judged passages. Raises SteleError for an unknown metric, for an id
-    that is no text, and for judgments of other queries than the run's.
+    that is no text, a score that is no number, a relevance that is no whole one, and judgments of other queries than
+    the run's.
 
     >>> run = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"a": 0.5, "c": 0.4}}
     >>> found = score(run, {"q1": {"a": 1}, "q2": {"c": 1}, "q3": {"b": 1}}, ["mrr@10", "recall@10"])
@@ -81,9 +83,10 @@ def score(
     if isinstance(metrics, str):
         metrics = [metrics]
     if not isinstance(run, Run):
-        run = run_of({query: _hits(query, hits).items() for query, hits in run.items()})
-    for query, judged in judgments.items():
-        _hits(query, judged)
+        run = run_of({query: hits.items() for query, hits in _by_query(run).items()}, "score")
+    for query, judged in _by_query(judgments).items():
+        if wrong := [grade for grade in judged.values() if not isinstance(grade, Real | np.bool) or grade % 1]:
+            raise SteleError(f"score: query {query!r}: a relevance is a whole number, 0, 1, 2...; found {wrong[0]!r}")
     if not any(query in run for query in judgments):
         raise SteleError("score: none of the run's queries is judged; the judgments are of other data")
     case = Case(relevant=list(judgments.values()), runs={"run": run})
@@ -94,10 +97,13 @@ def score(
     return Score(means, pandas.DataFrame(evaluation.values, index))
 
 
-def _hits(query: str, hits: Mapping[str, float]) -> Mapping[str, float]:
-    """The hits or judgments of a query. Raises SteleError where they are not passage -> number, or an id is no text."""
-    if not isinstance(hits, Mapping):
-        raise SteleError(f"score: query {query!r}: want {{passage: score}}, found {type(hits).__name__}")
-    if wrong := [name for name in (query, *hits) if not isinstance(name, str)]:
-        raise SteleError(f"score: query {query!r}: ids are texts, as '1'; found {wrong[0]!r}")
-    return hits
+def _by_query(given: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
+    """A run or judgments. Raises SteleError where they are not query -> {passage: number}, or an id is no text."""
+    if not isinstance(given, Mapping):
+        raise SteleError(f"score: want {{query: {{passage: score}}}}, found {type(given).__name__}")
+    for query, hits in given.items():
+        if not isinstance(hits, Mapping):
+            raise SteleError(f"score: query {query!r}: want {{passage: score}}, found {type(hits).__name__}")
+        if wrong := [name for name in (query, *hits) if not isinstance(name, str)]:
+            raise SteleError(f"score: query {query!r}: ids are texts, as '1'; found {wrong[0]!r}")
+    return given
