@@ -143,7 +143,7 @@ def test_what_subsets_share_is_held_against_what_each_has(tmp_path, shared):
         checked_judgments(paths)
 
 
-def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(tmp_path, monkeypatch, root):
+def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(tmp_path, monkeypatch, root, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("config.yaml", "paper_tables"):
         (tmp_path / name).symlink_to(root / name)
@@ -159,6 +159,10 @@ def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(tmp_pat
     assert written["user_data"] == {"one": str(one), "two": str(two)}
     assert {*written["add_benchmarks"]} == {*written["add_datasets"]} == {*written["add_settings"]} == {"one", "two"}
     assert json.dumps(written)  # plain values
+    other = folder(tmp_path / "other/one", BEIR)
+    assert cli.main(["evaluate", "me5_base", "--data", str(other)]) == 1, "of this model there are no results"
+    assert f"{one} and {other} would both be called one" in capsys.readouterr().err
+    assert cli.main(["evaluate", "me5_base", "--data", str(other), "--results-dir", "results_other"]) == 0
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,8 @@ def run(args: Evaluate) -> None:
     # the configuration of this evaluation, over the user's other keys
     others = read_yaml(args.configfile) if args.configfile else {}
     earlier_call = read_yaml(path) if path.is_file() else {}
-    sets = user_sets(args.data, args.languages, merged(read_yaml("config.yaml"), merged(others, earlier_call)))
+    declared = merged(read_yaml("config.yaml"), merged(others, earlier_call))
+    sets = user_sets(args.data, args.languages, merged({"user_data": sets_with_results(args.results_dir)}, declared))
     benchmarks = list(dict.fromkeys([*(args.benchmarks or ([] if args.data else DEFAULT)), *sets["user_data"]]))
     of_sets = {code for entry in sets["add_benchmarks"].values() for code in entry["languages"]}
     languages = args.languages and [*args.languages, *(of_sets & {UNDETERMINED})]
@@ -262,6 +263,13 @@ def refuse_another(path: Path, values: dict[str, Any]) -> None:
                 f"{folder} has results of {path.stem} with {key}: {old}, now it is {new}; give --name NAME, or "
                 "--results-dir FOLDER for results of their own"
             )
+
+
+def sets_with_results(results_dir: str) -> dict[str, str]:
+    """Name -> folder of the user's own sets of which a folder has results, of any model: one name is one set there."""
+    calls = [call for path in sorted(FOLDER.glob("*.yaml")) if (call := read_yaml(path))]
+    of_folder = [call.get("user_data") or {} for call in calls if in_same_folder(call, {"results_dir": results_dir})]
+    return {name: place for of in of_folder for name, place in of.items() if Path(results_dir, name).is_dir()}
 
 
 def in_same_folder(before: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
