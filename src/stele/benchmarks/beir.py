@@ -149,12 +149,7 @@ def checked_rows(path: Path, seen: set[str]) -> int:
     _, role = role_of(path)
     before = len(seen)
     if role == "qrels":
-        for where, row in _judgment_rows(path):
-            query, document = (identifier(value, where, name) for name, value in zip(HEAD, row[:2], strict=False))
-            _score(row[2], where)
-            pair = f"{query} {document}"
-            seen.add(refuse_again(pair, seen, where, "judgment"))
-        return len(seen) - before
+        return sum(map(len, _read_judgments(path).values()))
     key = _id(path)
     columns = {key: None, "title": str, "text": str} if role == "corpus" else {key: None, "text": None}
     for where, row in table_rows(path, columns, optional=["title"]):
@@ -203,13 +198,16 @@ def _id(path: Path) -> str:
 
 
 def _judged(data: Data, language: str) -> Judgments:
-    judged: Judgments = {}
-    path = _qrels(data, language)
     if ranked := _with_role(data, language, "top_ranked"):
         raise SteleError(
             f"{_shown(ranked)}: a re-ranking task, whose candidates alone are ranked; here the whole corpus is "
             "searched, which gives other numbers: take that file away to do so"
         )
+    return _read_judgments(_qrels(data, language))
+
+
+def _read_judgments(path: Path) -> Judgments:
+    judged: Judgments = {}
     for where, row in _judgment_rows(path):
         query, document = (identifier(value, where, name) for name, value in zip(HEAD, row[:2], strict=False))
         refuse_again(document, judged.setdefault(query, {}), where, f"judgment of query {query} on document")

@@ -12,7 +12,6 @@ negative dense score ranks below one that dense retrieval lacks too.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -31,7 +30,7 @@ from stele.evaluation.folds import folds_by_hash, read_folds
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.digests import facts_digest, file_facts
 from stele.files.formats import write_csv
-from stele.files.reading import parse_object, reading
+from stele.files.reading import open_unpacked, parse_object
 from stele.files.strict import validate
 from stele.recipes.search import Fusion
 
@@ -135,7 +134,7 @@ def _read(runs: Mapping[str, Path], name: str, record: Path) -> Run:
     """The run of a query set; a run without a line is a list without hits. Raises SteleError where there is no run."""
     if name not in runs:
         raise SteleError(f"{record}: has no run of {name}; it has {', '.join(runs)}")
-    with reading(runs[name], "TREC run"), gzip.open(runs[name]) as lines:
+    with open_unpacked(runs[name]) as lines:
         empty = not lines.read(1)
     return run_of({}) if empty else read_run(runs[name])
 

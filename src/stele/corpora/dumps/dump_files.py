@@ -13,7 +13,6 @@ magicwords (in either of its two formats): names that a wiki still accepts, and 
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
@@ -22,7 +21,7 @@ from typing import IO, NamedTuple
 
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
-from stele.files.reading import JsonObject, open_bz2, open_xz, parse_json, reading
+from stele.files.reading import JsonObject, open_bytes, open_bz2, open_xz, parse_json, reading
 
 WANTED = (
     "one {wiki}-...-pages-articles.xml or -pages-articles-multistream.xml, or all of its parts, "
@@ -187,7 +186,7 @@ def read_siteinfo(path: Path | None) -> Siteinfo:
         return Siteinfo({}, ())
     what = "siteinfo of a wiki", "fetch it again or remove it"
     with reading(path, *what):
-        with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as handle:
+        with open_bytes(path) as handle:
             text = handle.read(LARGEST + 1)
         if len(text) > LARGEST:
             raise SteleError(f"{path}: more than {LARGEST >> 20} MB unpacked: no siteinfo of a wiki; fetch it again")

@@ -18,7 +18,7 @@ from stele.evaluation.evaluate import Evaluation
 from stele.evaluation.metric import Case
 from stele.evaluation.scores import KEYS
 from stele.files.atomic import atomic_file
-from stele.files.formats import amount, csv_cell, write_csv
+from stele.files.formats import amount, write_csv
 from stele.files.reading import reading
 
 logger = logging.getLogger(__name__)
@@ -111,32 +111,21 @@ def write_values(path: Path, evaluation: Evaluation) -> None:
 def write_queries(path: Path, case: Case, values: dict[str, np.ndarray]) -> None:
     """search, language, query and one column a metric; empty where a query does not count."""
     import pyarrow
-    import pyarrow.csv
     import pyarrow.parquet
 
+    refuse_foreign(path, KEYS)
     columns = {
         "search": pyarrow.array([query_set.name for query_set in case.query_sets]).dictionary_encode(),
         "language": pyarrow.array([query_set.language for query_set in case.query_sets]).dictionary_encode(),
         "query": pyarrow.array(case.queries),
         **{name: pyarrow.array(column, from_pandas=True) for name, column in values.items()},
     }
-    table = pyarrow.table(columns)
-    refuse_foreign(path, KEYS)
-    with atomic_file(path, "wb") as handle:
-        if path.suffix == ".csv":
-            pyarrow.csv.write_csv(_plain(table), handle)
-        else:
-            pyarrow.parquet.write_table(table, handle)
-
-
-def _plain(table):
-    """The table with its texts as CSV has them: no dictionaries, nothing that a spreadsheet would run."""
-    import pyarrow
-
-    for place, name in enumerate(("search", "language", "query")):
-        texts = [csv_cell(text) for text in table[name].to_pylist()]
-        table = table.set_column(place, name, pyarrow.array(texts, pyarrow.string()))
-    return table
+    if path.suffix == ".csv":
+        with atomic_file(path) as handle:
+            write_csv(handle, [columns, *zip(*(column.to_pylist() for column in columns.values()), strict=True)])
+    else:
+        with atomic_file(path, "wb") as handle:
+            pyarrow.parquet.write_table(pyarrow.table(columns), handle)
 
 
 # --- comparisons ---

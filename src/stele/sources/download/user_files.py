@@ -5,7 +5,6 @@ Documents that are each a file of its own are packed into one: all jobs would re
 
 from __future__ import annotations
 
-import gzip
 import logging
 import re
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from stele.catalogue.schema.datasets import Part, PartFile
 from stele.catalogue.user_data import PACKED, document_files, exported, find, find_unpacked, listing
 from stele.errors import SteleError
 from stele.files.digests import sha256
-from stele.files.reading import reading
+from stele.files.reading import open_unpacked, plain_name
 from stele.progress import track
 from stele.sources.download.unpack import link_file, unpack
 from stele.sources.download.verify import Manifest, Mismatch, check, digests, is_checkable
@@ -182,16 +181,15 @@ def pack(folder: Path, names: Sequence[str], into: Path) -> dict[str, Any]:
     """
     with open(into / PACKED, "xb") as packed:
         for name in track(names, len(names), "pack documents"):
-            with reading(folder / name):
-                content = (folder / name).read_bytes()
-                content = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+            with open_unpacked(folder / name) as handle:
+                content = handle.read()
             content = content.removeprefix(b"\xef\xbb\xbf").strip()
             if not content:
                 continue
             if not (start := _START.search(content)):
                 raise SteleError(f"{folder / name}: no <DOC>; only SGML can be packed (`one_a_file` in the catalogue)")
             if len(_START.findall(content)) == 1 and not _NAMED.search(content):
-                number = identifier(Path(name).name.removesuffix(".gz"), str(folder / name)).encode()
+                number = identifier(plain_name(Path(name).name), str(folder / name)).encode()
                 content = content[: start.start()] + b"<DOC>\n<DOCNO>%s</DOCNO>\n" % number + content[start.end() :]
             packed.write(re.sub(rb"%s(?=[\s>])" % start[0][: len("<DOC")], b"<DOC", content) + b"\n")
     path = into / PACKED
