@@ -136,7 +136,7 @@ def test_entities_of_a_file_are_not_expanded(tmp_path):
     ],
 )
 def test_json_and_tsv(tmp_path, content, wanted):
-    for name in ("a", "a.gz", "a.bz2", "a.xz", "a.zst"):
+    for name in ("a", "a.gz", "a.bz2", "a.xz"):
         assert read(put(tmp_path / name, content)) == wanted
 
 
@@ -151,7 +151,6 @@ def test_json_and_tsv(tmp_path, content, wanted):
         ("a b\tone\n", "line 1: id must be a string without white space, found 'a b'"),
         ("<DOC>\n<DOCNO>a b</DOCNO>\n</DOC>", "document 1: id must be a string without white space"),
         ("<DOC>\n<DOCNO></DOCNO>\n</DOC>", "document 1: id must be a string without white space, found ''"),
-        (b"BZh91AY", "the compressed file is cut short"),
         (b"\x1f\x9d\x90", "packed with compress; unpack it"),
         (b"a/b.sgml".ljust(257, b"\0") + b"ustar\x0000<DOC id=1></DOC>", "packed with tar; unpack it"),
     ],

@@ -4,12 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
-from functools import partial
 from pathlib import Path
-
-import pyarrow
-
-zstd = partial(pyarrow.compress, codec="zstd", asbytes=True)
 
 # a file of topics, of TREC's Spanish tracks
 SPANISH = """<top>
@@ -33,7 +28,7 @@ def put(path: Path, content: str | bytes) -> Path:
     """Writes a file, compressed when its name says so."""
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode("utf-8") if isinstance(content, str) else content
-    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstd}.get(path.suffix, bytes)
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.get(path.suffix, bytes)
     path.write_bytes(pack(data))
     return path
 

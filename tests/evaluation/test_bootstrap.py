@@ -42,10 +42,6 @@ def test_resampled_means_depend_on_the_seed_and_on_no_order(monkeypatch):
     assert not np.array_equal(same_values["en"], same_values["sw"])  # languages vary on their own
 
 
-def test_the_limits_are_quantiles():
-    assert interval(np.arange(1001.0), level=0.95) == pytest.approx((25, 975))
-
-
 def test_few_distinct_values_are_drawn_by_their_counts_to_the_same_distribution():
     """Reciprocal ranks have few values: the counts of a resample are multinomial. Against drawing query by query."""
     values = np.array([0.0] * 150 + [0.5] * 100 + [1.0] * 50)

@@ -91,12 +91,6 @@ def test_a_guess_is_the_mean_over_all_orders_of_the_candidates(metric, judged):
     assert guess == pytest.approx(expected, rel=1e-12)
 
 
-def test_without_the_number_of_candidates_there_is_no_guess():
-    case = case_of([["a", "b"]], [{"a": 1}])
-    assert np.isnan(load_metric("mrr@10").guess(case)).all()
-    assert "guess" not in evaluate(case, {"mrr@10": load_metric("mrr@10")}, "macro").metrics["mrr@10"]
-
-
 def test_the_error_of_a_guess_is_that_of_the_values_distance_from_it():
     """By hand: values 1, 0, 0, 1 of four queries, 4 candidates each: guess .25, deviation sqrt(1/3), over sqrt(4)."""
     case = case_of([["a"], ["b"], ["b"], ["a"]], [{"a": 1}] * 4)

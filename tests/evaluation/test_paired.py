@@ -90,9 +90,3 @@ def test_seeds_that_do_not_belong_together():
     ]:
         with pytest.raises(SteleError, match=message):
             stack([one, other])
-
-
-def test_a_metric_for_which_no_query_counts_is_refused():
-    nothing = scores("a.csv", [[math.nan, math.nan]])
-    with pytest.raises(SteleError, match=r"a\.csv: no query counts for mrr@10"):
-        pair(nothing, nothing, METRIC)

@@ -9,6 +9,7 @@ import gzip
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,18 +47,10 @@ def read_run(path: Path) -> Run:
     lines. Raises SteleError with file and line for wrong columns, a score that is no finite number, a passage retrieved
     twice for one query, a cut compressed file, and for a run without any line.
     """
-    run = _read_fast(path)
-    return run if run is not None else _read_carefully(path)
-
-
-def _read_fast(path: Path) -> Run | None:
-    """The run of a file in the usual form, single blanks between columns; None where that is not all there is to it."""
-    try:
-        with reading(path):
-            columns = _columns(path)
-        return columns and make_run(*columns, path)
-    except SteleError:
-        return None  # the careful reader says what is wrong and where
+    with suppress(SteleError), reading(path):  # the careful reader says what is wrong and where
+        if columns := _columns(path):
+            return make_run(*columns, path)
+    return _read_carefully(path)
 
 
 def _columns(path: Path) -> tuple[pyarrow.DictionaryArray, pyarrow.DictionaryArray, np.ndarray] | None:

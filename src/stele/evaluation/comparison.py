@@ -6,9 +6,8 @@ The average stands beside the languages only where there are several: with one i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 AVERAGE = "average"
 File = str | Path
-Test = Callable[[Sequence[np.ndarray]], float]
 
 
 @dataclass(frozen=True)
@@ -73,36 +71,24 @@ class Choices:
         return self.test.describe(self.permutations, self.seed)
 
 
-def compare_system(
-    name: str,
-    system: Scores,
-    baseline: Scores,
-    metric: str,
-    *,
-    test: Test,
-    average: str,
-    seed: int = 0,
-    resamples: int = bootstrap.RESAMPLES,
-) -> list[Comparison]:
-    """The comparisons of one system, called `name`, by one metric: each language in order, then the average.
-
-    `test` gives p for the differences of some strata, `average` is "macro" or "micro", `seed` is the bootstrap's.
-    """
+def compare_system(name: str, system: Scores, baseline: Scores, metric: str, choices: Choices) -> list[Comparison]:
+    """The comparisons of one system, called `name`, by one metric: each language in order, then the average."""
     pairs = paired.pair(system, baseline, metric)
     groups = pairs.of(pairs.differences())
-    resampled = bootstrap.resampled_means(groups, resamples, seed)
+    resampled = bootstrap.resampled_means(groups, seed=choices.seed)
     comparisons = [
-        _comparison(name, metric, language, pairs.only(language), test, average, resampled[language])
-        for language in groups
+        _comparison(name, metric, language, pairs.only(language), choices, resampled[language]) for language in groups
     ]
     if len(groups) > 1:
-        together = bootstrap.average_of(resampled, groups, average)
-        comparisons.append(_comparison(name, metric, AVERAGE, pairs, test, average, together))
+        together = bootstrap.average_of(resampled, groups, choices.average)
+        comparisons.append(_comparison(name, metric, AVERAGE, pairs, choices, together))
     return comparisons
 
 
-def _comparison(name, metric, language, pairs: paired.Pairs, test: Test, average, resampled: np.ndarray) -> Comparison:
-    differences = pairs.differences()
+def _comparison(
+    name: str, metric: str, language: str, pairs: paired.Pairs, choices: Choices, resampled: np.ndarray
+) -> Comparison:
+    differences, average = pairs.differences(), choices.average
     strata = paired.strata(pairs.of(differences), average)
     (baseline_mean, baseline_std), (mean, std) = (
         _over_seeds(pairs, values, average) for values in (pairs.baseline, pairs.system)
@@ -121,7 +107,7 @@ def _comparison(name, metric, language, pairs: paired.Pairs, test: Test, average
         difference=paired.mean(strata),
         low=low,
         high=high,
-        p=test(strata),
+        p=choices.test.p_value(strata, choices.permutations, choices.seed),
         win=int(np.count_nonzero(differences > 0)),
         tie=int(np.count_nonzero(differences == 0)),
         loss=int(np.count_nonzero(differences < 0)),
@@ -136,14 +122,11 @@ def _over_seeds(pairs: paired.Pairs, values: np.ndarray, average: str) -> tuple[
 
 def compare_all(systems: Mapping[str, Scores], metric: str, choices: Choices) -> list[Comparison]:
     """Every system but the baseline by one metric; their p-values are one family."""
-    test = partial(choices.test.p_value, permutations=choices.permutations, seed=choices.seed)
     baseline = systems[choices.baseline]
     comparisons = []
     for name, system in systems.items():
         if name != choices.baseline:
-            comparisons += compare_system(
-                name, system, baseline, metric, test=test, average=choices.average, seed=choices.seed
-            )
+            comparisons += compare_system(name, system, baseline, metric, choices)
     return list(family(comparisons, choices.correction, choices.level))
 
 

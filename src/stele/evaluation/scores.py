@@ -116,7 +116,7 @@ def read_queries(path: Path) -> Scores:
     and a query that appears twice.
     """
     with reading(path, "file of scores per query"):
-        return _read_queries(path, _table(path))
+        return _read_queries(path, table_of(path))
 
 
 def _read_queries(path: Path, table: pyarrow.Table) -> Scores:
@@ -136,7 +136,8 @@ def _read_queries(path: Path, table: pyarrow.Table) -> Scores:
     return Scores(str(path), keys, languages, values)
 
 
-def _table(path: Path) -> pyarrow.Table:
+def table_of(path: Path) -> pyarrow.Table:
+    """A table of a Parquet or CSV file, its keys as they were before CSV quoted them; the caller says what is wrong."""
     import pyarrow
     import pyarrow.csv
     import pyarrow.parquet

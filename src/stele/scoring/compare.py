@@ -32,7 +32,7 @@ from stele.errors import SteleError, unknown
 from stele.evaluation import bootstrap, paired
 from stele.evaluation.comparison import Choices, Comparison, compare_all
 from stele.evaluation.scores import Scores
-from stele.evaluation.significance import CORRECTIONS, PERMUTATIONS, SignificanceTest, load_test
+from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test
 from stele.files import formats
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
@@ -73,8 +73,7 @@ class Compare(Job):
 def run(args: Compare) -> None:
     clock, files = records.start(), _files(args.system)
     test = load_test(args.test)
-    if args.correction not in CORRECTIONS:
-        raise unknown("correction", args.correction, CORRECTIONS)
+    correct([], args.correction)  # refuses an unknown one
     _check_numbers(args, test)
     data = data_folders(data_paths(args.data))
     if args.benchmark:

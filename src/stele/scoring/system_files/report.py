@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import logging
 import math
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from stele.evaluation.aggregate import by_language
 from stele.evaluation.comparison import AVERAGE, Choices, Comparison
 from stele.evaluation.evaluate import Evaluation
 from stele.evaluation.metric import Case
-from stele.evaluation.scores import KEYS
+from stele.evaluation.scores import KEYS, table_of
 from stele.files.atomic import atomic_file
 from stele.files.formats import amount, write_csv
 from stele.files.reading import reading
@@ -79,16 +78,10 @@ def refuse_foreign(path: Path, columns: Sequence[str]) -> None:
 
     It may be one of the inputs, or another output.
     """
-    if not path.exists():
+    if not path.exists() or not path.stat().st_size:
         return
-    with reading(path, advice="remove it, or give another name"):
-        if path.suffix == ".parquet":
-            import pyarrow.parquet
-
-            names = pyarrow.parquet.read_schema(path).names
-        else:
-            with open(path, encoding="utf-8", newline="") as handle:
-                names = next(csv.reader(handle), [])
+    with reading(path, "table", "remove it, or give another name"):
+        names = table_of(path).column_names
     if names[: len(columns)] != [*columns]:
         wanted = ", ".join(columns)
         raise SteleError(f"{path}: no table of {wanted}, so it is not replaced; give another name, or remove it first")
