@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -11,19 +12,20 @@ from typing import IO
 
 from stele.benchmarks.beir import checked_judgments, checked_rows, role_of, split_of
 from stele.errors import SteleError
-from stele.files.reading import open_bytes, parse_json, reading
+from stele.files.reading import open_bz2, open_xz, parse_json, reading
 from stele.progress import track
 from stele.registry import Registry
 
 KINDS: Registry = Registry("way to count")
+OPEN = {".gz": gzip.open, ".bz2": open_bz2, ".xz": open_xz}
 LARGE = 256 << 20  # bytes from which on counting shows its progress
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """A file to read, unpacked as its first bytes say; damage found on the way is an error that names the file."""
-    with reading(path, advice="fetch it again"), open_bytes(path) as handle:
-        yield handle
+    """A file to read, decompressed as its suffix says; damage found on the way is an error that names the file."""
+    with reading(path, advice="fetch it again"), open(path, "rb") as raw:
+        yield OPEN[path.suffix](raw) if path.suffix in OPEN else raw
 
 
 @KINDS.register("lines")
