@@ -86,7 +86,9 @@ def mining_hard_negatives(folder, questions, passages, dimension):
         dimension=dimension,
         window=GPU_WINDOW,
         spec=SimpleNamespace(half=False),
+        cosine=False,
     )
+    job.encoder = encoder
     collection = EncodedCollection("all", folder, lambda: (), encoder, job.processes, key="")
     collection.rows = collection.size = passages
     index = faiss.IndexFlatIP(dimension)

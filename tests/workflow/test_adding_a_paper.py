@@ -49,7 +49,7 @@ def test_its_table_figure_and_claim_are_checked_and_drawn(folder, tmp_path, monk
     pages, spec = tmp_path / "results/tables", ["--spec", str(folder / "table_01.yaml")]
     assert cli.main(["tables", "check", "--specs", str(folder)]) == 0
     assert cli.main(["claims", "check", str(folder)]) == 0
-    assert "my_paper: 1 claims, 0 main: 1 holds" in capsys.readouterr().out
+    assert "my_paper: 1 claim, 0 main: 1 holds" in capsys.readouterr().out
     assert cli.main(["tables", "table", *spec, *results]) == 0
     assert (
         cli.main(["tables", "figure", "--spec", str(folder / "figure_01.yaml"), "--output", str(pages / "f.svg")]) == 0
@@ -61,7 +61,7 @@ def test_its_table_figure_and_claim_are_checked_and_drawn(folder, tmp_path, monk
     assert "MSM finds more than mBERT." in (pages / "my_paper.html").read_text(encoding="utf-8")
     (tmp_path / "results/scale.txt").write_text("miniature\n")
     assert cli.main(["claims", "judge", str(tmp_path / "results"), "--paper", str(folder)]) == 0
-    assert "my_paper: 1 claims that can be checked: 1 no data" in capsys.readouterr().out
+    assert "my_paper: 1 claim that can be checked: 1 no data" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
