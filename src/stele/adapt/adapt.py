@@ -71,7 +71,6 @@ from stele.files.reading import read_json
 from stele.plan.plan import Plan
 
 HEAD = f"written by `{COMMAND}`; a configuration like any other, for --configfile"
-SCALE_SUFFIX = ".scale"
 SCALE, SCALE_HEAD = "laptop", f"written by `{COMMAND}`; it keeps an adaptation's files apart from others'"
 MOST_THREADS = 8
 
@@ -112,13 +111,13 @@ def run(args: Adapt) -> None:
     # the encoder's key, what config.yaml must say of it, and the documents
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
     path = inside(FOLDER, f"{name}.yaml", f"the encoder {args.model}")
-    if name.endswith(SCALE_SUFFIX):
-        raise SteleError(f"--name {name}: ends in {SCALE_SUFFIX}, as the scales of adaptations do; give another")
+    if name.endswith(".scale"):
+        raise SteleError(f"--name {name}: ends in .scale, as the scales of adaptations do; give another")
     documents = by_language(args.documents, entries(Language))
     shown = (f"{code} ({len(of.files)} files, {of.size / 1e6:.2f} MB)" for code, of in documents.items())
     print(f"Documents: {', '.join(shown)}")
     # the configuration; of a call that is refused no scale stays that shapes the next one
-    scale = Path(f"{FOLDER / name}{SCALE_SUFFIX}.yaml")
+    scale = Path(f"{FOLDER / name}.scale.yaml")
     was_there = scale.is_file()
     try:
         values, steps = settled(args, name, model, list(documents))

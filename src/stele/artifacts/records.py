@@ -122,8 +122,8 @@ class Clock:
     wall: float
     cpu: float
 
-    def after(self, wall: float, cpu: float) -> Clock:
-        """The clock of a job of which earlier runs took so many seconds."""
+    def set_back(self, wall: float, cpu: float) -> Clock:
+        """The clock set back by the seconds that earlier runs of the job took."""
         return Clock(self.wall - wall, self.cpu - cpu)
 
 

@@ -85,9 +85,11 @@ def _intervals(values: np.ndarray, languages: Sequence[str], average: str | None
     groups = {str(name): values[counted & (names == name)] for name in np.unique(names[counted])}
     raw = resampled_means(groups)
     means = {language: _each(finish, values_of_language) for language, values_of_language in raw.items()}
-    together = average_of(raw if average == "micro" else means, groups, average) if raw and average else None
-    if average == "micro" and together is not None:
-        together = _each(finish, together)
+    together = None
+    if raw and average == "micro":
+        together = _each(finish, average_of(raw, groups, average))
+    elif raw and average:
+        together = average_of(means, groups, average)
     return {
         "languages": {language: interval(values_of_language) for language, values_of_language in means.items()},
         "average": None if together is None else interval(together),

@@ -119,7 +119,7 @@ def run(args: Finetune) -> None:
             selection.restore()
         facts = {"model": args.model, "processes": process.world, **start}
         facts |= describe(recipe, module, data, steps, outcome, selection)
-        _publish(args, module, tokenizer, curve, inputs, clock.after(*outcome["earlier"]), facts)
+        _publish(args, module, tokenizer, curve, inputs, clock.set_back(*outcome["earlier"]), facts)
         drop(state)
     process.barrier()
 

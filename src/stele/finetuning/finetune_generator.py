@@ -82,7 +82,7 @@ def run(args: FinetuneGenerator) -> None:
             folder / "record.json",
             job=JOB,
             inputs=inputs,
-            clock=clock.after(*outcome["earlier"]),
+            clock=clock.set_back(*outcome["earlier"]),
             seed=args.seed,
             model=args.model,
             recipe=recipe.model_dump(mode="json", exclude_none=True),

@@ -148,7 +148,7 @@ def run(args: Pretrain) -> None:
         losses, chance = facts["losses"], facts["chance"]
         for name in sorted(losses.keys() & chance.keys()):
             log.info("%s, %s: loss %.2f at the end, %.2f by chance", args.model, name, losses[name], chance[name])
-        clock = clock.after(*outcome["earlier"])
+        clock = clock.set_back(*outcome["earlier"])
         publish(args.output, save, snapshots, curve, inputs, clock, args.seed, facts)
         drop(state)
     process.barrier()

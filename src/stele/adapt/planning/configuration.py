@@ -101,13 +101,13 @@ def command_line(words: Sequence[str]) -> str:
 
 
 def with_more_seeds(before: Sequence[int], number: int) -> list[int]:
-    """At least `number` seeds: those of an earlier call, then the lowest that are free.
+    """An earlier call's seeds, none of which is dropped, filled up to `number` with the lowest unused ones.
 
     >>> with_more_seeds([], 3), with_more_seeds([7, 1], 3), with_more_seeds([0, 1, 2], 2)
     ([0, 1, 2], [7, 1, 0], [0, 1, 2])
     """
-    free = (seed for seed in range(len(before) + number) if seed not in before)
-    return [*before, *islice(free, max(0, number - len(before)))]
+    unused = (seed for seed in range(len(before) + number) if seed not in before)
+    return [*before, *islice(unused, max(0, number - len(before)))]
 
 
 def looks_of(before: Sequence[int], seeds: int) -> list[int]:
