@@ -5,7 +5,7 @@ name (ltgwiki-DATE-pages-articles.xml, or .bz2), XQUAD that of LAReQA's files ({
 
     news_latin/LANGUAGE.txt, news_other/LANGUAGE.txt    the news, a document after another, by script
     news_apart/LANGUAGE.txt                             the same in Latin script, each document in half of the languages
-    shift_latin/LANGUAGE.txt, shift_other/LANGUAGE.txt  the news with its English source, for calibration alone
+    shift_latin/, shift_other/, shift_apart/            each of these with NTREX's English source, for calibration alone
     ltg/ltg.jsonl                                       four fifths of the articles
     ltg_titles/                                         the last fifth in BEIR's layout: titles ask for articles
     xquad_r/                                            XQuAD-R, by language: questions ask for paragraphs
@@ -127,11 +127,14 @@ def xquad(path: Path) -> list[tuple[str, list[str]]]:
 def main() -> None:
     ntrex, dump, squad, out = map(Path, sys.argv[1:])
     documents = news(ntrex)
-    for script, chosen in (("latin", LATIN), ("other", OTHER)):
-        of_script = {language: documents[language] for language in chosen}
-        write_news(out / f"news_{script}", of_script)
-        write_news(out / f"shift_{script}", {**of_script, "en": documents["en"]})
-    write_news(out / "news_apart", apart(documents))
+    news_of_name = {
+        "latin": {language: documents[language] for language in LATIN},
+        "other": {language: documents[language] for language in OTHER},
+        "apart": apart(documents),
+    }
+    for name, of_name in news_of_name.items():
+        write_news(out / f"news_{name}", of_name)
+        write_news(out / f"shift_{name}", {**of_name, "en": documents["en"]})
     aside = out / "ltg_aside"
     aside.mkdir()
     write_articles(out, articles(dump, aside))
