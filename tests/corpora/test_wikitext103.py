@@ -7,8 +7,8 @@ from stele.artifacts.records import read_record
 from stele.command.cli import main
 
 TEXT = """ \n = Valkyria = \n \n It was the third game . It sold well @-@ done copies . \n A second paragraph . \n \n
- = = Gameplay = = \n \n As with previous games , it is tactical . \n x = y = z \n \n = = = Empty = = = \n \n
- = = Plot = = \n \n The end . \n \n = Without text = \n \n = 1 + 1 = 2 = \n \n Sums . \n"""
+ = = Gameplay = = \n \n As with previous games , it is tactical . \n ... \n x = y = z \n \n = = = Empty = = = \n \n
+ = = Plot = = \n \n The end . \n \n = = Signs = = \n \n – \n \n = Without text = \n \n = 1 + 1 = 2 = \n \n Sums . \n"""
 
 
 def command(record, output, *more):

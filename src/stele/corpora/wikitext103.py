@@ -110,13 +110,13 @@ def documents(lines: Iterable[str], where: str) -> Iterator[Document]:
             title, heading, sentences, paragraphs, sections = text, None, [], [], []
         elif level:
             heading = text
-        elif text := tidy(line):
-            if title is None:
-                raise SteleError(f"{where}: text before the first ` = Title = `: {text[:40]!r}; want WikiText-103, raw")
+        elif (text := tidy(line)) and title is None:
+            raise SteleError(f"{where}: text before the first ` = Title = `: {text[:40]!r}; want WikiText-103, raw")
+        elif spans := split_sentences(text, LANGUAGE):  # none in a line of signs
             if heading is not None:
                 sections.append(Section(heading, len(sentences)))
                 heading = None
             paragraphs.append(len(sentences))
-            sentences.extend(text[start:end] for start, end in split_sentences(text, LANGUAGE))
+            sentences.extend(text[start:end] for start, end in spans)
         blank = not line.strip()
     yield from article()
