@@ -59,6 +59,21 @@ def test_the_form_of_letters_does_not_matter(language):
     assert len({tuple(analyzer(language)(form)) for form in [*forms, text.upper(), text.lower()]}) == 1
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "same"),
+    [
+        ("en", "London’s bridge, they don’t", "London's bridge, they don't"),
+        ("de", "Donau\u00addampf\u00adschiff \u200eWien\u200e", "Donaudampfschiff Wien"),
+        ("ja", "葛\U000e0100城市", "葛城市"),
+        ("es", "´casa´ y ¨mesa¨", "casa y mesa"),  # accents that stand for quotation marks
+        ("fi", "Nimi: ____ __ ❤\ufe0f 👨\u200d👩", "Nimi:"),  # neither letter nor digit: no word
+        ("th", "Nimi: ____ __ ❤\ufe0f 👨\u200d👩", "Nimi:"),
+    ],
+)
+def test_what_is_written_otherwise_and_read_alike_has_the_same_terms(language, text, same):
+    assert analyzer(language)(text) == analyzer(language)(same) != []
+
+
 def test_numbers_are_those_of_the_terms_and_stop_words_have_none():
     vocabulary = ["nile", "river"]
     text = "The River Nile and the rivers of Egypt"

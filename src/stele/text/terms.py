@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -17,7 +18,9 @@ from stele.catalogue.schema import benchmarks as analyzers
 
 # Unicode's word boundaries (UAX 29, rules WB6, WB7, WB11, WB12): letters go on over . : · and the apostrophe, digits
 # over . , ; and the apostrophe, when the same follows
-_INSIDE = r"(?:(?<=[\p{L}\p{M}])['’.:·](?=\p{L})WORD+|(?<=\p{N})['’.,;](?=\p{N})WORD+)*"
+_INSIDE = r"(?:(?<=[\p{L}\p{M}])['.:·](?=\p{L})WORD+|(?<=\p{N})['.,;](?=\p{N})WORD+)*"
+# soft hyphens, marks of direction, variation selectors: they change how a word looks, not which word it is
+_UNSEEN = re.compile("[\u00ad\u200e\u200f\u202a-\u202e\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
 _LONG_SOUND = "ー"  # U+30FC belongs to no script, and to Japanese words only
 MOST_WORDS = 1 << 20  # kept with their terms; when there are more, all are forgotten
 
@@ -96,12 +99,12 @@ def _cut(language: str) -> Analyzer:
 
     entry = catalogue.entry(analyzers.Analyzer, language)
     if entry.grams is None:
-        words = regex.compile(r"\w+" + _INSIDE.replace("WORD", r"\w"))
+        words = regex.compile(r"[\p{L}\p{N}]\w*" + _INSIDE.replace("WORD", r"\w"))
         return lambda text: words.findall(_normal(text))
     run = "".join(rf"\p{{{script}}}" for script in entry.scripts) + _LONG_SOUND
     run = rf"[[{run}]--\p{{Nd}}]"
     word = rf"[\w--{run}]"
-    pieces = regex.compile(rf"(?V1)({run}+)|{word}+{_INSIDE.replace('WORD', word)}")
+    pieces = regex.compile(rf"(?V1)({run}+)|[[\p{{L}}\p{{N}}]--{run}]{word}*{_INSIDE.replace('WORD', word)}")
     letters, size = regex.compile(r"\X"), entry.grams
 
     def cut(text: str) -> list[str]:
@@ -120,16 +123,23 @@ def _cut(language: str) -> Analyzer:
 
 
 def _normal(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).lower()
+    """A text in NFKC and lower case, with one kind of apostrophe, without hyphens and marks that nobody sees.
+
+    >>> _normal("London’s Donau\\u00addampfer")
+    "london's donaudampfer"
+    """
+    if text.isascii():
+        return text.lower()
+    return _UNSEEN.sub("", unicodedata.normalize("NFKC", text)).lower().replace("’", "'")
 
 
 def _without_article(word: str, articles: frozenset[str]) -> str:
     """A word without the article that has lost its vowel before it.
 
-    >>> _without_article("l’état", frozenset({"l"})), _without_article("aujourd'hui", frozenset({"l"}))
+    >>> _without_article("l'état", frozenset({"l"})), _without_article("aujourd'hui", frozenset({"l"}))
     ('état', "aujourd'hui")
     """
-    article, mark, rest = word.replace("’", "'").partition("'")
+    article, mark, rest = word.partition("'")
     return rest if mark and article in articles else word
 
 
