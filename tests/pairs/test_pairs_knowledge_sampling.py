@@ -1,8 +1,11 @@
 """Sampling on numbers, and the way from numbers to texts with little memory."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from stele.artifacts import knowledge_base
 from stele.pairs import knowledge_pairs
 from stele.pairs.knowledge_pairs import Spool
 from stele.pairs.mining import knowledge
@@ -75,3 +78,12 @@ def test_spool_opens_few_files(monkeypatch, tmp_path):
             spool.add(row, 0, "text")
         assert sum(query == "text" for _, query, _ in spool.pairs()) == 1000
     assert len(list((tmp_path / "a").iterdir())) == 3
+
+
+def test_a_folder_s_name_is_no_column_of_its_links(tmp_path):
+    """DuckDB takes page=3/ for a partition whose rows all have that page, unless it is told not to."""
+    (folder := tmp_path / "page=3").mkdir()
+    links = pa.table([[0, 1], [4, 5], [1, 0]], schema=knowledge_base.LINKS_SCHEMA)
+    pq.write_table(links, folder / knowledge_base.LINKS)
+    (batch,) = knowledge_base.symmetric_pairs(folder / knowledge_base.LINKS, 64, 1, tmp_path)
+    assert batch.to_pylist() == [{"page_a": 0, "sentence_a": 4, "page_b": 1, "sentence_b": 5}]

@@ -133,8 +133,9 @@ def symmetric_pairs(links: Path, memory_mb: int, threads: int, temporary: Path) 
 
 SYMMETRIC = """
     SELECT a.page AS page_a, a.sentence AS sentence_a, b.page AS page_b, b.sentence AS sentence_b
-    FROM (SELECT * FROM read_parquet(?) WHERE page < target) AS a
-    JOIN (SELECT * FROM read_parquet(?) WHERE page > target) AS b ON a.page = b.target AND a.target = b.page
+    FROM (SELECT * FROM read_parquet(?, hive_partitioning = false) WHERE page < target) AS a
+    JOIN (SELECT * FROM read_parquet(?, hive_partitioning = false) WHERE page > target) AS b
+        ON a.page = b.target AND a.target = b.page
     ORDER BY ALL
 """
 
