@@ -27,7 +27,8 @@ def test_words_of_every_script_are_counted(text, count):
 def test_sentences_are_joined_as_the_script_has_it():
     assert join(["Ā b.", "C d."]) == "Ā b. C d."
     assert join(["東京。", "日本。"]) == "東京。日本。"
-    assert join(["東京。", "Tokyo."]) == "東京。Tokyo."
+    assert join(["他说：“好。”", "走了……", "“是。”"]) == "他说：“好。”走了……“是。”"
+    assert join(["“Ā b.”", "東京。", "Tokyo."]) == "“Ā b.” 東京。Tokyo."
     assert join(["Tokyo.", "東京。"]) == "Tokyo. 東京。"
     assert join(["กทม", "ไทย"]) == "กทม ไทย"  # a space ends a Thai phrase
     assert join(["한국.", "서울."]) == "한국. 서울."

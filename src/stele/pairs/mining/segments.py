@@ -28,7 +28,8 @@ _UNSPACED = re.compile(
     "\uff66-\uff9f\U00020000-\U0003ffff]"
 )
 _LETTERS_A_WORD = 2
-_ENDS_WIDE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff9f]$")  # no space follows these
+# no space follows these, nor the signs of Chinese that other scripts have too
+_ENDS_WIDE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff9f][”’…—]*$")
 
 
 def words(text: str) -> int:
