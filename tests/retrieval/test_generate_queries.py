@@ -123,6 +123,12 @@ def test_windows_are_drawn_by_the_seed(tmp_path, generator, data):
     assert drawn[0] != drawn[1]
 
 
+def test_windows_are_of_sentences(tmp_path, generator, data):
+    of_tokens = arguments(tmp_path, generator, data).model_copy(update={"windows": '{"overlap": 0.5, "hits": 9}'})
+    with pytest.raises(SteleError, match=r"--windows: .*sentences"):
+        generate_queries.run(of_tokens)
+
+
 def test_a_generator_that_only_copies_is_refused(tmp_path, generator, data, monkeypatch):
     monkeypatch.setattr("stele.encoders.generator.generate", lambda g, some, *sizes: list(some))
     with pytest.raises(SteleError, match=r"of 30 windows none has a usable query \(\{'copied': 30\}\)"):

@@ -29,8 +29,9 @@ from stele.files.digests import folder_facts
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
 from stele.progress import bar
+from stele.recipes.search import Windows
 from stele.recipes.transfer import GeneratedQueriesRecipe
-from stele.retrieval.dense.windows import DocumentWindows, by_sentences, parse_windows
+from stele.retrieval.dense.windows import DocumentWindows, by_sentences
 from stele.text.sentences import split_sentences
 
 PART = 512  # windows whose queries are saved together
@@ -59,7 +60,7 @@ def run(args: GenerateQueries) -> None:
     clock = records.start()
     # the recipe, the inputs and the state folder
     recipe = validate(GeneratedQueriesRecipe, parse_object(args.recipe, "--recipe"), "--recipe")
-    windows = parse_windows(args.windows)
+    windows = validate(Windows, parse_object(args.windows, "--windows"), "--windows")
     benchmark = load_reader(args.benchmark, RetrievalReader)
     benchmark_data = data_records(args.data)
     data = data_folders(benchmark_data)
