@@ -60,6 +60,7 @@ def test_a_line_is_read_as_the_shell_gives_it(line, values):
             ["x", "--limit", "1", "--seed", "a", "--level", "nan"],
             "--level: 'nan' is not a number\n--seed: 'a' is not a whole",
         ),
+        (["x", "--seed", "-1"], "--seed: Input should be greater than or equal to 0"),
         (["x", "--languages"], "--languages requires at least 1"),
         (["x", "--encoder"], "--encoder requires an argument"),
         (["x", "--format", "cvs"], "--format: Input should be 'text' or 'csv' (found 'cvs'); did you mean 'csv'?"),

@@ -145,7 +145,8 @@ def record_as_json(job: str) -> AfterValidator:
 Positional = Annotated[T, POSITIONAL]  # such fields stand before the others
 Some = Annotated[tuple[T, ...], Parameter(consume_multiple=1)]  # at least one
 Whole = Annotated[int, _read(whole)]
-Seed = Annotated[int, _read(seed), Field(description="Seed of all random choices.")]
+Count = Annotated[int, _read(whole), Field(ge=1)]
+Seed = Annotated[int, _read(seed), Field(ge=0, description="Seed of all random choices.")]
 Number = Annotated[float, _read(number)]
 Record = Annotated[Path, Parameter(metavar="RECORD")]
 Name = Annotated[str, AfterValidator(partial(relative, where="name of files"))]  # a part of what is written
@@ -156,7 +157,7 @@ NewRecord = Annotated[Record, Field(description="The record to write; what it de
 Datasets = Annotated[Some[str], Field(description="DATASET[:PART]=PATH of each: a record.json, a folder or a file.")]
 State = Annotated[Path, Field(description="Folder for the state of an unfinished run.")]
 Code = Annotated[str, Field(description="Fingerprint of the code, by the rule; another one starts the job anew.")]
-Threads = Annotated[Whole | None, Field(description="CPU threads; default: as many as torch takes.")]
+Threads = Annotated[Count | None, Field(description="CPU threads; default: as many as torch takes.")]
 ResultsFolder = Annotated[Path, Field(description="Folder of results.")]
 SpecsFolder = Annotated[Path, Field(description="Folder of the papers.")]
 

@@ -16,7 +16,7 @@ from typing import Annotated, NamedTuple
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter
-from stele.command.arguments import Job, NewRecord, Record, Whole, record_of
+from stele.command.arguments import Count, Job, NewRecord, Record, record_of
 from stele.corpora.dumps.dump_files import read_blocks
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
@@ -49,15 +49,13 @@ class Cc100(Job):
     dataset: Record
     """record.json of the dataset."""
     output: Annotated[NewRecord, record_of(JOB)]
-    limit: Whole | None = None
+    limit: Count | None = None
     """Take this many documents only."""
 
 
 def run(args: Cc100) -> None:
     """Writes the documents of one language; raises SteleError for a damaged or foreign file."""
     clock = records.start()
-    if args.limit is not None and args.limit < 1:
-        raise SteleError(f"--limit {args.limit}: want a number of documents, at least 1")
     records.read_record(args.dataset)  # before the work, not after it
     source = text_file(args.dataset.parent)
     dropped: Counter[str] = Counter()

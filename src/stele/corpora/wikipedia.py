@@ -23,7 +23,7 @@ from typing import IO, Annotated
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter, Link, RowWriter, Section
-from stele.command.arguments import Job, NewRecord, Record, Whole, record_of
+from stele.command.arguments import Count, Job, NewRecord, Record, record_of
 from stele.corpora.dumps.dump_files import DumpFiles, find_dump, missing_pages
 from stele.corpora.dumps.xml_dump import Page, can_be_shared, read_dump
 from stele.corpora.wikitext.paragraphs import PageText, extract
@@ -47,15 +47,13 @@ class Wikipedia(Job):
     shard: str = "1/1"
     """i/n: the i-th of n shards, from 1."""
     output: Annotated[NewRecord, record_of(JOB)]
-    limit: Whole | None = None
+    limit: Count | None = None
     """Take this many documents only."""
 
 
 def run(args: Wikipedia) -> None:
     """Writes the documents of one shard; raises SteleError for a damaged dump or too many rejects."""
     clock = records.start()
-    if args.limit is not None and args.limit < 1:
-        raise SteleError(f"--limit {args.limit}: want a number of documents, at least 1")
     shard, shards = parse_shard(args.shard)
     records.read_record(args.dataset)  # before the work, not after it
     dump = find_dump(args.dataset.parent)

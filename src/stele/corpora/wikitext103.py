@@ -17,7 +17,7 @@ from typing import Annotated
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter, Section
-from stele.command.arguments import Job, NewRecord, Record, Whole, record_of
+from stele.command.arguments import Count, Job, NewRecord, Record, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
@@ -36,15 +36,13 @@ class Wikitext103(Job):
     dataset: Record
     """record.json of the dataset."""
     output: Annotated[NewRecord, record_of(JOB)]
-    limit: Whole | None = None
+    limit: Count | None = None
     """Take this many articles only."""
 
 
 def run(args: Wikitext103) -> None:
     """Writes the articles; raises SteleError for a damaged or foreign file."""
     clock = records.start()
-    if args.limit is not None and args.limit < 1:
-        raise SteleError(f"--limit {args.limit}: want a number of articles, at least 1")
     records.read_record(args.dataset)  # before the work, not after it
     source = text_file(args.dataset.parent)
     with atomic_directory(args.output.parent, JOB) as folder:

@@ -20,8 +20,7 @@ import numpy as np
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
-from stele.command.arguments import Job, Json, NewRecord, Record, Seed, Some, Whole, record_of
-from stele.errors import SteleError
+from stele.command.arguments import Count, Job, Json, NewRecord, Record, Seed, Some, record_of
 from stele.files.atomic import atomic_directory
 from stele.files.digests import digest, folder_facts
 from stele.pairs.methods import DocumentMethod, load_method
@@ -46,20 +45,17 @@ class Mine(Job):
     tokenizer: Record
     """record.json of the checkpoint."""
     seed: Seed
-    most: Whole | None = None
+    most: Count | None = None
     """Keep a sample of at most N examples; default: all."""
     output: Annotated[NewRecord, record_of(JOB)]
-    limit: Whole | None = None
+    limit: Count | None = None
     """Take this many documents only."""
 
 
 def run(args: Mine) -> None:
-    """Writes the examples of one language; raises SteleError for a recipe or a number that does not fit."""
+    """Writes the examples of one language; raises SteleError for a recipe that does not fit."""
     clock = records.start()
     method, recipe = load_method(args.recipe, DocumentMethod)
-    for name, least in (("seed", 0), ("limit", 1), ("most", 1)):
-        if (value := getattr(args, name)) is not None and value < least:
-            raise SteleError(f"--{name}: found {value}, want a number of at least {least}")
     # the documents, and the tokenizer
     written = sum(records.read_record(path).get("documents", 0) for path in args.documents)
     total = written if args.limit is None else min(written, args.limit)

@@ -24,7 +24,7 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Query, QuerySet
-from stele.command.arguments import Datasets, Json, Name, NewRecord, Record, ResumableJob, Some, Whole, record_beside
+from stele.command.arguments import Count, Datasets, Json, Name, NewRecord, Record, ResumableJob, Some, record_beside
 from stele.errors import SteleError
 from stele.evaluation.metric import Case
 from stele.evaluation.ranx_metrics import by_ranx
@@ -38,7 +38,6 @@ from stele.retrieval.lexical.engines import Bm25sEngine, Engine, Texts
 from stele.retrieval.lexical.lucene_bm25 import ANSERINI, Hits, choose
 from stele.retrieval.searches.search_job import (
     FinishedSearches,
-    check_counts,
     expected_passages,
     topic_options,
 )
@@ -59,9 +58,9 @@ class Bm25(ResumableJob):
     data: Datasets
     anserini: Record | None = None
     """Search with the Anserini in this folder."""
-    depth: Whole = 100
+    depth: Count = 100
     """Passages a query."""
-    threads: Whole = 1
+    threads: Count = 1
     """CPU threads."""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"])]
 
@@ -93,7 +92,6 @@ class Bm25Job:
     """The inputs, the recipe and the state of one job, and the steps of its search."""
 
     def __init__(self, args: Bm25) -> None:
-        check_counts(args, "depth", "threads")
         # the benchmark and the recipe
         self.args = args
         self.benchmark = load_reader(args.benchmark, RetrievalReader)

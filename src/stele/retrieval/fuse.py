@@ -24,7 +24,7 @@ from stele.artifacts.run_files import collection_size, read_run, runs_of, write_
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader, stated_left_out
 from stele.benchmarks.reader import RetrievalReader
-from stele.command.arguments import Datasets, Job, Json, Name, NewRecord, Record, Some, Whole, record_beside
+from stele.command.arguments import Count, Datasets, Job, Json, Name, NewRecord, Record, Some, record_beside
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash, read_folds
 from stele.files.atomic import atomic_directory, atomic_file
@@ -55,15 +55,13 @@ class Fuse(Job):
     """scores."""
     folds: Record | None = None
     """Beside BENCHMARK.txt, lines `topic fold`."""
-    depth: Whole = 1000
+    depth: Count = 1000
     """Documents a topic."""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"], "alpha.csv")]
 
 
 def run(args: Fuse) -> None:
     clock = records.start()
-    if args.depth < 1:
-        raise SteleError(f"--depth must be at least 1, found {args.depth}")
     recipe = validate(Fusion, parse_object(args.recipe, "--recipe"), "--recipe")
     benchmark = load_reader(args.benchmark, RetrievalReader)
     data_inputs = data_records(args.data)

@@ -31,7 +31,7 @@ from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import CollectionReader, TrainingReader
 from stele.benchmarks.transfer_set import MINED_PASSAGES, MINED_QUESTIONS
 from stele.benchmarks.types import Passage
-from stele.command.arguments import Datasets, NewRecord, Record, ResumableJob, Threads, Whole, record_of
+from stele.command.arguments import Count, Datasets, NewRecord, Record, ResumableJob, Threads, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json
 from stele.files.digests import folder_facts
@@ -56,7 +56,7 @@ class HardNegatives(ResumableJob):
     encoder: Record
     """record.json in a fine-tuned encoder's folder."""
     data: Datasets
-    depth: Whole
+    depth: Count
     """Negatives a question."""
     threads: Threads = None
     output: Annotated[NewRecord, record_of(JOB)]
@@ -103,7 +103,6 @@ class MiningJob:
         from stele.encoders.load import load_encoder
         from stele.training.processes import process_context
 
-        search_job.check_counts(args, "depth", "threads")
         set_threads(args.threads)
         self.args, self.depth = args, args.depth
         self.processes = ProcessGroup(process_context())

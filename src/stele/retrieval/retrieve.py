@@ -27,7 +27,7 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, Query, QuerySet
-from stele.command.arguments import Datasets, Name, NewRecord, ResumableJob, Some, Whole, record_beside
+from stele.command.arguments import Count, Datasets, Name, NewRecord, ResumableJob, Some, record_beside
 from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.progress import bar
@@ -55,7 +55,7 @@ class Retrieve(ResumableJob, CalibratedJob):
     languages: Some[Name]
     """Languages of the benchmark."""
     data: Datasets
-    depth: Whole = 100
+    depth: Count = 100
     """Passages a query."""
     windows: WindowsJson = None
     vectors: Some[Path] | None = None
@@ -65,7 +65,7 @@ class Retrieve(ResumableJob, CalibratedJob):
     output: Annotated[NewRecord, record_beside(JOB, ["runs"])]
     keep_index: Path | None = None
     """Keep vectors.npy and ids.npy of each collection in this folder."""
-    limit: Whole | None = None
+    limit: Count | None = None
     """Search at most this many queries of each query set, in a sample of the passages."""
 
 
@@ -133,7 +133,6 @@ class RetrievalJob:
         from stele.training.processes import process_context
 
         # the arguments
-        search_job.check_counts(args, "depth", "limit", "threads")
         if args.limit and args.keep_index:
             raise SteleError("--keep-index: a try with --limit has no index worth keeping; leave one of them out")
         if args.vectors and (other := [name for name in WITHOUT_VECTORS if getattr(args, name)]):

@@ -46,8 +46,6 @@ def parse(args: PartJob, method: str, count: int) -> PartInputs:
 
     Raises SteleError where part, knowledge bases and documents do not fit together.
     """
-    if args.seed < 0:
-        raise SteleError(f"--seed: found {args.seed}, want a number of at least 0")
     bases = single(args.knowledge_base, "--knowledge-base")
     documents = by_language(args.documents, "--documents", many=True)
     codes = _languages(args.part, bases, documents, method, count)

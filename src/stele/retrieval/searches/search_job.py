@@ -1,4 +1,4 @@
-"""The parts of all search jobs: checked arguments, finished searches and the runs they publish, training questions."""
+"""The parts of all search jobs: finished searches and the runs they publish, training questions."""
 
 from __future__ import annotations
 
@@ -13,18 +13,10 @@ from stele.artifacts.run_files import write_run
 from stele.benchmarks.arguments import record_count
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, QuerySet, TrainingExample
-from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.digests import facts_digest, file_facts
 from stele.files.reading import read_state
-
-
-def check_counts(args: Job, *names: str) -> None:
-    """Raises SteleError for an argument below 1; None, of an argument that is not given, passes."""
-    for name in names:
-        if (value := getattr(args, name)) is not None and value < 1:
-            raise SteleError(f"--{name} must be at least 1, found {value}")
 
 
 def topic_options(benchmark: RetrievalReader, name: str, field: str | None) -> dict[str, str]:
