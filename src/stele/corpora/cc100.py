@@ -25,7 +25,7 @@ from stele.text.sentences import split_sentences, tidy
 
 log = logging.getLogger(__name__)
 
-JOB = "corpora cc100"
+JOB, CORPUS = "corpora cc100", "cc100"
 DOCUMENT_BYTES = 1 << 22  # a longer document is cut
 
 
@@ -61,9 +61,11 @@ def run(args: Cc100) -> None:
     dropped: Counter[str] = Counter()
     with atomic_directory(args.output.parent, JOB) as folder:
         with progress.bar(source.stat().st_size, f"cc100 {args.language}", "B") as bar:
-            texts = read_texts(read_blocks(source, progress=bar.update), str(source), dropped)
+            # a line of white space parts documents, as the format means it
+            texts = split_blank(read_texts(read_blocks(source, progress=bar.update), str(source), dropped))
+            untitled = (("", lines) for lines in texts)
             with DocumentWriter(folder) as writer:
-                for document in islice(documents(texts, args.language, dropped), args.limit):
+                for document in islice(documents(untitled, CORPUS, args.language, dropped), args.limit):
                     writer.add(document)
         if not writer.counts["documents"]:
             raise SteleError(
@@ -75,7 +77,7 @@ def run(args: Cc100) -> None:
             inputs={"dataset": args.dataset},
             clock=clock,
             labels=[records.LIMITED] if args.limit is not None else [],
-            corpus="cc100",
+            corpus=CORPUS,
             language=args.language,
             **writer.counts,
             dropped=dict(dropped),
@@ -153,18 +155,18 @@ def _refuse_foreign(bad: int, lines: int, first: str, where: str, rules: TextRul
         raise SteleError(f"{where}: {bad} of {lines} lines are not UTF-8 (the first: {first}); want {rules.wanted}")
 
 
-def documents(texts: Iterable[list[str]], language: str, dropped: Counter[str]) -> Iterator[Document]:
-    """Documents of the texts that have a sentence; counts empty paragraphs and empty documents in `dropped`.
+Text = tuple[str, list[str]]  # title, paragraphs
 
-    A text with a line of white space inside becomes several documents, as the format means it.
-    """
+
+def documents(texts: Iterable[Text], corpus: str, language: str, dropped: Counter[str]) -> Iterator[Document]:
+    """Documents of the texts that have a sentence; counts empty paragraphs and empty documents in `dropped`."""
     number = 0
-    for lines in split_blank(texts):
-        sentences, paragraphs = sentences_of(lines, language, dropped)
+    for title, texts_of_paragraphs in texts:
+        sentences, paragraphs = sentences_of(texts_of_paragraphs, language, dropped)
         if not sentences:
             dropped["empty_documents"] += 1
             continue
-        yield Document(language, f"cc100-{language}-{number}", sentences, paragraphs)
+        yield Document(language, f"{corpus}-{language}-{number}", sentences, paragraphs, title)
         number += 1
 
 

@@ -45,7 +45,6 @@ ONE_DOCUMENT = 1 << 20  # bytes of text from which on a file holds many document
 RULES = cc100.TextRules("text in UTF-8 (`iconv -f ENCODING -t UTF-8` converts it)", 0, 0.01, anywhere=True)
 SAMPLED = 2000  # documents whose letters are counted, and sentences of each
 SENTENCES = 8
-Text = tuple[str, list[str]]  # title, paragraphs
 
 
 class Documents(Job):
@@ -69,7 +68,8 @@ def run(args: Documents) -> None:
         with ExitStack() as stack, DocumentWriter(folder) as writer:
             texts = chain.from_iterable(_texts(source, name, names, language, dropped) for name in names)
             documents = chain(
-                _documents(texts, language, dropped), _of_dump(source, names, language, folder, dropped, stack)
+                cc100.documents(texts, user_documents.DATASET, language, dropped),
+                _of_dump(source, names, language, folder, dropped, stack),
             )
             for number, document in enumerate(_once(documents, dropped)):
                 writer.add(document)
@@ -99,7 +99,7 @@ def run(args: Documents) -> None:
 
 
 # --- texts by format --------------------------------------------------------------------------------------------------
-def _texts(source: Path, name: str, names: Sequence[str], language: str, dropped: Counter[str]) -> Iterator[Text]:
+def _texts(source: Path, name: str, names: Sequence[str], language: str, dropped: Counter[str]) -> Iterator[cc100.Text]:
     """The texts of a file in one language, none of a dump's."""
     path = (source / name).resolve()  # as the user knows it
     kind = user_documents.kind_of(name)
@@ -173,18 +173,6 @@ def _of_dump(
 
 
 # --- documents --------------------------------------------------------------------------------------------------------
-def _documents(texts: Iterator[Text], language: str, dropped: Counter[str]) -> Iterator[Document]:
-    """The texts that have a sentence; the others are counted."""
-    number = 0
-    for title, texts_of_paragraphs in texts:
-        sentences, paragraphs = cc100.sentences_of(texts_of_paragraphs, language, dropped)
-        if not sentences:
-            dropped["empty_documents"] += 1
-            continue
-        yield Document(language, f"{user_documents.DATASET}-{language}-{number}", sentences, paragraphs, title)
-        number += 1
-
-
 def _once(documents: Iterator[Document], dropped: Counter[str]) -> Iterator[Document]:
     """Of documents with the same sentences the first; the others are counted."""
     seen: set[int] = set()
