@@ -250,13 +250,13 @@ def test_a_section_recipe_is_refused_by_the_other_commands():
             load_method('{"method": "section"}', kind)
 
 
-@pytest.mark.parametrize("number", [0, 2])
-def test_another_number_of_vector_files_is_refused(tmp_path, number):
+@pytest.mark.parametrize(("other", "files"), [("other.txt", "none"), ("b.vec", r"b\.vec, wiki\.align\.vec")])
+def test_another_number_of_vector_files_is_refused(tmp_path, other, files):
     def edit(place):
         file = place / "vectors-es" / "wiki.align.vec"
-        file.rename(file.with_name("other.txt")) if not number else (file.parent / "b.vec").write_text("0 1\n")
+        file.rename(file.with_name(other)) if files == "none" else (file.parent / other).write_text("0 1\n")
 
-    with pytest.raises(SteleError, match=rf"found {number} files \*.vec, want one"):
+    with pytest.raises(SteleError, match=rf"vectors-es: want one file of word vectors .*; found {files}"):
         command(tmp_path, edit=edit)
     assert not (tmp_path / "pairs").exists()
 

@@ -3,9 +3,10 @@
 import pytest
 from made_clef import NEWS, TOPICS, vectors
 
+from stele.encoders.word_vectors import vector_file
 from stele.errors import SteleError
 from stele.reranking import rerank as command
-from stele.reranking.scorers._words import vector_file, word_vector_reader
+from stele.reranking.scorers._words import word_vector_reader
 from tests.sealed import write_sealed
 
 

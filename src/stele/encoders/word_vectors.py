@@ -36,6 +36,17 @@ class WordVectors(NamedTuple):
     counts: dict[str, int]
 
 
+def vector_file(folder: Path) -> Path:
+    """The one .vec file of a folder; a file is itself."""
+    if folder.is_file():
+        return folder
+    files = sorted(folder.glob("*.vec"))
+    if len(files) != 1:
+        names = ", ".join(path.name for path in files) or "none"
+        raise SteleError(f"{folder}: want one file of word vectors (*.vec); found {names}")
+    return files[0]
+
+
 def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
     """The vectors of the `wanted` words that a file has, in the file's order.
 

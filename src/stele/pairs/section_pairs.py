@@ -20,7 +20,7 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_chosen, read_headings
 from stele.artifacts.knowledge_base import TextSection, write_pairs, write_sections
 from stele.command.arguments import NewRecord, Some, record_of
-from stele.encoders.word_vectors import read_word_vectors
+from stele.encoders.word_vectors import read_word_vectors, vector_file
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
@@ -67,7 +67,7 @@ def run(args: SectionPairs) -> None:
         for code in part.languages:
             base = Knowledge(part.bases[code], 0, 1, folder)  # no links are joined
             texts = part.documents[code]
-            sides.append(Side(code, base, texts, vector_file(vectors[code]), stop_words(code, recipe)))
+            sides.append(Side(code, base, texts, vector_file(vectors[code].parent), stop_words(code, recipe)))
         counts, sections = read_sides(sides)
         # the matches, of which the first in a drawn order are written with their texts
         dropped: Counter[str] = Counter()
@@ -100,14 +100,6 @@ def run(args: SectionPairs) -> None:
     log.info("%s %s: %s", recipe.method, args.part, facts)
     if not facts["pairs"]:
         log.warning("%s: not one pair of sections", args.part)
-
-
-def vector_file(record: Path) -> Path:
-    """The one file of vectors beside a record."""
-    files = sorted(record.parent.glob("*.vec"))
-    if len(files) != 1:
-        raise SteleError(f"{record.parent}: found {len(files)} files *.vec, want one; fetch the vectors again")
-    return files[0]
 
 
 def read_sides(sides: Sequence[Side]) -> tuple[dict[str, dict[str, int]], list[Sections]]:

@@ -8,13 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stele.encoders.word_vectors import WordVectors, read_word_vectors
+from stele.encoders.word_vectors import WordVectors, read_word_vectors, vector_file
 from stele.errors import SteleError
 from stele.reranking.folds.candidates import Candidates
 from stele.reranking.scorers import ReadVectors, Sources
 from stele.text.terms import analyzer
-
-ENDING = ".vec"
 
 
 class Words(NamedTuple):
@@ -59,17 +57,6 @@ def word_vector_reader(folders: Mapping[str, Path]) -> ReadVectors:
         return read_word_vectors(vector_file(folders[language]), words)
 
     return read
-
-
-def vector_file(folder: Path) -> Path:
-    """The one .vec file of a folder; a file is itself."""
-    if folder.is_file():
-        return folder
-    files = sorted(folder.glob(f"*{ENDING}"))
-    if len(files) != 1:
-        names = ", ".join(path.name for path in files) or "none"
-        raise SteleError(f"{folder}: want one file of word vectors (*{ENDING}); found {names}")
-    return files[0]
 
 
 def rows_of(vectors: WordVectors, words: Iterable[str]) -> np.ndarray:
