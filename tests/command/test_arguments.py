@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import pytest
 from cyclopts import Parameter
+from pydantic import TypeAdapter
 
 from stele.cluster.cost import Cost
 from stele.command import arguments, cli
@@ -95,13 +96,26 @@ def test_words_of_snakemake_come_after_two_dashes():
     assert parse(Cost, ["--all", "--", *words]) == Cost(all=True, snakemake=tuple(words))
 
 
+FIELDS = {
+    f"{stage} {name}": job_type(importlib.import_module(f"stele.{stage}.{name}").run).model_fields
+    for stage in cli.GROUPS
+    for name in cli.commands(stage)
+}
+
+
 def test_positional_fields_stand_before_the_others():
     """Cyclopts takes no word for a field behind a flag's."""
-    for stage in cli.GROUPS:
-        for name in cli.commands(stage):
-            fields = job_type(importlib.import_module(f"stele.{stage}.{name}").run).model_fields.values()
-            named = [field.kw_only for field in fields]
-            assert named == sorted(named), name
+    for command, fields in FIELDS.items():
+        named = [field.kw_only for field in fields.values()]
+        assert named == sorted(named), command
+
+
+def test_a_count_below_1_and_a_seed_below_0_are_refused_by_every_command():
+    for fields in FIELDS.values():
+        for name, least in {"depth": 1, "limit": 1, "most": 1, "seed": 0}.items():
+            if field := fields.get(name):
+                with pytest.raises(ValueError, match=f"greater than or equal to {least}"):
+                    TypeAdapter(Annotated[field.annotation, *field.metadata, name]).validate_python(least - 1)
 
 
 @pytest.mark.parametrize("text", ["١", "1_0", " 1", "1.0", "", "+1", "9" * 19, "0x1"])

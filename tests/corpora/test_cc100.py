@@ -56,8 +56,6 @@ def test_limit_takes_the_first_and_says_so(dataset, run):
     done = run("cc100", dataset(TEXT), "--limit", "2")
     assert done.record["documents"] == 2
     assert done.record["labels"] == ["generated data", "limited"]
-    none = run("cc100", dataset(TEXT), "--limit", "0", output="none")
-    assert none.code == 2 and "--limit: Input should be greater than or equal to 1" in none.error
 
 
 def test_documents_may_fall_across_blocks_of_any_size(dataset, run, monkeypatch):

@@ -123,13 +123,6 @@ def test_wrong_recipes_are_refused(recipe, words):
     assert all(word in str(error.value) for word in ["--recipe", *words])
 
 
-def test_wrong_numbers_leave_nothing(mined, tmp_path):
-    for wrong in ({"seed": -1}, {"limit": 0}):
-        with pytest.raises(ValueError, match=f"{next(iter(wrong))}\n.*should be greater than or equal"):
-            mined(random_documents(2), method="mlm", **wrong)
-    assert not list(tmp_path.rglob("pairs"))
-
-
 def test_catalogue_recipes_are_valid():
     """Each mining recipe of the catalogue is one that its method takes; the paper's is the default of `msm`."""
     recipes = catalogue.load("recipes")["pairs"]

@@ -1,6 +1,5 @@
 """Scorers over word vectors, by hand on a 2 x 3 matrix: sums, translations, histograms, kernels."""
 
-from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,12 +49,6 @@ def test_bwe_agg_idf_weighs_the_document_s_words_by_the_collection():
     fluss, steg = 2 * np.log(4 / 1), np.log(4 / 2)  # in one and in two of the four documents
     document = np.array([fluss, 0.6 * steg, 0.8 * steg])
     assert scores[0] == pytest.approx((fluss + 0.6 * steg) / np.sqrt(2) / np.linalg.norm(document), abs=1e-6)
-
-
-def test_query_likelihood_with_dirichlet_smoothing():
-    share = {"a": 0.01, "b": 0.001}
-    value = tbt_qt_ql.query_likelihood(["a", "b"], Counter(a=2, other=8), share, 1500)
-    assert value == pytest.approx(-11.4011, abs=5e-5)
 
 
 def test_a_query_word_becomes_the_nearest_of_the_collection():

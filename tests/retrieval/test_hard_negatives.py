@@ -240,7 +240,6 @@ def test_kill_9_and_again_gives_the_same_files(tmp_path, tuned, collection, crow
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        (["--depth", "0"], "--depth: .* greater than or equal to 1"),
         (["--training-set", "squad"], "no collection"),
         (["--training-set", "mrtidy"], "did you mean 'mrtydi'"),
     ],

@@ -273,7 +273,6 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path):
         (["--data", "mrtydi"], "want DATASET:PART=PATH"),
         (["--data", "mrtydi:xx=/nowhere/record.json"], "no such record, folder or file: /nowhere/record.json"),
         (["--encoding", "{"], "--encoding: not a readable argument: not JSON"),
-        (["--depth", "0"], "--depth: .* greater than or equal to 1"),
     ],
 )
 def test_wrong_arguments(tmp_path, encoder, data, changed, message):

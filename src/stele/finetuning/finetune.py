@@ -17,7 +17,7 @@ from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records, record_count
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import TrainingReader
-from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, Whole, record_of
+from stele.command.arguments import Count, Datasets, Json, NewRecord, Record, ResumableJob, Seed, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
@@ -45,7 +45,7 @@ class Finetune(ResumableJob):
     """Mined hard negatives (retrieval hard_negatives), for a recipe of them."""
     seed: Seed
     output: Annotated[NewRecord, record_of(JOB)]
-    limit: Whole | None = None
+    limit: Count | None = None
     """Use at most this many training and dev examples."""
 
 
