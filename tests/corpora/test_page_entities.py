@@ -94,7 +94,7 @@ def test_titles_that_are_no_text_are_counted(tmp_path, run):
     assert done.rows["enwiki"] == [("ok", 1), ("fine", 3)] and done.record["dropped"] == {"not_utf8": 1}
 
 
-def test_random_tables_come_back(tmp_path, monkeypatch):
+def test_random_tables_come_back_wherever_a_read_ends(tmp_path, monkeypatch):
     rng, wikis = random.Random(7), ["enwiki", "frwiki", "dewiki"]
     letters = "ab'\"\\,();\n 漢ж\t_0"
     rows = [
@@ -104,7 +104,8 @@ def test_random_tables_come_back(tmp_path, monkeypatch):
     monkeypatch.setattr("stele_world.writers.dump.ROWS_OF_AN_INSERT", 37)
     packed(tmp_path, items_per_site(rows))
     path = page_entities.find_table(tmp_path / "dataset")
-    for pending in (1, 400, 1 << 20):
+    for pending, chunk in ((1, 47), (400, 1000), (1 << 20, sql_dump.CHUNK)):
+        monkeypatch.setattr(sql_dump, "CHUNK", chunk)
         read, kept, dropped = page_entities.write_entities(path, wikis, tmp_path, pending=pending)
         assert (read, sum(kept.values()), dropped) == (5000, sum(site in wikis for _, site, _ in rows), {})
         for wiki in wikis:
@@ -147,16 +148,6 @@ def test_a_dump_is_read_by_grammar_whatever_its_layout(tmp_path, run, monkeypatc
     monkeypatch.setattr(sql_dump, "CHUNK", chunk)
     done = run(packed(tmp_path, LAYOUTS[layout]), "enwiki", "frwiki")
     assert done.rows == {"enwiki": [("One", 101), ("Two),(9,9", 103)], "frwiki": [("L'un", 102)]}, done.error
-
-
-def test_rows_come_back_wherever_a_read_ends(tmp_path, monkeypatch):
-    rows = [(n, "enwiki", f"{'a' * (n % 7)}\\'),({n};\n") for n in range(1, 40)]
-    packed(tmp_path, items_per_site(rows))
-    for chunk in (32, 33, 47, 100, 1000):
-        monkeypatch.setattr(sql_dump, "CHUNK", chunk)
-        page_entities.write_entities(page_entities.find_table(tmp_path / "dataset"), ["enwiki"], tmp_path)
-        table = pq.read_table(tmp_path / "enwiki.parquet").to_pylist()
-        assert [(row["title"], row["entity"]) for row in table] == [(title, item) for item, _, title in rows], chunk
 
 
 def other_order() -> bytes:

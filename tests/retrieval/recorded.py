@@ -24,6 +24,11 @@ def lines_of(path: Path) -> list[Any]:
     return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
 
 
+def files(folder: Path) -> dict[str, bytes]:
+    """Name -> bytes of the runs and tables that a command has written."""
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.suffix in (".gz", ".parquet")}
+
+
 def write_mrtydi(
     folder: Path, language: str, passages: Iterable[Any], test: Mapping[str, str], **more: Mapping[str, str]
 ) -> list[str]:

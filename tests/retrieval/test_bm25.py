@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bm25_by_hand import by_hand
-from recorded import lines_of, put, record, write_mrtydi
+from recorded import files, lines_of, put, record, write_mrtydi
 
 from stele.artifacts.run_files import read_run
 from stele.command import cli
@@ -42,10 +42,6 @@ def arguments(tmp_path: Path, data: list[str], name: str = "out", *more: str) ->
     line = ["--benchmark", "mrtydi", "--languages", "sw", "ja", "--recipe", json.dumps(RECIPE), "--data", *data]
     line += ["--depth", "20", "--state", str(tmp_path / "state" / name), *more]
     return job(bm25, [*line, "--output", str(tmp_path / name / "retrieval.json")])
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted((folder / "runs").glob("*.gz"))}
 
 
 def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data):

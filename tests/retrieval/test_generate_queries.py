@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 import test_retrieve as retrieval
 import test_retrieve_windows as windowed
-from recorded import record
+from recorded import files, record
 
-from stele.benchmarks import transfer_set
 from stele.benchmarks.transfer_set import TransferSet
 from stele.benchmarks.types import Passage
 from stele.encoders.generator import generate, load_generator
@@ -65,10 +64,6 @@ def arguments(tmp_path: Path, generator: Path, data: list[str], name: str = "out
     line += ["--windows", json.dumps(windowed.FEW), "--recipe", json.dumps({**RECIPE, **changes})]
     line += ["--seed", str(seed), "--state", str(tmp_path / "state" / name)]
     return job(generate_queries, [*line, "--output", str(tmp_path / name / "record.json")])
-
-
-def files(folder: Path) -> list[bytes]:
-    return [(folder / name).read_bytes() for name in (transfer_set.PASSAGES, transfer_set.QUERIES)]
 
 
 def examples(folder: Path) -> list:

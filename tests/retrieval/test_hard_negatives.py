@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from recorded import put, recorded_parts
+from recorded import files, put, recorded_parts
 from test_retrieve import WORDS
 
 from stele.benchmarks.transfer_set import MinedNegatives
@@ -177,10 +177,6 @@ def test_hard_negatives_are_the_best_of_a_full_ranking_without_the_positives(tmp
             # encoded alone, a question's vector differs in its last bits: places may change where scores nearly do
             close = [by_name[name.encode()] for name in actual], [by_name[name.encode()] for name in best]
             assert close[0] == pytest.approx(close[1], rel=1e-5)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.parquet"))}
 
 
 @pytest.mark.parametrize(("hits", "read", "rows"), [(40, 7, 5), (200, 1000, 64), (1, 33, 1000)])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recorded import lines_of, put, record, write_mrtydi
+from recorded import files, lines_of, put, record, write_mrtydi
 from transformers import AutoTokenizer
 
 from stele.artifacts.run_files import read_run
@@ -47,10 +47,6 @@ def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out",
     line = ["--benchmark", "mrtydi", "--languages", "sw", "th", "--encoder", str(encoder), "--depth", "20"]
     line += ["--encoding", json.dumps(SPEC), "--data", *data, "--state", str(tmp_path / "state" / name)]
     return job(retrieve, [*line, "--output", str(tmp_path / name / "retrieval.json"), *more])
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted((folder / "runs").glob("*.gz"))}
 
 
 def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):

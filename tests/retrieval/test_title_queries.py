@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import recorded
+from recorded import files
 
-from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter
 from stele.benchmarks import transfer_set as reader
 from stele.benchmarks.transfer_set import TransferSet
@@ -35,10 +36,7 @@ def corpus(folder: Path, pages: dict[str, list[str]], first: int = 0) -> Path:
     with DocumentWriter(folder) as writer:
         for number, (title, sentences) in enumerate(pages.items(), start=first):
             writer.add(Document("en", f"en:{number}", sentences, [0], title))
-    records.write_record(
-        folder / "record.json", job="wikipedia", inputs={}, clock=records.start(), outputs={}, content=folder.name
-    )
-    return folder / "record.json"
+    return recorded.record(folder, content=folder.name)
 
 
 @pytest.fixture
@@ -56,10 +54,6 @@ def arguments(tmp_path: Path, documents: list[Path], name: str = "out", seed: in
 
 def examples(tmp_path: Path, name: str = "out") -> dict:
     return {example.query: example for example in TransferSet().training({"wiki": {"en": tmp_path / name}}, "train")}
-
-
-def files(folder: Path) -> list[bytes]:
-    return [(folder / name).read_bytes() for name in (reader.PASSAGES, reader.QUERIES)]
 
 
 def record(tmp_path: Path, name: str = "out") -> dict:

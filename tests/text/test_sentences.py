@@ -71,7 +71,7 @@ def test_signs_stay_with_their_sentence():
     assert split_sentences("", "en") == []
 
 
-def test_spans_cover_all_letters_in_order_whatever_the_text():
+def test_spans_cover_all_but_spaces_in_order_whatever_the_text():
     draw = random.Random(0)
     signs = '.!?。！？"“”‘’«»()[]{}「」*-1a1)A 。\n\t\r\u200b😀é\u0301؟।…:;,. . .中กຂ\x00\x85\u2028 \u3000\ufeff'
     for _ in range(3000):
@@ -80,7 +80,7 @@ def test_spans_cover_all_letters_in_order_whatever_the_text():
         assert all(a < b for a, b in spans) and all(x[1] <= y[0] for x, y in pairwise(spans))
         assert all(text[a:b] == text[a:b].strip() and any(map(str.isalnum, text[a:b])) for a, b in spans)
         inside = {i for a, b in spans for i in range(a, b)}
-        assert all(i in inside for i, sign in enumerate(text) if sign.isalnum())
+        assert {i for i, sign in enumerate(text) if sign != " "} <= inside if any(map(str.isalnum, text)) else not spans
 
 
 def test_long_texts_are_split_as_short_ones():
@@ -190,14 +190,6 @@ def test_running_text_covers_the_languages_of_kept():
     groups = catalogue.load("recipes")["languages"]
     assert set(running_text()) == set(groups["mcontriever"])
     assert all(len(paragraphs) >= 3 for paragraphs in running_text().values())
-
-
-def test_sentences_put_together_are_the_text():
-    for language, paragraphs in running_text().items():
-        for text, _ in paragraphs:
-            spans = split_sentences(text, language)
-            gaps = [text[a:b] for (_, a), (b, _) in pairwise(spans)]
-            assert spans[0][0] == 0 and spans[-1][1] == len(text) and set(gaps) <= {"", " "}
 
 
 BARS = {  # least F1 of the boundaries, a little below what the module's docstring states
