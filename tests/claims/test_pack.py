@@ -17,7 +17,7 @@ from stele.claims.judging.verdicts import CONTEXT
 from stele.claims.pack import begin, numbered, pack
 from stele.command import cli
 from stele.errors import SteleError
-from stele.files.digests import sha256
+from stele.files.digests import digest, sha256
 from stele.files.paths import STAMP, STUDY
 from stele.papers.table import load_specs
 from stele.tables.render.cell_details import provenance
@@ -236,6 +236,23 @@ def test_the_seeds_of_the_first_look_stay(results, tmp_path, where):
     (tmp_path / where / "looks.yaml").write_text("first: {pretraining: [0, 1, 2]}\n")
     with pytest.raises(SteleError, match=r"was begun with another looks.yaml"):
         pack(made, tmp_path / "study", SPECS)
+
+
+def test_a_packed_seed_of_other_values_stays(results, tmp_path):
+    """Scored again with other values it is refused before anything is written; with a further metric it is packed."""
+    made, folder = of_seeds(results, tmp_path / "results", {0, 1}), tmp_path / "study"
+    pack(made, folder, SPECS)
+    path = made / "mrtydi/msm/zero_shot_marco/pt1-ft0.json"
+    record = json.loads(path.read_text())
+    more = record["metrics"] | {"ndcg@10": record["metrics"]["mrr@100"]}
+    write_sealed(path, record | {"metrics": more, "content": digest(more)})
+    pack(made, folder, SPECS)
+    before = files(folder)
+    assert "ndcg@10" in read_result(folder / "mrtydi/msm/zero_shot_marco/pt1-ft0.json").metrics
+    write_sealed(path, record)
+    with pytest.raises(SteleError, match=r"pt1-ft0.json: other values of ndcg@10 than in .*a packed seed is not repl"):
+        pack(made, folder, SPECS)
+    assert files(folder) == before
 
 
 def test_results_of_another_scale_and_of_none_are_refused(results, tmp_path):

@@ -126,6 +126,7 @@ def begin(folder: Path, scale: str, specs: Path, results: Path | None = None) ->
     if (folder / STUDY).is_file():
         study = read_object(folder / STUDY, "record of a study")
         _check_begun(folder, scale, study, digests)
+        _check_seeds(folder, results)
     else:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise SteleError(f"{folder}: holds other files and no {STUDY}; give a new or an empty folder")
@@ -155,6 +156,19 @@ def _check_begun(folder: Path, scale: str, study: dict[str, Any], digests: dict[
             f"{folder}: was begun under other claims of {', '.join(changed)}; a study is judged by those that were "
             "fixed before it: restore them, or begin another folder"
         )
+
+
+def _check_seeds(folder: Path, results: Path | None) -> None:
+    """Refuses values other than the packed ones of the same seed; metrics that are new join them."""
+    for path in result_files(results, each_seed=True) if results else ():
+        packed = folder / path.relative_to(results or "")
+        if packed.is_file():
+            values, packed_values = read_result(path).metrics, read_result(packed).metrics
+            if changed := sorted(name for name in packed_values if values.get(name) != packed_values[name]):
+                raise SteleError(
+                    f"{path}: other values of {', '.join(changed)} than in {packed}; a packed seed is not replaced: "
+                    "remove the packed file to pack this one, or begin another folder"
+                )
 
 
 def _rows_of_claims(folder: Path) -> set[RunKey]:
