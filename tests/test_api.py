@@ -78,6 +78,10 @@ def test_texts_are_searched_as_their_vectors_are(tiny):
         (({"q": [1.0]}, {}), "no passage is given"),
         (({"q": [1.0]}, {1: [1.0], "1": [2.0]}), "passages: two ids are the same text, as 1 and '1'"),
         (({"q": [1.0]}, {"p": [1.0]}, 0), "k must be at least 1, found 0"),
+        (({"q": [1.0]}, {"p": [1.0]}, 1.5), "want a whole number of passages: k must be at least 1, found 1.5"),
+        (({"q": [1.0]}, {"p": [1.0]}, "5"), "k must be at least 1, found '5'"),
+        (([{}], [[1.0]]), "vectors of the query side have different lengths or no numbers"),
+        (([[]], [[]]), "a vector of finite numbers a query"),
         (("text", ["passage"]), "queries: want a list of texts, or a dict of id and text, found str"),
         (([[1.0]], ["text"], 1, "bm25"), "query '0' is a vector; bm25 compares texts"),
         ((["text"], ["text"], 1, "labsee"), "unknown model 'labsee'.*did you mean 'labse'"),
@@ -124,6 +128,9 @@ def test_a_score_of_other_queries_is_refused_and_a_missing_one_counts_as_0():
     assert stele.score(run, {"q": {"a": 1}, "other": {"a": 1}}, ["mrr@10"]).means == {"mrr@10": 0.5}
     with pytest.raises(SteleError, match="mrr"):
         stele.score(run, {"q": {"a": 1}}, ["mmr@10"])
+    for metrics in ([10], 10, None):
+        with pytest.raises(SteleError, match="metrics are names, as mrr@10; found"):
+            stele.score(run, {"q": {"a": 1}}, metrics)
     ids, grade = "ids are texts, as '1'; found 1", "a relevance is a whole number"
     for found, judged, message in (
         ({1: {"a": 1.0}}, {1: {"a": 1}}, ids),

@@ -80,8 +80,9 @@ def score(
     """
     import pandas
 
-    if isinstance(metrics, str):
-        metrics = [metrics]
+    names = [*metrics] if isinstance(metrics, Iterable) and not isinstance(metrics, str) else [metrics]
+    if wrong := [name for name in names if not isinstance(name, str)]:
+        raise SteleError(f"score: metrics are names, as mrr@10; found {wrong[0]!r}")
     if not isinstance(run, Run):
         run = run_of({query: hits.items() for query, hits in _by_query(run).items()}, "score")
     for query, judged in _by_query(judgments).items():
@@ -91,7 +92,7 @@ def score(
         raise SteleError("score: none of the run's queries is judged; the judgments are of other data")
     case = Case(relevant=list(judgments.values()), runs={"run": run})
     case.add(QuerySet("run", "all", "all"), list(judgments))
-    evaluation = evaluate(case, {name: load_metric(name) for name in metrics}, "micro")
+    evaluation = evaluate(case, {name: load_metric(name) for name in names}, "micro")
     index = pandas.Index(case.queries, name="query")
     means = {name: figures["average"] for name, figures in evaluation.metrics.items()}
     return Score(means, pandas.DataFrame(evaluation.values, index))

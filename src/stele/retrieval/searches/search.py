@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,8 +52,8 @@ def search(
     >>> search(["the first novel of the city"], texts, encoder=encoder).ranking("0")
     ['0', '1']
     """
-    if k < 1:
-        raise SteleError(f"search: k must be at least 1, found {k}")
+    if not isinstance(k, Integral) or k < 1:
+        raise SteleError(f"search: want a whole number of passages: k must be at least 1, found {k!r}")
     queries, passages = _by_id(queries, "queries"), _by_id(passages, "passages")
     if not queries or not passages:
         raise SteleError(f"search: {'no query' if not queries else 'no passage'} is given")
@@ -132,8 +133,8 @@ def _stack(items: Mapping[str, Text | np.ndarray], kind: str) -> np.ndarray:
             )
     try:
         vectors = np.array([np.asarray(vector, dtype=np.float32) for vector in items.values()])
-    except ValueError:
-        raise SteleError(f"search: the vectors of the {kind} side have different lengths") from None
-    if vectors.ndim != 2 or not np.isfinite(vectors).all():
+    except (TypeError, ValueError):
+        raise SteleError(f"search: the vectors of the {kind} side have different lengths or no numbers") from None
+    if vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
         raise SteleError(f"search: want a vector of finite numbers a {kind}")
     return vectors
