@@ -37,9 +37,9 @@ def user_sets(
 ) -> dict[str, dict[str, Any]]:
     """The keys of config.yaml for folders in BEIR's or MTEB's layout; a set's name is its folder's.
 
-    A set is of the languages of its subsets ({language}-corpus and so on), else of the one language that is asked for,
-    else of `und`. Raises SteleError for a folder that lacks a part, and for two folders of one name, be the other in
-    `declared`, what config.yaml and earlier calls say.
+    A set is of the languages, or pairs (en-de), of its subsets ({language}-corpus and so on), else of the one language
+    that is asked for, else of `und`. Raises SteleError for a folder that lacks a part, and for two folders of one name,
+    be the other in `declared`, what config.yaml and earlier calls say.
     """
     values: dict[str, dict[str, Any]] = {key: {} for key in KEYS}
     before = (declared or {}).get("user_data") or {}
@@ -55,8 +55,10 @@ def user_sets(
             raise SteleError(f"--data: {other} and {folder} would both be called {name}; rename one")
         files = files_of(folder)
         codes = sorted({subset for subset, _ in files.values() if subset})
-        if wrong := [code for code in codes if not re.fullmatch("[a-z]{2,8}", code)]:
-            raise SteleError(f"--data {folder}: subset {wrong[0]!r}: want a language's code of 2 to 8 small letters")
+        if wrong := [code for code in codes if not re.fullmatch("[a-z]{2,8}(-[a-z]{2,8})?", code)]:
+            raise SteleError(
+                f"--data {folder}: subset {wrong[0]!r}: want a language's code of 2 to 8 small letters, or two as en-de"
+            )
         codes = codes or (list(languages) if languages and len(languages) == 1 else [UNDETERMINED])
         counts = {
             what: {"count": "retrieval_rows", "files": [file for file, (_, actual) in files.items() if actual == role]}
