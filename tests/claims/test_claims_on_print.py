@@ -3,6 +3,7 @@
 import pytest
 
 from stele.errors import SteleError
+from tests.claims import small_paper
 from tests.claims.small_paper import BASE, GREATER, OTHER, OURS, cells, judged
 
 
@@ -77,6 +78,16 @@ def test_ratio_and_cost(tmp_path, amount, verdict):
     assert judged(tmp_path, kind="ratio", **sides, amount=amount).verdict == verdict
     assert judged(tmp_path, kind="cost", **sides, amount=amount).verdict == verdict
     assert judged(tmp_path, kind="cost", **sides).verdict == "fails"  # it does not cost less
+
+
+def test_a_ratio_of_losses_is_rounded_as_one_of_gains_and_none_is_by_0(tmp_path, monkeypatch):
+    """-10.5 is 0.875 times -12.0; a right of 0.0 may be 0, and nothing is divided by it."""
+    table = small_paper.TABLE
+    sides = {"left": cells("all/ours/mrr/avg", minus=cells("all/base/mrr/avg")), "right": cells("all/other/mrr/avg")}
+    for average, right, verdict in ((-12.0, "43.3", "holds"), (0.0, "0.0", "undecided")):
+        changed = table.replace("44.0, 38.5]", f"44.0, {average}]").replace("40.0, 30.0]", f"40.0, {right}]")
+        monkeypatch.setattr(small_paper, "TABLE", changed)
+        assert judged(tmp_path, kind="ratio", **sides, amount=0.875).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -200,6 +211,9 @@ def test_what_numbers_cannot_say_is_the_reader_s(tmp_path):
         ({"kind": "other"}, "`printed` needs `why`"),
         ({"kind": "other", "checkable": False, "printed": None}, "needs `why`"),
         ({"kind": "trend", "points": [cells(OURS)], "shape": "rising"}, "has more than 1 points"),
+        ({"kind": "trend", "points": [cells(OURS)] * 2, "shape": "rising"}, "ours/mrr/avg is twice among the points"),
+        (GREATER | {"left": cells(OURS, minus=cells(OURS))}, "ours/mrr/ar is subtracted from itself"),
+        (GREATER | {"kind": "ratio", "amount": 0}, "`amount` is how many times the right, which is not 0"),
     ],
 )  # fmt: skip
 def test_what_a_claim_cannot_be(tmp_path, claim, message):

@@ -239,6 +239,11 @@ def test_counts(judged):
     assert judged(wins | {"value": 4}, close, **QUIET).verdict.state == "undecided"
 
 
+def test_a_cost_is_no_multiple_of_0(judged):
+    verdict = judged({"kind": "cost", "left": cells("all/ours/mrr/ar"), "value": 0}, EQUAL).verdict
+    assert (verdict.state, verdict.reason) == ("no data", "nothing is a multiple of 0")
+
+
 def test_how_large_generated_data_are_is_no_evidence(judged):
     rows = {"kind": "count", "of": cells("all/*/mrr/ar")}
     assert [judged(rows | {"value": n}, EQUAL, labels=()).verdict.state for n in (3, 4)] == ["supported", "reversed"]

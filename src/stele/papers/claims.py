@@ -177,6 +177,8 @@ def _problems(claim: Claim) -> Iterator[str]:
     for key, kinds in ONLY.items():
         if key in claim.model_fields_set and claim.kind not in kinds:
             yield f"`{key}` belongs to {' and '.join(sorted(kinds))}, found in {claim.kind}"
+    if claim.kind in ("ratio", "cost") and claim.amount == 0:
+        yield "`amount` is how many times the right, which is not 0"
     if claim.at_least and claim.more_than:
         yield "`at_least` and `more_than` exclude each other"
     if claim.shape and len(claim.points) < 2 + (claim.shape == "peak"):

@@ -128,7 +128,10 @@ def margin(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
 
 
 def ratio(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
-    """Left divided by right is the amount."""
+    """Left divided by right is the amount; undecided where rounding leaves open that the right is 0."""
+    rights = [pair.right for pair in _complete(claim, paper)[0]]
+    if zero := next((right for right in rights if abs(right.number) <= right.error), None):
+        return Judgement("undecided", f"{zero.name} {zero.number:g} may be 0, by which nothing is divided")
     return _amounts(claim, paper, lambda pair: pair.ratio)
 
 

@@ -292,4 +292,6 @@ def cost(judging: Judging) -> Verdict:
     right = judging.number(values_at(claim.rights[0], judging.paper)[0].at) if claim.rights else claim.value
     if left is None or right is None:
         return judging.nothing
+    if right == 0:
+        return Verdict("no data", "nothing is a multiple of 0")
     return findings.cost(left / right, claim.amount if claim.rights else 1.0)

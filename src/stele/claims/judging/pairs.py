@@ -75,10 +75,11 @@ class Pair:
 
     @property
     def ratio(self) -> tuple[float, float, float]:
-        """Left divided by right: as printed, and the least and the most that rounding leaves open."""
+        """Left divided by a right that is not 0: as printed, and the least and the most that rounding leaves open."""
         left, right = self.left.number, self.right.number * self._unit
         ours, theirs = self.left.error, self.right.error * self._unit
-        return left / right, (left - ours) / (right + theirs), (left + ours) / (right - theirs)
+        corners = [(left + up) / (right + down) for up in (-ours, ours) for down in (-theirs, theirs)]
+        return left / right, min(corners), max(corners)
 
     @property
     def _unit(self) -> float:
@@ -96,7 +97,10 @@ def values_at(address: Address, paper: PrintedPaper) -> list[Value]:
     values = [_printed(entry) for entry in printed_at(address, paper)]
     if address.minus is None:
         return values
-    return [_subtract(pair) for pair in pair_values(values, values_at(address.minus, paper), several=False)]
+    pairs = pair_values(values, values_at(address.minus, paper), several=False)
+    if not pairs:
+        raise SteleError(f"{values[0].name} is subtracted from itself; name another value to subtract")
+    return [_subtract(pair) for pair in pairs]
 
 
 def _printed(entry: PrintedValue) -> Value:
@@ -223,7 +227,9 @@ def series_of(claim: Claim, paper: PrintedPaper) -> list[list[Value]]:
     for values in others:
         matched = {pair.left.name: pair.right for pair in pair_values(first, values, several=False)}
         for points_of_series in series:
-            points_of_series.append(matched[points_of_series[0].name])
+            if (name := points_of_series[0].name) not in matched:
+                raise SteleError(f"{name} is twice among the points; name each point once")
+            points_of_series.append(matched[name])
     return series
 
 
