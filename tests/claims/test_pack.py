@@ -63,6 +63,8 @@ def test_a_packed_folder_is_right_by_its_manifest_and_a_flipped_byte_is_noticed(
     assert cli.main(["claims", "pack", str(results), str(folder), "--specs", str(SPECS)]) == 0
     verify = ["tables", "verify", "--results-dir", str(folder)]
     assert cli.main(verify) == 0
+    assert cli.main(["claims", "pack", str(folder), str(tmp_path / "again"), "--specs", str(SPECS)]) == 1
+    assert "is packed already (study.json is in it)" in capsys.readouterr().err and not (tmp_path / "again").exists()
     queries = next(folder.glob("mrtydi/msm/*/pt1-ft0/queries.parquet"))
     content = bytearray(queries.read_bytes())
     content[len(content) // 2] ^= 1

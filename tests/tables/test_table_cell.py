@@ -215,8 +215,11 @@ def test_an_added_row_joins_every_setting_of_a_table(bench, msm):
 # --- numbers ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.4465, "44.7"), (0.44649999, "44.6"), (0.0, "0.0"), (1.0, "100.0"), (0.0005, "0.1"), (1e-9, "0.0")],
-)
+    [
+        (0.4465, "44.7"), (0.44649999, "44.6"), (0.0, "0.0"), (1.0, "100.0"), (0.0005, "0.1"), (1e-9, "0.0"),
+        (1e27, f"{10**29}.0"),
+    ],
+)  # fmt: skip
 def test_numbers_are_rounded_in_decimal(value, text):
     assert numbers.ours(value, Report()) == text
 

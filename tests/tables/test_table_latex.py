@@ -57,6 +57,7 @@ def test_what_behind_a_command_would_be_its_argument_is_in_braces():
     ("text", "in_order"),
     [
         ("''a'' ,,b", "'{}'a'{}' ,{},b"), ("-- ---", "-{}- -{}-{}-"), ("–-", "--{}-"), ("“x”", "``x''"), ("’'", "'{}'"),
+        ("?‘", "?{}`"),
     ],
 )  # fmt: skip
 def test_signs_that_tex_would_join_stay_apart(text, in_order):

@@ -61,6 +61,10 @@ class Pack(Job):
 def run(args: Pack) -> None:
     if not args.results.is_dir():
         raise SteleError(f"{args.results}: no such folder of results")
+    if (args.results / STUDY).is_file():  # its queries are numbers, and its ancestry is slim
+        raise SteleError(
+            f"{args.results}: is packed already ({STUDY} is in it); copy it, or pack what it was made from"
+        )
     work = args.work or Path("work", Path(read_stamp(args.results) or "").stem)
     if args.work and not work.is_dir():
         raise SteleError(f"{work}: no such folder of work")

@@ -6,7 +6,7 @@ import os
 import re
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -19,21 +19,13 @@ from stele.catalogue.schema.models import Model as CatalogueModel
 from stele.config.sources import Sources, additions, check_additions, check_known
 from stele.errors import SteleError, nearest
 from stele.files.paths import results_problem
-from stele.files.strict import Seed, Strict, Values, validate
+from stele.files.strict import Seed, Strict, Values, unique, validate
 from stele.papers.paper import PAPER_TABLES, PLAIN_PATH, check_papers, paper_folder, papers_in
 from stele.recipes.encoding import SomeEncoding
 from stele.recipes.scale import Label
 
-T = TypeVar("T")
 # names that become parts of paths, in every command of the workflow
 PLAIN_NAME, MODEL_KEY = r"[\w@%+=:,.-]+", r"[A-Za-z0-9][A-Za-z0-9_.-]*"
-
-
-def _unique(values: list[T]) -> list[T]:
-    twice = sorted({value for value in values if values.count(value) > 1})
-    if twice:
-        raise ValueError(f"{', '.join(map(str, twice))} is given twice")
-    return values
 
 
 def _day(date: str) -> str:
@@ -76,10 +68,10 @@ Flag = Annotated[
 ]
 FactName = Annotated[str, Field(pattern="^[a-z0-9_]+$")]
 LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,8}$")]
-SeedList = Annotated[list[Annotated[Seed, BeforeValidator(_digits)]], Field(min_length=1), AfterValidator(_unique)]
+SeedList = Annotated[list[Annotated[Seed, BeforeValidator(_digits)]], Field(min_length=1), AfterValidator(unique)]
 
 
-PaperList = Annotated[list[Location], Field(min_length=1), AfterValidator(_unique)]
+PaperList = Annotated[list[Location], Field(min_length=1), AfterValidator(unique)]
 
 
 class Seeds(Strict):

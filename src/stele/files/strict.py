@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -24,6 +24,17 @@ Betas = Annotated[tuple[Momentum, Momentum], Field(strict=False)]  # YAML and JS
 LINES = 8  # most findings of one error
 Key = str | int
 Values = Mapping[str, Any]  # of a model before it is typed, as a file of YAML or JSON has them
+
+
+T = TypeVar("T")
+
+
+def unique(values: list[T]) -> list[T]:
+    """The values. Raises ValueError where one is given twice."""
+    twice = sorted({value for value in values if values.count(value) > 1})
+    if twice:
+        raise ValueError(f"{', '.join(map(str, twice))} is given twice")
+    return values
 
 
 class Strict(BaseModel):

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from stele.artifacts.results import RunKey as Result
 from stele.catalogue import entries
 from stele.catalogue.schema.models import Model
 from stele.errors import unknown
-from stele.files.strict import Strict
+from stele.files.strict import Seed, Strict, unique
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.]*$")]
 Direction = Literal["higher", "lower", "none"]  # none: counts and the like, where no number is better
@@ -29,8 +29,16 @@ class Target(Strict):
     setting: str | dict[str, str] | None = Field(None, description="one setting, or benchmark -> setting")
     metric: str | None = None
     language: str | None = Field(None, description="the value of one language")
-    average: list[str] | None = Field(None, description="the plain mean of these languages' values")
+    average: Annotated[list[str], AfterValidator(unique)] | None = Field(
+        None, description="the plain mean of these languages' values"
+    )
     without: list[str] = Field([], description="languages that the row's averages leave out")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Target:
+        if self.language and self.average:
+            raise ValueError(f"a target is of one `language` or of an `average`; found {self.language} and an average")
+        return self
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,7 @@ def resolve(target: Target) -> CellSource | None:
 class Report(Strict):
     """How a fraction is printed: multiplied by `scale`, with `decimals`."""
 
-    scale: float = 100
+    scale: float = Field(100, gt=0)
     decimals: int = Field(1, ge=0, le=6)
 
 
@@ -203,8 +211,8 @@ class Deviation(Strict):
 class Seeds(Strict):
     """Seeds whose mean a table shows, in place of those of the configuration; the other kind is the configuration's."""
 
-    pretraining: list[int] = Field([])
-    finetuning: list[int] = Field([])
+    pretraining: Annotated[list[Seed], AfterValidator(unique)] = Field([])
+    finetuning: Annotated[list[Seed], AfterValidator(unique)] = Field([])
 
     def names(self, pretraining: Sequence[int] = (0,), finetuning: Sequence[int] = (0,)) -> list[str]:
         """The seeds as in file names, `pt0-ft1`, of the configuration's in both kinds; none where those alone count."""

@@ -34,7 +34,7 @@ _SPECIAL = {
 }  # fmt: skip
 _SPECIAL |= {raised: f"$^{{{plain}}}$" for raised, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True)}
 _JOINERS = "\u200c\u200d"  # between letters, to part or to join their shapes
-_JOINED = {"-", "'", "`", ","}  # what TeX makes one sign of where two stand together
+_JOINED = {"--", "''", "``", ",,", "?`", "!`"}  # pairs that TeX makes one sign of
 _GREEK = re.compile("[αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ]")
 _ACCENTS = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
@@ -112,9 +112,7 @@ def _run(script: str, run: str) -> str:
     if not script:
         letters = [letter(char) or "" for char in run]
         pairs = zip(letters, [*letters[1:], ""], strict=True)  # two hyphens are no dash, two commas no quotation mark
-        return "".join(
-            sign + "{}" if sign[-1:] in _JOINED and sign[-1:] == following[:1] else sign for sign, following in pairs
-        )
+        return "".join(sign + "{}" if sign[-1:] + following[:1] in _JOINED else sign for sign, following in pairs)
     codes = " ".join(f"U+{ord(char):04X}" for char in run if char != " ")
     return rf"\steleletters{{{script}}}{{{codes}}}{{{run}}}"
 

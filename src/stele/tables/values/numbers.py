@@ -6,9 +6,11 @@ Binary rounding would print 0.4465 x 100 as 44.6 or 44.7 depending on the bits; 
 from __future__ import annotations
 
 import re
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 from stele.papers.table_parts import Report
+
+LONGEST = 1000  # digits: more than a float has, scaled by another
 
 
 def scaled(value: float, report: Report) -> Decimal:
@@ -27,7 +29,7 @@ def without_last_bits(value: float) -> float:
 
 def rounded(value: Decimal, report: Report) -> str:
     """A number with the paper's decimals."""
-    number = value.quantize(Decimal(1).scaleb(-report.decimals), rounding=ROUND_HALF_UP)
+    number = value.quantize(Decimal(1).scaleb(-report.decimals), ROUND_HALF_UP, Context(prec=LONGEST))
     return f"{abs(number) if number == 0 else number:f}"
 
 
