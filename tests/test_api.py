@@ -131,7 +131,7 @@ def test_a_score_of_other_queries_is_refused_and_a_missing_one_counts_as_0():
     for metrics in ([10], 10, None):
         with pytest.raises(SteleError, match="metrics are names, as mrr@10; found"):
             stele.score(run, {"q": {"a": 1}}, metrics)
-    ids, grade = "ids are texts, as '1'; found 1", "a relevance is a whole number"
+    ids, grade = "want ids as strings, for example '1'; found 1", "a relevance is a whole number"
     for found, judged, message in (
         ({1: {"a": 1.0}}, {1: {"a": 1}}, ids),
         ({"q": {1: 1.0}}, {"q": {1: 1}}, ids),

@@ -39,11 +39,11 @@ def test_a_wrong_cut_is_refused(metric, message):
         (
             "mrr@100",
             ANSWERED,
-            "scores rankings of judged passages; here are rankings of passages that may hold an answer",
+            "scores rankings of judged passages; found rankings of passages that may hold an answer",
         ),
-        ("r@5", JUDGED, "scores rankings of passages that may hold an answer; here are rankings of judged passages"),
-        ("f1", JUDGED, "scores answers to questions; here are rankings of judged passages"),
-        ("alignment", JUDGED, "scores pairs of embeddings; here are rankings of judged passages"),
+        ("r@5", JUDGED, "scores rankings of passages that may hold an answer; found rankings of judged passages"),
+        ("f1", JUDGED, "scores answers to questions; found rankings of judged passages"),
+        ("alignment", JUDGED, "scores pairs of embeddings; found rankings of judged passages"),
     ],
 )
 def test_data_of_another_kind_are_refused(metric, given, message):

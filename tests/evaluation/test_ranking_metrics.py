@@ -135,5 +135,5 @@ def test_values_over_seeds_are_means_with_their_deviation():
     assert both["values"]["average"] == [0.35, 0.45]
     assert over_seeds([first], files[:1])["std"]["average"] is None
     for n in ({"en": 3, "sw": 1}, {"en": 3}):
-        with pytest.raises(SteleError, match=rf"^b: {n.get('sw', 0)} queries in sw, a has 2; score all"):
+        with pytest.raises(SteleError, match=rf"^b: {n.get('sw', 0)} queries in sw, but 2 in a; score all"):
             over_seeds([first, second | {"n": n}], files)

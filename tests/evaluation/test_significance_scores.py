@@ -69,9 +69,9 @@ GOOD = "search,language,query,mrr@10\n"
     ("text", "message"),
     [
         ("", "x.csv: not a readable"),
-        (GOOD, "x.csv: no query in it"),
-        ("language,query,mrr@10\nen,1,0.5\n", "x.csv: want columns search, language, query, and one a metric; found"),
-        ("search,language,query\nen,en,1\n", "want columns search, language, query, and one a metric; found"),
+        (GOOD, "x.csv: found no query"),
+        ("language,query,mrr@10\nen,1,0.5\n", "x.csv: want columns search, language, query, and one per metric; found"),
+        ("search,language,query\nen,en,1\n", "want columns search, language, query, and one per metric; found"),
         ("search,language,query,a,a\nen,en,1,1,1\n", "a column appears twice"),
         (GOOD + "en,en,1,0.5\nen,en,1,0.6\n", "query '1' of search 'en' is there 2 times"),
         (GOOD + "en,en,1,0.5\nen,en,2,high\n", "column 'mrr@10' must hold numbers .*high"),

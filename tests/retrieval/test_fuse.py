@@ -144,8 +144,8 @@ def test_folds_of_one_s_own(fusing, tmp_path):
     ("text", "message"),
     [
         ("1 a\n1 b\n", "line 2: 1: appears twice"),
-        ("1\n", "line 1: 1: want a topic and its fold"),
-        ("1 a\n2 b\n", "10 topics have no fold, e.g. '3'"),
+        ("1\n", "line 1: 1: want two columns, topic and fold"),
+        ("1 a\n2 b\n", "10 topics have no fold, for example '3'; add a line for each"),
         ("".join(f"{t} a\n" for t in TOPICS), "want topics in two folds or more"),
     ],
 )

@@ -92,7 +92,7 @@ def test_a_change_is_seen_without_the_manifest_too(results, capsys):
     (results / "manifest.json").unlink()
     message = findings(results, capsys)
     assert "no manifest" in message
-    assert "queries.parquet: not the values per query that belong to pt0-ft0.json" in message
+    assert "queries.parquet: these values per query do not belong to pt0-ft0.json" in message
     assert "runs: not the run files that retrieval.json was written for" in message
 
 

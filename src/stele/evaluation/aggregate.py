@@ -1,4 +1,4 @@
-"""From a value per query to a value per language and an average; from seeds to means and standard deviations."""
+"""Averages of a metric: over the queries of each language and of all, and over the seeds of a system."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from stele.errors import SteleError
 def by_language(
     values: np.ndarray, languages: Sequence[str], average: str, finish: Callable[[float], float] = float
 ) -> dict[str, Any]:
-    """{"languages": {language: mean}, "average", "n": {language: queries}} of one metric.
+    """Averages one metric: {"languages": {language: mean}, "average": mean, "n": {language: number of queries}}.
 
-    `values` are float64 [rows]; NaN is a query that does not count. A language without any that does is left out.
-    `average` "macro" is the mean over languages, "micro" the mean over queries. `finish` turns a mean into the metric's
-    value.
+    `values` is float64 [rows], one per query; NaN marks a query that does not count. A language without a query that
+    counts is left out. `average` "macro" is the mean over languages, "micro" the mean over queries. `finish` turns a
+    mean into the metric's value.
     """
     counted: dict[str, list[float]] = {}
     for value, language in zip(values.tolist(), languages, strict=True):
@@ -41,16 +41,16 @@ def by_language(
 
 
 def over_seeds(metrics: Sequence[Mapping[str, Any]], files: Sequence[Path]) -> dict[str, Any]:
-    """One metric of several seeds: means, sample standard deviations (None for one seed), and the values themselves.
+    """Combines one metric of several seeds: means, sample standard deviations (None for one seed) and all values.
 
-    The error of the chance level (`guess`) is a mean over seeds too, as all seeds share the queries. `files` says where
-    each seed's is from. Raises SteleError where two do not have as many queries.
+    The error of the chance level (`guess`) is a mean over seeds too, as all seeds share the queries. `files` names the
+    result of each seed. Raises SteleError if two seeds have different numbers of queries in a language.
     """
     counts = [metric.get("n", {}) for metric in metrics]
     for file, other in zip(files, counts, strict=True):
         if other != counts[0]:
             language = min(code for code in counts[0] | other if counts[0].get(code) != other.get(code))
-            found = f"{other.get(language, 0)} queries in {language}, {files[0]} has {counts[0].get(language, 0)}"
+            found = f"{other.get(language, 0)} queries in {language}, but {counts[0].get(language, 0)} in {files[0]}"
             raise SteleError(f"{file}: {found}; score all seeds against the same judgments")
     languages = list(metrics[0]["languages"])
     values = {language: [m["languages"][language] for m in metrics] for language in languages}

@@ -2,8 +2,8 @@
 
 Efron and Tibshirani, An introduction to the bootstrap (1993), section 13.3. Queries are drawn again with replacement
 within each language, because a benchmark fixes how many queries each language has; both systems of a difference keep
-their pairs. A language's draws depend on the seed, its name and its number of queries, and not on which others there
-are or on the order of its queries.
+their pairs. A language's draws depend on the seed, its name and its number of queries, and neither on the other
+languages nor on the order of its queries.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Finish = Callable[[float], float]
 
 
 def resampled_means(groups: Mapping[str, np.ndarray], resamples: int = RESAMPLES, seed: int = 0) -> dict:
-    """Language -> float64 [resamples], the means of its resampled values (float [n_l], scores or differences)."""
+    """Means of resampled values (scores or differences, float [n_l]) by language: language -> float64 [resamples]."""
     return {language: _means(np.sort(values), language, resamples, seed) for language, values in groups.items()}
 
 
@@ -44,13 +44,13 @@ def _means(values: np.ndarray, language: str, resamples: int, seed: int) -> np.n
 
 
 def average_of(means: Mapping[str, np.ndarray], groups: Mapping[str, np.ndarray], average: str) -> np.ndarray:
-    """float64 [resamples]: the resampled means over languages ("macro"), or over queries ("micro")."""
+    """Averages resampled means over languages ("macro") or over queries ("micro"); float64 [resamples]."""
     sizes = np.array([1 if average == "macro" else len(groups[language]) for language in means], dtype=np.float64)
     return sum(size * resampled for size, resampled in zip(sizes / sizes.sum(), means.values(), strict=True))
 
 
 def interval(means: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
-    """The limits between which the middle `level` of the resampled means [resamples] lie.
+    """Percentile interval: the limits of the middle `level` (a share) of the resampled means, float [resamples].
 
     >>> interval(np.arange(101.0), level=0.5)
     (25.0, 75.0)
@@ -66,10 +66,10 @@ def intervals(
     average: str,
     same_questions: bool = False,
 ) -> dict[str, dict[str, Any]]:
-    """By metric, bootstrap intervals {"languages": {language: [low, high]}, "average": [low, high]} of its values.
+    """Bootstrap intervals by metric: {"languages": {language: (low, high)}, "average": (low, high)} of its `values`.
 
-    Languages are resampled apart. Where they ask the `same_questions`, the interval of an average of several would be
-    too narrow by up to the root of their number, and there is none (null).
+    Each language is resampled on its own. If several languages ask the `same_questions`, the interval of their average
+    would be too narrow, by up to the square root of their number; it is None.
     """
     languages = [query_set.language for query_set in case.query_sets]
     average = None if same_questions and len({*languages}) > 1 else average
@@ -80,7 +80,7 @@ def intervals(
 
 
 def _intervals(values: np.ndarray, languages: Sequence[str], average: str | None, finish: Finish) -> dict[str, Any]:
-    """Bootstrap intervals of a metric by language and on average; a language without a query that counts has none."""
+    """Bootstrap intervals of one metric by language and on average; a language without a counted query has none."""
     counted, names = ~np.isnan(values), np.array(languages)
     groups = {str(name): values[counted & (names == name)] for name in np.unique(names[counted])}
     raw = resampled_means(groups)

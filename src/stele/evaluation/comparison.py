@@ -1,6 +1,6 @@
-"""Systems against a baseline: per language and on average, with interval, p-value and mark; `compare` for notebooks.
+"""Comparisons of systems with a baseline, per language and on average: interval, p-value, significance.
 
-The average stands beside the languages only where there are several: with one it would be the same comparison twice.
+The average is compared only if there are several languages: with one it would repeat that language's comparison.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ File = str | Path
 
 @dataclass(frozen=True)
 class Comparison:
-    """A system and the baseline on the queries of one language, or of all ("average").
+    """One system compared with the baseline on the queries of one language, or of all languages ("average").
 
     Means are over queries and seeds, as the metric's average says; `std` is over the means of several seeds (None for
-    one). difference: system minus baseline, with its bootstrap interval from `low` to `high`, NaN where a single query
-    or no variance tells nothing of others. p is NaN where the test cannot say. win, tie, loss: queries whose value is
-    higher, the same or lower than the baseline's.
+    one). difference: system minus baseline, with its bootstrap interval from `low` to `high`, NaN if a single query or
+    a lack of variance says nothing about other queries. p is NaN if the test gives no p-value. win, tie, loss: numbers
+    of queries whose value is higher than the baseline's, the same, or lower.
     """
 
     metric: str
@@ -56,7 +56,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Choices:
-    """What is compared and how."""
+    """Settings of a comparison: baseline, metrics, significance test, kind of average, correction and level."""
 
     baseline: str
     metrics: list[str]
@@ -72,7 +72,7 @@ class Choices:
 
 
 def compare_system(name: str, system: Scores, baseline: Scores, metric: str, choices: Choices) -> list[Comparison]:
-    """The comparisons of one system, called `name`, by one metric: each language in order, then the average."""
+    """Compares one system, called `name`, with the baseline by one metric: on each language, then on average."""
     pairs = paired.pair(system, baseline, metric)
     groups = pairs.of(pairs.differences())
     resampled = bootstrap.resampled_means(groups, seed=choices.seed)
@@ -115,13 +115,13 @@ def _comparison(
 
 
 def _over_seeds(pairs: paired.Pairs, values: np.ndarray, average: str) -> tuple[float, float | None]:
-    """(mean, standard deviation over seeds) of values [seeds, n]."""
+    """Mean and standard deviation over seeds (None for one seed) of `values`, float64 [seeds, n]."""
     means = [paired.mean(paired.strata(pairs.of(seed_values), average)) for seed_values in values]
     return paired.mean([np.array(means)]), paired.deviation(means)
 
 
 def compare_all(systems: Mapping[str, Scores], metric: str, choices: Choices) -> list[Comparison]:
-    """Every system but the baseline by one metric; their p-values are one family."""
+    """Compares every system with the baseline by one metric; corrects all their p-values as one family."""
     baseline = systems[choices.baseline]
     comparisons = []
     for name, system in systems.items():
@@ -131,7 +131,7 @@ def compare_all(systems: Mapping[str, Scores], metric: str, choices: Choices) ->
 
 
 def family(comparisons: Sequence[Comparison], correction: str, level: float) -> Iterator[Comparison]:
-    """The comparisons of one family with corrected p-values; those below `level` are significant."""
+    """Corrects the p-values of one family of comparisons; a corrected p-value below `level` is significant."""
     corrected = correct([comparison.p for comparison in comparisons], correction)
     for comparison, p in zip(comparisons, corrected, strict=True):
         yield replace(comparison, corrected_p=p, significant=p < level)
@@ -143,13 +143,13 @@ def compare(
     correction: str = "holm",
     level: float = 0.05,
 ) -> pandas.DataFrame:
-    """The first system against each other one, by every metric that all have: a row a comparison.
+    """Compares the first system with each other one by every metric that all have; one row per comparison.
 
-    A system is values per query (as `stele.score` gives them: one row a query, one column a metric), a result of
-    `stele scoring score` or `average` (.json), a file of scores per query (.parquet, .csv), or several files, one a
-    seed. `test` is "fisher" or "t_test", `correction` "holm", "bonferroni" or "none". Columns: those of
-    `stele.evaluation.comparison.Comparison`, with difference, p and corrected_p. Raises SteleError where the systems
-    do not have the same queries, have no metric in common, or are fewer than two.
+    A system is a table of values per query (as `stele.score` gives it: one row per query, one column per metric), a
+    result of `stele scoring score` or `average` (.json), a file of scores per query (.parquet, .csv), or several files,
+    one per seed. `test` is "fisher" or "t_test", `correction` "holm", "bonferroni" or "none". The columns are the
+    fields of `stele.evaluation.comparison.Comparison`, among them difference, p and corrected_p. Raises SteleError if
+    the systems do not have the same queries, have no metric in common, or are fewer than two.
 
     >>> import pandas
     >>> queries = pandas.Index([f"q{n}" for n in range(8)], name="query")
@@ -165,14 +165,14 @@ def compare(
     import pandas
 
     if not isinstance(systems, Mapping) or len(systems) < 2:
-        raise SteleError("compare: want {name: system} of two systems or more, the baseline first")
+        raise SteleError("compare: want a mapping {name: system} of two systems or more, the baseline first")
     if not 0 < level < 1:
         raise SteleError(f"compare: level: want a number between 0 and 1, for example 0.05; found {level}")
     scores_of = {name: _scores(name, system) for name, system in systems.items()}
     name, baseline = next(iter(scores_of.items()))
     metrics = [metric for metric in baseline.values if all(metric in entry.values for entry in scores_of.values())]
     if not metrics:
-        raise SteleError(f"compare: the systems have no metric in common with {baseline.source}")
+        raise SteleError(f"compare: no metric of {baseline.source} is in all other systems; score all by one metric")
     average = next((entry.average for entry in scores_of.values() if entry.average), "macro")
     choices = Choices(name, metrics, load_test(test), average, correction, level)
     rows = [asdict(entry) for metric in metrics for entry in compare_all(scores_of, metric, choices)]

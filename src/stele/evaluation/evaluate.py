@@ -1,4 +1,4 @@
-"""The metrics of a case: values per query, by language and on average; `score` for notebooks."""
+"""Evaluates one system on one benchmark: metrics per query, by language and on average; `score` for notebooks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ METRICS = ("mrr@100", "ndcg@10", "recall@100")  # of `score`, where none is name
 
 
 class Evaluation(NamedTuple):
-    """All metrics of one case."""
+    """All metrics of one system on one benchmark."""
 
     values: dict[str, np.ndarray]  # by metric, one value per judged query
     metrics: dict[str, dict[str, Any]]  # by metric, as `aggregate.by_language` gives them
@@ -32,7 +32,7 @@ class Evaluation(NamedTuple):
 
 
 def evaluate(case: Case, metrics: Mapping[str, Metric], average: str) -> Evaluation:
-    """Every metric's values per query, per language and on `average` ("macro" or "micro")."""
+    """Computes the metrics of one system: per query, per language and on `average` ("macro" or "micro")."""
     languages = [query_set.language for query_set in case.query_sets]
     evaluation = Evaluation({}, {}, {})
     for name, metric in metrics.items():
@@ -49,7 +49,7 @@ def evaluate(case: Case, metrics: Mapping[str, Metric], average: str) -> Evaluat
 
 
 class Score(NamedTuple):
-    """means: metric -> mean over the judged queries; values: one row a query, one column a metric (fractions)."""
+    """Metrics of a run. means: metric -> mean over the judged queries; values: a row per query, a column per metric."""
 
     means: dict[str, float]
     values: pandas.DataFrame
@@ -60,12 +60,12 @@ def score(
     judgments: Mapping[str, Mapping[str, int]],
     metrics: Iterable[str] = METRICS,
 ) -> Score:
-    """Metrics of a run (query -> {passage: score}, or what `stele.search` gives), by the code of `scoring score`.
+    """Scores a run (query -> {passage: score}, or a result of `stele.search`) by the code of `stele scoring score`.
 
-    `judgments` maps a query to {passage: relevance}, 0 being not relevant; every judged query counts, without a result
-    as 0. `metrics` are names of docs/scoring.md for judged passages. Raises SteleError for an unknown metric, for an id
-    that is no text, a score that is no number, a relevance that is no whole one, and judgments of other queries than
-    the run's.
+    `judgments` maps a query to {passage: relevance}, where 0 is not relevant. Every judged query counts; one without a
+    result scores 0. `metrics` are names of metrics for judged passages (docs/scoring.md). Raises SteleError for an
+    unknown metric, an id that is no string, a score that is no number, a relevance that is no whole number, and
+    judgments that share no query with the run.
 
     >>> run = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"a": 0.5, "c": 0.4}}
     >>> found = score(run, {"q1": {"a": 1}, "q2": {"c": 1}, "q3": {"b": 1}}, ["mrr@10", "recall@10"])
@@ -89,7 +89,7 @@ def score(
         if wrong := [grade for grade in judged.values() if not isinstance(grade, Real | np.bool) or grade % 1]:
             raise SteleError(f"score: query {query!r}: a relevance is a whole number, 0, 1, 2...; found {wrong[0]!r}")
     if not any(query in run for query in judgments):
-        raise SteleError("score: none of the run's queries is judged; the judgments are of other data")
+        raise SteleError("score: none of the run's queries is judged; pass judgments of the queries it searched")
     case = Case(relevant=list(judgments.values()), runs={"run": run})
     case.add(QuerySet("run", "all", "all"), list(judgments))
     evaluation = evaluate(case, {name: load_metric(name) for name in names}, "micro")
@@ -99,12 +99,12 @@ def score(
 
 
 def _by_query(given: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
-    """A run or judgments. Raises SteleError where they are not query -> {passage: number}, or an id is no text."""
+    """Checks a run or judgments. Raises SteleError unless they map query -> {passage: number} and ids are strings."""
     if not isinstance(given, Mapping):
         raise SteleError(f"score: want {{query: {{passage: score}}}}, found {type(given).__name__}")
     for query, hits in given.items():
         if not isinstance(hits, Mapping):
             raise SteleError(f"score: query {query!r}: want {{passage: score}}, found {type(hits).__name__}")
         if wrong := [name for name in (query, *hits) if not isinstance(name, str)]:
-            raise SteleError(f"score: query {query!r}: ids are texts, as '1'; found {wrong[0]!r}")
+            raise SteleError(f"score: query {query!r}: want ids as strings, for example '1'; found {wrong[0]!r}")
     return given

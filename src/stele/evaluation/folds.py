@@ -1,4 +1,4 @@
-"""Topics in five folds, for cross-validation: by a hash of their ids, or as a file says."""
+"""Folds of topics for cross-validation: five by a hash of the topics' ids, or those that a file lists."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ FOLDS = 5  # Shi et al., section 5; Yu et al., section 5.1.3
 
 
 def folds_by_hash(topics: Sequence[str], key: str = "") -> dict[str, int]:
-    """Topic -> its fold, 0 to 4: topics are dealt out in the order of their hashes, so that sizes differ by 1 at most.
+    """Deals topics out to five folds (topic -> 0 to 4) in the order of their hashes; sizes differ by 1 at most.
 
-    With another `key`, which is hashed before them, they are other folds. Fewer than five topics raise SteleError.
+    The `key` is hashed before each topic: another key gives other folds. Raises SteleError for fewer than five topics.
 
     >>> sorted(folds_by_hash(["a", "b", "c", "d", "e", "f"]).values())
     [0, 0, 1, 2, 3, 4]
@@ -27,9 +27,9 @@ def folds_by_hash(topics: Sequence[str], key: str = "") -> dict[str, int]:
 
 
 def read_folds(path: Path, topics: Sequence[str]) -> dict[str, int]:
-    """Topic -> its fold from lines `topic fold`, numbered in the order of their names; every topic has one.
+    """Reads the fold of each topic from lines `topic fold`; folds are numbered in the order of their names.
 
-    Raises SteleError for another line, a topic without a fold or with two, and fewer than two folds.
+    Raises SteleError for a line of another form, a topic without a fold or with two, and fewer than two folds.
     """
     _check_number(topics)
     names: dict[str, str] = {}
@@ -37,11 +37,11 @@ def read_folds(path: Path, topics: Sequence[str]) -> dict[str, int]:
         for number, line in enumerate(lines, start=1):
             if columns := line.split():
                 if len(columns) != 2 or columns[0] in names:
-                    problem = "appears twice" if len(columns) == 2 else "want a topic and its fold"
+                    problem = "appears twice" if len(columns) == 2 else "want two columns, topic and fold"
                     raise SteleError(f"{path}, line {number}: {columns[0]}: {problem}")
                 names[columns[0]] = columns[1]
     if lacking := [topic for topic in topics if topic not in names]:
-        raise SteleError(f"{path}: {len(lacking)} topics have no fold, e.g. {lacking[0]!r}")
+        raise SteleError(f"{path}: {len(lacking)} topics have no fold, for example {lacking[0]!r}; add a line for each")
     numbers = {name: number for number, name in enumerate(sorted({names[topic] for topic in topics}))}
     if len(numbers) < 2:
         raise SteleError(f"{path}: want topics in two folds or more, found one")

@@ -1,9 +1,9 @@
-"""What a guess scores on average, which a system must beat before its differences mean anything.
+"""Chance level of a metric: the mean score of a guess, which a system must beat before its differences mean anything.
 
-Of rankings: all orders of a query's candidates are equally likely. `relevant` are the relevances of its relevant
-passages, which are all among the `candidates` (their number), and `cut` is the number of ranks that count. Where a
-search does not say how many candidates it had, the guess is unknown (NaN). Where answers are judged, in predictions or
-in passages: what the system gave to other questions.
+A guessed ranking is random: all orders of a query's candidates are equally likely. `relevant` lists the relevances of
+the query's relevant passages, `candidates` is the number of its candidates, which hold all relevant passages, and `cut`
+the number of ranks that count. If a search does not say how many candidates it had, the chance level is unknown (NaN).
+Where answers are judged, in predictions or in passages, a guess is the system's output for another question.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SHIFTS = 5  # other questions whose outputs are tried
 
 
 def by_query(case: Case, expected: Expected, cut: int) -> np.ndarray:
-    """float64 [rows]: the guess of each judged query, by one of the functions below."""
+    """Chance level of each judged query, float64 [rows]; `expected` is one of the functions below."""
     known: dict[tuple, float] = {}
     guesses = np.full(len(case.queries), np.nan)
     for row, query_set in enumerate(case.query_sets):
@@ -36,11 +36,11 @@ def by_query(case: Case, expected: Expected, cut: int) -> np.ndarray:
 
 
 def by_others(case: Case, counts: Callable[[int], bool], score: Callable[[Sequence[int]], np.ndarray]) -> np.ndarray:
-    """float64 [rows]: the mean score of each question with the outputs for SHIFTS others of its query set.
+    """Chance level of each question, float64 [rows]: its mean score with the outputs for SHIFTS others of its set.
 
-    `score` gives float64 [rows] where the question of row i has the system's output for that of row `sources[i]`;
-    `counts` says whether a row's question counts: no other one is scored or lends its output. The others stand evenly
-    spaced from each question on, as neighbours ask about one paragraph. A question without another has no guess (NaN).
+    `score(sources)` gives float64 [rows]: it scores the question of row i with the system's output for that of row
+    `sources[i]`. `counts` says whether a row's question counts; if not, it is neither scored nor a source. The other
+    questions are evenly spaced, as neighbours ask about one paragraph. The only question of a set has no guess (NaN).
     """
     row_sets = [np.array([row for row in rows if counts(row)], dtype=int) for rows in case.rows_of.values()]
     scores = []
@@ -57,7 +57,7 @@ def by_others(case: Case, counts: Callable[[int], bool], score: Callable[[Sequen
 
 
 def precision(candidates: int, relevant: Sequence[int], cut: int) -> float:
-    """Of p@cut, and of accuracy.
+    """Expected p@cut of a random ranking, which is also its expected accuracy.
 
     >>> precision(50, [1], 1)
     0.02
@@ -70,7 +70,7 @@ def recall(candidates: int, relevant: Sequence[int], cut: int) -> float:
 
 
 def reciprocal_rank(candidates: int, relevant: Sequence[int], cut: int) -> float:
-    """Of mrr@cut: 1 / rank times the chance that the first relevant passage stands there.
+    """Expected mrr@cut of a random ranking: over ranks, the sum of 1 / rank times the chance of the first hit there.
 
     >>> reciprocal_rank(2, [1], 10)
     0.75
@@ -84,7 +84,7 @@ def reciprocal_rank(candidates: int, relevant: Sequence[int], cut: int) -> float
 
 
 def average_precision(candidates: int, relevant: Sequence[int], cut: int) -> float:
-    """Of ap@cut, which divides by all relevant passages.
+    """Expected average precision of a random ranking, cut at `cut`; like ap@cut, it divides by all relevant passages.
 
     >>> round(average_precision(3, [1, 1], 3), 12)  # orders RRN 1, RNR 5/6, NRR 7/12
     0.805555555556
@@ -95,12 +95,12 @@ def average_precision(candidates: int, relevant: Sequence[int], cut: int) -> flo
 
 
 def capped_average_precision(candidates: int, relevant: Sequence[int], cut: int) -> float:
-    """Of map@cut, which divides by at most `cut`."""
+    """Expected map@cut of a random ranking; it divides by the number of relevant passages, but at most by `cut`."""
     return average_precision(candidates, relevant, cut) * len(relevant) / min(max(len(relevant), 1), cut)
 
 
 def discounted_gain(candidates: int, relevant: Sequence[int], cut: int) -> float:
-    """Of ndcg@cut."""
+    """Expected ndcg@cut of a random ranking."""
     ranks = range(1, min(cut, candidates) + 1)
     ideal = math.fsum(gain / math.log2(rank + 1) for rank, gain in zip(ranks, relevant, strict=False))
     drawn = sum(relevant) / candidates * math.fsum(1 / math.log2(rank + 1) for rank in ranks)
@@ -117,9 +117,9 @@ EXPECTED: dict[str, Expected] = {  # by the metric's name in ranx
 
 
 def by_language(values: np.ndarray, guesses: np.ndarray, languages: Sequence[str]) -> Mapping[str, Any]:
-    """{"languages": {language: mean guess}, "errors": {language: standard error of values - guesses}}.
+    """Chance levels: {"languages": {language: mean guess}, "errors": {language: standard error of values - guesses}}.
 
-    `values` and `guesses` are float64 [rows], `languages` names the language of each row. A value of NaN is a query
+    `values` and `guesses` are float64 [rows], `languages` names the language of each row. A value of NaN marks a query
     that does not count; a language with a query whose guess is unknown, or with one query, is left out.
     """
     names, counted = np.array(languages), ~np.isnan(values)

@@ -1,6 +1,6 @@
-"""A metric, and the case that it sees: every judged query of a benchmark with its ranking and what counts as right.
+"""`Metric`, the base of all metrics, and `Case`, its input: all judged queries of a benchmark and a system's output.
 
-What a metric needs, the kind of data and its cut, is checked before it is computed.
+The kind of data and the cut that a metric needs are checked before it is computed.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ KINDS = {
 
 @dataclass
 class Case:
-    """All query sets of a system on one benchmark, flattened: row i of each list belongs to judged query i.
+    """Judgments and outputs of one system on all query sets of a benchmark: entry i of each list is of judged query i.
 
-    Of `relevant` (passage id -> relevance) and `answers` one is filled, as the benchmark judges. What the system gave
-    is in `runs` (by query set), in `predictions` (its answer; None where it gave none), or in `vectors` (by query set:
-    two float32 arrays [n, d] whose lines belong together). `candidates` is how many passages a query set was searched
-    in, where that is known. A judged query without a result stays in every mean. `memo`
-    keeps what several metrics share.
+    The benchmark's judgments fill either `relevant` (passage id -> relevance) or `answers`. The system's output is in
+    `runs` (by query set), in `predictions` (its answer; None if it gave none), or in `vectors` (by query set: two
+    float32 arrays [n, d] whose rows belong together). `candidates` is the number of passages that a query set was
+    searched in, if known. A judged query without a result stays in every mean. `memo` caches intermediate results that
+    several metrics share.
     """
 
     data: Data = field(default_factory=dict)
@@ -53,24 +53,24 @@ class Case:
     memo: dict[Any, Any] = field(default_factory=dict)
 
     def add(self, query_set: QuerySet, queries: list[str]) -> None:
-        """Adds the judged queries of one query set; what belongs to them is added beside, in the same order."""
+        """Adds the judged queries of one query set; the caller adds their judgments and outputs, in the same order."""
         start = len(self.queries)
         self.query_sets += [query_set] * len(queries)
         self.queries += queries
         self.rows_of[query_set.name] = range(start, len(self.queries))
 
     def ranking(self, row: int) -> list[str]:
-        """The passage ids that were retrieved for a query, best first; [] where there is no result."""
+        """Ids of the passages retrieved for the query of a row, best first; empty if it has no result."""
         return self.runs[self.query_sets[row].name].ranking(self.queries[row])
 
     def cached(self, key: Any, make: Callable[[], Any]) -> Any:
-        """`make()`, computed once for each `key`."""
+        """Returns `make()`, computed once for each `key`."""
         if key not in self.memo:
             self.memo[key] = make()
         return self.memo[key]
 
     def texts(self) -> dict[tuple[str, str], str]:
-        """(collection, passage id) -> text of every passage retrieved; each collection is read once."""
+        """Texts of all retrieved passages, by (collection, passage id); each collection is read once."""
         return self.cached("texts", self._texts)
 
     def _texts(self) -> dict[tuple[str, str], str]:
@@ -101,10 +101,10 @@ class Metric(ABC):
         self.cut = cut
 
     def values(self, case: Case) -> np.ndarray:
-        """float64 [rows]: the value of each judged query, NaN where it does not count.
+        """Value of each judged query, float64 [rows]; NaN if the query does not count.
 
-        Raises SteleError where the metric is without its cut, has one that it should not have, or the case holds
-        another kind of data.
+        Raises SteleError if the metric lacks the cut that it needs, has a cut that it does not take, or needs data of
+        a kind that the case does not hold.
         """
         name, at, cut = self.example.partition("@")
         if not re.fullmatch(re.sub(r"\d+", r"[1-9]\\d*", cut), self.cut):
@@ -112,24 +112,24 @@ class Metric(ABC):
             raise SteleError(f"metric {name}: {rule}; found {repr(self.cut) if self.cut else 'none'}")
         if self.needs not in (kinds := kinds_of(case)):
             held = " and ".join(KINDS[kind] for kind in kinds) or "none"
-            raise SteleError(f"metric {name} scores {KINDS[self.needs]}; here are {held}")
+            raise SteleError(f"metric {name} scores {KINDS[self.needs]}; found {held}")
         return self.evaluate(case)
 
     @abstractmethod
     def evaluate(self, case: Case) -> np.ndarray:
-        """float64 [rows]: the values, computed; `case` holds what the metric needs."""
+        """Computes the value of each judged query, float64 [rows]; `case` holds all data that the metric needs."""
 
     def guess(self, case: Case) -> np.ndarray | None:
-        """float64 [rows]: what a guess scores on each query, NaN where it is unknown; None where there is none."""
+        """Chance level of each query, float64 [rows], NaN if unknown; None if the metric has no chance level."""
         return None
 
     def notes(self, case: Case) -> dict[str, int]:
-        """Counts that a reader of the metric's value should know."""
+        """Counts that a reader of the metric's value should know, by name."""
         return {}
 
 
 def kinds_of(case: Case) -> list[str]:
-    """The kinds of data that a case holds for all its queries."""
+    """Kinds of data (keys of KINDS) that a case holds for all its queries."""
     rows = len(case.queries)
     ranked = case.rows_of.keys() <= case.runs.keys()
     complete = {

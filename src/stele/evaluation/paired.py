@@ -1,10 +1,10 @@
-"""Two systems query by query: aligned, means over seeds, languages and averages.
+"""Paired scores of two systems: queries aligned, means over seeds, groups by language and averages.
 
-Several seeds of one system: for each query the mean over the seeds is compared, so that the number of observations is
+If a system has several seeds, its mean over the seeds is compared for each query, so that the number of observations is
 the number of queries and not queries times seeds. The seeds answer the same queries, whose difficulty they share; to
-count each of them as a separate observation would make p smaller by the mere number of seeds. The test then speaks
-of these trained models over other queries like these; how much a system varies between trainings is the standard
-deviation over seeds, which is reported beside it.
+count each of them as a separate observation would make p smaller by the mere number of seeds. The test therefore
+generalises these trained models to other queries like these; how much a system varies between trainings is the
+standard deviation over seeds, which is reported beside it.
 """
 
 from __future__ import annotations
@@ -37,38 +37,38 @@ class Pairs:
     languages: np.ndarray
 
     def differences(self) -> np.ndarray:
-        """float64 [n]: system minus baseline, each the mean over its seeds; 0 where they differ by rounding only."""
+        """Differences system minus baseline of the means over seeds, float64 [n]; 0 where only rounding differs."""
         return differences(over_seeds(self.system), over_seeds(self.baseline))
 
     def of(self, values: np.ndarray) -> dict[str, np.ndarray]:
-        """Language -> its part of `values` [n], languages in order of their names."""
+        """Splits `values` [n] by language: language -> its values [n_l], in order of the languages' names."""
         return {str(name): values[self.languages == name] for name in np.unique(self.languages)}
 
     def only(self, language: str) -> Pairs:
-        """The queries of one language."""
+        """Pairs of the queries of one language."""
         rows = self.languages == language
         return Pairs(self.system[:, rows], self.baseline[:, rows], self.languages[rows])
 
 
 def differences(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """Ours minus theirs, floats of one shape; 0 where they differ by rounding only."""
+    """Differences `ours` minus `theirs`, float arrays of one shape; 0 where they differ by rounding only."""
     difference = ours - theirs
     difference[np.abs(difference) <= ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))] = 0
     return difference
 
 
 def over_seeds(values: np.ndarray) -> np.ndarray:
-    """float64 [n]: the mean over seeds of each query, from [seeds, n]; the order of the seeds does not matter."""
+    """Mean over seeds of each query, float64 [n], from `values` [seeds, n]; the order of the seeds does not matter."""
     return np.array([math.fsum(of_query) / len(of_query) for of_query in values.T.tolist()])
 
 
 def strata(groups: Mapping[str, np.ndarray], average: str) -> list[np.ndarray]:
-    """The arrays [n_l] whose means are averaged: one a language for "macro", all queries in one for "micro"."""
+    """Groups of values [n_l] whose means are averaged: one per language for "macro", one of all queries for "micro"."""
     return list(groups.values()) if average == "macro" else [np.concatenate(list(groups.values()))]
 
 
 def mean(parts: Sequence[np.ndarray]) -> float:
-    """The mean over some arrays [n_l] of the mean of each, correctly rounded sums."""
+    """Mean of the means of several arrays [n_l]; the sums are correctly rounded."""
     return math.fsum(math.fsum(part.tolist()) / len(part) for part in parts) / len(parts)
 
 
@@ -78,14 +78,14 @@ def deviation(means: Sequence[float]) -> float | None:
 
 
 def stack(seeds: Sequence[Scores]) -> Scores:
-    """One system's seeds as one: values [seeds, n] of the metrics that all have, in the first one's order of queries.
+    """Joins the seeds of a system: values [seeds, n] of the metrics that all have, in the first seed's query order.
 
-    Raises SteleError for a file given twice, and where the seeds do not have the same queries.
+    Raises SteleError for a file given twice, and if the seeds do not have the same queries.
     """
     first = seeds[0]
     for i, seed in enumerate(seeds):
         if Path(seed.source).resolve() in (Path(other.source).resolve() for other in seeds[:i]):
-            raise SteleError(f"{seed.source}: given twice as a seed of one system")
+            raise SteleError(f"{seed.source}: this file is given twice as a seed of one system; give each seed once")
     orders = [_order(first, seed) for seed in seeds]
     shared = [name for name in first.values if all(name in seed.values for seed in seeds)]
     values = {
@@ -105,14 +105,14 @@ def stack(seeds: Sequence[Scores]) -> Scores:
 
 
 def read_system(files: Iterable[Path | str]) -> Scores:
-    """One system's scores from its files: results, or values per query, each of one seed or several."""
+    """Reads one system's scores from its files: results or files of values per query, each of one seed or several."""
     return stack([seed for file in files for seed in read(file)])
 
 
 def pair(system: Scores, baseline: Scores, metric: str) -> Pairs:
-    """The values of both for every query that counts, in order of (search, query).
+    """Pairs the values of two systems for every query that counts, in order of (search, query).
 
-    Raises SteleError where one has queries that the other lacks, a query counts for one only, or none counts.
+    Raises SteleError if one has queries that the other lacks, a query counts for one of them only, or none counts.
     """
     order = sorted(range(len(system.keys)), key=system.keys.__getitem__)
     ours = system.values[metric][:, order]
@@ -127,7 +127,7 @@ def pair(system: Scores, baseline: Scores, metric: str) -> Pairs:
 
 
 def _order(first: Scores, other: Scores) -> list[int]:
-    """Where the queries of `first` stand in `other`; SteleError unless both have the same, of the same languages."""
+    """Positions in `other` of the queries of `first`. Raises SteleError if their queries or languages differ."""
     if None not in (first.benchmark, other.benchmark) and first.benchmark != other.benchmark:
         raise SteleError(f"{other.source}: scores of {other.benchmark}; {first.source} has scores of {first.benchmark}")
     if (first.keys, first.languages) == (other.keys, other.languages):
@@ -139,7 +139,7 @@ def _order(first: Scores, other: Scores) -> list[int]:
     order = [places[key] for key in first.keys]
     for key, language, place in zip(first.keys, first.languages, order, strict=True):
         if other.languages[place] != language:
-            difference = f"is {other.languages[place]!r}, in {first.source} it is {language!r}"
+            difference = f"is {other.languages[place]!r}, but {language!r} in {first.source}"
             raise SteleError(f"{other.source}: the language of query {key[1]!r} of search {key[0]!r} {difference}")
     return order
 

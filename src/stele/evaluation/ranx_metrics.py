@@ -1,6 +1,6 @@
-"""The metrics that ranx computes (lines of metrics/ranx.yaml), and rankings as ranx sees them.
+"""The metrics that ranx computes (lines of metrics/ranx.yaml), and rankings in the form that ranx takes.
 
-ranx takes its own Run and Qrels, or plain arrays. Arrays are used: a Run sorts again (ties in no defined order),
+ranx takes its own Run and Qrels, or plain arrays. Stele passes arrays: a Run sorts again (ties in no defined order),
 hashes passage ids to floats, and has numba compile its sorting anew for each new length of an id. Here a ranking
 arrives in canonical order, ids become small numbers, and all queries of all languages are scored in one call.
 """
@@ -40,7 +40,7 @@ _ABSENT, _UNJUDGED = -1.0, -2.0  # numbers that are no passage
 
 
 class Line(Strict):
-    """A metric of ranx.yaml, which explains the keys."""
+    """One metric of ranx.yaml; the file itself explains the keys."""
 
     ranx: Name
     cut: int | None = Field(None, ge=0)
@@ -53,12 +53,12 @@ class Line(Strict):
 
 @cache
 def ranx_table() -> dict[str, Line]:
-    """The lines of ranx.yaml by the metric's name. Raises SteleError for a line that is wrong."""
+    """Reads ranx.yaml: its lines by the metric's name. Raises SteleError for an invalid line."""
     return validate(dict[str, Line], read_yaml(TABLE), TABLE)
 
 
 class RanxMetric(Metric):
-    """A metric that ranx computes: a line of ranx.yaml, with an optional cut."""
+    """A metric that ranx computes, defined by a line of ranx.yaml; its cut is in that line or in the metric's name."""
 
     def __init__(self, name: str, cut: str) -> None:
         super().__init__(cut)
@@ -79,9 +79,9 @@ class RanxMetric(Metric):
 
 
 def by_ranx(case: Case, name: str, cut: int) -> np.ndarray:
-    """float64 [rows]: the value of each query by the metric that ranx calls `name`, at a cut (0: all ranks).
+    """Value of each query by the metric that ranx calls `name`, at a cut (0: all ranks); float64 [rows].
 
-    Queries without a result or without a relevant passage score 0. The metric's function is called itself:
+    Queries without a result or without a relevant passage score 0. The metric's function is called directly, because
     `ranx.evaluate` cannot return the values per query of a single metric.
     """
     import numba
@@ -109,10 +109,10 @@ def _metrics_of_ranx() -> ModuleType:
 
 
 class JudgedHits(NamedTuple):
-    """The retrieved passages that are judged, of all queries: `rows`, `ranks` (from 0) and `numbers` [hits] int64.
+    """Retrieved passages of all queries that are judged: their `rows`, `ranks` (from 0) and `numbers`, int64 [hits].
 
-    A number is that of the passage among the judged ones of its query. `queries` is how many queries there are, and
-    `depth` how long the longest ranking is.
+    `rows` holds the row of a hit's query, `numbers` the number of the passage among the judged passages of its query.
+    `queries` is the number of queries, `depth` the length of the longest ranking.
     """
 
     rows: np.ndarray
@@ -122,9 +122,9 @@ class JudgedHits(NamedTuple):
     depth: int
 
     def rankings(self, cut: int) -> np.ndarray:
-        """float64 [queries, k, 2]: passage number and score of the first `cut` ranks (0: of all).
+        """Passage number and score at each of the first `cut` ranks (0: at all ranks), float64 [queries, k, 2].
 
-        Scores fall strictly along a ranking; a passage that nobody judged, and padding, has the number -2.
+        Scores fall strictly along a ranking; a passage without a judgment, and padding, has the number -2.
         """
         depth = max(1, min(cut or self.depth, self.depth))
         rankings = np.full((self.queries, depth, 2), (_UNJUDGED, 0.0))
@@ -135,10 +135,10 @@ class JudgedHits(NamedTuple):
 
 
 def arrays(case: Case) -> tuple[np.ndarray, JudgedHits]:
-    """(judgments float64 [queries, r, 2] of passage number and relevance, the judged hits).
+    """Judgments, float64 [queries, r, 2] of passage number and relevance, and the judged hits of a case.
 
-    Within a query its judged passages are numbered from 0, the most relevant first: ranx takes their order for the
-    ideal one of nDCG. Padding of the judgments has relevance 0, which ranx leaves out.
+    The judged passages of each query are numbered from 0, the most relevant first: ranx takes their order as the ideal
+    ranking of nDCG. Padding of the judgments has relevance 0, which ranx leaves out.
     """
     relevant = [dict(sorted(right.items(), key=itemgetter(1), reverse=True)) for right in case.relevant]
     judged = np.full((len(relevant), max(1, max(map(len, relevant), default=1)), 2), (_ABSENT, 0.0))

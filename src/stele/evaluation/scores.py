@@ -1,7 +1,7 @@
-"""Values per query, as `scoring score` writes them.
+"""Scores per query, in the files that `stele scoring score` writes.
 
-A file of them (Parquet or CSV) has the columns search, language, query, and one a metric, empty where a query does not
-count. A result stands for the file `queries.parquet` in the folder of its name (`pt0-ft0.json`: `pt0-ft0/`), an
+Such a file (Parquet or CSV) has the columns search, language and query, and one per metric, empty where a query does
+not count. A result stands for the file `queries.parquet` in the folder of its name (`pt0-ft0.json`: `pt0-ft0/`), an
 averaged result for those of its seeds (`zero_shot.json`: `zero_shot/pt0-ft0.json` and so on).
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 QUERIES = "queries.parquet"
 KEYS = ("search", "language", "query")
-WANTED = "columns search, language, query, and one a metric"
+WANTED = "columns search, language, query, and one per metric"
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Scores:
     labels: frozenset[str] = frozenset()
 
     def only(self, languages: Collection[str], metric: str) -> Scores:
-        """The values of one metric for the queries of some languages; a SteleError where it has no such values."""
+        """Selects one metric and the queries of some languages. Raises SteleError if there are no such values."""
         if metric not in self.values:
-            raise SteleError(f"{self.source}: no values per query of {metric}")
+            raise SteleError(f"{self.source}: found no values per query of {metric}; score by it first")
         places = [place for place, language in enumerate(self.languages) if language in languages]
         return replace(
             self,
@@ -61,7 +61,7 @@ class Scores:
 
 
 def read(path: Path | str) -> list[Scores]:
-    """The scores of a result or of a file of values per query: one entry, or one a seed of an averaged result.
+    """Reads the scores of a result or of a file of values per query: one entry, or one per seed of an averaged result.
 
     Raises SteleError for a missing or damaged file, and for a result whose values per query are not beside it.
     """
@@ -94,13 +94,13 @@ def _of_result(path: Path) -> list[Scores]:
         return [entry for name in names for entry in _of_result(_there(folder / name, path))]
     queries = _there(path.with_suffix("") / QUERIES, path)
     if (known := record.get("queries")) and sha256(queries) != known["sha256"]:
-        raise Damaged(f"{queries}: not the values per query that belong to {path.name}; {rebuild([path])}")
+        raise Damaged(f"{queries}: these values per query do not belong to {path.name}; {rebuild([path])}")
     return [_with_facts(read_queries(queries), record)]
 
 
 def _there(wanted: Path, result: Path) -> Path:
     if not wanted.is_file():
-        raise SteleError(f"{result}: no file {wanted}, where its scores per query should be; give them or score again")
+        raise SteleError(f"{result}: found no file {wanted} with its scores per query; give that file or score again")
     return wanted
 
 
@@ -110,10 +110,10 @@ def _with_facts(scores: Scores, record: dict) -> Scores:
 
 
 def read_queries(path: Path) -> Scores:
-    """The scores of one file of values per query, Parquet or CSV.
+    """Reads one file of values per query, Parquet or CSV.
 
-    Raises SteleError for a file of another kind, damaged or empty, missing columns, a value that is no finite number,
-    and a query that appears twice.
+    Raises SteleError for a file of another kind, a damaged or empty one, missing columns, a value that is no finite
+    number, and a query that appears twice.
     """
     with reading(path, "file of scores per query"):
         return _read_queries(path, table_of(path))
@@ -126,18 +126,18 @@ def _read_queries(path: Path, table: pyarrow.Table) -> Scores:
     if len(metrics) + len(KEYS) != len(table.column_names) or not metrics:
         raise SteleError(f"{path}: want {WANTED}; found {', '.join(table.column_names)}")
     if not table.num_rows:
-        raise SteleError(f"{path}: no query in it")
+        raise SteleError(f"{path}: found no query; want at least one row")
     searches, languages, queries = (_names(path, table, name) for name in KEYS)
     keys = list(zip(searches, queries, strict=True))
     (search, query), times = Counter(keys).most_common(1)[0]
     if times > 1:
-        raise SteleError(f"{path}: query {query!r} of search {search!r} is there {times} times")
+        raise SteleError(f"{path}: query {query!r} of search {search!r} appears {times} times; want each query once")
     values = {name: _numbers(path, table, name)[None, :] for name in metrics}
     return Scores(str(path), keys, languages, values)
 
 
 def table_of(path: Path) -> pyarrow.Table:
-    """A table of a Parquet or CSV file, its keys as they were before CSV quoted them; the caller says what is wrong."""
+    """Reads a Parquet or CSV file into a table, with CSV's quoting of keys undone; the caller reports damaged files."""
     import pyarrow
     import pyarrow.csv
     import pyarrow.parquet

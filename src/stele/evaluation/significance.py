@@ -1,7 +1,7 @@
 """Tests of a difference between two systems that answered the same queries, and families of several such tests.
 
-`load_test(name)` gives a test, `correct(p_values, name)` the corrected p-values of one family, `levels(p_values, name)`
-the level of each that decides the same.
+`load_test(name)` gives a test, `correct(p_values, name)` the corrected p-values of one family, and
+`levels(p_values, procedure)` the significance level of each test of a family, to compare its own p-value with.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class SignificanceTest(ABC):
 
     @abstractmethod
     def describe(self, permutations: int, seed: int) -> str:
-        """The test in words."""
+        """Describes the test and its settings in words."""
 
     @abstractmethod
     def p_value(self, strata: Sequence[np.ndarray], permutations: int = PERMUTATIONS, seed: int = 0) -> float:
-        """p of the mean over `strata`, float [n_l] each: one for a plain mean, one a language for a macro mean."""
+        """p-value of the mean over `strata`, float [n_l]: one of all queries, or one per language for a macro mean."""
 
 
 class Fisher(SignificanceTest):
@@ -68,7 +68,7 @@ class Fisher(SignificanceTest):
         )
 
     def p_value(self, strata: Sequence[np.ndarray], permutations: int = PERMUTATIONS, seed: int = 0) -> float:
-        """p, by signs that are turned within all queries alike.
+        """p-value by random signs of all queries' differences, whatever their stratum.
 
         >>> Fisher().p_value([np.array([0.5, 0.25, 0.25])])  # 2 of the 8 outcomes reach the sum of 1
         0.25
@@ -84,12 +84,12 @@ class TTest(SignificanceTest):
     a macro mean over L languages the queries are a stratified sample: the mean difference is sum_l m_l / L, its
     standard error sqrt(sum_l v_l / n_l) / L (Cochran, Sampling techniques, 3rd ed., 1977, section 5.4), and the degrees
     of freedom are Satterthwaite's, (sum_l v_l / n_l)^2 / sum_l (v_l / n_l)^2 / (n_l - 1) (Biometrics Bulletin 2, 1946),
-    with m_l, v_l and n_l the mean, sample variance and number of the differences of language l. With one language that
-    is the first.
+    with m_l, v_l and n_l the mean, sample variance and number of the differences of language l. With one language both
+    are the same test.
 
     Where no language's differences vary by more than rounding there is no variance to estimate, and p is that of
     Fisher's randomisation: 1 for identical runs (scipy gives NaN), 2 / 2^n for n queries that all change alike (scipy
-    gives 0, the limit of ever smaller variance, also for two queries). A language with a single query: NaN.
+    gives 0, the limit of ever smaller variance, also for two queries). If a language has a single query, p is NaN.
     """
 
     name = "t_test"
@@ -99,7 +99,7 @@ class TTest(SignificanceTest):
         return "paired t-test, two-tailed"
 
     def p_value(self, strata: Sequence[np.ndarray], permutations: int = PERMUTATIONS, seed: int = 0) -> float:
-        """p; NaN where a stratum has one query. Nothing is drawn, but where no stratum varies.
+        """p-value; NaN if a stratum has a single query. Only if no stratum varies does it use permutations and seed.
 
         >>> round(TTest().p_value([np.array([1.0, 2.0, 3.0])]), 6)  # t = 2 sqrt(3), 2 degrees of freedom
         0.07418
@@ -122,7 +122,7 @@ TESTS: dict[str, SignificanceTest] = {test.name: test for test in (Fisher(), TTe
 
 
 def load_test(name: str) -> SignificanceTest:
-    """The test of that name. Raises SteleError for an unknown name, with all names."""
+    """Significance test called `name`. Raises SteleError for an unknown name."""
     if name not in TESTS:
         raise unknown("test", name, TESTS)
     return TESTS[name]
@@ -138,9 +138,9 @@ def varies(differences: np.ndarray) -> bool:
 
 
 def randomisation(contributions: np.ndarray, permutations: int = PERMUTATIONS, seed: int = 0) -> float:
-    """p of the absolute sum of some contributions, float [n], under random signs.
+    """p-value of the absolute sum of `contributions`, float [n], under random signs.
 
-    Raises ValueError for one that is not finite.
+    Raises ValueError if a contribution is not finite.
     """
     if not np.isfinite(contributions).all():
         raise ValueError("contributions must be finite")
@@ -152,9 +152,9 @@ def randomisation(contributions: np.ndarray, permutations: int = PERMUTATIONS, s
 
 
 def _exact(sizes: np.ndarray, observed: float) -> float:
-    """The share of all outcomes that reach `observed`.
+    """Share of all outcomes whose absolute sum reaches `observed`.
 
-    The sign of the largest stays: an outcome and its mirror image are equally extreme.
+    The sign of the largest size is fixed: an outcome and its mirror image are equally extreme.
     """
     if not len(sizes):
         return 1.0
@@ -165,15 +165,15 @@ def _exact(sizes: np.ndarray, observed: float) -> float:
 
 
 def _sampled(sizes: np.ndarray, observed: float, permutations: int, seed: int) -> float:
-    """(c + 1) / (B + 1)."""
+    """p-value (c + 1) / (B + 1) from B = `permutations` random outcomes, c of which reach `observed`."""
     reached = sum(int(np.count_nonzero(np.abs(sums) >= observed)) for sums in _sums(sizes, permutations, seed))
     return (reached + 1) / (permutations + 1)
 
 
 def _sums(sizes: np.ndarray, permutations: int, seed: int) -> Iterator[np.ndarray]:
-    """The sums under random signs, float64 [a block of permutations] each time.
+    """Yields the sums under random signs, float64, one array per block of permutations.
 
-    Permutation number i takes the generator's 64-bit words from i * ceil(n / 64) on, a bit a query, 1 for minus.
+    Permutation i takes the generator's 64-bit words from i * ceil(n / 64) on, one bit per query, 1 for minus.
     """
     words = -(-len(sizes) // 64)
     block = max(1, min(BLOCK, _BYTES // (8 * words)))
@@ -188,7 +188,7 @@ def _sums(sizes: np.ndarray, permutations: int, seed: int) -> Iterator[np.ndarra
 
 
 def _tables(sizes: np.ndarray) -> np.ndarray:
-    """float64 [ceil(n / 8), 256]: the sum of eight neighbours under each of their 256 patterns of signs."""
+    """Sums of each eight neighbouring sizes under all 256 patterns of signs, float64 [ceil(n / 8), 256]."""
     groups = np.zeros((-(-len(sizes) // 8), 8))
     groups.flat[: len(sizes)] = sizes
     signs = 1.0 - 2.0 * ((np.arange(256)[:, None] >> np.arange(8)) & 1)
@@ -199,7 +199,7 @@ def _tables(sizes: np.ndarray) -> np.ndarray:
 
 
 def two_tailed(t: float, freedom: float) -> float:
-    """The probability that Student's t is at least as far from 0, by the incomplete beta function.
+    """Probability that Student's t with `freedom` degrees of freedom is at least as far from 0 as `t`.
 
     It is what `scipy.stats.t` computes; `scipy.special` alone loads in a tenth of the time of `scipy.stats`.
     """
@@ -210,17 +210,17 @@ def two_tailed(t: float, freedom: float) -> float:
 
 # --- several comparisons ---
 def none(p_values: np.ndarray) -> np.ndarray:
-    """float64 [n]: p-values as they are."""
+    """Returns the p-values, float64 [n], uncorrected."""
     return p_values
 
 
 def bonferroni(p_values: np.ndarray) -> np.ndarray:
-    """float64 [n]: each p-value times their number, at most 1."""
+    """Bonferroni's correction, float64 [n]: each p-value times their number, at most 1."""
     return np.minimum(1.0, len(p_values) * p_values)
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """float64 [n]: the i-th smallest of n times n - i + 1, at most 1 and at least the one before it."""
+    """Holm's correction, float64 [n]: the i-th smallest p-value times n - i + 1, at most 1, at least the one before."""
     order = np.argsort(p_values, kind="stable")
     corrected = np.empty(len(p_values))
     factors = np.arange(len(p_values), 0, -1)
@@ -232,11 +232,11 @@ CORRECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"holm": holm, "bon
 
 
 def correct(p_values: Sequence[float], name: str) -> list[float]:
-    """The corrected p-values of one family, in the order given: each is compared with the level itself.
+    """Corrects the p-values of one family, in the order given; each result is to be compared with the level itself.
 
-    All corrections keep the chance of any false discovery in the family below the level (Holm, A simple sequentially
-    rejective multiple test procedure, Scandinavian Journal of Statistics 6, 1979). A comparison that has no p-value
-    (NaN) stays so and does not count. Raises SteleError for an unknown name.
+    "holm" and "bonferroni" keep the chance of any false discovery in the family below the level (Holm, A simple
+    sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6, 1979). A comparison without a
+    p-value (NaN) stays NaN and does not count. Raises SteleError for an unknown name.
 
     >>> correct([0.04, 0.01, 0.03], "holm")
     [0.06, 0.03, 0.06]
@@ -250,7 +250,7 @@ def correct(p_values: Sequence[float], name: str) -> list[float]:
 
 
 def holm_levels(p_values: np.ndarray, alpha: float) -> np.ndarray:
-    """float64 [m]: alpha over m for the smallest p, over m - 1 for the next, until one is not rejected."""
+    """Holm's level of each p-value, float64 [m]: alpha / m, alpha / (m - 1) ..., constant once one is not rejected."""
     order = np.argsort(p_values, kind="stable")
     steps = alpha / np.arange(len(p_values), 0, -1)
     open_ = np.flatnonzero(p_values[order] > steps)
@@ -262,7 +262,7 @@ def holm_levels(p_values: np.ndarray, alpha: float) -> np.ndarray:
 
 
 def benjamini_hochberg_levels(p_values: np.ndarray, alpha: float) -> np.ndarray:
-    """float64 [m]: alpha times the share that is rejected, the same for all."""
+    """Benjamini and Hochberg's level, the same for all, float64 [m]: alpha times the rejected share, at least 1 / m."""
     steps = alpha * np.arange(1, len(p_values) + 1) / len(p_values)
     rejected = np.flatnonzero(np.sort(p_values) <= steps)
     return np.full(len(p_values), steps[rejected[-1]] if len(rejected) else steps[0])
@@ -275,10 +275,10 @@ LEVELS: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
 
 
 def levels(p_values: Sequence[float], procedure: str, alpha: float = 0.05) -> list[float]:
-    """The level of each claim of one family, in the order given, so that the family as a whole keeps `alpha`.
+    """Level of each claim of one family, in the order given, so that the family as a whole keeps `alpha`.
 
-    A claim's p-value is at most its level, and its interval at one minus the level leaves out 0, exactly where the
-    family's procedure rejects: the interval that is shown is the one that is judged by.
+    A claim's p-value is at most its level, and its interval at one minus the level excludes 0, exactly if the family's
+    procedure rejects: the displayed interval is the one that decides.
 
     - holm: the chance of any false verdict in the family (Holm, as for `correct`)
     - benjamini_hochberg: the expected share of false verdicts (Journal of the Royal Statistical Society B 57, 1995),

@@ -1,4 +1,4 @@
-"""Similarities of parallel sentences: cosine, and cosine corrected for hubs (CSLS); and the nearest by either.
+"""Similarities of parallel sentences, cosine and cosine corrected for hubs (CSLS), and nearest neighbours by either.
 
 Similarities are computed in blocks, never as a whole matrix of all pairs.
 
@@ -21,10 +21,10 @@ BLOCK = 1 << 23  # similarities held at once: 64 MiB
 
 
 def l2_normalize(vectors: np.ndarray, where: str) -> np.ndarray:
-    """The vectors [n, d] divided by their L2 norms, float64.
+    """Divides vectors [n, d] by their L2 norms; returns float64 [n, d].
 
-    float64, so that the size of a block cannot show in a score rounded to float32. Raises SteleError, beginning with
-    `where`, for a vector that has no direction.
+    In float64 the size of a block cannot show in a score rounded to float32. Raises SteleError, with a message that
+    begins with `where`, for a vector that has no direction.
     """
     wide = np.asarray(vectors, dtype=np.float64)
     norms = np.linalg.norm(wide, axis=1, keepdims=True)
@@ -42,13 +42,13 @@ def blocks(rows: int, width: int) -> Iterator[slice]:
 
 
 def cosine(x: np.ndarray, y: np.ndarray) -> Iterator[np.ndarray]:
-    """Cosines of x [n, d] and y [m, d]: blocks [some of n, m] of float64, in the order of x."""
+    """Cosines of x [n, d] and y [m, d], float64 blocks [b, m] of successive rows of x."""
     x, y = l2_normalize(x, "the side that searches"), l2_normalize(y, "the side that is searched")
     return (x[rows] @ y.T for rows in blocks(len(x), len(y)))
 
 
 def csls(x: np.ndarray, y: np.ndarray, k: int = NEIGHBOURS) -> Iterator[np.ndarray]:
-    """CSLS of x [n, d] and y [m, d]: blocks [some of n, m] of float64, in the order of x."""
+    """CSLS scores of x [n, d] and y [m, d], float64 blocks [b, m] of successive rows of x."""
     near_x, near_y = neighbourhoods(x, y, k)
     start = 0
     for similarities in cosine(x, y):
@@ -57,9 +57,9 @@ def csls(x: np.ndarray, y: np.ndarray, k: int = NEIGHBOURS) -> Iterator[np.ndarr
 
 
 def neighbourhoods(x: np.ndarray, y: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """r of each x [n] and each y [m]: the mean cosine to the k nearest (at most all) on the other side.
+    """Mean cosine of each row of x and of y to its k nearest rows (at most all) of the other side: float64 [n] and [m].
 
-    One pass over the blocks serves both.
+    It is r in the formula of CSLS. One pass over the blocks serves both.
     """
     near_x, best = [], np.empty((0, len(y)))
     for similarities in cosine(x, y):
@@ -69,7 +69,7 @@ def neighbourhoods(x: np.ndarray, y: np.ndarray, k: int) -> tuple[np.ndarray, np
 
 
 def _largest(values: np.ndarray, k: int) -> np.ndarray:
-    """The k largest values of each column of [n, m], sorted: [min(k, n), m]."""
+    """The k largest values of each column of `values` [n, m], ascending: [min(k, n), m]."""
     if len(values) > k:
         values = np.partition(values, len(values) - k, axis=0)[len(values) - k :]
     return np.sort(values, axis=0)
@@ -79,10 +79,10 @@ SIMILARITIES = {"cosine": cosine, "csls": csls}
 
 
 def rank_pair(x: np.ndarray, y: np.ndarray, similarity: str, depth: int) -> tuple[np.ndarray, np.ndarray]:
-    """For each x [n, d] the `depth` most similar of y [m, d]: (indices int64, scores float32), [n, min(depth, m)] both.
+    """Ranks for each row of x [n, d] the `depth` most similar rows of y [m, d], best first.
 
-    Best first; of equal scores (in float32, as runs are ordered) the lowest index. `similarity` is "cosine" or "csls".
-    The other direction is another call, with x and y exchanged. Raises SteleError for another similarity.
+    Returns indices, int64, and scores, float32, both [n, min(depth, m)]; equal scores (in float32, as in runs) are in
+    order of index. `similarity` is "cosine" or "csls"; raises SteleError for another one.
     """
     if similarity not in SIMILARITIES:
         raise unknown("similarity", similarity, SIMILARITIES)
@@ -91,13 +91,13 @@ def rank_pair(x: np.ndarray, y: np.ndarray, similarity: str, depth: int) -> tupl
 
 
 def accuracy(x: np.ndarray, y: np.ndarray) -> float:
-    """The share of x [n, d] whose nearest of y [n, d] by cosine (of equals the lowest index) is that of its own row."""
+    """Share of rows of x [n, d] whose nearest row of y [n, d] by cosine has their index; ties go to the lowest one."""
     nearest, _ = rank_pair(x, y, "cosine", 1)
     return float(np.mean(nearest[:, 0] == np.arange(len(x))))
 
 
 def _nearest(scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
-    """(indices, scores) [b, depth] of the largest of each row of float32 [b, m]; of equal ones the lowest indices."""
+    """Indices and values, both [b, depth], of the largest `scores` float32 [b, m] of each row; ties by lowest index."""
     width = scores.shape[1]
     depth = min(depth, width)
     # the bits of a float32 rise with it (those of negative numbers fall); -0.0 + 0.0 is 0.0

@@ -1,6 +1,6 @@
-"""Metrics by name: those that ranx computes are lines of `ranx.yaml`, those that are computed here are classes.
+"""Metrics by name: lines of `ranx.yaml` define those that ranx computes, classes define those that Stele computes.
 
-A class of any module of this package that is a `Metric` with a name is a metric: docs/adding/metric.md.
+Every subclass of `Metric` with a name, in any module of this package, is a metric: docs/adding/metric.md.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from stele.registry import module_names
 
 @cache
 def computed_here() -> dict[str, type[Metric]]:
-    """Name (as `metric_parts` gives it) -> class, of the metrics that the modules of this package hold.
+    """Finds the metric classes in this package's modules, by the metric's name (as `metric_parts` gives it).
 
-    Raises SteleError for a name that two metrics have.
+    Raises SteleError if two metrics have one name.
     """
     classes: dict[str, type[Metric]] = {}
     for module in module_names(__name__):
@@ -34,7 +34,7 @@ def computed_here() -> dict[str, type[Metric]]:
 
 
 def load_metric(name: str) -> Metric:
-    """The metric called `name` or `name@cut`. Raises SteleError for an unknown name, with the nearest one."""
+    """Returns the metric called `name` or `name@cut`. Raises SteleError for an unknown name."""
     base, cut = metric_parts(name)
     if base in ranx_table():
         return RanxMetric(base, cut)
@@ -44,12 +44,12 @@ def load_metric(name: str) -> Metric:
 
 
 def metric_modules(names: Iterable[str]) -> list[str]:
-    """The modules below `stele` that compute some metrics, as the fingerprints of code name them."""
+    """Names of the modules below `stele` that compute the metrics `names`, as code fingerprints write them."""
     return sorted({type(load_metric(name)).__module__.partition(".")[2] for name in names})
 
 
 def ranx_lines(names: Iterable[str]) -> dict[str, dict]:
-    """The lines of ranx.yaml of those metrics that have one: what a job that computes them depends on."""
+    """Lines of ranx.yaml for those of the metrics `names` that ranx computes; a job's fingerprint includes them."""
     lines = {}
     for name in names:
         metric = load_metric(name)

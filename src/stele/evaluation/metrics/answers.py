@@ -1,10 +1,10 @@
-"""Predicted answers against gold answers, by MLQA's rules and by SQuAD's.
+"""Scores of predicted answers against gold answers, by MLQA's rules and by SQuAD's.
 
 MLQA: facebookresearch/MLQA 24bf470 mlqa_evaluation_v1.py, by the language of the answer (that of the context).
 SQuAD: `squad_evaluate` of huggingface/transformers data/metrics/squad_metrics.py, up to version 4, whose normalisation
 is that of SQuAD v1.1's own script; Yu et al. score MLQA so (PxYu/Pretraining-CLIR 269b3d3 finetune-qa.py).
 Both: lower case, no punctuation, no articles, split at white space; the best value over the gold answers. A question
-without a prediction scores 0 and counts, as in both scripts (`squad_evaluate` breaks off).
+without a prediction scores 0 and counts, as in both scripts (`squad_evaluate` stops with an error).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Tokenized(NamedTuple):
 
 
 class AnswerMetric(Metric):
-    """A prediction compared with each gold answer."""
+    """Base of metrics that compare a prediction with each gold answer."""
 
     needs = "predictions"
     guessed = "the answers to other questions"
@@ -56,7 +56,7 @@ class AnswerMetric(Metric):
         return self._best(*self.tokenized(case))
 
     def guess(self, case: Case) -> np.ndarray:
-        """float64 [rows]: the score of the system's answers to other questions on paragraphs in the same language."""
+        """Chance level of each question, float64 [rows]: its mean score with predictions for others of its set."""
         predictions, gold = self.tokenized(case)
         return guess.by_others(
             case, lambda row: True, lambda sources: self._best([predictions[row] for row in sources], gold)
@@ -64,14 +64,14 @@ class AnswerMetric(Metric):
 
     @abstractmethod
     def tokenized(self, case: Case) -> Tokenized:
-        """The predictions and the gold answers of a case in tokens."""
+        """Tokenises the predictions and the gold answers of a case."""
 
     @abstractmethod
     def compare(self, prediction: Tokens, answer: Tokens) -> float:
-        """The score of a prediction by one gold answer."""
+        """Scores a prediction against one gold answer."""
 
     def _best(self, predictions: Sequence[Tokens | None], gold: Sequence[Sequence[Tokens]]) -> np.ndarray:
-        """float64 [rows]: the best comparison of each prediction with a gold answer, 0 without a prediction."""
+        """Best score of each prediction over its gold answers, float64 [rows]; 0 without a prediction."""
         values = np.zeros(len(gold))
         for row, prediction in enumerate(predictions):
             if prediction is not None:
@@ -122,7 +122,7 @@ class SquadF1(SquadExactMatch):
 
 
 def exactly(prediction: Tokens, answer: Tokens) -> float:
-    """1.0 where the tokens are the same, none on both sides included."""
+    """1.0 if both have the same tokens (also if both have none), else 0.0."""
     return float(prediction == answer)
 
 
@@ -136,7 +136,7 @@ def overlap(prediction: Tokens, answer: Tokens) -> float:
 
 
 def by_mlqa(case: Case) -> Tokenized:
-    """The tokens by MLQA's rules for the language of the answers, which is the collection of the query set.
+    """Tokenises a case by MLQA's rules for the language of the answers, which is the collection of the query set.
 
     Raises SteleError for a language that MLQA does not have, and for a question without a gold answer.
     """
@@ -154,9 +154,9 @@ def by_mlqa(case: Case) -> Tokenized:
 
 
 def by_squad(case: Case) -> Tokenized:
-    """The tokens by SQuAD's rules.
+    """Tokenises a case by SQuAD's rules.
 
-    Answers without a token are left out; where none is left, the right prediction is one without a token.
+    Gold answers without a token are left out; if none is left, a prediction without a token is right.
     """
     predictions = [None if text is None else squad_tokens(text) for text in case.predictions]
     gold = [list(filter(None, map(squad_tokens, answers))) or [[]] for answers in case.answers]

@@ -1,4 +1,4 @@
-"""Whether the passages that a system ranked first hold an answer: r@k of DPR, r@nkt of XOR-Retrieve.
+"""Recall of answers in the passages that a system ranked first: r@k of DPR, r@nkt of XOR-Retrieve.
 
 XOR-Retrieve: AkariAsai/XORQA c894f52 evals/eval_xor_retrieve.py `evaluate_top_k_hit`. The passages' texts (no titles)
 are cut into tokens by NLTK's word_tokenize in rank order until n thousand are reached, cut at exactly n thousand, and
@@ -36,7 +36,7 @@ Tokenize = Callable[[str], list[str]]
 
 
 class PassageMetric(Metric):
-    """Whether the ranked passages contain an answer; `guess` scores the rankings of other questions."""
+    """Base of metrics that look for answers in ranked passages; `guess` scores the rankings of other questions."""
 
     needs = "answers"
     guessed = "the rankings of other questions"
@@ -45,7 +45,7 @@ class PassageMetric(Metric):
         return self.score(case, range(len(case.queries)))
 
     def guess(self, case: Case) -> np.ndarray:
-        """float64 [rows]: the score of the rankings of other questions of the query set."""
+        """Chance level of each question, float64 [rows]: its mean score with rankings of others of its query set."""
         return guess.by_others(case, lambda row: self.counts(case, row), lambda sources: self.score(case, sources))
 
     def counts(self, case: Case, row: int) -> bool:
@@ -54,7 +54,7 @@ class PassageMetric(Metric):
 
     @abstractmethod
     def score(self, case: Case, sources: Sequence[int]) -> np.ndarray:
-        """float64 [rows]: the value of the question of each row i with the ranking of the question of `sources[i]`."""
+        """Value of the question of each row i with the ranking of the question of row `sources[i]`; float64 [rows]."""
 
 
 class AnswerRecall(PassageMetric):
@@ -77,7 +77,7 @@ class AnswerRecall(PassageMetric):
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of a text as DPR cuts it.
+    """Tokens of a text by DPR's SimpleTokenizer, lower-cased.
 
     >>> tokens("L'homme (1914)")
     ['l', "'", 'homme', '(', '1914', ')']
@@ -93,7 +93,7 @@ def _dpr_token():
 
 
 def _joined(text: str) -> str:
-    """A text's tokens, each between two ends: one such string is within another where its tokens follow one another."""
+    """Joins a text's tokens by end marks, so that an answer is a substring of a text that has its tokens in a row."""
     return _END + "".join(token + _END for token in tokens(text))
 
 
@@ -129,11 +129,11 @@ class TokenRecall(PassageMetric):
         return values
 
     def forms(self, case: Case, row: int) -> Collection[str]:
-        """The strings that are looked for."""
+        """Strings of which one must stand in the passages, for the question of a row."""
         return span_answers(case, row)
 
     def notes(self, case: Case) -> dict[str, int]:
-        """How many counted questions have no answer that stays whole when a text around it is tokenised.
+        """Number of counted questions none of whose answers stays whole when a text around it is tokenised.
 
         The text is `x ANSWER y`; the neighbours of an answer in a passage can differ, so the count is an estimate.
         """
@@ -174,12 +174,12 @@ def _forms(case: Case, answers: list[str]) -> set[str]:
 
 
 def tokenizer(case: Case) -> Tokenize:
-    """NLTK's word_tokenize with the Punkt model among the case's data."""
+    """Returns NLTK's word_tokenize with the Punkt model among the case's data."""
     return case.cached("word_tokenize", lambda: load_word_tokenizer(case.data, DATASET))
 
 
 def span_answers(case: Case, row: int) -> list[str]:
-    """The answers of a question that can stand in a text; [] where the question is not counted."""
+    """Answers of a question except "yes" and "no"; empty if the question does not count."""
     return [answer for answer in case.answers[row] if answer not in ("yes", "no")]
 
 
@@ -203,9 +203,9 @@ def _first_tokens(case: Case, row: int, cut: str) -> str:
 
 
 def load_word_tokenizer(data: Data, dataset: str) -> Tokenize:
-    """The tokenizer with the model in the dataset's folder (`english/` with its four files, or those files).
+    """Loads NLTK's tokenizer with the model in the dataset's folder (`english/` with its four files, or those files).
 
-    Raises SteleError where the data have no such folder, or a file is missing.
+    Raises SteleError if `data` has no such folder, or a file is missing in it.
     """
     folders = list(data.get(dataset, {}).values())
     if not folders:
@@ -222,7 +222,7 @@ def load_word_tokenizer(data: Data, dataset: str) -> Tokenize:
 
 
 def word_tokenizer(folder: Path) -> Tokenize:
-    """`nltk.word_tokenize` with the Punkt model in `folder`."""
+    """Builds `nltk.word_tokenize` with the Punkt model in `folder`. Raises SteleError for a damaged file of it."""
     from nltk.tabdata import PunktDecoder
     from nltk.tokenize import NLTKWordTokenizer
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer

@@ -1,4 +1,4 @@
-"""Average precision as benchmarks of this field have it where trec_eval and ranx have it otherwise."""
+"""Variants of average precision that some benchmarks define otherwise than trec_eval and ranx."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stele.evaluation.ranx_metrics import by_ranx
 
 
 class CappedAveragePrecision(Metric):
-    """map@k as LAReQA and Mewsli-X have it: precision at each hit among the first k, summed, over min(R, k).
+    """map@k as LAReQA and Mewsli-X define it: the sum of precision at each hit among the first k, over min(R, k).
 
     Source: google-research/xtreme 838c13b third_party/utils_lareqa.py `average_precision_at_k`. ranx and trec_eval's
     map_cut divide by R, all relevant passages (that is `ap@k`); the two differ where a query has more than k. With one
@@ -48,7 +48,7 @@ class JudgedAveragePrecision(Metric):
         return np.array(values, dtype=np.float64)
 
     def guess(self, case: Case) -> np.ndarray:
-        """float64 [rows]: the ranked judged documents in random order; NaN where a relevant one was not ranked."""
+        """Expected value of the ranked judged documents, shuffled, float64 [rows]; NaN if a relevant one is missing."""
         guesses = np.full(len(case.queries), np.nan)
         for row, judged in enumerate(case.relevant):
             grades = [judged[name] for name in case.ranking(row) if judged.get(name, -1) >= 0]
@@ -59,7 +59,7 @@ class JudgedAveragePrecision(Metric):
 
 
 def average_precision(ranking: Sequence[str], judged: Mapping[str, int]) -> float:
-    """`ap_judged` of one query; NaN where no document is relevant."""
+    """Average precision of one query over its judged documents (`ap_judged`); NaN if no document is relevant."""
     total = sum(grade > 0 for grade in judged.values())
     if not total:
         return math.nan

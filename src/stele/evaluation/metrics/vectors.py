@@ -30,7 +30,7 @@ class Alignment(Metric):
 
 
 class Uniformity(Metric):
-    """How evenly the vectors of one side lie on the unit sphere; low is even.
+    """Uniformity of one side's vectors on the unit sphere; a lower value means more evenly spread.
 
     Log of the mean, over pairs of a query set's vectors, of exp(-2 ||xi - xj||^2): 0 where all are one point, about -4
     for many points in all directions. A point's own value is its mean over all others, so that the mean over points is
@@ -60,7 +60,7 @@ class PassageUniformity(Uniformity):
 
 
 def potentials(x: np.ndarray) -> np.ndarray:
-    """float64 [n]: the mean of exp(-2 ||xi - xj||^2) of each unit vector of [n, d] over the others; NaN for one."""
+    """Mean of exp(-2 ||xi - xj||^2) of each unit vector of `x` [n, d] over the others, float64 [n]; NaN if n is 1."""
     if len(x) < 2:
         return np.full(len(x), np.nan)
     values = np.empty(len(x))
