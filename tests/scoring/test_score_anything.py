@@ -160,7 +160,7 @@ def test_query_ids_that_two_languages_share_need_a_name(tmp_path, qrels):
     path.write_text(TREC)
     other.write_text("q1 0 b 1\n")
     data = ["--data", f"mrtydi:sw={qrels}", f"mrtydi:te={other}"]
-    with pytest.raises(SteleError, match=r"query 'q1' is one of sw and te; say which: --run sw=FILE"):
+    with pytest.raises(SteleError, match=r"query 'q1' is in sw and te; name one: --run sw=FILE"):
         run("mrtydi", "--run", path, *data)
     result = scored(tmp_path, "mrtydi", "--run", f"sw={path}", f"te={path}", *data)
     assert result["metrics"]["mrr@100"]["languages"] == {"sw": pytest.approx(EXPECTED), "te": 1.0}
@@ -223,7 +223,7 @@ def test_a_question_for_which_nothing_was_found_is_predicted_and_counts_0(tmp_pa
     result = scored(tmp_path, "xor_retrieve", "--run", first, second, *xor)
     assert result["counts"]["missing_queries"] == 1  # 3
     assert result["metrics"]["r@2kt"]["languages"] == {"ar": float(bool(ctxs)), "te": 0.0}
-    with pytest.raises(SteleError, match="no query of te in it, of which 2 are judged"):
+    with pytest.raises(SteleError, match="found none of the 2 judged queries of te"):
         run("xor_retrieve", "--run", first, *xor)
 
 
@@ -233,7 +233,7 @@ RIGHT = {"id": "1", "lang": "ar", "ctxs": ["x"]}
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        ([RIGHT | {"lang": "te"}], "question '1': its lang is 'te', in the gold file 'ar'"),
+        ([RIGHT | {"lang": "te"}], "question '1': found lang 'te', but the gold file says 'ar'"),
         ([{"id": "1", "ctxs": "x"}], "item 1: want {id, lang, ctxs"),
         ([RIGHT | {"ctxs": [3]}], "ctxs 1: want a passage's text, found int"),
         ([RIGHT, RIGHT], "item 2: question '1' appears twice"),

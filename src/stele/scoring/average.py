@@ -1,4 +1,4 @@
-"""Average the results of several seeds: mean, standard deviation, and what was averaged."""
+"""Average the results of several seeds: means, standard deviations, and the seeds' own values."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SAME = ("benchmark", "model", "setting", "averaged")
 
 class Average(Job):
     seeds: Some[Path]
-    """Results, one of each seed."""
+    """Results to average, one per seed."""
     output: Annotated[Path, ends_in(".json")]
-    """Their average."""
+    """The averaged result."""
 
 
 def run(args: Average) -> None:
@@ -27,16 +27,16 @@ def run(args: Average) -> None:
     first = results[0]
     for path, result in zip(args.seeds, results, strict=True):
         if "metrics" not in result or "seeds" not in result:
-            raise SteleError(f"{path}: not a result of `scoring score`")
+            raise SteleError(f"{path}: want a result of `scoring score`, found another record")
         for key in SAME:
             if result.get(key) != first.get(key):
-                difference = f"its {key} is {result.get(key)!r}, that of {args.seeds[0]} is {first.get(key)!r}"
+                difference = f"its {key} is {result.get(key)!r}, but {first.get(key)!r} in {args.seeds[0]}"
                 raise SteleError(f"{path}: {difference}; only results that differ in their seeds can be averaged")
         if result["metrics"].keys() != first["metrics"].keys():
-            raise SteleError(f"{path}: its metrics differ from those of {args.seeds[0]}")
+            raise SteleError(f"{path}: its metrics differ from those of {args.seeds[0]}; score all by the same")
     seeds = [result["seeds"] for result in results]
     if any(seed in seeds[:i] for i, seed in enumerate(seeds)):
-        raise SteleError(f"the same seeds are given twice: {seeds}")
+        raise SteleError(f"the same seeds are given twice: {seeds}; give the result of each seed once")
     metrics = {
         name: over_seeds([result["metrics"][name] for result in results], args.seeds) for name in first["metrics"]
     }

@@ -6,8 +6,8 @@
     stele scoring compare --benchmark mrtydi --data mrtydi:sw=qrels.sw.txt mrtydi:te=qrels.te.txt \\
         --system bm25 sw=bm25.sw.txt te=bm25.te.txt --system mine sw=mine.sw.txt te=mine.te.txt
 
-A system is its results or its files of scores per query, several where it was trained with several seeds: then the mean
-over its seeds is compared for each query. With --benchmark it is its runs, as `scoring score` takes them. Every system
+A system is given by its results or files of scores per query, one file per seed it was trained with: the mean over its
+seeds is compared for each query. With --benchmark it is given by its runs, as `scoring score` takes them. All systems
 must have the same queries. The p-values of one metric are one family, corrected together. Means are those of the
 values per query.
 """
@@ -109,7 +109,7 @@ def run(args: Compare) -> None:
 
 
 def write_json(path: Path, files, systems, comparisons, choices: Choices, labels: frozenset[str], clock) -> None:
-    """The comparisons, unrounded (null where a test cannot say), with the record of what was compared and how."""
+    """Writes the comparisons, unrounded (null where a test gives no value), with a record of systems and settings."""
     rows = [row for group in comparisons.values() for row in _rows(group)]
     records.write_record(
         path,
@@ -141,7 +141,7 @@ def _seeds(system: Scores) -> int:
 
 
 def write_csv(path: Path, comparisons: Mapping[str, Sequence[Comparison]]) -> None:
-    """A line a comparison, the columns of `Comparison`, unrounded; empty where there is no value."""
+    """Writes one line per comparison: the fields of `Comparison`, unrounded; a field without a value is empty."""
     names = [field.name for field in fields(Comparison)]
     refuse_foreign(path, names)
     with atomic_file(path) as handle:
@@ -167,7 +167,7 @@ def _files(systems: Sequence[Sequence[str]]) -> dict[str, list[str]]:
             raise SteleError(f"--system: {name!r} is given twice; files of several seeds go after one name")
         by_name[name] = files
     if len(by_name) < 2:
-        raise SteleError("--system: want two systems or more, each with its own --system")
+        raise SteleError("--system: want two systems or more; give --system NAME FILES once for each")
     return by_name
 
 

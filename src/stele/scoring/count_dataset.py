@@ -1,6 +1,6 @@
-"""Count what a dataset holds: queries by split and language, languages, passages, judged documents, their lengths.
+"""Count a dataset's queries by split and language, its languages, passages, judged documents, and their lengths.
 
-From the files themselves, read as the benchmarks read them, and not from what the catalogue says of them.
+It counts in the files themselves, read as the benchmarks read them, and does not trust the catalogue's numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EVERYTHING = "all"  # the language of a count over all languages, or of none
 
 class CountDataset(Job):
     dataset: str
-    """A dataset of stele/scoring/statistics, or a test collection."""
+    """A dataset that stele/scoring/statistics counts, or a test collection."""
     data: Datasets
     lengths: Some[Path] = ()
     """Records of `scoring count_lengths`, by language."""
@@ -34,7 +34,7 @@ def run(args: CountDataset) -> None:
     clock, inputs = records.start(), data_records(args.data)
     datasets = counted_dataset(args.dataset).datasets
     if wrong := sorted(key for key in inputs if key.partition(":")[0] not in datasets):
-        raise SteleError(f"--data: {wrong[0]} is no part of {args.dataset}")
+        raise SteleError(f"--data: {wrong[0]} is no part of {args.dataset}; want parts of {', '.join(datasets)}")
     counts = load_counts(args.dataset).counts(data_folders(inputs))
     metrics = as_metrics({**counts, **mean_lengths(args.lengths)})
     records.write_record(
@@ -51,7 +51,7 @@ def run(args: CountDataset) -> None:
 
 
 def mean_lengths(paths: Iterable[Path]) -> dict[str, dict[str, float]]:
-    """tokens_per_document and tokens_per_judged_document by language, of the records of counted lengths."""
+    """Mean tokens_per_document and tokens_per_judged_document by language, from records of `scoring count_lengths`."""
     means: dict[str, dict[str, float]] = {"tokens_per_document": {}, "tokens_per_judged_document": {}}
     for path in paths:
         record = records.read_record(path)
@@ -62,7 +62,7 @@ def mean_lengths(paths: Iterable[Path]) -> dict[str, dict[str, float]]:
 
 
 def as_metrics(counts: Mapping[str, Mapping[str, float] | int]) -> dict[str, dict]:
-    """A result's metrics: a count over all languages beside those by language; a mean has none over all.
+    """Turns counts into a result's metrics: integer counts also get a sum over all languages, means do not.
 
     >>> as_metrics({"queries_test": {"sw": 2, "th": 3}, "languages": 2})["queries_test"]["languages"]
     {'all': 5.0, 'sw': 2.0, 'th': 3.0}

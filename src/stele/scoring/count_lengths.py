@@ -1,7 +1,7 @@
-"""Count the tokens of a collection's documents: how many documents have each length, as a figure draws it.
+"""Count the tokens of a collection's documents: the number of documents of each length, the data of a figure.
 
 A length is in tokens of a model's tokenizer, without special tokens and uncut; a document is its title and its text.
-The record beside the file has the means: over all documents, and over those that are judged.
+The record beside the file has the numbers of all documents and of the judged ones, each with their total of tokens.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BATCH = 1000  # documents tokenised at once
 
 class CountLengths(Job):
     dataset: str
-    """A dataset of stele/scoring/statistics with documents."""
+    """A dataset with documents that stele/scoring/statistics counts."""
     language: str
     """Language of the documents."""
     data: Datasets
@@ -52,7 +52,7 @@ def run(args: CountLengths) -> None:
         counted[judged][length] += 1
     every = counted[True] + counted[False]
     if not every:
-        raise SteleError(f"--data: {args.dataset} has no document in {args.language}")
+        raise SteleError(f"--data: found no document of {args.dataset} in language {args.language}")
     with atomic_file(args.output) as handle:
         write_csv(handle, [("tokens", "documents"), *sorted(every.items())])
     facts = file_facts(args.output)
@@ -71,7 +71,7 @@ def run(args: CountLengths) -> None:
 
 
 def lengths(tokenizer: Any, documents: Iterable[tuple[str, bool]]) -> Iterator[tuple[int, bool]]:
-    """(tokens, the mark that came with it) of each of some texts: nothing is added, nothing cut."""
+    """Yields (number of tokens, mark) for each pair (text, mark), without special tokens and uncut."""
     backend, texts = tokenizer.backend_tokenizer, iter(documents)
     backend.no_truncation()
     backend.no_padding()

@@ -1,9 +1,9 @@
 """Count the parameters of a model's checkpoint, the #Params of the papers' tables.
 
-One encoder is counted, embeddings included; a dual encoder with two towers has twice as many, which papers do not
-count. Heads that came with a checkpoint and are not used (pooler, vocabulary) are left out. So a model that is trained
-here has as many parameters as the checkpoint that it starts from, which is counted in its place: a pretraining gives
-back the same body, without heads.
+The count is of one encoder, embeddings included; a dual encoder with two towers has twice as many, which papers do not
+count. Unused heads of a checkpoint (pooler, vocabulary) are left out. A model trained here therefore has as many
+parameters as the checkpoint that it starts from, which is counted in its place: pretraining returns the same body,
+without heads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class CountParameters(Job):
     encoder: Record
     """record.json in the folder of a checkpoint."""
     model: str
-    """What the model is called."""
+    """Name of the model."""
     seeds: str
     """Seeds of pretraining and fine-tuning, e.g. pt0-ft0."""
     output: Annotated[Path, ends_in(".json")]
@@ -60,30 +60,30 @@ def run(args: CountParameters) -> None:
 
 
 def parameters(folder: Path) -> int:
-    """The parameters in a folder's safetensors files, by their headers alone; of two towers, the query tower's.
+    """Counts the parameters in a folder's safetensors files from their headers; of two towers, the query tower's.
 
-    Raises SteleError for a folder without such files, and for a damaged one.
+    Raises SteleError for a folder without such files, and for a damaged file.
     """
     place = folder / "query" if (folder / "query").is_dir() else folder
     files = sorted(place.glob("*.safetensors"))
     if not files:
-        raise SteleError(f"{place}: no .safetensors file to count the parameters of")
+        raise SteleError(f"{place}: found no .safetensors file; parameters are counted in such files only")
     shapes = {name: shape for path in files for name, shape in _shapes(path).items()}
     of_bert = any(name.endswith(WORDS) for name in shapes)
     return sum(prod(shape) for name, shape in shapes.items() if _is_body(name, of_bert))
 
 
 def _is_body(name: str, of_bert: bool) -> bool:
-    """Whether a tensor belongs to the encoder itself and to no head; `of_bert`: of a family of BERT's kind."""
+    """Whether a tensor belongs to the encoder and not to a head; `of_bert` says that the model is like BERT."""
     if of_bert:
         return bool(BODY.search(name))
     return not any(f".{head}" in f".{name}" for head in UNUSED)
 
 
 def _shapes(path: Path) -> dict[str, list[int]]:
-    """Parameter -> shape: 8 bytes of length, then a JSON header (safetensors). Whole numbers are no parameters.
+    """Shapes of the floating-point tensors by name, from the header of a safetensors file (8 bytes of length, JSON).
 
-    Older files have the numbers of the positions beside the weights.
+    Integer tensors are no parameters: older files hold position numbers beside the weights.
     """
     with reading(path, "safetensors file"), open(path, "rb") as handle:
         (size,) = struct.unpack("<Q", handle.read(8))

@@ -1,4 +1,4 @@
-"""Score a system on a benchmark by its official metrics: a value per query, per language, and on average.
+"""Score a system on a benchmark by its official metrics: values per query, per language, and on average.
 
     stele scoring score mrtydi --run sw=run.sw.txt --data mrtydi:sw=qrels.test.txt
     stele scoring score xor_retrieve --run predictions.json --data xor_tydi=dev.jsonl nltk_punkt=punkt_tab
@@ -42,12 +42,12 @@ class Score(Job):
     benchmark: Positional[str]
     """Its name in benchmarks.yaml."""
     run: Some[str]
-    """[QUERY_SET=]FILE of each: the system's output."""
+    """The system's output, one [QUERY_SET=]FILE or several."""
     data: Datasets = ()
     metrics: Some[str] | None = None
-    """NAME[@CUT] of each; default: the benchmark's own."""
+    """Metrics as NAME[@CUT]; default: the benchmark's own."""
     languages: Some[str] | None = None
-    """Score only these."""
+    """Score only these languages."""
     model: str = "run"
     """The system's name."""
     setting: str = "given"
@@ -117,7 +117,7 @@ def run(args: Score) -> None:
 
 
 def counts(case: Case, evaluation: Evaluation) -> dict:
-    """What was judged, what the run lacked or had too much, and the metrics' own notes."""
+    """Counts of judged queries, of queries that the run lacks or has too many, and the metrics' own notes."""
     return {
         "queries": len(case.queries),
         "missing_queries": sum(case.missing.values()),
@@ -128,7 +128,7 @@ def counts(case: Case, evaluation: Evaluation) -> dict:
 
 
 def parse_seeds(text: str) -> dict[str, int]:
-    """The two seeds of a result. Raises SteleError for another text.
+    """Parses the seeds of pretraining and fine-tuning. Raises SteleError for a text of another form.
 
     >>> parse_seeds("pt0-ft2")
     {'pretraining': 0, 'finetuning': 2}

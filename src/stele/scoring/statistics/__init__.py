@@ -1,7 +1,7 @@
-"""What datasets hold. Each module lists the datasets that it counts in COUNTED, by name, or by that of their layout.
+"""Statistics of datasets. Each module lists in COUNTED the datasets that it counts, by their or their layout's name.
 
-Numbers are by language, or one of all. `data` are the dataset's folders by part, as benchmarks take them; they are read
-by the benchmarks' own readers.
+Numbers are by language, or one for all languages. `data` maps a dataset's parts to folders, as benchmarks take them;
+the benchmarks' own readers read them.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Counts = dict[str, dict[str, int] | dict[str, float] | int]  # metric -> its num
 
 
 class DatasetCounts(NamedTuple):
-    """How a dataset is counted.
+    """Functions that count a dataset.
 
-    `counts(data)` gives its numbers. `documents(data, language)` gives the text of every document and whether it is
-    judged for a topic that counts, where their lengths are counted.
+    `counts(data)` gives its numbers. `documents(data, language)` yields the text of each document, and whether it is
+    judged for a topic that counts; it is None if the lengths of documents are not counted.
     """
 
     counts: Callable[[Data], Counts]
@@ -32,7 +32,7 @@ class DatasetCounts(NamedTuple):
 
 
 def load_counts(dataset: str) -> DatasetCounts:
-    """How a dataset or a test collection is counted. Raises SteleError where nothing counts it."""
+    """Functions that count a dataset or a test collection. Raises SteleError if no module counts it."""
     modules, name = names_held(__name__, "COUNTED"), counted_dataset(dataset).module
     if name not in modules:
         raise unknown("dataset that is counted", name, modules)
@@ -40,15 +40,15 @@ def load_counts(dataset: str) -> DatasetCounts:
 
 
 def number_of(items: Iterable, what: str) -> int:
-    """The number of items, with a line now and then of how far the counting has come."""
+    """Counts items; logs its progress now and then, with `what` as the label."""
     return sum(1 for _ in track(items, None, f"count {what}"))
 
 
 def by_language(languages: Iterable[str], what: str) -> dict[str, int]:
-    """Language -> its number of occurrences; `what` labels the progress bar."""
+    """Number of occurrences of each language; `what` labels the progress bar."""
     return dict(Counter(track(languages, None, f"count {what}")))
 
 
 def present(numbers: Mapping[str, int]) -> int:
-    """The number of languages with a count above 0."""
+    """Number of languages with a count above 0."""
     return sum(1 for number in numbers.values() if number)

@@ -1,7 +1,7 @@
-"""Test collections, CLEF 2000-2003 among them, and the section pairs that Yu et al. train on.
+"""Statistics of test collections, CLEF 2000-2003 among them, and of the section pairs that Yu et al. train on.
 
-Of CLEF, topics without a relevant document in a language do not count there (Yu et al., section 5.1.1). Judgments are
-counted as they are, those of documents that the collection lacks among them.
+A CLEF topic without a relevant document in a language does not count there (Yu et al., section 5.1.1). Judgments are
+counted as they are, including those of documents that the collection lacks.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from stele.scoring.statistics import Counts, DatasetCounts, number_of
 
 
 def collection_counts(data: Data) -> Counts:
-    """topics and documents by language; `repeated`: how many more documents have the id of a later one.
+    """Numbers of topics, documents and `repeated` documents by language.
 
-    Documents whose id comes again are counted once.
+    Documents with the same id count as one; `repeated` is the number of the others.
     """
     languages = {code for name in data for code in datasets.languages_of(datasets.dataset(name))}
     numbers: Counts = {"topics": {}, "documents": {}, "repeated": {}}
@@ -34,7 +34,7 @@ def collection_counts(data: Data) -> Counts:
 
 
 def clef_counts(data: Data) -> Counts:
-    """queries; relevant_per_query and nonrelevant_per_query, means: each by language."""
+    """Number of queries, and means relevant_per_query and nonrelevant_per_query of judged documents, by language."""
     known = datasets.languages_of(datasets.dataset("clef"))
     queries: dict[str, int] = {}
     relevant: dict[str, float] = {}
@@ -50,7 +50,7 @@ def clef_counts(data: Data) -> Counts:
 
 
 def clef_documents(data: Data, language: str) -> Iterator[tuple[str, bool]]:
-    """The text of every document in a language, its title first, and whether it is judged for a topic that counts."""
+    """Yields title and text of each document in a language, and whether it is judged for a topic that counts."""
     topics = _judged(data, language).values()
     judged = {name for documents in topics for name, grade in documents.items() if grade >= 0}
     for passage in Clef().passages(data, language):
@@ -58,13 +58,13 @@ def clef_documents(data: Data, language: str) -> Iterator[tuple[str, bool]]:
 
 
 def section_pairs(data: Data) -> Counts:
-    """pairs by part: what the CLIR language model is pretrained on."""
+    """Number of section pairs, which the CLIR language model is pretrained on, by part of the dataset."""
     ((_, folders),) = data.items()
     return {"pairs": {part: len(read_pairs(folder)) for part, folder in folders.items()}}
 
 
 def _judged(data: Data, language: str) -> dict[str, dict[str, int]]:
-    """The judgments of each topic that has a relevant document in a language."""
+    """Judgments of each topic that has a relevant document in a language."""
     (query_set,) = Clef().query_sets([f"{language}-{language}"])
     judged = Clef().all_judgments(data, query_set)
     return {topic: documents for topic, documents in judged.items() if any(grade > 0 for grade in documents.values())}

@@ -1,9 +1,9 @@
-"""The retrieval sets of MSM and KEPT: Mr. TyDi, XOR-Retrieve and Mewsli-X with their training sets and passages.
+"""Statistics of the retrieval sets of MSM and KEPT: Mr. TyDi, XOR-Retrieve and Mewsli-X, training sets included.
 
-Of Mr. TyDi's queries those count that have a judgment, in training those that have a relevant passage. XOR-Retrieve's
-test questions have no public answers. Of Mewsli-X the release alone is counted; the texts of the news are not needed.
-KEPT's table 1 counts as here, but for Mewsli-X's test set: it has the articles there (9,608) and not their 14,624
-mentions.
+A query of Mr. TyDi counts if it has a judgment, a training query if it has a relevant passage. XOR-Retrieve's test
+questions have no public answers. Mewsli-X is counted from its release alone; the texts of the news are not needed.
+KEPT's table 1 counts in the same way, except for Mewsli-X's test set, for which it gives the number of articles (9,608)
+and not of their 14,624 mentions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from stele.scoring.statistics import Counts, DatasetCounts, by_language, number_
 
 
 def mrtydi_queries(data: Data) -> Counts:
-    """queries_dev and queries_test by language; the languages that have a test query."""
+    """Numbers of dev and test queries by language, and number of languages with a test query."""
     queries: Counts = {}
     for split in ("dev", "test"):
         numbers = {}
@@ -31,7 +31,7 @@ def mrtydi_queries(data: Data) -> Counts:
 
 
 def mrtydi_passages(data: Data) -> Counts:
-    """passages by language; the languages that have some."""
+    """Number of passages by language, and number of languages with passages."""
     passages = {
         collection: number_of(MrTydi().passages(data, collection), f"passages of {collection}")
         for collection in sorted(data[CORPUS])
@@ -40,13 +40,13 @@ def mrtydi_passages(data: Data) -> Counts:
 
 
 def mrtydi_training(data: Data) -> Counts:
-    """queries_train by language."""
+    """Number of training queries by language."""
     languages = (example.language for example in MrTydi().training(data, "train"))
     return {"queries_train": by_language(languages, "training queries")}
 
 
 def xor_questions(data: Data) -> Counts:
-    """queries_train and queries_dev by language; the languages that have a dev question."""
+    """Numbers of training and dev questions by language, and number of languages with a dev question."""
     query_sets = XorRetrieve().query_sets(datasets.languages_of(datasets.dataset(QUESTIONS)))
     questions: Counts = {}
     for split in FILES:
@@ -61,13 +61,13 @@ def xor_questions(data: Data) -> Counts:
 
 
 def xor_passages(data: Data) -> Counts:
-    """passages, all of them English."""
+    """Number of passages, all of them English."""
     passages = {"en": number_of(XorRetrieve().passages(data, "en"), "passages")}
     return {"passages": passages, "passage_languages": present(passages)}
 
 
 def mewsli_x_counts(data: Data) -> Counts:
-    """queries_train, queries_dev, queries_test by language; their languages; passages by the description's language."""
+    """Numbers of training, dev and test queries by language, and of passages by their description's language."""
     queries: Counts = {}
     for split in ("train", "dev"):
         languages = (example.language for example in MewsliX().training(data, split))

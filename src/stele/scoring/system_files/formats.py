@@ -1,11 +1,11 @@
-"""What a system's output file holds, told by its content: a run, predictions, a pair of embeddings, or our own record.
+"""Readers of a system's output files, told apart by content: runs, predictions, pairs of embeddings, our records.
 
 TREC run (txt)              query Q0 passage rank score tag
 ranx run (JSON, Parquet)    {query: {passage: score}}; columns q_id, doc_id, score
 XOR predictions (JSON)      [{"id", "lang", "ctxs": [passage text, ...]}], best first (eval_xor_retrieve.py)
 answers (JSON)              {question id: answer}, as the MLQA and SQuAD scripts read them
-embeddings (npy,npy)        two float arrays [n, d] whose lines belong together
-retrieval record (JSON)     what `retrieval retrieve` writes, with runs/ beside it
+embeddings (npy,npy)        two float arrays [n, d]; row i of one belongs to row i of the other
+retrieval record (JSON)     the record that `retrieval retrieve` writes, with runs/ beside it
 record of vectors (JSON)    a result's vectors.json, with vectors/ beside it, or with runs/ as a retrieval record
 record of answers (JSON)    a result's answers.json, with answers/ beside it
 """
@@ -30,12 +30,12 @@ from stele.files.reading import open_unpacked, parse_json, read_object, reading
 
 @dataclass
 class Output:
-    """A system's output; what the file does not hold is empty.
+    """A system's output; fields that the file does not fill are empty.
 
-    `runs` maps a query set, or None for a run that may hold several, to its run, `answers` to {question id: answer};
-    `vectors` a language, or None for files that do not say theirs, to its pair of embeddings. `texts` are passages that
-    came with the file (passage id -> text), `languages` what it says of its questions, `record` our record of what was
-    made.
+    `runs` maps a query set, or None for a run that may hold several, to its run; `answers` maps it to {question id:
+    answer}; `vectors` maps a language, or None for files that do not say theirs, to its pair of embeddings. `texts` are
+    passages that came with the file (passage id -> text), `languages` are the languages that it states (question id ->
+    language), `record` is Stele's record of the output.
     """
 
     path: Path
@@ -53,12 +53,12 @@ class Output:
 
     @property
     def parallel(self) -> bool:
-        """Whether it is our search of parallel texts for their translations."""
+        """Whether the output is Stele's own search for the translations of parallel texts."""
         return self.record.get("parallel") is True
 
 
 def read_output(files: str) -> Output:
-    """Reads a file (or two embedding files, joined by a comma) of any of the formats."""
+    """Reads a file (or two embedding files, joined by a comma) of any of the formats. Raises SteleError for others."""
     with reading(files, "system's output"):
         return _read_output(files)
 
@@ -109,7 +109,7 @@ def _xor_predictions(items: list[Any], path: Path) -> Output:
     for number, item in enumerate(items, start=1):
         where = f"{path}, item {number}"
         if not isinstance(item, dict) or not isinstance(item.get("ctxs"), list) or "id" not in item:
-            raise SteleError(f"{where}: want {{id, lang, ctxs: [passage text, ...]}}")
+            raise SteleError(f"{where}: want an object {{id, lang, ctxs: [passage text, ...]}}")
         query = str(item["id"])
         if query in output.languages:
             raise SteleError(f"{where}: question {query!r} appears twice (the official script would count it twice)")
@@ -133,7 +133,7 @@ def _retrieval(record: Record, path: Path) -> Output:
         facts = record["searches"][name]
         runs[QuerySet(name, facts["language"], facts["pool"])] = read_run(run)
     if not runs:
-        raise SteleError(f"{path}: not a retrieval record: it has no `searches`")
+        raise SteleError(f"{path}: want a retrieval record; found no search in `searches`")
     return Output(path, runs, record=record)
 
 
@@ -143,7 +143,7 @@ def _answers(record: Record, path: Path) -> Output:
         file = path.parent / "answers" / f"{relative(name, str(path))}.json"
         texts = read_object(file)
         if not all(isinstance(answer, str) for answer in texts.values()):
-            raise SteleError(f"{file}: want {{question: answer}}, both strings")
+            raise SteleError(f"{file}: want an object {{question: answer}} with strings only")
         answers[QuerySet(name, facts["language"], facts["pool"])] = texts
     return Output(path, answers=answers, record=record)
 
@@ -159,12 +159,12 @@ def _vectors(record: Record, path: Path) -> Output:
 def _embeddings(files: str) -> Output:
     paths = [Path(name) for name in files.split(",")]
     if len(paths) != 2:
-        raise SteleError(f"--run {files!r}: embeddings come in pairs, FIRST.npy,SECOND.npy, line by line translations")
+        raise SteleError(f"--run {files!r}: want a pair of embeddings, FIRST.npy,SECOND.npy, rows being translations")
     return Output(paths[0], vectors={None: _pair(paths)})
 
 
 def _pair(paths: list[Path]) -> tuple[np.ndarray, np.ndarray]:
-    """Two arrays [n, d] whose lines belong together."""
+    """Reads two files of float arrays [n, d] of one shape, whose rows belong together; returns float32."""
     arrays = []
     for path in paths:
         with reading(path, "npy file"):
@@ -172,9 +172,9 @@ def _pair(paths: list[Path]) -> tuple[np.ndarray, np.ndarray]:
         if array.ndim != 2 or array.dtype.kind != "f" or not len(array):
             raise SteleError(f"{path}: want floats [sentences, dimension], found {array.dtype} {list(array.shape)}")
         if not np.isfinite(array).all():
-            raise SteleError(f"{path}: line {int(np.argmin(np.isfinite(array).all(axis=1)))} (from 0) is not finite")
+            raise SteleError(f"{path}: row {int(np.argmin(np.isfinite(array).all(axis=1)))} (from 0) is not finite")
         arrays.append(np.asarray(array, dtype=np.float32))
     if arrays[0].shape != arrays[1].shape:
         shapes = f"{list(arrays[0].shape)} and {list(arrays[1].shape)}"
-        raise SteleError(f"{paths[0]}, {paths[1]}: their shapes differ, {shapes}; line i belongs to line i")
+        raise SteleError(f"{paths[0]}, {paths[1]}: want arrays of one shape, row i belonging to row i; found {shapes}")
     return arrays[0], arrays[1]

@@ -1,4 +1,4 @@
-"""A scored system, and systems compared, as text for a person, as CSV, and as values per query."""
+"""Reports of a scored system and of comparisons, as text, as CSV, and as values per query."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 def print_report(case: Case, evaluation: Evaluation, average: str) -> None:
-    """A line per language with its queries and metrics, the average, and what a reader must know beside them."""
+    """Prints a line per language with its queries and metrics, and the average; logs missing and extra queries."""
     metrics, languages = evaluation.metrics, dict.fromkeys(query_set.language for query_set in case.query_sets)
     rows = [["language", "queries", *metrics]]
     for language in languages:
@@ -44,7 +44,7 @@ def print_report(case: Case, evaluation: Evaluation, average: str) -> None:
 
 
 def aligned(rows: Sequence[Sequence[str]], texts: int) -> list[str]:
-    """Rows as lines of equal width: the first `texts` columns left-aligned, the others right-aligned."""
+    """Formats rows as aligned lines: the first `texts` columns are left-aligned, the others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -60,7 +60,7 @@ def number(value: float | None) -> str:
 
 
 def _without_missing(case: Case, evaluation: Evaluation, average: str) -> dict[str, float | None]:
-    """The averages over the queries that the run has, as scripts give them that pass over missing ones in silence."""
+    """Averages over the queries that the run has, as scripts compute them that ignore missing queries silently."""
     absent = np.zeros(len(case.queries), dtype=bool)
     for name, rows in case.rows_of.items():
         for row in rows:
@@ -74,9 +74,9 @@ def _without_missing(case: Case, evaluation: Evaluation, average: str) -> dict[s
 
 
 def refuse_foreign(path: Path, columns: Sequence[str]) -> None:
-    """SteleError where a table is to be written and a file is there that is none with these first columns.
+    """Raises SteleError if `path` exists and is no table that begins with these columns, so that it is not replaced.
 
-    It may be one of the inputs, or another output.
+    Such a file may be one of the inputs, or another output.
     """
     if not path.exists() or not path.stat().st_size:
         return
@@ -88,7 +88,7 @@ def refuse_foreign(path: Path, columns: Sequence[str]) -> None:
 
 
 def write_values(path: Path, evaluation: Evaluation) -> None:
-    """metric, language ("average" for the benchmark's own), value, queries."""
+    """Writes a CSV of metric, language ("average" for the benchmark's average), value and number of queries."""
     rows = [["metric", "language", "value", "queries"]]
     refuse_foreign(path, rows[0])
     with atomic_file(path, newline="", encoding="utf-8") as handle:
@@ -102,7 +102,7 @@ def write_values(path: Path, evaluation: Evaluation) -> None:
 
 
 def write_queries(path: Path, case: Case, values: dict[str, np.ndarray]) -> None:
-    """search, language, query and one column a metric; empty where a query does not count."""
+    """Writes the columns search, language and query, and one per metric, empty where a query does not count."""
     import pyarrow
     import pyarrow.parquet
 
@@ -123,7 +123,7 @@ def write_queries(path: Path, case: Case, values: dict[str, np.ndarray]) -> None
 
 # --- comparisons ---
 def comparison_report(comparisons: Sequence[Comparison], choices: Choices, labels: frozenset[str] = frozenset()) -> str:
-    """The comparisons of one metric as text: a line each, aligned, and below it what was done."""
+    """Formats the comparisons of one metric as aligned lines, with the method explained below them."""
     seeds = any(compared.std is not None or compared.baseline_std is not None for compared in comparisons)
     p_values = ["p"] if choices.correction == "none" else ["p", f"p ({choices.correction})"]
     means = ["baseline", "std", "mean", "std"] if seeds else ["baseline", "mean"]

@@ -1,4 +1,4 @@
-"""From a system's output files and a benchmark's gold files to the case that metrics see."""
+"""Reads a system's output files and a benchmark's gold files into a `Case`, the input of metrics."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from stele.evaluation.similarity import rank_pair
 from stele.files.digests import sha256
 from stele.scoring.system_files.formats import Output, read_output
 
-Pair = tuple[np.ndarray, np.ndarray]  # embeddings whose lines belong together
+Pair = tuple[np.ndarray, np.ndarray]  # embeddings whose rows belong together
 logger = logging.getLogger(__name__)
 
 
 def given_outputs(runs: Iterable[str]) -> list[tuple[str | None, Output]]:
-    """The outputs of `--run [QUERY_SET=]FILE ...`, each with the query set (or language) that is named for it."""
+    """Reads the outputs of `--run [QUERY_SET=]FILE ...`, each with the query set or language named for it."""
     outputs = []
     for item in runs:
         name, equals, path = item.partition("=")
@@ -38,7 +38,7 @@ def given_outputs(runs: Iterable[str]) -> list[tuple[str | None, Output]]:
 
 
 def given_digests(files: Iterable[str]) -> dict[str, str]:
-    """Files as they were given, with the SHA-256 of each (of two embeddings, joined)."""
+    """SHA-256 of each file argument, by the argument itself; a pair of embeddings has two, joined by a blank."""
     paths = {file: file.partition("=")[2] or file for file in files}
     return {file: " ".join(sha256(Path(part)) for part in path.split(",")) for file, path in paths.items()}
 
@@ -46,11 +46,11 @@ def given_digests(files: Iterable[str]) -> dict[str, str]:
 def read_case(
     name: str, data: Data, outputs: Sequence[tuple[str | None, Output]], languages: Collection[str] | None = None
 ) -> Case:
-    """The case of one system on a benchmark.
+    """Reads one system's outputs and the judgments of a benchmark.
 
-    A run that names no query set is divided by the judged queries. `languages` restricts what is judged; without it, it
-    is every language of which judgments are given (of a retrieval record: all query sets that it has). Raises
-    SteleError where runs and judgments are of other data, or a file does not say which query set it holds.
+    A run that names no query set is divided by the judged queries. `languages` restricts the judged languages; the
+    default is every language with judgments (for a retrieval record, all its query sets). Raises SteleError if runs and
+    judgments are of different data, or a file does not say which query set it holds.
     """
     benchmark, case = load_reader(name, BenchmarkReader), Case(data=data)
     if any(output.vectors for _, output in outputs):
@@ -69,12 +69,12 @@ def read_case(
     else:
         _add_runs(case, name, rights, outputs)
     if sum(case.missing.values()) == len(case.queries):
-        raise SteleError(f"{outputs[0][1].path}: none of its queries is judged; the judgments are of other data")
+        raise SteleError(f"{outputs[0][1].path}: none of its queries is judged; give judgments of the same data")
     return case
 
 
 def run_scores(name: str, data: Data, runs: Iterable[str], metrics: Sequence[str] | None = None) -> Scores:
-    """The values per query of runs, `[QUERY_SET=]FILE` each, by the benchmark's metrics or by those named."""
+    """Scores runs, `[QUERY_SET=]FILE` each, per query, by the benchmark's own metrics or by `metrics`."""
     runs = list(runs)
     outputs = given_outputs(runs)
     case = read_case(name, data, outputs)
@@ -93,7 +93,7 @@ def run_scores(name: str, data: Data, runs: Iterable[str], metrics: Sequence[str
 def _query_sets(
     name, benchmark: BenchmarkReader, data: Data, outputs, languages: Collection[str] | None
 ) -> list[QuerySet]:
-    """What is judged: a retrieval record's query sets, those that the runs name, or all whose judgments are given."""
+    """Query sets to judge: those of a retrieval record, those that the runs name, or all that have judgments."""
     made = [name for _, output in outputs for name in (*output.runs, *output.answers) if name is not None]
     entry = catalogue.entry(Benchmark, name)
     parts = {part for dataset in entry.judgments[:1] for part in data.get(dataset, {})}
@@ -117,13 +117,13 @@ def _query_sets(
 
 
 def _right(benchmark: BenchmarkReader, data: Data, query_set: QuerySet) -> Mapping[str, Any]:
-    """Query id -> what is right: relevance by passage, or answers."""
+    """Judgments of a query set by query id: relevance by passage, or answers."""
     by_passages = benchmark.SCORED_BY == "judgments"
     return benchmark.judgments(data, query_set) if by_passages else benchmark.answers(data, query_set)
 
 
 def _translations(outputs, query_set: QuerySet) -> dict[str, dict[str, int]]:
-    """Each text of our own search of parallel texts, which has all: its translation bears the same id. {} of others."""
+    """Judgments of Stele's own search of parallel texts, where translations share an id; {} for other outputs."""
     runs = [output.runs[query_set] for _, output in outputs if output.parallel and query_set in output.runs]
     return {query: {query: 1} for run in runs for query in run.queries}
 
@@ -143,7 +143,7 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
     limited, owners = False, _owners(rights)
     for named, output in outputs:
         if output.answers:
-            raise SteleError(f"{output.path}: answers to questions; this benchmark scores rankings of passages")
+            raise SteleError(f"{output.path}: found answers to questions; this benchmark scores rankings of passages")
         limited |= output.limited
         texts |= output.texts
         _check_languages(output, owners)
@@ -171,8 +171,8 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
         case.missing[query_set.name] = sum(query not in run for query in right)
         if len(rights) > 1 and right and case.missing[query_set.name] == len(right):
             raise SteleError(
-                f"{where}: no query of {query_set.name} in it, of which {len(right)} are judged; give its run, or "
-                "leave its judgments out (--languages names those that are scored)"
+                f"{where}: found none of the {len(right)} judged queries of {query_set.name}; give its run, or leave "
+                "out its judgments (--languages names the languages to score)"
             )
         _check_collection(query_set, run, right)
         (case.relevant if benchmark.SCORED_BY == "judgments" else case.answers).extend(right.values())
@@ -183,20 +183,20 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
 
 
 def _left_out(name: str, data: Data, query_set: QuerySet, run: Run, where: str) -> dict[str, frozenset[str]]:
-    """Query id -> the retrieved documents that are no hits of it, as the benchmark's entry or its layout says."""
+    """Retrieved documents that do not count as hits, by query id, as the benchmark's entry or its layout says."""
     left_out = stated_left_out(name, data, query_set)
     same = [query for query in run.queries if query in run.ranking(query)] if left_out.same_id is None else []
     if same:
         raise SteleError(
-            f"{where}: {len(same)} queries of {query_set.name} have the document of their own id ({same[0]}) among "
-            f"their hits; {name} in catalogue/benchmarks.yaml must say `ignore_identical_ids: true` where it is the "
-            "query itself (as in ArguAna and Quora), or false where it counts: MTEB's layout does not tell"
+            f"{where}: {len(same)} queries of {query_set.name} have a document with their own id ({same[0]}) among "
+            f"their hits; {name} in catalogue/benchmarks.yaml must say `ignore_identical_ids: true` if it is the query "
+            "itself (as in ArguAna and Quora), or false if it counts: MTEB's layout does not tell"
         )
     return {query: left_out.of(query) for query in run.queries if left_out.of(query)}
 
 
 def _check_collection(query_set: QuerySet, run: Run, right: Mapping[str, Any]) -> None:
-    """Warns where no passage of a run is judged: a poor system's run is so, and ids of another collection are."""
+    """Warns if no passage of a run is judged: the system may be poor, or the ids may be of another collection."""
     judged = {name for answer in right.values() if isinstance(answer, Mapping) for name in answer}
     if judged and len(run.names) and not _any_in(run.names, judged):
         logger.warning(
@@ -213,23 +213,21 @@ def _any_in(names, wanted: Collection[str]) -> bool:
 
 
 def _refuse_ambiguous(output: Output, queries: Iterable[str], owners: Mapping[str, list[QuerySet]]) -> None:
-    """MLQA's and Mr. TyDi's languages share query ids: a file that does not say whose it holds cannot be divided."""
+    """Raises SteleError if a query id is in several query sets (as in MLQA and Mr. TyDi) and the file names none."""
     for query in queries:
         if len(candidates := owners.get(query, ())) > 1:
             names = " and ".join(query_set.name for query_set in candidates[:2])
-            raise SteleError(
-                f"{output.path}: query {query!r} is one of {names}; say which: --run {candidates[0].name}=FILE"
-            )
+            raise SteleError(f"{output.path}: query {query!r} is in {names}; name one: --run {candidates[0].name}=FILE")
 
 
 def _check_languages(output: Output, owners: Mapping[str, list[QuerySet]]) -> None:
-    """What a prediction file says of a question's language must be what the gold file says."""
+    """Raises SteleError if a prediction file and the gold file give a question different languages."""
     for query, language in output.languages.items():
         for query_set in owners.get(query, ()):
             if language and language != query_set.language:
                 raise SteleError(
-                    f"{output.path}: question {query!r}: its lang is {language!r}, "
-                    f"in the gold file {query_set.language!r}"
+                    f"{output.path}: question {query!r}: found lang {language!r}, but the gold file says "
+                    f"{query_set.language!r}"
                 )
 
 
@@ -238,16 +236,14 @@ def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]],
     predictions: dict[QuerySet, dict[str, str]] = {query_set: {} for query_set in rights}
     for named, output in outputs:
         if not output.answers:
-            raise SteleError(f"{output.path}: a ranking; this benchmark scores answers, {{question id: answer}}")
+            raise SteleError(f"{output.path}: found a ranking; this benchmark scores answers, {{question id: answer}}")
         for made, given_answers in output.answers.items():
             case.extra += len(given_answers.keys() - owners.keys())
             for query_set, right in rights.items():
                 if made in (None, query_set) and named in (None, query_set.name, query_set.language):
                     answers = {query: answer for query, answer in given_answers.items() if query in right}
                     if twice := answers.keys() & predictions[query_set].keys():
-                        raise SteleError(
-                            f"{output.path}: question {min(twice)!r} has an answer in another file already"
-                        )
+                        raise SteleError(f"{output.path}: question {min(twice)!r} has an answer in another file too")
                     if made is None and named is None:
                         _refuse_ambiguous(output, answers, owners)
                     predictions[query_set] |= answers
@@ -259,7 +255,7 @@ def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]],
 
 
 def _add_pair(case: Case, benchmark: BenchmarkReader, named: str | None, output: Output, pair: Pair) -> None:
-    """Embeddings of a language's sentences and their translations: both directions, where the benchmark ranks them."""
+    """Adds the embeddings of a language's sentences and their translations, in both directions if they are ranked."""
     if named is None:
         raise SteleError(f"{output.path}: name the language (or pair) of the embeddings: --run LANGUAGE=X.npy,Y.npy")
     first, second = pair
@@ -271,7 +267,7 @@ def _add_pair(case: Case, benchmark: BenchmarkReader, named: str | None, output:
         directions = [(there, (first, second)), (back, (second, first))]
     for query_set, (queries, passages) in directions:
         if query_set.name in case.rows_of:
-            raise SteleError(f"--run: {named} is given twice")
+            raise SteleError(f"--run: {named} is given twice; give each language once")
         names = [f"{line:07d}" for line in range(len(queries))]
         case.add(query_set, names)
         case.vectors[query_set.name] = (queries, passages)
@@ -283,7 +279,7 @@ def _add_pair(case: Case, benchmark: BenchmarkReader, named: str | None, output:
 
 
 def _nearest(names: list[str], queries, passages, similarity: str) -> Run:
-    """The nearest line of the other side, the lowest among equals."""
+    """Run with the most similar row of the other side for each query; ties go to the lowest row."""
     from stele.artifacts.run import run_of
 
     places, scores = rank_pair(queries, passages, similarity, depth=1)
