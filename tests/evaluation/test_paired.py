@@ -70,7 +70,7 @@ WRONG = [
     (scores("b.csv", [[1, 1, 1]], "abc", benchmark="nq"), "b.csv: scores of nq; a.csv has scores of mrtydi"),
     (
         Scores("b.csv", [("en", q) for q in "abc"], ["en", "de", "en"], {METRIC: np.ones((1, 3))}),
-        "b.csv: the language of query 'b' of search 'en' is 'de', in a.csv it is 'en'",
+        "b.csv: the language of query 'b' of search 'en' is 'de', but 'en' in a.csv",
     ),
 ]
 
@@ -86,7 +86,7 @@ def test_seeds_that_do_not_belong_together():
     for other, message in [
         (scores("1.csv", [[0.1]], "a"), "1.csv: lacks 1 query that 0.csv has, for example 'b'"),
         (scores("1.csv", [[0.1, math.nan]]), "1 query counted for mrr@10 here or in all its seeds, but not in both"),
-        (one, "0.csv: given twice as a seed of one system"),
+        (one, "0.csv: this file is given twice as a seed of one system"),
     ]:
         with pytest.raises(SteleError, match=message):
             stack([one, other])

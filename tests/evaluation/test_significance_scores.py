@@ -73,7 +73,7 @@ GOOD = "search,language,query,mrr@10\n"
         ("language,query,mrr@10\nen,1,0.5\n", "x.csv: want columns search, language, query, and one per metric; found"),
         ("search,language,query\nen,en,1\n", "want columns search, language, query, and one per metric; found"),
         ("search,language,query,a,a\nen,en,1,1,1\n", "a column appears twice"),
-        (GOOD + "en,en,1,0.5\nen,en,1,0.6\n", "query '1' of search 'en' is there 2 times"),
+        (GOOD + "en,en,1,0.5\nen,en,1,0.6\n", "query '1' of search 'en' appears 2 times; want each query once"),
         (GOOD + "en,en,1,0.5\nen,en,2,high\n", "column 'mrr@10' must hold numbers .*high"),
         (GOOD + "en,en,1,0.5\nen,en,,0.5\n", "row 2: query must be a text, found ''"),
         (GOOD + "en,en,1,0.5\nen,en,2,inf\n", "row 2: mrr@10 is infinite"),
@@ -95,7 +95,7 @@ def test_files_that_hold_no_scores_are_refused(tmp_path):
         ("cut.parquet", r"cut\.parquet: not a readable"),
         ("x.xlsx", r"x\.xlsx: want a result \(\.json\) or scores per query \(\.parquet or \.csv\)"),
         ("config.json", r"config\.json: not a result of `scoring score`"),
-        ("alone.json", r"alone\.json: no file .*alone/queries\.parquet, where its scores per query should be"),
+        ("alone.json", r"alone\.json: found no file .*alone/queries\.parquet with its scores per query"),
         ("absent.csv", r"absent\.csv: no such file"),
     ]:
         with pytest.raises(SteleError, match=message):

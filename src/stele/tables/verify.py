@@ -107,7 +107,7 @@ def _result(path: Path) -> Iterator[Damage | str]:
     if queries:
         values = path.with_suffix("") / relative(queries["file"], str(path))
         if not values.is_file() or sha256(values) != queries["sha256"]:
-            yield Damage(values, f"not the values per query that belong to {path.name}", path, "score")
+            yield Damage(values, f"these values per query do not belong to {path.name}", path, "score")
     for name, source in _sources(path, record).items():
         if source.name in FILES and source.is_file():
             yield from _files(source)
