@@ -126,7 +126,7 @@ def test_a_search_of_other_queries_is_refused_and_a_new_one_is_numbered_whatever
     assert numbered(path, ["sw", "sw", "sw"], ["q10", "q2", "q10"]) == ["0", "1", "0"]
     assert numbered(path, ["ar", "sw", "sw"], ["x", "q2", "q10"]) == ["0", "1", "0"]
     before = path.read_bytes()
-    with pytest.raises(SteleError, match=r"queries.parquet: the search sw was of other queries"):
+    with pytest.raises(SteleError, match=r"queries.parquet: the search sw had other queries"):
         numbered(path, ["sw", "th"], ["q10", "y"])
     assert path.read_bytes() == before
     other = tmp_path / "other.parquet"

@@ -234,7 +234,7 @@ RIGHT = {"id": "1", "lang": "ar", "ctxs": ["x"]}
     ("items", "message"),
     [
         ([RIGHT | {"lang": "te"}], "question '1': found lang 'te', but the gold file says 'ar'"),
-        ([{"id": "1", "ctxs": "x"}], "item 1: want {id, lang, ctxs"),
+        ([{"id": "1", "ctxs": "x"}], "item 1: want an object {id, lang, ctxs"),
         ([RIGHT | {"ctxs": [3]}], "ctxs 1: want a passage's text, found int"),
         ([RIGHT, RIGHT], "item 2: question '1' appears twice"),
     ],
@@ -317,8 +317,8 @@ def test_a_pair_without_english(tmp_path):
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        (np.ones((3, 2)), np.ones((4, 2)), r"their shapes differ, \[3, 2\] and \[4, 2\]"),
-        (np.ones((3, 2)), np.array([[1.0, 2], [np.nan, 1], [1, 1]]), r"line 1 \(from 0\) is not finite"),
+        (np.ones((3, 2)), np.ones((4, 2)), r"want arrays of one shape.* found \[3, 2\] and \[4, 2\]"),
+        (np.ones((3, 2)), np.array([[1.0, 2], [np.nan, 1], [1, 1]]), r"row 1 \(from 0\) is not finite"),
         (np.ones((3, 2)), np.array([["a"]], dtype=object), "not a readable npy file"),
     ],
 )
@@ -327,7 +327,7 @@ def test_embeddings_that_cannot_be_scored_are_refused(tmp_path, first, second, m
     np.save(tmp_path / "y.npy", second, allow_pickle=True)
     with pytest.raises(SteleError, match=message):
         run("tatoeba", "--run", f"fr={tmp_path / 'x.npy'},{tmp_path / 'y.npy'}")
-    with pytest.raises(SteleError, match="in pairs"):
+    with pytest.raises(SteleError, match="want a pair of embeddings"):
         run("tatoeba", "--run", f"fr={tmp_path / 'x.npy'}")
 
 

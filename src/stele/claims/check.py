@@ -1,9 +1,9 @@
-"""Check the claims of papers: recompute each verdict on print, and compare it with the one that is stated.
+"""Check the claims of papers: recompute each verdict from the printed numbers and compare it with the stated one.
 
     stele claims check [PAPER...]
 
-All papers that have a claims.yaml, or those that are named. A verdict that differs is an error, as is an address that
-a paper does not have; all are listed.
+Without PAPER it checks all papers that have a claims.yaml. A verdict that differs from the stated one is an error, and
+so is an address that the paper does not have; all errors are listed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from stele.papers.paper import PAPER_TABLES
 
 class Check(Job):
     papers: Positional[tuple[str, ...]] = ()
-    """Default: all that have claims."""
+    """Default: all papers that have claims."""
     specs: SpecsFolder = PAPER_TABLES
 
 
@@ -36,11 +36,11 @@ def run(args: Check) -> None:
         print(summary(judged))
         problems += [judgement.problem for judgement in judged if judgement.problem]
     if problems:
-        raise SteleError("\n".join(["the claims are not what the papers print:", *problems]))
+        raise SteleError("\n".join(["these claims state verdicts that the printed numbers do not give:", *problems]))
 
 
 def summary(judged: list[Judged]) -> str:
-    """One line: how many claims a paper has, and how many of each verdict."""
+    """Counts a paper's claims, its main claims and its verdicts in one line."""
     verdicts = Counter(judgement.verdict for judgement in judged)
     counted = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
     main = sum(judgement.claim.main for judgement in judged)
@@ -48,7 +48,7 @@ def summary(judged: list[Judged]) -> str:
 
 
 class Judged(NamedTuple):
-    """A claim of a paper with its verdict on print, None where nothing can check it or the claim has an error."""
+    """A claim of a paper with its verdict on the printed numbers; None if it cannot be checked or has an error."""
 
     paper: str
     claim: Claim
@@ -57,17 +57,17 @@ class Judged(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """The verdict on print, or why there is none."""
+        """The verdict on the printed numbers; "wrong" for a claim with an error, "not checkable" for one without."""
         return self.judgement.verdict if self.judgement else "wrong" if self.error else "not checkable"
 
     @property
     def why(self) -> str:
-        """The numbers behind the verdict, what is wrong, or why nothing can check the claim."""
+        """The numbers behind the verdict, the claim's error, or the reason why the claim cannot be checked."""
         return self.judgement.reason if self.judgement else self.error or self.claim.why
 
     @property
     def problem(self) -> str:
-        """What is wrong: an address, or a stated verdict that is not that of the numbers."""
+        """The error of the claim: a wrong address, or a stated verdict that the numbers contradict; "" if none."""
         if self.error:
             return self.error
         if self.judgement is None or self.claim.printed.verdict == self.judgement.verdict:
@@ -77,13 +77,13 @@ class Judged(NamedTuple):
 
 
 def problems(specs: Path) -> list[str]:
-    """What is wrong with the claims of the papers below a folder of specs, or of the paper whose folder it is."""
+    """Lists the errors of all claims below `specs`, a folder of papers or of one paper."""
     judged = (judgement for folder in papers_with_claims(specs) for judgement in judge_paper(folder))
     return [judgement.problem for judgement in judged if judgement.problem]
 
 
 def judge_paper(folder: Path) -> Iterator[Judged]:
-    """The claims of a paper's folder, in order, each judged on print."""
+    """Judges the claims of a paper's folder on the printed numbers, in order."""
     claims, paper = load_claims(folder / FILE), load_paper(folder)
     for claim in claims.claims:
         try:

@@ -1,12 +1,12 @@
-"""Judge the claims of papers on runs of our own: a folder of results, `results/` or `evidence/study`.
+"""Judge the claims of papers on our own runs: a folder of results, `results/` or `evidence/study`.
 
-    stele claims judge                                         # what results/ holds
+    stele claims judge                                         # on the results in results/
     stele claims judge evidence/study --paper msm --format csv
     stele claims judge --into results/claims                   # a .json and a .csv of each paper, as `snakemake claims`
     stele claims judge evidence/study --template docs/study.md.j2 > docs/study.md
 
-Supported, no effect, reversed, undecided, floor or no data, with interval, seeds, control and uncorrected p. Nothing is
-built; docs/evidence.md says how a verdict comes about. `looks.yaml` in the folder names the seeds of the first look.
+A verdict is supported, no effect, reversed, undecided, floor or no data, with interval, seeds, control and uncorrected
+p (docs/evidence.md). Nothing is built. `looks.yaml` in the folder names the seeds of the first of two analyses.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ class Judge(Job):
     folder: Positional[Path] = Path("results")
     """Folder of results."""
     paper: Some[str] | None = None
-    """Default: all that have claims."""
+    """Default: all papers that have claims."""
     specs: SpecsFolder = PAPER_TABLES
     format: Literal["text", "csv", "json"] = "text"
-    """How the verdicts are shown."""
+    """Format of the verdicts."""
     into: Path | None = None
-    """{paper}.json and .csv in it, nothing shown."""
+    """Folder to write {paper}.json and {paper}.csv into instead of showing the verdicts."""
     template: Path | None = None
-    """A page, in Jinja, that is filled and shown."""
+    """Jinja template of a page to fill with the verdicts and show."""
 
 
 def run(args: Judge) -> None:
@@ -77,7 +77,7 @@ def run(args: Judge) -> None:
 
 
 def judge(folder: Path, specs: Path, papers: list[str] | None) -> list[JudgedClaim]:
-    """The claims of the papers, in order, on one folder of results; SteleError where there is no such folder."""
+    """Judges the claims of the papers, in order, on a folder of results. Raises SteleError if the folder is missing."""
     first, scale = runs_of(folder, 1), read_stamp(folder) or ""
     second = runs_of(folder, 2) if second_taken(folder) else None
     judged = []
@@ -87,7 +87,7 @@ def judge(folder: Path, specs: Path, papers: list[str] | None) -> list[JudgedCla
 
 
 def write_verdicts(judged: Sequence[JudgedClaim], scale: str, into: Path) -> None:
-    """Writes {paper}.json and {paper}.csv of judged claims, over such files of an earlier call and over no others."""
+    """Writes {paper}.json and {paper}.csv of judged claims. Raises SteleError rather than replace any other file."""
     papers = by_paper(judged)
     files = [(paper, ending) for paper in papers for ending in BEGINNINGS]
     for paper, ending in files:
@@ -101,7 +101,7 @@ def _check_ours(path: Path, beginning: str) -> None:
     with reading(path):
         is_other = path.is_file() and not path.read_bytes().startswith(beginning.encode())
     if is_other:
-        raise SteleError(f"{path}: is there and holds no verdicts, so it stays; give another folder with --into")
+        raise SteleError(f"{path}: is there and holds no verdicts, so it is kept; give another folder with --into")
 
 
 def by_paper(judged: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
@@ -113,10 +113,10 @@ def by_paper(judged: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
 
 # --- formats ----------------------------------------------------------------------------------------------------------
 def as_json(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
-    """{scale, labels, limits, rules, papers: {paper: {claims_sha256, states, findings}}, claims: [...]}.
+    """Writes {scale, labels, limits, rules, papers: {paper: {claims_sha256, states, findings}}, claims: [...]}.
 
-    Differences are in a table's unit. `claims_sha256` is the digest of the paper's claims.yaml, by which a study shows
-    that it was fixed before. `findings` are states without the claims that rest on another's comparison.
+    Differences are in a table's unit. `claims_sha256` is the digest of the paper's claims.yaml, which shows that the
+    claims were fixed before a study. `findings` counts states without the claims that rest on another's comparison.
     """
     papers = {
         paper: {
@@ -145,7 +145,7 @@ def as_json(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
 
 
 def facts(judgement: JudgedClaim) -> dict[str, Any]:
-    """A claim and its verdict as plain data."""
+    """Converts a claim and its verdict to plain data for JSON."""
     claim, verdict = judgement.claim, judgement.verdict
     return {
         "paper": judgement.paper,
@@ -196,17 +196,17 @@ def _control(control: ControlResult) -> dict[str, Any]:
 
 
 def _number(value: float | None) -> float | None:
-    """Ten significant digits, the same on all machines; None for NaN and infinity."""
+    """Rounds to ten significant digits, which are the same on all machines; None for NaN and infinity."""
     return None if value is None or not math.isfinite(value) else float(f"{value:.10g}")
 
 
 def _seeds(seeds: int) -> int | None:
-    """None where no seed has a part in it."""
+    """Number of seeds; None if nothing was trained, so that no seed has a part in it."""
     return None if seeds == UNTRAINED else seeds
 
 
 def as_csv(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
-    """A row a claim; a list is one text with semicolons between its entries."""
+    """Writes one row per claim; the entries of a list are joined by semicolons."""
     rows = [facts(judgement) for judgement in judged]
     for row in rows:
         row["main"] = "yes" if row["main"] else ""
@@ -221,7 +221,7 @@ def as_csv(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
 
 
 def as_text(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
-    """A count of states by paper, then the claims of which anything is known."""
+    """Writes the number of claims in each state by paper, then every claim that has data."""
     labels = {label for judgement in judged for label in judgement.labels}
     handle.write(f"scale {scale or 'not given'}: {', '.join(sorted(labels)) or 'no results'}\n")
     handle.writelines(f"{limit}\n" for limit in limits_of(labels))
@@ -235,7 +235,7 @@ def as_text(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
 
 
 def states(judged: Sequence[JudgedClaim]) -> dict[str, int]:
-    """State -> how many claims."""
+    """Number of claims in each state."""
     return dict(sorted(Counter(judgement.verdict.state for judgement in judged).items()))
 
 

@@ -1,4 +1,4 @@
-"""List every claim of the papers: in words, where it stands, its kind, its verdict on print and why.
+"""List every claim of the papers: its words, place, kind, verdict on the printed numbers, and the reason.
 
 stele claims list msm --format csv > claims.csv
 """
@@ -20,10 +20,10 @@ COLUMNS = ("paper", "key", "main", "kind", "places", "text", "stated", "print", 
 
 class ListClaims(Job):
     papers: Positional[tuple[str, ...]] = ()
-    """Default: all that have claims."""
+    """Default: all papers that have claims."""
     specs: SpecsFolder = PAPER_TABLES
     format: Literal["text", "csv"] = "text"
-    """How they are shown."""
+    """Format of the list."""
 
 
 def run(args: ListClaims) -> None:
@@ -35,7 +35,7 @@ def run(args: ListClaims) -> None:
 
 
 def row(judged: Judged) -> list[str]:
-    """One claim, in the order of `COLUMNS`."""
+    """Fields of one claim, in the order of `COLUMNS`."""
     claim = judged.claim
     return [
         judged.paper,
@@ -52,7 +52,7 @@ def row(judged: Judged) -> list[str]:
 
 
 def as_text(judged: Iterable[Judged]) -> Iterable[str]:
-    """Three lines a claim: the verdict and its name, what it says, and why the verdict is so."""
+    """Yields three lines per claim: its verdict and name, its words, and the reason of the verdict."""
     for judgement in judged:
         claim = judgement.claim
         main = ", main" if claim.main else ""

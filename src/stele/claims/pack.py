@@ -1,12 +1,12 @@
-"""Keep a folder of results: its values per query, how they came about, and the verdicts on the papers' claims.
+"""Pack a folder of results for keeping: values per query, their provenance, and verdicts on the papers' claims.
 
     stele claims pack results evidence/study
     stele claims pack results_adapt/NAME kept/NAME       # an adaptation, with its verdict and card
 
-Results of further seeds join the packed ones; the claims must still be those of the first time. The packed folder has
-the layout of a folder of results, so `stele claims judge`, `stele tables verify --results-dir` and everything that
-draws tables read it: each seed's result with its values per query, and the means over the seeds. Runs and indexes are
-left out, and what results come from stands once, in ancestry.json.
+Results of further seeds join the packed ones; the claims must be the same as the first time. The packed folder has the
+layout of a folder of results, so `stele claims judge`, `stele tables verify --results-dir` and all commands that draw
+tables read it: each seed's result with its values per query, and the means over the seeds. Runs and indexes are left
+out, and the ancestors of all results are recorded once, in ancestry.json.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Pack(Job):
     results: Positional[Path]
     """Folder of results."""
     folder: Positional[Path]
-    """Where they are kept."""
+    """Folder to pack them into."""
     work: Path | None = None
     """The scale's folder of work, for loss curves (default: work/{scale})."""
     specs: SpecsFolder = PAPER_TABLES
@@ -60,14 +60,14 @@ class Pack(Job):
 
 def run(args: Pack) -> None:
     if not args.results.is_dir():
-        raise SteleError(f"{args.results}: no such folder of results")
+        raise SteleError(f"{args.results}: no such folder of results; build some first")
     if (args.results / STUDY).is_file():  # its queries are numbers, and its ancestry is slim
         raise SteleError(
             f"{args.results}: is packed already ({STUDY} is in it); copy it, or pack what it was made from"
         )
     work = args.work or Path("work", Path(read_stamp(args.results) or "").stem)
     if args.work and not work.is_dir():
-        raise SteleError(f"{work}: no such folder of work")
+        raise SteleError(f"--work {work}: no such folder; give the scale's folder of work or leave this out")
     seeds = pack(args.results, args.folder, args.specs, work)
     if read_object(args.folder / STUDY, "record of a study")["claims_sha256"]:  # of an adaptation no claim is judged
         write_verdicts(judge(args.folder, args.specs, None), read_stamp(args.folder) or "", args.folder / "claims")
@@ -79,15 +79,15 @@ def run(args: Pack) -> None:
 
 
 def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> int:
-    """Adds the results of a folder to a packed one, which is made where it is missing; returns its number of seeds.
+    """Adds a folder of results to a packed folder, created if missing; returns its number of results of single seeds.
 
-    From a folder of `work` it keeps the loss curves of the pretrainings behind the results, and the costs of trainings.
-    Raises SteleError where the packed folder is of another scale, or was begun under other claims: claims are fixed
-    before the first result is looked at.
+    From the folder `work` it keeps the loss curves of the pretrainings behind the results, and the costs of trainings.
+    Raises SteleError if the packed folder is of another scale, or was begun with other claims: claims are fixed before
+    the first result is looked at.
     """
     scale = read_stamp(results)
     if scale is None:
-        raise SteleError(f"{results}: no results of a scale ({STAMP} is missing); build some first")
+        raise SteleError(f"{results}: no results of a scale ({STAMP} is missing); build some results first")
     begin(folder, scale, specs, results)
     # each seed's result, and all that the results come from
     path = folder / records.WHOLE_ANCESTRY
@@ -121,9 +121,9 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
 
 
 def begin(folder: Path, scale: str, specs: Path, results: Path | None = None) -> None:
-    """Records when, under which claims and with which looks a packed folder is begun, or checks that they stay.
+    """Records when and with which claims and seeds of the first look a study begins, or checks that they are the same.
 
-    A paper's claims are recorded with its first result, looks when there are some. Raises SteleError as `pack` does.
+    A paper's claims are recorded with its first result, looks.yaml as soon as it exists. Raises SteleError as `pack`.
     """
     digests = {path.name: sha256(path / FILE) for path in papers_with_claims(specs)}
     study = {"begun": _now(), "claims_sha256": {}, "scale": scale}
@@ -133,7 +133,7 @@ def begin(folder: Path, scale: str, specs: Path, results: Path | None = None) ->
         _check_seeds(folder, results)
     else:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise SteleError(f"{folder}: holds other files and no {STUDY}; give a new or an empty folder")
+            raise SteleError(f"{folder}: holds other files and no {STUDY}; give a new, an empty or a packed folder")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / STAMP).write_text(f"{scale}\n", encoding="utf-8")
     results_of = result_files(results, each_seed=True) if results else ()
@@ -158,7 +158,7 @@ def _check_begun(folder: Path, scale: str, study: dict[str, Any], digests: dict[
     if changed:
         raise SteleError(
             f"{folder}: was begun under other claims of {', '.join(changed)}; a study is judged by those that were "
-            "fixed before it: restore them, or begin another folder"
+            "fixed before it: restore their claims.yaml, or pack into another folder"
         )
 
 
@@ -176,26 +176,26 @@ def _check_seeds(folder: Path, results: Path | None) -> None:
 
 
 def _rows_of_claims(folder: Path) -> set[RunKey]:
-    """The rows that a paper's claims are judged by."""
+    """Rows of results by which a paper's claims are judged."""
     paper = load_paper(folder)
     return {source.result for claim in load_claims(folder / FILE).claims for source in references_of(claim, paper)}
 
 
 def _digest_of_looks(folder: Path, study: dict[str, Any], results: Path | None) -> dict[str, str]:
-    """`looks_sha256` of the seeds of the first look, nothing where there was one look."""
+    """Digest of looks.yaml (the seeds of the first look) as `looks_sha256`; empty if there is no such file."""
     files = [place / LOOKS_FILE for place in (folder, results) if place]
     digests = {sha256(file) for file in files if file.is_file()}
     if "looks_sha256" in study:
         digests.add(study["looks_sha256"])
     if len(digests) > 1:
         raise SteleError(
-            f"{folder}: was begun with another {LOOKS_FILE}; the seeds of the first look stay: restore them"
+            f"{folder}: was begun with another {LOOKS_FILE}; the seeds of the first look must not change: restore it"
         )
     return {"looks_sha256": digests.pop()} if digests else {}
 
 
 def _pack_seed(source: Path, target: Path) -> records.Record:
-    """Packs one seed's result and its values per query; returns all that it comes from."""
+    """Packs one seed's result and its values per query; returns the records of its ancestors."""
     read_result(source)  # a damaged one is refused
     whole = records.read_record(source)
     record = _slim(whole)
@@ -210,7 +210,7 @@ def _pack_seed(source: Path, target: Path) -> records.Record:
 
 
 def _write_queries(source: Path, target: Path, numbers: Path) -> None:
-    """Writes the values per query as float32; a query is its number within its search, by the list at `numbers`."""
+    """Writes the values per query as float32; queries are replaced by their numbers in the list at `numbers`."""
     import pyarrow
     import pyarrow.parquet
 
@@ -232,10 +232,10 @@ def _write_queries(source: Path, target: Path, numbers: Path) -> None:
 
 
 def numbered(path: Path, searches: Sequence[str], queries: Sequence[str]) -> list[str]:
-    """The number of each query within its search, as text, by the list at `path`, to which new searches are added.
+    """Number of each query within its search, as text, by the list at `path`; adds new searches to the list.
 
-    Numbers follow the order of the ids, so that they do not depend on which result came first. Raises SteleError where
-    a listed search was of other queries.
+    Numbers follow the order of the ids, so that they do not depend on which result came first. Raises SteleError if a
+    listed search has other queries.
     """
     import pyarrow
     import pyarrow.parquet
@@ -252,7 +252,7 @@ def numbered(path: Path, searches: Sequence[str], queries: Sequence[str]) -> lis
     ordered = {search: sorted(of_search) for search, of_search in ids.items()}
     for search in ordered.keys() & listed.keys():
         if ordered[search] != listed[search]:
-            raise SteleError(f"{path}: the search {search} was of other queries; keep these results in another folder")
+            raise SteleError(f"{path}: the search {search} had other queries; pack these results elsewhere")
     if ordered.keys() - listed.keys():
         listed |= ordered
         rows = [(search, query) for search in sorted(listed) for query in listed[search]]
@@ -270,7 +270,7 @@ def _write_parquet(path: Path, table: Any, **options: Any) -> None:
 
 
 def _slim(record: records.Record) -> records.Record:
-    """A seed's record without what stands elsewhere; of its ancestors only what tells trained models apart."""
+    """Copies a seed's record without facts that are kept elsewhere; of ancestors, only those of trained models."""
     slim = {key: value for key, value in record.items() if key not in LEFT_OUT}
     if records.ANCESTRY in record:
         slim[records.ANCESTRY] = {

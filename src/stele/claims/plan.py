@@ -1,9 +1,9 @@
-"""List the results that claims still need, by row and seed, and what they cost, at any scale.
+"""List the results that claims still need, by row and seed, and their cost, at any scale.
 
     stele claims plan --paper msm kept --main --scale study --seeds 5 2
     stele claims plan --claim msm/hierarchical_loss --format csv
 
-Nothing is built. The claims' cells and controls name the rows; config.yaml says everything else. Costs are reckoned as
+Nothing is built. The claims' cells and controls name the rows; config.yaml says everything else. Costs are estimated as
 by `stele cluster cost`: hours within a factor of two. Results of another scale count as missing.
 """
 
@@ -36,7 +36,7 @@ COLUMNS = ("paper", "key", "main", "row", "state", "missing", "reason")
 
 
 class ClaimSelection(NamedTuple):
-    """A claim and the values of ours that it and its controls speak of."""
+    """A claim and the sources of our values for its cells and its controls."""
 
     paper: str
     key: str
@@ -53,7 +53,7 @@ class ClaimSelection(NamedTuple):
 
 
 class Need(NamedTuple):
-    """The result files of a row, one a seed where it has seeds, and which are missing; or why it cannot be built."""
+    """Result files of a row, one per seed if it has seeds, and the missing ones; or why the row cannot be built."""
 
     files: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -65,26 +65,26 @@ class Need(NamedTuple):
 
     @property
     def seeds(self) -> str:
-        """The missing seeds."""
+        """Names of the missing seeds, joined by blanks."""
         return " ".join(Path(path).stem for path in self.missing)
 
 
 class PlanClaims(Job):
     claim: Some[str] | None = None
-    """[PAPER/]KEY of each; default: all of the papers."""
+    """Claims as [PAPER/]KEY; default: all claims of the papers."""
     paper: Some[str] | None = None
-    """Default: all that have claims."""
+    """Default: all papers that have claims."""
     main: bool = False
-    """Main claims alone."""
+    """Plan only main claims."""
     scale: str | None = None
-    """Default: as a run would choose."""
+    """Default: the scale that a run would choose."""
     seeds: tuple[Whole, Whole] | None = None
     """Numbers of seeds of pretraining and of fine-tuning."""
     config: Path = Path("config.yaml")
-    """The configuration that is planned."""
+    """The configuration to plan."""
     specs: SpecsFolder = PAPER_TABLES
     format: Literal["text", "csv"] = "text"
-    """How they are shown."""
+    """Format of the list."""
 
 
 def run(args: PlanClaims) -> None:
@@ -106,7 +106,7 @@ def run(args: PlanClaims) -> None:
 
 
 def choose(specs: Path, papers: Sequence[str] | None, keys: Sequence[str] | None, main: bool) -> list[ClaimSelection]:
-    """The claims that are named, `key` or `paper/key`, or all that something can check.
+    """Selects the checkable claims named in `keys`, as `key` or `paper/key`; all of them if `keys` is empty.
 
     Raises SteleError for an unknown paper or claim.
     """
@@ -125,7 +125,7 @@ def choose(specs: Path, papers: Sequence[str] | None, keys: Sequence[str] | None
 
 
 def needed(plan: Plan, references: Iterable[CellSource]) -> dict[RunKey, Need]:
-    """Row, in sorted order -> the result files it needs, or why it cannot be built."""
+    """Result files that each row needs, or the reason why it cannot be built, by row in sorted order."""
     languages: dict[RunKey, set[str]] = defaultdict(set)
     for reference in references:
         languages[reference.result].update(reference.languages)
@@ -144,14 +144,14 @@ def _need(plan: Plan, row: RunKey, languages: set[str]) -> Need:
 
 
 def _other_scale(plan: Plan) -> bool:
-    """Whether the folder of results holds another scale's."""
+    """Whether the folder of results holds results of another scale."""
     return read_stamp(Path(plan.settings.config.results_dir)) not in (None, plan.settings.scale)
 
 
 def _seeds(plan: Plan, row: RunKey) -> list[str]:
-    """The configured seeds; of what is fine-tuned but not pretrained here, one of fine-tuning for each of pretraining.
+    """Seeds of a row: the configured ones; a model that is only fine-tuned has at least as many as for pretraining.
 
-    Its interval comes from fine-tuning alone, and two seeds know little of how much they vary.
+    Its interval comes from seeds of fine-tuning alone, and two seeds say little about their variance.
     """
     names = plan.rows.seeds(row)
     recipe = plan.protocols.recipe(row.benchmark, row.setting)
@@ -161,7 +161,7 @@ def _seeds(plan: Plan, row: RunKey) -> list[str]:
 
 
 def claim_results(plan: Plan, main: bool) -> list[str]:
-    """The results that can be built and that the claims, or the main claims, of the configured papers are judged by."""
+    """Buildable results by which the claims (only main claims if `main`) of the configured papers are judged."""
     papers = [str(Path(path).parent) for path in plan.tables.claims]
     claims = choose(PAPER_TABLES, papers, None, main) if papers else []
     needs = needed(plan, {reference for claim in claims for reference in claim.references})
@@ -169,7 +169,7 @@ def claim_results(plan: Plan, main: bool) -> list[str]:
 
 
 def lines(claims: Sequence[ClaimSelection], needs: dict[RunKey, Need]) -> list[list[str]]:
-    """A line for each claim and each of its rows, in the order of `COLUMNS`."""
+    """Lines for CSV, one per claim and row, in the order of `COLUMNS`."""
     listed = []
     for claim in claims:
         for row in claim.rows:
@@ -179,7 +179,7 @@ def lines(claims: Sequence[ClaimSelection], needs: dict[RunKey, Need]) -> list[l
 
 
 def summary(plan: Plan, claims: Sequence[ClaimSelection], needs: dict[RunKey, Need]) -> str:
-    """How many claims need results, then the rows that are missing and those that cannot be built."""
+    """Text with the number of claims that need results, the missing rows, and the rows that cannot be built."""
     incomplete = sum(any(needs[row].missing for row in claim.rows) for claim in claims)
     without = sum(all(needs[row].reason for row in claim.rows) for claim in claims)
     texts = [
@@ -197,12 +197,12 @@ def summary(plan: Plan, claims: Sequence[ClaimSelection], needs: dict[RunKey, Ne
         ]
     unavailable = [f"- {row.path}: {need.reason}" for row, need in needs.items() if need.reason]
     if unavailable:
-        texts.append("\n".join(["Not to be had there:", *unavailable]))
+        texts.append("\n".join(["Not available at this scale:", *unavailable]))
     return "\n\n".join(texts)
 
 
 def cost(targets: Sequence[str], config: Path, changes: dict[str, Any], plan: Plan) -> str:
-    """What it costs to build the targets and all that they still need, by stage."""
+    """Estimates by stage the cost of building the targets and everything that they still need."""
     from stele.cluster import settings
     from stele.cluster.cost_page import by_stage
     from stele.cluster.work import device

@@ -1,1 +1,1 @@
-"""How claims are judged: pairs of values, estimates of their differences, findings, verdicts."""
+"""Judging of claims: pairs of values, estimates of their differences, findings, and verdicts."""

@@ -1,7 +1,7 @@
 """A claim's comparisons on our runs: the values of its cells are looked up in a folder of results.
 
-A value is left out, and listed, where the folder cannot have it: no language of it is in scale, its row is borrowed, or
-no result of ours belongs to it. A value whose results are missing leaves the whole claim without data.
+A value is left out, and listed, if the folder cannot have it: none of its languages is in scale, its row is borrowed,
+or no result of ours belongs to it. If a value's results are merely missing, the whole claim has no data.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ Contrast = tuple[Side, Side]
 
 @dataclass
 class Judging:
-    """A claim compared on our runs, and the values that are missing or left out.
+    """One claim, compared on our runs, and the values that are missing or left out.
 
-    full_size: whether runs have the papers' size. contrasts: what is compared. rivals: how many of a claim's rivals
-    ran, and how many are printed, each result once; None where there is but one.
+    full_size: whether runs have the papers' size. contrasts: the comparisons made. rivals: the number of the claim's
+    rivals that ran and the number printed, each result counted once; None if there is only one.
     """
 
     claim: Claim
@@ -54,7 +54,7 @@ class Judging:
     rivals: tuple[int, int] | None = None
 
     def terms(self, parts: Parts) -> list[Term] | None:
-        """The terms of a linear combination, in the unit of its first value; None where one is not there."""
+        """Terms of a linear combination, in the unit of its first value; None if a value has no results."""
         parts = list(parts)
         languages = [self._languages(value) for _, value in parts]
         absent = [entry for entry in languages if isinstance(entry, Absent)]
@@ -78,12 +78,12 @@ class Judging:
         return terms
 
     def with_terms(self, items: Iterable[Item], parts: Callable[[Item], Parts]) -> list[tuple[Item, list[Term]]]:
-        """The items whose terms are there, each with its terms; `parts` is an item's linear combination."""
+        """Selects the items whose terms all have results, each with its terms; `parts` gives an item's combination."""
         with_terms = [(item, self.terms(parts(item))) for item in items]
         return [(item, terms) for item, terms in with_terms if terms is not None]
 
     def scores(self, values: Iterable[Value]) -> list[float]:
-        """The mean scores behind values, those that are subtracted too; none where one of them is no score."""
+        """Mean scores behind values, including subtracted ones; empty if one of them is not a score."""
         behind = [part for value in values for _, part in value.terms]
         if any(part.direction != "higher" for part in behind):
             return []
@@ -91,7 +91,7 @@ class Judging:
         return [combine(of_part).mean for of_part in terms if of_part is not None]
 
     def number(self, value: PrintedValue) -> float | None:
-        """Our number for a printed one, in its unit; None where it is missing."""
+        """Our number for a printed value, in the printed unit; None if it is missing."""
         number = self._unknown(value) or _as_borrowed(value, self.runs.value(value.reference))
         if isinstance(number, Absent):
             self._note(number)
@@ -105,7 +105,7 @@ class Judging:
         return self._unknown(value) or _as_borrowed(value, self.runs.languages(value.reference))
 
     def _unknown(self, value: PrintedValue) -> Absent | None:
-        """Why no result of ours belongs to a value; else it counts as looked at."""
+        """Reason why no result of ours belongs to a value; None if one does, whose source is then recorded."""
         if value.reference is None:
             return Absent(f"{value.name}: no result of ours belongs there", needed=False)
         self.references[value.reference] = None
@@ -113,12 +113,12 @@ class Judging:
 
     @property
     def labels(self) -> set[str]:
-        """The labels of all results that were looked at."""
+        """Labels of all results that were used."""
         return {label for system in self._systems.values() for label in system.labels}
 
     @property
     def diverged(self) -> list[str]:
-        """The results that were looked at whose pretraining diverged: each with its seeds and the reason."""
+        """Rows used whose pretraining diverged, each with its seeds and the reason."""
         systems = self._systems.items()
         return sorted(f"{row.path}: {system.diverged}" for row, system in systems if system.diverged)
 
@@ -129,14 +129,14 @@ class Judging:
 
     @property
     def nothing(self) -> Verdict:
-        """The verdict where nothing can be compared."""
+        """The verdict "no data", with the reason why nothing can be compared."""
         if self.missing:
             return Verdict("no data", f"results are missing: {_listed(self.missing)}")
         return Verdict("no data", _listed(self.left_out) or "nothing is compared")
 
 
 def _as_borrowed(value: PrintedValue, estimate: Found) -> Found | Absent:
-    """What was found; a number that a paper borrowed is not missed."""
+    """Returns the estimate; if it is absent and the paper borrowed the number, it need not be built."""
     if isinstance(estimate, Absent) and estimate.needed and value.borrowed:
         return Absent(f"{value.name}: borrowed", needed=False)
     return estimate
@@ -149,13 +149,13 @@ def _listed(reasons: Iterable[str]) -> str:
 
 
 def difference(pair: Pair, times: float = 1.0) -> list[tuple[float, PrintedValue]]:
-    """Left minus `times` the right, in the unit of the left."""
+    """Linear combination left minus `times` the right, in the unit of the left."""
     unit = times * pair.left.at.scale / pair.right.at.scale
     return [*pair.left.terms, *((-unit * factor, value) for factor, value in pair.right.terms)]
 
 
 def contrast_of(pairs: Sequence[Pair]) -> Contrast:
-    """What some pairs compare on our runs: two that differ in the printed row alone are the same."""
+    """Contrast of our results that pairs compare; pairs that differ only in the printed row have the same one."""
     return _side([pair.left for pair in pairs]), _side([pair.right for pair in pairs])
 
 
@@ -170,13 +170,13 @@ def signed(terms: Sequence[Term], sign: int) -> list[Term]:
 
 
 def mean_terms(combinations: Sequence[Sequence[Term]]) -> list[Term]:
-    """The terms of the mean of several combinations."""
+    """Terms of the mean of several combinations."""
     number = len(combinations)
     return [term._replace(weight=term.weight / number) for terms in combinations for term in terms]
 
 
 def by_language(terms: Sequence[Term]) -> list[list[Term]]:
-    """The combination in each language by itself; the whole alone where its terms are of different languages."""
+    """Splits a combination by language; returns it whole if its terms are of different languages."""
     strata = {tuple(language.stratum for language in term.languages) for term in terms}
     if len(strata) > 1:
         return [[*terms]]
@@ -192,7 +192,7 @@ def mean_of(combinations: Sequence[Sequence[Term]]) -> Estimate:
 
 # --- the test that a paper states, seed by seed -----------------------------------------------------------------------
 def by_seed(pairs: Sequence[Pair], runs: Runs) -> list[list[Outcome]]:
-    """The outcomes of each pair, seed by seed: p as the paper corrects it, over the pairs."""
+    """Outcomes of the paper's test for each pair and seed; p is corrected over the pairs as the paper does."""
     plan = pairs[0].left.at.significance or Significance()
     of_seeds = []
     for of_seed in zip(*(_tests(pair, runs) for pair in pairs), strict=False):  # the seeds that all pairs have
@@ -202,7 +202,7 @@ def by_seed(pairs: Sequence[Pair], runs: Runs) -> list[list[Outcome]]:
 
 
 def _tests(pair: Pair, runs: Runs) -> list[Outcome]:
-    """p and the difference of one cell, by seed; a side with other seeds is the mean over them."""
+    """p-value and difference of one cell for each seed; a right side with other seeds is averaged over them."""
     ours, theirs = pair.left.at.reference, pair.right.at.reference
     systems = [runs.system(reference.result) for reference in (ours, theirs)]
     plan = pair.left.at.significance or Significance()

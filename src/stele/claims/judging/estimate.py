@@ -5,17 +5,17 @@ fine-tuning averaged. Its mean over seeds has the squared standard error
 
     SE^2 = var(D_p) / P + sum_l v_l / n_l / L^2
 
-with v_l the sample variance of the n_l differences of language l, averaged over seeds: what other seeds would change,
-and what other queries would. The second part is the variance of the bootstrap that draws queries again within each
-language, in the limit of many resamples and times n_l / (n_l - 1), so that nothing is drawn. Seeds and queries are
-never one sample of P times n. Degrees of freedom are Satterthwaite's over all parts (Biometrics Bulletin 2, 1946).
+with v_l the sample variance of the n_l differences of language l, averaged over seeds. The first part is the variance
+due to seeds, the second that due to queries: the bootstrap variance of resampling queries within each language, in the
+limit of many resamples and times n_l / (n_l - 1), so that nothing is drawn. Seeds and queries are never one sample of P
+times n. Degrees of freedom are Satterthwaite's over all parts (Biometrics Bulletin 2, 1946).
 
-Seeds of pretraining that share their F seeds of fine-tuning are crossed with them: what a seed of fine-tuning changes
-alike for all of them is not in var(D_p). It is estimated and added, (MS_F - MS_PF) / (P F) of a two-way analysis of
-variance with F - 1 degrees of freedom, where that is above 0.
+Seeds of pretraining that share their F seeds of fine-tuning are crossed with them: var(D_p) does not hold the effect of
+a seed of fine-tuning that is the same for all of them. Its variance is estimated and added, (MS_F - MS_PF) / (P F) of a
+two-way analysis of variance with F - 1 degrees of freedom, if it is above 0.
 
-What is compared may be any linear combination of systems, metrics and benchmarks: gains with gains, several columns.
-Where two systems do not have the same seeds, each adds its own variance over seeds (Welch, Biometrika 34,
+An estimate can be of any linear combination of systems, metrics and benchmarks, such as differences of gains or of
+several columns. If two systems have different seeds, each adds its own variance over seeds (Welch, Biometrika 34,
 1947).
 """
 
@@ -36,7 +36,7 @@ ROUNDING = 1e-12  # of what is added and subtracted: a difference below it is th
 
 
 class Part(NamedTuple):
-    """One part of a squared standard error; `seeds` it was estimated from, 0 for a part that is of the queries."""
+    """One part of a squared standard error; `seeds` is the number it was estimated from, 0 for a part of queries."""
 
     variance: float
     freedom: float
@@ -44,7 +44,7 @@ class Part(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A mean difference, the parts of its squared standard error, and the fewest seeds that one of the systems has."""
+    """A mean difference, the parts of its squared standard error, and the smallest number of seeds of its systems."""
 
     mean: float
     parts: tuple[Part, ...]
@@ -69,16 +69,16 @@ class Estimate(NamedTuple):
 
     @property
     def reversed(self) -> Estimate:
-        """The difference the other way round."""
+        """Estimate of the opposite difference, right minus left."""
         return self._replace(mean=-self.mean)
 
 
 class Scored(NamedTuple):
     """One system by one metric in one stratum of queries (a language of a benchmark).
 
-    means: float64 [S], by seed. queries: int [n], which of the stratum's queries count, none of a count that is no mean
-    over queries. centred: float64 [n], what each adds to the mean over seeds beside that mean, divided by n.
-    by_finetuning: float64 [S, F], the means by the F seeds of fine-tuning that all S seeds have, if several.
+    means: float64 [S], by seed. queries: int [n], numbers of the queries that count; empty for a count that is no mean
+    over queries. centred: float64 [n], each query's deviation from the mean over queries and seeds, divided by n.
+    by_finetuning: float64 [S, F], means for the F seeds of fine-tuning that all S seeds have, if there are several.
     """
 
     stratum: Hashable
@@ -91,8 +91,8 @@ class Scored(NamedTuple):
 class Term(NamedTuple):
     """One part of a linear combination: `weight` times the mean over languages of a system.
 
-    `seeds` names the S seeds: terms of the same names vary together; none (S is 1) where no seed has a part in it.
-    `finetuning` names the F seeds of fine-tuning that all of them have, none of fewer than two.
+    `seeds` names the S seeds, empty (S is 1) for an untrained system; terms with the same names vary together.
+    `finetuning` names the F seeds of fine-tuning that all seeds share; it is empty if F is below two.
     """
 
     weight: float
@@ -108,12 +108,12 @@ def scored(
     finish: Callable[[float], float] | None = None,
     by_finetuning: np.ndarray | None = None,
 ) -> Scored:
-    """From values float64 [S, n] of the stratum's queries: all of them, or those with the numbers `queries` int [n].
+    """Summarises values float64 [S, n] of a stratum's queries: all of them, or those with numbers `queries`, int [n].
 
-    by_finetuning: float64 [S, F], their means by both seeds.
+    by_finetuning: float64 [S, F], means by both seeds.
 
-    `finish` turns a mean over queries into the metric's value, where that is not the mean itself; what a query adds is
-    then told by its slope. Raises ValueError for a single query, whose variance nobody knows.
+    `finish` turns a mean over queries into the metric's value, if they differ; its slope then scales the deviations of
+    the queries. Raises ValueError for a single query, whose variance is unknown.
     """
     count = values.shape[1]
     if count < 2:
@@ -131,7 +131,7 @@ def scored(
 
 
 def combine(terms: Sequence[Term]) -> Estimate:
-    """The sum of terms: over queries what they share varies together, stratum by stratum, and over seeds likewise.
+    """Estimates the sum of terms: those with the same queries, or the same seeds, vary together.
 
     Different benchmarks have different queries, so their variances are added.
     """
@@ -164,10 +164,10 @@ def _size(languages: Sequence[Scored]) -> float:
 
 
 def _seeds(groups: Iterable[tuple[str, ...]]) -> int:
-    """The seeds that an estimate has: of pretraining where something is pretrained, the fewest of any system.
+    """Number of seeds of an estimate: the smallest of any pretrained system, or of any system if none is pretrained.
 
-    What is not pretrained there has fine-tuning seeds of its own, whose variance is a part: of fewer than decide
-    anything it is not known, and they are the seeds.
+    A system that is only fine-tuned adds the variance over its own seeds. With fewer seeds than a verdict needs that
+    variance is unknown, and their number counts instead.
     """
     trained = [seeds for seeds in groups if seeds]
     pretrained = [seeds for seeds in trained if seeds[0].startswith(PRETRAINING)]
@@ -176,7 +176,7 @@ def _seeds(groups: Iterable[tuple[str, ...]]) -> int:
 
 
 def _over_queries(added: Sequence[tuple[np.ndarray, np.ndarray]]) -> Part:
-    """The part of one stratum, from what each term adds for which queries."""
+    """Part of one stratum's queries; `added` holds, for each term, the numbers of its queries and their deviations."""
     size = 1 + max(int(queries.max()) for queries, _ in added)
     total, counts = np.zeros(size), np.zeros(size, dtype=bool)
     for queries, contributions in added:
@@ -187,15 +187,15 @@ def _over_queries(added: Sequence[tuple[np.ndarray, np.ndarray]]) -> Part:
 
 
 def _over_seeds(means: np.ndarray) -> list[Part]:
-    """The part of a mean over seeds, none of a single seed."""
+    """Part of the variance over seeds, from their means, float64 [S]; empty for a single seed."""
     count = len(means)
     return [Part(float(means.var(ddof=1)) / count, count - 1, count)] if count > 1 else []
 
 
 def _over_finetuning(by_both: np.ndarray) -> list[Part]:
-    """The part that seeds of fine-tuning add which all of pretraining share, from float64 [P, F]; none if not above 0.
+    """Part of the variance over fine-tuning seeds shared by all pretraining seeds, from float64 [P, F]; empty if <= 0.
 
-    Seeds of pretraining do not change it, so that its `seeds` are 0 as those of a part of the queries.
+    More seeds of pretraining would not change it, so its `seeds` are 0, as in a part of queries.
     """
     pretraining, finetuning = by_both.shape
     of_finetuning = by_both.mean(axis=0)
@@ -206,15 +206,15 @@ def _over_finetuning(by_both: np.ndarray) -> list[Part]:
 
 
 def interval(estimate: Estimate, alpha: float) -> tuple[float, float]:
-    """The t interval at level 1 - alpha."""
+    """Confidence interval of the mean at level 1 - alpha, by Student's t."""
     reach = quantile(1 - alpha / 2, estimate.freedom) * estimate.error
     return estimate.mean - reach, estimate.mean + reach
 
 
 def p_above(estimate: Estimate, bound: float = 0.0) -> float:
-    """One-sided p against a mean that is no higher than `bound`: small where it is higher.
+    """One-sided p-value of the hypothesis that the mean is at most `bound`: small if it is clearly higher.
 
-    Where n queries all change alike, their variance is unknown, and p is that of the sign test, 1 / 2^n.
+    If n queries all change by the same amount, their variance is unknown, and p is that of the sign test, 1 / 2^n.
 
     >>> p_above(Estimate(1.0, (), 3)), p_above(Estimate(0.0, (), 3))  # nothing can vary
     (0.0, 1.0)
@@ -230,7 +230,7 @@ def p_above(estimate: Estimate, bound: float = 0.0) -> float:
 
 
 def quantile(probability: float, freedom: float) -> float:
-    """The quantile of Student's t."""
+    """Quantile of Student's t with `freedom` degrees of freedom."""
     from scipy.special import stdtrit
 
     return float(stdtrit(min(freedom, 1e12), probability))
@@ -242,17 +242,17 @@ MOST_SEEDS = 1_000_000  # an effect that takes more is as good as hidden by the 
 
 
 def detectable(estimate: Estimate, alpha: float, power: float = POWER) -> float:
-    """The smallest true difference that would be told from 0, at level `alpha`, with a chance of `power`.
+    """Smallest true difference that a test at level `alpha` would tell from 0 with probability `power`.
 
-    The sum of two quantiles of t times the standard error: the usual approximation of the noncentral t.
+    It is the standard error times the sum of two quantiles of t, the usual approximation of the noncentral t.
     """
     return (quantile(1 - alpha / 2, estimate.freedom) + quantile(power, estimate.freedom)) * estimate.error
 
 
 def seeds_needed(estimate: Estimate, effect: float, alpha: float, power: float = POWER) -> int | None:
-    """The fewest seeds with which `effect` would be detectable; None where no number of them makes it so.
+    """Smallest number of seeds with which `effect` would be detectable; None if no number of seeds is enough.
 
-    A seed more changes the part of the seeds alone: the queries, or seeds of fine-tuning, may be too few for it.
+    A further seed reduces only the variance over seeds: there may be too few queries, or too few seeds of fine-tuning.
     """
 
     def is_enough(seeds: int) -> bool:

@@ -1,13 +1,13 @@
-"""The verdicts of a family of claims: its level for each, and the state of a finding at a level.
+"""Verdicts of a family of claims: the level of each claim, and the state of a finding at its level.
 
-The states, in the order in which they are looked for:
+The states, in the order in which they are checked; the bar is the smallest difference of interest:
 
 - no data: results are missing
-- floor: all that is compared scores below what a claim names as the least that means something
-- undecided: fewer than 3 seeds, or none of the others
-- supported, reversed; a difference within the bar is not reversed, however sure
-- no effect: the intervals of all parts (cells, languages, steps) lie within the bar around 0, none of them where both
-  sides score within a bar of the floor or the ceiling of their metric
+- floor: all compared systems score below the lowest score that the claim calls meaningful
+- undecided: fewer than 3 seeds, or none of the other states
+- supported, reversed; a difference within the bar is never reversed, however certain
+- no effect: the intervals of all parts (cells, languages, steps) lie within the bar around 0; not if both sides score
+  within a bar of the floor or the ceiling of their metric
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from stele.evaluation.significance import levels
 
 
 class Case(NamedTuple):
-    """A claim to be judged, None where results are missing; `bar` is the smallest difference of interest.
+    """A claim to be judged: its finding (None if results are missing) and its bar, the smallest difference of interest.
 
-    floor: (the highest score of what is compared, the least that means something). All in the unit of the estimate.
-    extreme: the end of the scale, "floor" or "ceiling", that all scores of a comparison lie within a bar of.
-    compared: what is compared, where that is known; else the same numbers are the same comparison.
+    floor: (highest score compared, lowest meaningful score). All numbers are in the unit of the estimate. extreme: the
+    end of the scale, "floor" or "ceiling", if all scores of a comparison lie within a bar of it. compared: identity of
+    the comparison, if known; otherwise equal numbers mean the same comparison.
     """
 
     finding: Finding | None
@@ -37,12 +37,12 @@ class Case(NamedTuple):
 
     @property
     def is_at_floor(self) -> bool:
-        """Whether all that is compared scores below what means something."""
+        """Whether all compared systems score below the lowest meaningful score."""
         return self.floor is not None and self.floor[0] < self.floor[1]
 
     @property
     def p(self) -> float:
-        """The p-value that counts in a family; NaN where no verdict can come of it."""
+        """The p-value that counts in a family; NaN if it cannot lead to a verdict."""
         finding = self.finding
         if finding is None or finding.seeds < FEWEST_SEEDS or self.is_at_floor:
             return math.nan
@@ -50,7 +50,7 @@ class Case(NamedTuple):
 
 
 def extreme(scores: Sequence[float], top: float, bar: float) -> str:
-    """The end of the scale that all scores lie within a bar of: "floor", "ceiling", or "".
+    """Returns "floor" or "ceiling" if all scores lie within a bar of that end of the scale 0 to `top`, else "".
 
     >>> extreme([0.0, 0.01], 1.0, 0.01), extreme([0.995, 1.0], 1.0, 0.01), extreme([0.0, 1.0], 1.0, 0.01)
     ('floor', 'ceiling', '')
@@ -61,10 +61,10 @@ def extreme(scores: Sequence[float], top: float, bar: float) -> str:
 
 
 def judge_family(cases: Sequence[Case], procedure: str, alpha: float = ALPHA) -> list[Verdict]:
-    """The verdicts of one family, "holm" or "benjamini_hochberg", each at its own level.
+    """Judges the claims of one family by "holm" or "benjamini_hochberg", each at its own level.
 
-    `alpha` is the family's level; with two looks at the data each has half of it. A case without a finding stands for
-    a claim of the family that has no p-value. The same comparison counts once, however many claims rest on it.
+    `alpha` is the family's level; with two looks at the data each look has half of it. A case without a finding stands
+    for a claim of the family without a p-value. A comparison counts once, however many claims rest on it.
     """
     first: dict[object, int] = {}  # a comparison -> its place among those that count
     places, p_values = [], []
@@ -80,7 +80,7 @@ def judge_family(cases: Sequence[Case], procedure: str, alpha: float = ALPHA) ->
 
 
 def judge(case: Case, level: float = ALPHA) -> Verdict:
-    """The verdict on one claim at its own level."""
+    """Judges one claim at its own level."""
     finding = case.finding
     if finding is None:
         return Verdict("no data", "results are missing")

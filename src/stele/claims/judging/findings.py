@@ -1,8 +1,8 @@
-"""From estimates to a finding: two p-values, one for the claim and one for the contrary.
+"""Findings on claims from estimates: two p-values each, one for the claim and one for its contrary.
 
-Each kind of claim has a function that gives its `Finding`. A p-value is two-sided: it is at most a claim's level where
-the interval at one minus that level lies above 0 (for the claim) or below it (for the contrary). Which level, the
-family says (family.py). A count, a cost and a difference that is none have their verdict at once.
+Each kind of claim has a function that computes its `Finding`. A p-value is two-sided: it is at most a claim's level if
+the interval at one minus that level lies above 0 (for the claim) or below it (for the contrary). The level comes from
+the claim's family (family.py). Counts and costs have no p-value and get their verdict at once.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class PartDifference(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """The evidence on a claim; `shown` is the estimate of its dot and whisker, `against` says what is against it.
+    """The evidence on a claim; `shown` is the estimate that a figure draws, `against` says what speaks against it.
 
-    supports and reverses are p-values after the correction for the parts of the claim, so that they may pass 1; `times`
-    says by how much each was multiplied, and thereby how much wider its end of the interval is. Of a claim with several
-    parts `rival` names the one that is shown, which decides. `averaged` are those that a mean is of.
+    supports and reverses are p-values corrected for the parts of the claim, so they may exceed 1; `times` holds the
+    factor of each, by which the level of its end of the interval is divided. If a claim has several parts, `rival`
+    names the shown part, which decides. `averaged` holds the findings on the parts of a mean.
     """
 
     supports: float
@@ -55,7 +55,7 @@ class Finding(NamedTuple):
         return min(self.supports, self.reverses, 1.0)
 
     def interval(self, level: float) -> tuple[float, float]:
-        """The interval that decides at a level: its low end for the claim, its high end for the contrary."""
+        """Interval that decides at a level: its low end for the claim, its high end for the contrary."""
         if self.equivalence:  # both ends decide either way
             times = self.times[self.reverses < self.supports]
             return interval(self.shown, min(1.0, 2 * level / times))
@@ -70,7 +70,7 @@ class Finding(NamedTuple):
 
     @property
     def differences(self) -> list[PartDifference]:
-        """The differences of all parts, of cells rival by rival; none of a claim that has one."""
+        """Differences of all parts, for cells by rival; empty for a claim with a single part."""
         differences = []
         for name, part in self.parts.items():
             inner = part.differences or [PartDifference("", part.shown.mean)]
@@ -82,9 +82,9 @@ class Finding(NamedTuple):
 class Verdict:
     """The verdict on a claim, in the unit of the estimates.
 
-    detectable: the smallest difference that the comparison could have seen; seeds_needed: to see one of the size of the
-    bar, None where no number of seeds does. Both are of undecided claims. rival, printed and differences are as
-    of a finding. closest: the smallest of the differences, None where the claim is that there is none.
+    detectable: the smallest difference that the comparison could have detected. seeds_needed: the number of seeds to
+    detect a difference of the bar, None if no number is enough. Only undecided claims have both. rival, printed and
+    differences: as in `Finding`. closest: the smallest difference, None for a claim that there is no difference.
     """
 
     state: State
@@ -103,7 +103,7 @@ class Verdict:
 
 
 def greater(estimate: Estimate, bar: float = 0.0) -> Finding:
-    """Left is above right; of a ratio and a margin, too. A difference within the bar is not the contrary."""
+    """Finding on the claim that left is above right. A negative difference within the bar is not its contrary."""
     above, below = (2 * min(p_above(side), 0.5) for side in (estimate, estimate.reversed))
     uncorrected = min(above, below)
     if -bar < estimate.mean < 0:
@@ -113,19 +113,19 @@ def greater(estimate: Estimate, bar: float = 0.0) -> Finding:
 
 
 def best(rivals: Mapping[str, Estimate], bar: float = 0.0) -> Finding:
-    """Left is above every rival: an intersection-union test, its p the largest of all (Berger, Technometrics 24, 1982).
+    """Finding on the claim that left is above every rival: an intersection-union test.
 
-    That one rival is better is a union, so there the smallest p counts times their number. Shown is the rival that
-    decides.
+    Its p is the largest over the rivals (Berger, Technometrics 24, 1982); that of the contrary, that some rival is
+    better, is the smallest p times their number. The finding shows the rival that decides.
     """
     return at_least(len(rivals), {name: greater(estimate, bar) for name, estimate in rivals.items()})
 
 
 def at_least(number: int, parts: Mapping[str, Finding]) -> Finding:
-    """At least `number` of the parts are as claimed; reversed where too many parts are the contrary.
+    """Finding on the claim that at least `number` of the parts are as claimed; too many contrary parts reverse it.
 
-    The p-value of a partial conjunction: the i-th smallest of n times n - i + 1 (Benjamini and Heller, Biometrics 64,
-    2008). Shown is the part whose p that is; another may have the smallest difference.
+    Its p-value is that of a partial conjunction: the i-th smallest of n times n - i + 1 (Benjamini and Heller,
+    Biometrics 64, 2008). The finding shows the part with that p; another part may have the smallest difference.
     """
     if len(parts) == 1:
         return next(iter(parts.values()))
@@ -152,7 +152,7 @@ def _part(name: str, of_part: str) -> str:
 
 
 def without_reversal(whole: Estimate, parts: Mapping[str, Estimate], bar: float = 0.0) -> Finding:
-    """The whole is above and no part is below by the bar or more (Holm over the parts).
+    """Finding on the claim that the whole is above 0 and no part is below it by the bar or more (Holm over the parts).
 
     The whole is an average over languages, or a trend from end to end; the parts are the languages, or the steps.
     """
@@ -167,11 +167,11 @@ def without_reversal(whole: Estimate, parts: Mapping[str, Estimate], bar: float 
 
 
 def comparable(estimate: Estimate, bar: float, languages: Sequence[Estimate] = ()) -> Finding:
-    """Both differ by less than the bar: two one-sided tests (Schuirmann, Journal of Pharmacokinetics and
-    Biopharmaceutics 15, 1987), at 5 % an interval of 90 % within the bar.
+    """Finding on the claim that two sides differ by less than the bar, by two one-sided tests (Schuirmann, Journal of
+    Pharmacokinetics and Biopharmaceutics 15, 1987): at 5 % the 90 % interval must lie within the bar.
 
-    `languages` are those that an average is of. Each has to differ by less, too, since +10 and -10 have no mean; that
-    the average does not, they cannot say.
+    `languages` are the parts of an average. Each must lie within the bar too, since +10 and -10 would cancel out; for
+    the contrary only the average counts.
     """
     sides = [side for each in (estimate, *languages) for side in (each, each.reversed)]
     within = max(p_above(side, -bar) for side in sides)
@@ -183,8 +183,8 @@ def comparable(estimate: Estimate, bar: float, languages: Sequence[Estimate] = (
 
 
 def margin(estimate: Estimate, amount: float, bar: float, is_limit: bool = False) -> Finding:
-    """Left is above right, and by the amount: the interval lies within the bar around it, or above it where it is a
-    limit. Another size is not the contrary, which is said below 0 alone."""
+    """Finding on the claim that left is above right by `amount`: the interval lies within the bar around the amount, or
+    above it if it `is_limit`. A different size is not the contrary; only a difference below 0 is."""
     above = greater(estimate, bar)
     size = [p_above(estimate, amount - (0 if is_limit else bar))]
     if not is_limit:
@@ -195,11 +195,11 @@ def margin(estimate: Estimate, amount: float, bar: float, is_limit: bool = False
 
 
 def significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: float = 0.0) -> Finding:
-    """By the paper's own test it is significant in most seeds, as claimed or the other way.
+    """Finding on the claim that a difference is significant in most seeds by the paper's own test.
 
-    An outcome is the corrected p-value and the sign of the difference in one seed; `shown` is the difference by our
-    own estimate, within whose bar nothing is the contrary. That at least i of n seeds differ has the p-value of a
-    partial conjunction, as `at_least` has, so that a family corrects it as those of other claims.
+    An outcome is the corrected p-value and the difference in one seed; `shown` is our own estimate of the difference:
+    if it lies within the bar, the claim is not reversed. The p-value, that at least i of n seeds differ, is that of a
+    partial conjunction, as in `at_least`, so that a family corrects it like those of other claims.
     """
     seeds, most = len(outcomes), len(outcomes) // 2 + 1
     supports, reverses = (
@@ -217,10 +217,10 @@ def significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: f
 
 
 def not_significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: float) -> Finding:
-    """By the paper's own test it is not significant in most seeds, and alike within the bar by our own estimate.
+    """Finding on the claim that a difference is not significant in most seeds, and within the bar by our own estimate.
 
-    The contrary, that it is significant in most seeds, has the p-value of a partial conjunction; within the bar nothing
-    is the contrary. Arguments as of `significant`.
+    The contrary, that it is significant in most seeds, has the p-value of a partial conjunction; a difference within
+    the bar never reverses the claim. Arguments as for `significant`.
     """
     seeds, most = len(outcomes), len(outcomes) // 2 + 1
     of_seeds = sorted(p for p, _ in outcomes)
@@ -234,7 +234,7 @@ def not_significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, ba
 
 
 def count(number: float, claimed: float, at_least: bool = False, more_than: bool = False, unknown: int = 0) -> Verdict:
-    """A count is the claimed one exactly, at least that, or more; undecided where the open ones could tell."""
+    """Verdict on a claimed count: exact, at least that, or more; undecided if the `unknown` cases could change it."""
 
     def meets(total: float) -> bool:
         if more_than:
@@ -255,7 +255,7 @@ def count_above(
     more_than: bool = False,
     unknown: int = 0,
 ) -> Verdict:
-    """A count of the cells that are above all their rivals, each at 5 %; what is unsure or within the bar is open."""
+    """Verdict on the number of cells above all their rivals, each tested at 5 %; unsure or tiny wins stay open."""
     limits = {"at_least": at_least, "more_than": more_than}
     of_cells = [best(rivals, bar) for rivals in cells]
     unknown += sum(min(finding.supports, finding.reverses) > ALPHA for finding in of_cells)
@@ -269,7 +269,7 @@ def count_above(
 
 
 def cost(ratio: float, claimed: float | None = None) -> Verdict:
-    """A ratio of two costs is within a quarter of the claimed one; below 1 where none is claimed."""
+    """Verdict on a ratio of two costs: within a quarter of the claimed ratio, or below 1 if none is claimed."""
     if claimed is None:
         return Verdict("supported" if ratio < 1 else "reversed", f"{ratio:.3g} times, claimed less")
     within = abs(ratio / claimed - 1) <= COST_RANGE

@@ -1,4 +1,4 @@
-"""How each kind of claim is judged: by the functions of its name, for the printed numbers and for our own runs."""
+"""Dispatch of claims by kind: the functions of its name judge it, on the printed numbers and on our own runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZES = {"parameters"}  # metrics that say how large a model is
 
 
 def judge_on_print(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement | None:
-    """The verdict on print; None for a claim that nothing can check, the reader's own where no numbers are named.
+    """Judges a claim on the printed numbers; None if it cannot be checked. Without numbers the reader's verdict stands.
 
     Raises SteleError, which names the claim, for an address that the paper does not have or that cannot be compared.
     """
@@ -35,7 +35,7 @@ def judge_on_print(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement |
 
 
 def judge_on_runs(judging: Judging) -> Case | Verdict:
-    """What our runs say of a claim, before its family sets the level at which it is judged.
+    """Compares a claim on our runs: a case for its family, which sets the level, or a verdict that needs no level.
 
     Raises SteleError, which names the claim, for an address that cannot be compared.
     """

@@ -1,7 +1,7 @@
-"""Values per query and seed that a folder of results holds, `results/` or one of the same layout, read once.
+"""Reader of values per query and seed from a folder of results, `results/` or one of the same layout.
 
-A seed is one of pretraining, the mean over its seeds of fine-tuning. Where nothing is pretrained, it is one of
-fine-tuning; where nothing is trained (term matching, an encoder as it was published) there are no seeds.
+A seed is one of pretraining, with values averaged over its seeds of fine-tuning. If nothing is pretrained, it is one of
+fine-tuning; if nothing is trained (term matching, an encoder as published), there are no seeds.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that a seed of fi
 
 
 class Absent(NamedTuple):
-    """Why a value is not there; `needed`: it can be built, so that it is missed."""
+    """Reason why a value is absent; `needed` says that it could be built, so that it counts as missing."""
 
     reason: str
     needed: bool = True
 
 
 class Language(NamedTuple):
-    """The values of one metric in one language: float64 [S, n] by seed, of the queries of these numbers (int [n]).
+    """Values of one metric in one language, float64 [S, n] by seed, of the queries with the numbers `queries`, int [n].
 
-    by_finetuning: float64 [S, F], their means by the F seeds of fine-tuning that all S seeds have, if several.
+    by_finetuning: float64 [S, F], means for the F seeds of fine-tuning that all S seeds have, if there are several.
     """
 
     queries: np.ndarray
@@ -52,10 +52,10 @@ class Language(NamedTuple):
 
 
 class System(NamedTuple):
-    """A row of results by metric and language; `seeds` are the names of its S seeds, none where nothing is trained.
+    """A row of results by metric and language; `seeds` names its S seeds and is empty if nothing is trained.
 
-    diverged: in which seeds the pretraining diverged and why, "" where in none. finetuning: the names of the F seeds of
-    fine-tuning that all S have, none of fewer than two.
+    diverged: the seeds in which pretraining diverged, and why; "" if none did. finetuning: names of the F seeds of
+    fine-tuning that all S seeds have; empty if F is below two.
     """
 
     seeds: tuple[str, ...]
@@ -66,7 +66,7 @@ class System(NamedTuple):
 
 
 class Runs:
-    """A folder of results. `chosen` takes some seeds alone; `left_out` is row -> why it cannot be built there."""
+    """Results of a folder. `chosen` restricts the seeds; `left_out` maps a row to why it cannot be built there."""
 
     def __init__(self, folder: Path, chosen: Seeds | None = None, left_out: dict[str, str] | None = None):
         self.folder, self.chosen, self.left_out = folder, chosen, left_out or {}
@@ -77,7 +77,7 @@ class Runs:
         self.value = cache(self._value)
 
     def files(self, row: RunKey) -> list[Path]:
-        """The results of a row's seeds."""
+        """Paths of the results of a row's seeds."""
         paths = sorted(self.folder.glob(f"{row.path}/pt*-ft*.json"))
         return [path for path in paths if self.chosen is None or is_chosen(path.stem, self.chosen)]
 
@@ -99,7 +99,7 @@ class Runs:
         return System(seeds, metrics, stacked.labels, divergence(groups, results), finetuning)
 
     def _counted(self, row: RunKey, path: Path) -> System | Absent:
-        """A count of a dataset's or a model's parts, which has no queries and is the same for all seeds."""
+        """Reads a count (of a dataset's or a model's parts), which has no queries and is the same for all seeds."""
         if not path.is_file() or isinstance(records.read_record(path).get("seeds"), list):
             return self._absent(row)
         result, no_queries = read_result(path), np.zeros(0, dtype=int)
@@ -117,7 +117,7 @@ class Runs:
         groups: Sequence[Sequence[int]],
         crossed_files: Sequence[Sequence[int]],
     ) -> dict[str, Language]:
-        """One metric of the files, averaged by group of files; `crossed_files` as `crossed` has them."""
+        """Averages one metric over each group of files, by language; `crossed_files` as `crossed` returns them."""
         by_file = files.values[metric]
         values = np.stack([by_file[indices].mean(axis=0) for indices in groups])
         names, has_value = np.array(files.languages), ~np.isnan(values).any(axis=0)
@@ -132,7 +132,7 @@ class Runs:
         return languages
 
     def _numbers(self, benchmark: str, language: str, keys: Iterable[tuple[str, str]]) -> np.ndarray:
-        """The numbers of queries, the same for all systems of a benchmark, and of a question in all its languages."""
+        """Numbers of queries: equal for all systems of a benchmark, and for one question in all its languages."""
         stratum = _stratum(benchmark, language)
         numbers = self._queries.setdefault(stratum, {})
         if stratum[1] != language:
@@ -140,7 +140,7 @@ class Runs:
         return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
 
     def languages(self, reference: CellSource) -> list[str] | Absent:
-        """The languages of a value that its row has results in."""
+        """Languages of a value in which its row has results, or the reason why there are none."""
         system = self.system(reference.result)
         if isinstance(system, Absent):
             return system
@@ -150,7 +150,7 @@ class Runs:
         return present or Absent(f"{reference.result.path} has no {', '.join(reference.languages)}", needed=False)
 
     def _scored(self, row: RunKey, metric: str, language: str) -> Scored:
-        """One language of a system that has it."""
+        """Summary of one language of a system that has results in it."""
         stratum = _stratum(row.benchmark, language)
         queries, values, by_finetuning = self.system(row).metrics[metric][language]
         if not len(queries):
@@ -158,7 +158,7 @@ class Runs:
         return scored(stratum, values, queries, load_metric(metric).finish, by_finetuning)
 
     def _value(self, reference: CellSource) -> float | Absent:
-        """The number itself, the mean over seeds; also of what has no queries (counts, sizes, costs)."""
+        """Mean over seeds of a value, also of one without queries (a count, size or cost); or why it is absent."""
         if reference.metric == PRETRAINING_COST:
             return self._cost(reference.result)
         path = self.folder / f"{reference.result.path}.json"
@@ -173,7 +173,7 @@ class Runs:
         return float(np.mean(present))
 
     def _cost(self, row: RunKey) -> float | Absent:
-        """CPU-seconds of the pretrainings that a row comes from, a seed on average, as kept with the results."""
+        """CPU-seconds of pretraining behind a row, averaged over seeds, as recorded with the packed results."""
         paths = self.files(row)
         if not paths:
             return self._absent(row)
@@ -193,14 +193,14 @@ class Runs:
 
 
 def _training(record: records.Record) -> str:
-    """A digest of the recipes by which the model behind a result was trained."""
+    """Digest of the recipes by which the model behind a result was trained."""
     ancestors = [facts for facts in record.get(records.ANCESTRY, {}).values() if facts.get("job") in TRAININGS]
     trainings = [[facts["job"], facts.get("model"), shared(facts.get("recipe"))] for facts in ancestors]
     return digest(sorted(map(digest, trainings)))
 
 
 def shared(recipe: Any) -> Any:
-    """What a recipe says that is the same for all seeds.
+    """Returns a recipe without the keys that may differ between seeds.
 
     >>> shared({"steps": 43, "threads": 2, "equal_compute_to": {"steps": 4}}), shared({"steps": 4})
     ({'equal_compute_to': {'steps': 4}}, {'steps': 4})
@@ -212,14 +212,14 @@ def shared(recipe: Any) -> Any:
 
 
 def _stratum(benchmark: str, language: str) -> tuple[str, str]:
-    """Whose queries are drawn apart: a language's, or a benchmark's whose languages ask the same questions."""
+    """Key of an independent set of queries: a language's, or a benchmark's if its languages ask the same questions."""
     benchmarks = entries(Benchmark)
     alike = benchmark in benchmarks and benchmarks[benchmark].same_questions
     return benchmark, "" if alike else language
 
 
 def crossed(names: Sequence[str], groups: Sequence[tuple[str, list[int]]]) -> tuple[tuple[str, ...], list[list[int]]]:
-    """The seeds of fine-tuning that all groups of files have, and each group's files of them; none of fewer than two.
+    """Seeds of fine-tuning that all groups of files share, and each group's files of them; empty if fewer than two.
 
     >>> crossed(["pt0-ft0", "pt0-ft1", "pt1-ft0", "pt1-ft1"], [("pt0", [0, 1]), ("pt1", [2, 3])])
     (('ft0', 'ft1'), [[0, 1], [2, 3]])
@@ -236,7 +236,7 @@ def crossed(names: Sequence[str], groups: Sequence[tuple[str, list[int]]]) -> tu
 
 
 def numbers(name: str) -> tuple[int, int]:
-    """The two seeds of a result.
+    """Seeds of pretraining and of fine-tuning in a result's name.
 
     >>> numbers("pt0-ft2")
     (0, 2)
@@ -246,7 +246,7 @@ def numbers(name: str) -> tuple[int, int]:
 
 
 def is_chosen(name: str, seeds: Seeds) -> bool:
-    """Whether a result's two seeds are among some; a kind that is not named has all.
+    """Whether both seeds of a result are among `seeds`; a kind of seed that `seeds` does not name is not restricted.
 
     >>> is_chosen("pt5-ft0", Seeds(pretraining=[0, 1, 2])), is_chosen("pt2-ft9", Seeds(pretraining=[0, 1, 2]))
     (False, True)
@@ -258,7 +258,7 @@ def is_chosen(name: str, seeds: Seeds) -> bool:
 
 
 def by_seed(names: Sequence[str], results: Sequence[records.Record]) -> list[tuple[str, list[int]]]:
-    """(name of a seed, the files that are averaged for it), from the files' names and records; "" where no seed counts.
+    """Groups files by the seed they are averaged for: (name, indices); the name is "" if nothing was trained.
 
     >>> pretrained = {"model": "msm", "ancestry": {"a": {"job": "pretrain", "model": "msm"}}}
     >>> by_seed(["pt0-ft0", "pt0-ft1", "pt1-ft0"], [pretrained] * 3)
@@ -279,7 +279,7 @@ def by_seed(names: Sequence[str], results: Sequence[records.Record]) -> list[tup
 
 
 def divergence(groups: Sequence[tuple[str, list[int]]], results: Sequence[records.Record]) -> str:
-    """In which seeds the pretraining diverged, by the records of their files, and why; "" where in none.
+    """Describes the seeds in which pretraining diverged, by their records, and why; "" if it diverged in none.
 
     >>> divergence([("pt0", [0]), ("pt1", [1])], [{}, {"diverged": {"pt1-ft0": "ccp: cosine .99"}}])
     'pretraining diverged in 1 of 2 seeds (pt1): ccp: cosine .99'

@@ -1,7 +1,7 @@
-"""What the printed numbers say of a claim, kind by kind: it holds, it fails, or they leave it undecided.
+"""Verdicts on claims from the printed numbers, kind by kind: holds, fails or undecided.
 
-Print has no intervals, so numbers are compared as they stand: a tie is not greater. Amounts and ratios hold if some
-unrounded values satisfy them. Cells without a number are left out and counted; a claim without any is undecided.
+Print has no intervals, so numbers are compared as printed: a tie is not greater. Amounts and ratios hold if some
+unrounded values satisfy them. Cells without a number are left out and counted; a claim without numbers is undecided.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EPSILON = 1e-9
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict with the numbers that it comes from, in words."""
+    """A verdict on the printed numbers, and those numbers in words."""
 
     verdict: Verdict
     reason: str
@@ -42,7 +42,7 @@ def _decide(true: bool, reason: str) -> Judgement:
 
 
 def _complete(claim: Claim, paper: PrintedPaper) -> tuple[list[Pair], str]:
-    """The printed pairs that a claim's quantifier speaks of, and a note on those that are not printed."""
+    """Printed pairs to which a claim's quantifier applies, and a note on pairs that are not printed."""
     pairs = pairs_meant(claim, paper)
     missing = [pair.left.missing or pair.right.missing for pair in pairs if not pair.complete]
     note = f"; {len(missing)} of {len(pairs)} comparisons are not printed ({missing[0]})" if missing else ""
@@ -62,19 +62,19 @@ def _numbers(pair: Pair) -> str:
 
 
 def _range(numbers: Sequence[float], digits: str) -> str:
-    """One number, or the smallest and the largest of several."""
+    """Formats one number, or the smallest and the largest of several."""
     if len(numbers) == 1:
         return f"{numbers[0]:{digits}}"
     return f"from {min(numbers):{digits}} to {max(numbers):{digits}}"
 
 
 def _enough(quantifier: Quantifier, agreeing: int, total: int) -> bool:
-    """Whether most of a total agree, if that is what a quantifier wants, else all."""
+    """Whether enough of a total agree: most for the quantifier "most", else all."""
     return 2 * agreeing > total if quantifier == "most" else agreeing == total
 
 
 def _above(quantifier: Quantifier, differences: Sequence[float]) -> bool:
-    """Whether differences are above 0 as a quantifier wants them."""
+    """Whether differences are above 0 as a quantifier says: on average, in each language, in most, or in all."""
     if quantifier == "average":
         return _mean(differences) > EPSILON
     if quantifier == "each_language":  # none reversed: an equal number reverses nothing
@@ -83,7 +83,7 @@ def _above(quantifier: Quantifier, differences: Sequence[float]) -> bool:
 
 
 def _compared(claim: Claim, paper: PrintedPaper, sign: Callable[[Pair], int]) -> Judgement:
-    """Whether the left is above all its rivals: on average above each of them, else cell by cell."""
+    """Judges whether the left is above all its rivals: on average above each, or cell by cell."""
     pairs, note = _complete(claim, paper)
     if not pairs:
         return _nothing(note)
@@ -106,7 +106,7 @@ def _compared(claim: Claim, paper: PrintedPaper, sign: Callable[[Pair], int]) ->
 
 
 def greater(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
-    """The left is the larger number, than the right or than a value."""
+    """Judges the claim that the left is larger than the right, or than a value."""
     if claim.value is None:
         return _compared(claim, paper, lambda pair: 1)
     values = values_meant(claim, paper)
@@ -118,17 +118,17 @@ def greater(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
 
 
 def best(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
-    """The left is better than each rival, in the direction of its column."""
+    """Judges the claim that the left is better than each rival, in the direction of its column."""
     return _compared(claim, paper, lambda pair: pair.better)
 
 
 def margin(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
-    """Left minus right is the amount."""
+    """Judges the claim that left minus right is the amount."""
     return _amounts(claim, paper, lambda pair: _limits(pair.difference, pair.error))
 
 
 def ratio(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
-    """Left divided by right is the amount; undecided where rounding leaves open that the right is 0."""
+    """Judges the claim that left divided by right is the amount; undecided if rounding allows that the right is 0."""
     rights = [pair.right for pair in _complete(claim, paper)[0]]
     if zero := next((right for right in rights if abs(right.number) <= right.error), None):
         return Judgement("undecided", f"{zero.name} {zero.number:g} may be 0, by which nothing is divided")
@@ -136,12 +136,12 @@ def ratio(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
 
 
 def _limits(number: float, error: float) -> tuple[float, float, float]:
-    """A number, and the least and the most that rounding leaves open."""
+    """Returns a number with the smallest and the largest unrounded value that it can stand for."""
     return number, number - error, number + error
 
 
 def _amounts(claim: Claim, paper: PrintedPaper, measure: Callable[[Pair], tuple[float, float, float]]) -> Judgement:
-    """Whether a measure of pairs, with the limits that rounding leaves open, is the claim's amount."""
+    """Judges whether a measure of pairs, within its limits of rounding, is the claim's amount."""
     pairs, note = _complete(claim, paper)
     if not pairs:
         return _nothing(note)
@@ -156,7 +156,7 @@ def _amounts(claim: Claim, paper: PrintedPaper, measure: Callable[[Pair], tuple[
 
 
 def _agrees(claim: Claim, wanted: float, number: float, low: float, high: float) -> bool:
-    """Whether a number, with the limits that rounding leaves open, is the wanted one, at least it, or more."""
+    """Whether a number, within its limits of rounding `low` to `high`, is the wanted one, at least it, or more."""
     if claim.more_than:
         return number > wanted + EPSILON
     if claim.at_least:
@@ -166,7 +166,7 @@ def _agrees(claim: Claim, wanted: float, number: float, low: float, high: float)
 
 
 def trend(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
-    """From point to point the numbers rise or fall, none the other way; or both neighbours of the peak are lower."""
+    """Judges the claim that numbers rise, or fall, from point to point, or that both neighbours of a peak are lower."""
     series = series_of(claim, paper)
     rows = [[value.number for value in values] for values in series]
     rows = [numbers for numbers in rows if None not in numbers]
@@ -189,16 +189,16 @@ def _follows(shape: str | None, numbers: Sequence[float], peak: int) -> bool:
 
 
 def comparable(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
-    """The numbers of each cell differ by no more than the bar, as far as rounding leaves it open.
+    """Judges the claim that the two numbers of each cell differ by no more than the bar, allowing for rounding.
 
-    Each cell by itself, on average too: differences of different signs have no mean. Of an average that alone is
-    printed the sentence may hold; how far its languages differ, the reason says.
+    Each cell is judged by itself, even in a claim about the average: differences of opposite sign would cancel out. If
+    the cell is a printed average, the reason states how far its languages differ.
     """
     pairs, note = _complete(claim, paper)
     if not pairs:
         return _nothing(note)
     if any(pair.left.at.direction == "none" for pair in pairs):
-        raise SteleError(f"{pairs[0].left.name} is no score: there is no bar for it")
+        raise SteleError(f"{pairs[0].left.name} is not a score, so no smallest difference of interest applies to it")
     within = sum(abs(pair.difference) - pair.error <= bar_of(pair.left, bars) + EPSILON for pair in pairs)
     largest = max(pairs, key=lambda pair: abs(pair.difference))
     true = _enough(claim.quantifier, within, len(pairs))
@@ -208,7 +208,7 @@ def comparable(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
 
 
 def _by_language(pair: Pair, paper: PrintedPaper) -> list[float]:
-    """The differences between the languages that are printed beside a pair of averages; none of other pairs."""
+    """Differences in the languages printed beside a pair of averages; empty for other pairs."""
     if not pair.left.at.average or pair.left.subtracted or pair.right.subtracted:
         return []
     left, right = (_languages(value.at, paper) for value in (pair.left, pair.right))
@@ -217,7 +217,7 @@ def _by_language(pair: Pair, paper: PrintedPaper) -> list[float]:
 
 
 def _languages(average: PrintedValue, paper: PrintedPaper) -> dict[str, float]:
-    """Language -> the number that is printed in the line of an average."""
+    """Numbers by language that are printed in the line of an average."""
     numbers = {}
     for values in paper.tables.values():
         for value in values:
@@ -228,9 +228,9 @@ def _languages(average: PrintedValue, paper: PrintedPaper) -> dict[str, float]:
 
 
 def significant(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
-    """The left bears the mark of its table for significance, and is the better one where a right is named.
+    """Judges the claim that the left bears its table's mark of significance, and is better than the right, if named.
 
-    A mark says nothing of a right that is not the row which the table compares with.
+    A mark says nothing about a right side that is not the baseline row of the table's tests.
     """
     if claim.right is not None and claim.marked:
         compared = best(claim, paper, bars)
@@ -251,12 +251,12 @@ def significant(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
 
 
 def _is_baseline(value: PrintedValue) -> bool:
-    """Whether a table's marks of significance compare with a value's row; they do where it marks nothing at all."""
+    """Whether a table's marks of significance compare with a value's row; assumed if the table marks nothing."""
     return value.significant is None or value.target.model == value.baseline
 
 
 def count(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
-    """One cell holds the value, that many cells have a number, or that many on the left are above all on the right."""
+    """Judges a claimed count: of a cell's number, of cells with a number, or of left cells above all right ones."""
     if claim.left is not None:
         by_left: dict[str, list[Pair]] = {}
         for pair in pairs_of(claim.left, claim.rights, paper):
@@ -272,7 +272,7 @@ def count(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
 
 
 def _single(claim: Claim, value: Value, words: Callable[[Value], str]) -> Judgement:
-    """Whether one printed number is the claim's value."""
+    """Judges whether one printed number is the claim's value."""
     if value.number is None:
         return Judgement("undecided", value.missing)
     return _decide(_agrees(claim, claim.value, *_limits(value.number, value.error)), words(value))

@@ -1,4 +1,4 @@
-"""What our own runs say of a claim, kind by kind: from its addresses to a finding that its family then judges.
+"""Findings on claims from our own runs, kind by kind: from a claim's addresses to the case that its family judges.
 
 Pairs are made as for print (`stele.claims.judging.pairs`); their values come from a folder of results.
 """
@@ -53,10 +53,10 @@ def compared(
     times: float = 1.0,
     pairs: Sequence[Pair] = (),
 ) -> Case | Verdict:
-    """Whether the left is above all its rivals: on average above each of them, else in as many cells as are meant.
+    """Tests whether the left is above all its rivals: on average above each, or in as many cells as the claim says.
 
-    Default: `test` asks whether the left is greater, `pairs` are the claim's. Each cell is comparable or significant by
-    itself: differences of different signs have no mean.
+    By default `test` asks whether the left is greater, and `pairs` are the claim's. Claims of kind comparable and
+    significant are tested cell by cell: differences of opposite sign would cancel out.
     """
     claim, pairs = judging.claim, pairs or pairs_meant(judging.claim, judging.paper)
     usable = judging.with_terms(pairs, lambda pair: difference(pair, times))
@@ -97,20 +97,20 @@ def compared(
 
 
 def _rivals(pairs: Sequence[Pair], usable: Sequence[Pair], repeated: int) -> tuple[int, int] | None:
-    """How many rivals ran of how many that are printed, each result once; None where there is but one."""
+    """Numbers of rivals that ran and that are printed, each result counted once; None if only one is printed."""
     ran, printed = (len({pair.rival for pair in some}) - repeated for some in (usable, pairs))
     return (ran, printed) if printed > 1 else None
 
 
 def _printed(compared_pairs: Sequence[Signed], sign: Callable[[Pair], int]) -> float | None:
-    """The printed difference of the same pairs; None where one of them is not printed."""
+    """Mean printed difference of the pairs; None if one of them is not printed."""
     if not all(pair.complete for pair, _ in compared_pairs):
         return None
     return math.fsum(sign(pair) * pair.difference for pair, _ in compared_pairs) / len(compared_pairs)
 
 
 def _enough(claim: Claim, number: int) -> int:
-    """How many of `number` cells have to be as claimed."""
+    """Number of cells, out of `number`, that have to be as claimed."""
     return number // 2 + 1 if claim.quantifier == "most" else number
 
 
@@ -119,12 +119,12 @@ def _average(compared_pairs: Sequence[Signed]) -> Estimate:
 
 
 def _parts(compared_pairs: Sequence[Signed]) -> list[Estimate]:
-    """The estimates that the average of some pairs is of: pair by pair, and language by language."""
+    """Estimates of the parts of an average over pairs, by pair and language."""
     return [combine(terms) for _, combination in compared_pairs for terms in by_language(combination)]
 
 
 def _above(claim: Claim, compared_pairs: Sequence[Signed], bar: float) -> Finding:
-    """Whether some pairs are above 0 on average, and no language of a claim about each language goes the other way."""
+    """Tests whether pairs are above 0 on average, and, for "each_language", whether no language is reversed."""
     average = _average(compared_pairs)
     if claim.quantifier != "each_language":
         return findings.greater(average, bar)
@@ -136,7 +136,7 @@ def _above(claim: Claim, compared_pairs: Sequence[Signed], bar: float) -> Findin
 
 
 def _case(judging: Judging, finding: Finding, bar: float, comparisons: Sequence[Sequence[Value]]) -> Case:
-    """The claim's case, with what the scores say by themselves; `comparisons` are the values that each is between."""
+    """Builds the claim's case, with the floor and extreme of the scores; `comparisons` lists the values compared."""
     scores = [judging.scores(values) for values in comparisons]
     floor = None
     if judging.claim.floor is not None and all(scores):
@@ -147,7 +147,7 @@ def _case(judging: Judging, finding: Finding, bar: float, comparisons: Sequence[
 
 
 def greater(judging: Judging) -> Case | Verdict:
-    """The left is the larger number, than the right or than a value."""
+    """Tests the claim that the left is larger than the right, or than a value."""
     if judging.claim.value is None:
         return compared(judging, lambda pair: 1)
     usable = judging.with_terms(values_meant(judging.claim, judging.paper), lambda value: value.terms)
@@ -166,12 +166,12 @@ def greater(judging: Judging) -> Case | Verdict:
 
 
 def best(judging: Judging) -> Case | Verdict:
-    """The left is better than each rival, in the direction of its column."""
+    """Tests the claim that the left is better than each rival, in the direction of its column."""
     return compared(judging, lambda pair: pair.better)
 
 
 def margin(judging: Judging) -> Case | Verdict:
-    """The left is above (below, of a negative amount); by how much is judged at the papers' size alone."""
+    """Tests whether the left is above (for a negative amount, below) the right; at paper size also by how much."""
     claim = judging.claim
 
     def sign(pair: Pair) -> int:
@@ -185,7 +185,7 @@ def margin(judging: Judging) -> Case | Verdict:
 
 
 def ratio(judging: Judging) -> Case | Verdict:
-    """The left is above the right (below, of an amount below 1); of a limit, above amount × right."""
+    """Tests whether the left is above the right (for an amount below 1, below); for a limit, above amount × right."""
     amount = judging.claim.amount
     if judging.claim.at_least or judging.claim.more_than:
         return compared(judging, lambda pair: 1, times=amount)
@@ -193,7 +193,7 @@ def ratio(judging: Judging) -> Case | Verdict:
 
 
 def trend(judging: Judging) -> Case | Verdict:
-    """From end to end it rises or falls and no step goes the other way; both neighbours of a peak are lower."""
+    """Tests a trend: it rises or falls from end to end, no step reversed, or both neighbours of a peak are lower."""
     claim = judging.claim
     series = series_of(claim, judging.paper)
     usable = [(values, steps) for values in series if (steps := _steps(judging, values)) is not None]
@@ -209,7 +209,7 @@ def trend(judging: Judging) -> Case | Verdict:
 
 
 def _steps(judging: Judging, values: Sequence[Value]) -> list[list[Term]] | None:
-    """From each point to the next, later minus earlier."""
+    """Terms of each step of a series, later minus earlier point; None if a point has no results."""
     steps = [judging.terms(difference(Pair(after, before))) for before, after in pairwise(values)]
     return None if any(step is None for step in steps) else steps
 
@@ -229,13 +229,13 @@ def _trend(claim: Claim, steps: Sequence[Sequence[Term]], bar: float) -> Finding
 
 
 def comparable(judging: Judging) -> Case | Verdict:
-    """The two differ by less than the bar, an average in each of its languages too."""
+    """Tests the claim that two sides differ by less than the bar, in an average also in each of its languages."""
     bar = bar_of(pairs_meant(judging.claim, judging.paper)[0].left, judging.bars)
     return compared(judging, lambda pair: 1, lambda pairs: findings.comparable(_average(pairs), bar, _parts(pairs)))
 
 
 def significant(judging: Judging) -> Case | Verdict:
-    """The paper's own test in each seed; where no right is named, against the row that the table compares with."""
+    """Applies the paper's own test in each seed, against the right or, if none is named, the table's baseline row."""
     claim = judging.claim
     pairs = pairs_meant(claim, judging.paper) if claim.right else baseline_pairs(claim, judging.paper)
     usable = [pair for pair, _ in judging.with_terms(pairs, difference)]
@@ -252,9 +252,9 @@ def significant(judging: Judging) -> Case | Verdict:
 
 
 def count(judging: Judging) -> Verdict:
-    """Our cell holds the value, that many cells have a number of ours, or that many on the left are above the right.
+    """Judges a claimed count: of our cell's number, of cells with a number of ours, or of left cells above the right.
 
-    Sizes are chosen in a generated world: there the first two are no evidence, also where they agree.
+    The sizes of a generated world are chosen: there the first two kinds of count are no evidence, even if they agree.
     """
     claim = judging.claim
     limits = {"at_least": claim.at_least, "more_than": claim.more_than}
@@ -286,7 +286,7 @@ def _count_of_wins(judging: Judging, limits: dict[str, bool]) -> Verdict:
 
 
 def cost(judging: Judging) -> Verdict:
-    """Our cost is the value, amount × the right's, or less than it."""
+    """Judges the claim that our cost is a value, `amount` times the right's, or less than the right's."""
     claim = judging.claim
     left = judging.number(values_at(claim.left, judging.paper)[0].at)
     right = judging.number(values_at(claim.rights[0], judging.paper)[0].at) if claim.rights else claim.value

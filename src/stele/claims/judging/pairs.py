@@ -1,9 +1,9 @@
 """The pairs of printed numbers that a claim compares.
 
 The parts of an address that vary on both sides must be equal (`all/msm/*/*` against `all/xlmr/*/*`: the same line and
-column). A part that varies on the right alone makes rivals: `all/msm/*/avg` against `all/*/*/avg` is MSM against each
-other row; not where each cell on the left has one counterpart, as where a baseline is another row for some languages.
-One that varies on the left alone does not matter. A cell is never held against itself.
+column). A part that varies only on the right makes rivals: `all/msm/*/avg` against `all/*/*/avg` is MSM against each
+other row; but not if each cell on the left has one counterpart, as when a baseline is another row for some languages.
+A part that varies only on the left does not matter. A cell is never compared with itself.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Value:
-    """A printed number or the difference of two, in the unit of its table; None where one of them is not printed.
+    """A printed number, or the difference of two, in the unit of its table; None if one of them is not printed.
 
-    error: the most by which rounding can have moved it. missing: what is not printed.
+    error: the largest error that rounding can have caused. missing: names the value that is not printed, and why.
     """
 
     at: PrintedValue
@@ -40,7 +40,7 @@ class Value:
 
     @property
     def terms(self) -> list[tuple[float, PrintedValue]]:
-        """The printed values that it is the sum of, each with its factor, in the unit of the first."""
+        """Printed values of which this value is the sum, each with its factor, in the unit of the first."""
         if self.subtracted is None:
             return [(1.0, self.at)]
         unit = self.at.scale / self.subtracted.at.scale
@@ -61,12 +61,12 @@ class Pair:
 
     @property
     def better(self) -> int:
-        """The sign of a difference in which the left is better."""
+        """Sign of a difference in which the left is better."""
         return -1 if self.left.at.direction == "lower" else 1
 
     @property
     def difference(self) -> float:
-        """Left minus right, in the unit of the left; of complete pairs."""
+        """Left minus right, in the unit of the left; only complete pairs have one."""
         return round(self.left.number - self.right.number * self._unit, 9)  # as decimal numbers differ
 
     @property
@@ -75,7 +75,7 @@ class Pair:
 
     @property
     def ratio(self) -> tuple[float, float, float]:
-        """Left divided by a right that is not 0: as printed, and the least and the most that rounding leaves open."""
+        """Left divided by a right that is not 0: as printed, and the smallest and largest that rounding allows."""
         left, right = self.left.number, self.right.number * self._unit
         ours, theirs = self.left.error, self.right.error * self._unit
         corners = [(left + up) / (right + down) for up in (-ours, ours) for down in (-theirs, theirs)]
@@ -87,13 +87,13 @@ class Pair:
 
 
 def bar_of(value: Value, bars: Bars) -> float:
-    """The smallest difference of interest, in the unit of a value."""
+    """Smallest difference of interest, in the unit of a value."""
     map_bar = bars.map if (value.at.metric or "").startswith("ap") else None
     return (map_bar or bars.points / 100) * value.at.scale
 
 
 def values_at(address: Address, paper: PrintedPaper) -> list[Value]:
-    """The values of an address, what `minus` names subtracted; SteleError for an address that the paper lacks."""
+    """Values at an address, minus those that its `minus` names. Raises SteleError if the paper lacks the address."""
     values = [_printed(entry) for entry in printed_at(address, paper)]
     if address.minus is None:
         return values
@@ -115,19 +115,19 @@ def _subtract(pair: Pair) -> Value:
 
 
 def pair_values(left: Sequence[Value], right: Sequence[Value], several: bool = True) -> list[Pair]:
-    """Each value on the left with those on the right that it is held against.
+    """Pairs each value on the left with the values on the right that it is compared with.
 
-    Raises SteleError where a value on the left has none, and, without `several`, where one has several.
+    Raises SteleError if a value on the left has no counterpart or, without `several`, has more than one.
     """
     if len(right) == 1:  # also of a figure against a table, whose addresses have other parts
         return [Pair(value, right[0]) for value in left if value.at is not right[0].at and value.name != right[0].name]
     if len(left[0].at.parts) != len(right[0].at.parts):
-        raise SteleError(f"{left[0].name} against several of {right[0].at.place}: name one value there")
+        raise SteleError(f"{left[0].name} is compared with several values of {right[0].at.place}; name one of them")
     varying = [(_several(left, index), _several(right, index)) for index in range(len(left[0].at.parts))]
     shared = [index for index, sides in enumerate(varying) if all(sides)]
     of_rivals = [index for index, (ours, theirs) in enumerate(varying) if theirs and not ours]
     if of_rivals and not several:
-        raise SteleError(f"{left[0].name} has several values to be subtracted, from {right[0].name} on")
+        raise SteleError(f"{left[0].name} has several values to be subtracted, the first {right[0].name}; name one")
     by_shared: dict[Parts, list[Value]] = {}
     for value in right:
         by_shared.setdefault(_chosen(value, shared), []).append(value)
@@ -153,9 +153,9 @@ def _chosen(value: Value, indices: Iterable[int]) -> Parts:
 
 
 def pairs_of(left: Address, rights: Sequence[Address], paper: PrintedPaper) -> list[Pair]:
-    """All pairs of a claim's left with each address on its right, which are rivals of each other.
+    """Pairs a claim's left with each address on its right; these addresses are rivals of each other.
 
-    Raises SteleError where different metrics would be compared, or nothing remains to be compared.
+    Raises SteleError if different metrics would be compared, or if no pair remains.
     """
     values = values_at(left, paper)
     pairs = [
@@ -168,12 +168,12 @@ def pairs_of(left: Address, rights: Sequence[Address], paper: PrintedPaper) -> l
     for pair in pairs:
         ours, theirs = pair.left.at.metric, pair.right.at.metric
         if left.minus is None and None not in (ours, theirs) and ours != theirs:
-            raise SteleError(f"{pair.left.name} is {ours}, {pair.right.name} is {theirs}: they cannot be compared")
+            raise SteleError(f"{pair.left.name} is {ours}, but {pair.right.name} is {theirs}; they cannot be compared")
     return pairs
 
 
 def rival_names(pairs: Sequence[Pair]) -> dict[Parts, str]:
-    """What rivals are called: by their row, where that tells them apart, else by the address of their first cell."""
+    """Names of rivals: their rows if those differ, else the addresses of their first cells."""
     rivals = {pair.rival: pair.right for pair in reversed(pairs)}  # the first of each
     for names in (
         {rival: right.at.parts[1] + right.at.other for rival, right in rivals.items()},
@@ -185,7 +185,7 @@ def rival_names(pairs: Sequence[Pair]) -> dict[Parts, str]:
 
 
 def value_names(values: Sequence[Value]) -> dict[str, str]:
-    """What values are called by the parts in which their addresses differ: name -> `recall/sw`, or the whole name."""
+    """Short names of values by full name: the parts in which their addresses differ (`recall/sw`), if unique."""
     parts = [value.at.parts for value in values]
     varying = [index for index in range(min(map(len, parts))) if len({of_value[index] for of_value in parts}) > 1]
     names = {value.name: "/".join(_chosen(value, varying)) for value in values}
@@ -194,15 +194,15 @@ def value_names(values: Sequence[Value]) -> dict[str, str]:
 
 
 def _of_quantifier(quantifier: Quantifier, items: Sequence[Item], value: Callable[[Item], Value]) -> list[Item]:
-    """The items with printed averages (average) or single languages (each_language), where there are some, else all."""
+    """Selects items with printed averages (for average) or single languages (for each_language), or all if none."""
     wanted = {"average": True, "each_language": False}.get(quantifier)
     return [item for item in items if value(item).at.average is wanted] or list(items)
 
 
 def pairs_meant(claim: Claim, paper: PrintedPaper) -> list[Pair]:
-    """The pairs of a claim that its quantifier speaks of, printed or not; all of them where two are to be alike.
+    """Pairs to which a claim's quantifier applies, printed or not; all pairs for a claim of kind comparable.
 
-    Raises SteleError where numbers of different units would be averaged.
+    Raises SteleError if numbers of different units would be averaged.
     """
     pairs = pairs_of(claim.left, claim.rights, paper)
     if claim.kind == "comparable":
@@ -214,13 +214,13 @@ def pairs_meant(claim: Claim, paper: PrintedPaper) -> list[Pair]:
 
 
 def values_meant(claim: Claim, paper: PrintedPaper) -> list[Value]:
-    """The values on the left of a claim: printed averages where it is about the average."""
+    """Values on the left of a claim; only printed averages if the claim is about the average."""
     values = values_at(claim.left, paper)
     return _of_quantifier("average", values, lambda value: value) if claim.quantifier == "average" else values
 
 
 def series_of(claim: Claim, paper: PrintedPaper) -> list[list[Value]]:
-    """The series of a trend, from point to point; several where each of its points has several cells."""
+    """Series of a trend, from point to point; one for each cell of its points."""
     points = [values_at(address, paper) for address in claim.points]
     first, *others = [_of_quantifier(claim.quantifier, values, lambda value: value) for values in points]
     series = [[value] for value in first]
@@ -234,12 +234,12 @@ def series_of(claim: Claim, paper: PrintedPaper) -> list[list[Value]]:
 
 
 def peak_of(claim: Claim) -> int:
-    """Which of a trend's points is the peak."""
+    """Index of the peak among a trend's points; the middle one by default."""
     return claim.points.index(claim.peak) if claim.peak else len(claim.points) // 2
 
 
 def baseline_pairs(claim: Claim, paper: PrintedPaper) -> list[Pair]:
-    """Of a claim of significance that names no right: each value with that of the row which its table compares with."""
+    """Pairs each left value of a claim of significance with its table's baseline row; for claims without a right."""
     left = values_at(claim.left, paper)
     others = [_printed(value) for value in paper.tables.get(claim.left.table, ())]
     pairs = []
@@ -252,7 +252,7 @@ def baseline_pairs(claim: Claim, paper: PrintedPaper) -> list[Pair]:
 
 
 def instead(address: Address, target: Target | None) -> Address:
-    """The address with another target for its cells."""
+    """Copies an address, with another target for its cells."""
     if target is None:
         return address
     both = [address.instead, target] if address.instead else [target]
@@ -260,9 +260,9 @@ def instead(address: Address, target: Target | None) -> Address:
 
 
 def control_pairs(claim: Claim, control: Control, paper: PrintedPaper) -> list[Pair]:
-    """The pairs of a control: the claim's pairs with the control's targets, each pair of systems once.
+    """Pairs of a control: the claim's pairs with the control's targets, each pair of systems once.
 
-    A control that names no setting has the claim's: rivals of other settings make no pair.
+    A control that names no setting keeps the claim's: sides with different settings are not paired.
     """
     changed = claim.model_copy(
         update={
@@ -288,9 +288,9 @@ def _systems(value: Value) -> tuple[tuple[float, CellSource | None], ...]:
 
 
 def references_of(claim: Claim, paper: PrintedPaper) -> set[CellSource]:
-    """All values of ours that a claim and its controls speak of; none where nothing can check it or a reader decided.
+    """Sources of our values for a claim and its controls; empty if it cannot be checked or a reader judged it.
 
-    Borrowed numbers are not among them: they are not run.
+    Borrowed numbers are left out, since they are not run.
     """
     if not claim.checkable or by_reading(claim):
         return set()

@@ -1,7 +1,7 @@
-"""A page about a folder of results from a template, in which every number is one of the folder's.
+"""Pages about a folder of results, filled from a template with numbers of that folder only.
 
-A sentence about a claim asks for the verdict that it states (`claim("msm/bias", "undecided")`): where the verdict is
-another, the page is refused and the sentence has to be written anew.
+A sentence about a claim names the verdict that it states (`claim("msm/bias", "undecided")`): if the actual verdict
+differs, filling the page fails and the sentence has to be rewritten.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNCOMMITTED = "+"  # ends the commit of a result whose tree had changes
 
 
 def fill(template: Path, facts: Mapping[str, Any]) -> str:
-    """A page from a template and the names that it knows; SteleError for a template that cannot be filled."""
+    """Fills a Jinja template with `facts`. Raises SteleError for a template that is missing or cannot be filled."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -39,9 +39,9 @@ def fill(template: Path, facts: Mapping[str, Any]) -> str:
 
 
 def page_facts(folder: Path, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The names that a template knows: `claims` are the facts of judged claims, the rest is read from `folder`.
+    """Variables and functions for a template: `claims` holds facts of judged claims, the rest is read from `folder`.
 
-    A template raises SteleError for an unknown claim, and for a verdict that is not the stated one.
+    While filling, SteleError is raised for an unknown claim, and for a verdict that differs from the stated one.
     """
     by_name = {f"{row['paper']}/{row['key']}": row for row in claims}
     commits = [str(records.read_record(path).get("commit")) for path in result_files(folder, each_seed=True)]
@@ -51,7 +51,7 @@ def page_facts(folder: Path, claims: Sequence[Mapping[str, Any]]) -> dict[str, A
         if name not in by_name:
             raise unknown("claim", name, by_name)
         if by_name[name]["state"] != state:
-            raise SteleError(f"the page says that {name} is {state}; it is {by_name[name]['state']}: write it anew")
+            raise SteleError(f"the page says that {name} is {state}, but it is {by_name[name]['state']}; rewrite it")
         return by_name[name]
 
     def count(paper: str, state: str, main: bool, once: bool = False) -> int:

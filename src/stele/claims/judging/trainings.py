@@ -1,6 +1,6 @@
-"""The record of trainings behind kept results: loss curves of pretrainings, and costs of all trainings.
+"""Records of the trainings behind packed results: loss curves of pretrainings, and costs of all trainings.
 
-Weights are left out. One file holds all of a kind, by the digest under which a result's ancestry names its encoder.
+Weights are left out. One file holds all trainings of a kind, by the encoder's digest in a result's ancestry.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NO_LOSS = ("step", "learning_rate")
 
 
 class Training(BaseModel):
-    """A training's cost; of a pretraining also its losses, the losses of chance, and their curves by step."""
+    """Cost of a training; for a pretraining also its losses, the losses at chance level, and the curves by step."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
@@ -42,12 +42,12 @@ class Training(BaseModel):
     def _curve_of_one_length(self) -> Training:
         steps = self.curve.get("step", [])
         if any(step is None or step <= 0 for step in steps) or any(len(of) != len(steps) for of in self.curve.values()):
-            raise ValueError("want as many losses as steps in `curve`, and steps from 1")
+            raise ValueError("want as many losses as steps in `curve`, and steps of at least 1")
         return self
 
 
 def kept(folder: Path, name: str = FILE) -> dict[str, dict[str, Any]]:
-    """Digest -> the record of a pretraining (or fine-tuning) in a folder of kept results."""
+    """Reads the records of pretrainings (or fine-tunings) in a folder of packed results, by digest."""
     path = folder / name
     held = read_object(path, "record of trainings") if path.is_file() else {}
     validate(dict[str, Training], held, str(path))
@@ -55,7 +55,7 @@ def kept(folder: Path, name: str = FILE) -> dict[str, dict[str, Any]]:
 
 
 def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(digest, record) of the pretrainings in a folder of work that results come from."""
+    """Yields digest and record of the pretrainings in the folder `work` whose digest is `wanted`."""
     for path in sorted(work.glob("encoders/*/pt*/record.json")):
         if (digest := records.content_digest(path)) in wanted:
             record = records.read_record(path)
@@ -65,7 +65,7 @@ def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[st
 
 
 def finetunings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(digest, cost) of the fine-tunings in a folder of work that results come from."""
+    """Yields digest and cost of the fine-tunings in the folder `work` whose digest is `wanted`."""
     for path in sorted(work.glob("finetuned/*/*/pt*/record.json")):
         if (digest := records.content_digest(path)) in wanted:
             record = records.read_record(path)
@@ -73,9 +73,9 @@ def finetunings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[
 
 
 def thinned(path: Path, points: int = POINTS) -> dict[str, list[float]]:
-    """A loss curve's means over equal stretches of its steps, at most `points`: the last step of each, and each loss.
+    """Thins a loss curve to at most `points` equal stretches of steps: the last step of each, and its mean losses.
 
-    A loss that a stretch lacks, as of a task that was not drawn, is NaN there, and left out of means.
+    A task that was not drawn in a step has no loss there, which the mean leaves out; without any loss it is None.
     """
     with reading(path, "loss curve", "train again"), path.open(encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))

@@ -1,7 +1,7 @@
-"""The verdicts of a paper's claims on a folder of results: families, looks, controls.
+"""Verdicts on a paper's claims from a folder of results: families, looks (interim and final analysis), controls.
 
-The main claims of a paper are one family under Holm's procedure, at each of two looks with half of the level. The
-others are one under Benjamini and Hochberg's, judged at the first look's seeds alone: seeds are added for main claims.
+The main claims of a paper are one family under Holm's procedure, with half of the level at each of two looks. The other
+claims are a family under Benjamini and Hochberg's, judged only on the first look's seeds: more are for main claims.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ EXCLUDED = ("not built", "unavailable", "not in scale")  # states of rows that t
 
 @dataclass(frozen=True)
 class ControlResult:
-    """A control of a claim: left minus right with a 95 % interval and uncorrected p; or why there is none.
+    """Result of a claim's control: left minus right with a 95 % interval and uncorrected p, or why there is none.
 
-    diverged: as of the claim.
+    diverged: as in `JudgedClaim`.
     """
 
     what: str
@@ -64,9 +64,9 @@ class JudgedClaim:
     """A claim with its verdict on runs, in the unit of its table.
 
     source: the paper's claims.yaml. share: measured gain / printed gain, for margins. diverged: judged results whose
-    pretraining diverged, with seeds and reasons. rivals: how many ran and how many are printed, None for a single
-    rival. contrasts: the comparisons. same_as: the claim whose comparisons and verdict include this one's, so that both
-    are one finding; "" if there is none.
+    pretraining diverged, with seeds and reasons. rivals: numbers of rivals that ran and that are printed, None for a
+    single rival. contrasts: the comparisons. same_as: the claim whose comparisons and verdict include this one's, so
+    that both are one finding; "" if there is none.
     """
 
     paper: str
@@ -87,7 +87,7 @@ class JudgedClaim:
 
 
 def limits_of(labels: Collection[str]) -> list[str]:
-    """What the intervals of results with these labels do not cover."""
+    """Sentences that state what the intervals of results with these labels do not cover."""
     return [limit for label, limit in LIMITS.items() if label in labels]
 
 
@@ -103,7 +103,7 @@ class Looks(Strict):
 
 
 def load_looks(folder: Path) -> Looks | None:
-    """The looks of a folder of results; None where there was one look, at all that it holds."""
+    """Reads looks.yaml of a folder of results; None if there is none, so that one look takes all results."""
     path = folder / LOOKS_FILE
     return validate(Looks, read_yaml(path), str(path)) if path.is_file() else None
 
@@ -117,12 +117,12 @@ def second_taken(folder: Path) -> bool:
 
 
 def runs_of(folder: Path, look: int) -> Runs:
-    """A folder's results as one look sees them: the first at its own seeds, the second at all.
+    """Opens a folder's results for one look: the first has only its own seeds, the second has all.
 
-    Raises SteleError where there is no such folder.
+    Raises SteleError if the folder is missing.
     """
     if not folder.is_dir():
-        raise SteleError(f"{folder}: no such folder of results; build some first, e.g. with `make tables`")
+        raise SteleError(f"{folder}: no such folder of results; build some first, for example with `make tables`")
     looks, context = load_looks(folder), folder / CONTEXT
     left_out = {}
     if context.is_file():
@@ -134,9 +134,9 @@ def runs_of(folder: Path, look: int) -> Runs:
 
 
 def judge_paper(folder: Path, first: Runs, second: Runs | None = None, scale: str = "") -> list[JudgedClaim]:
-    """The claims of a paper's folder that something can check, in order, judged on the runs of one look or of both.
+    """Judges the checkable claims of a paper's folder, in order, on the runs of one look or of both.
 
-    `second` is given where there are seeds that the first look does not have.
+    `second` is given if there are seeds that the first look does not have.
     """
     source = folder / FILE
     claims, paper = load_claims(source), load_paper(folder)
@@ -154,7 +154,7 @@ def judge_paper(folder: Path, first: Runs, second: Runs | None = None, scale: st
 
 
 def _once(judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
-    """The claims with `same_as`: a main claim before others, one with more comparisons before one with fewer."""
+    """Sets `same_as`: a finding is a main claim's before another's, and of the claim with more comparisons."""
     findings_of: dict[str, list[JudgedClaim]] = {}  # state -> the claims that stand for a finding
     same_as: dict[str, str] = {}
     for judgement in sorted(judged, key=lambda judgement: (not judgement.claim.main, -len(judgement.contrasts))):
@@ -206,7 +206,7 @@ def _look(
 
 
 def _share(judging: Judging, verdict: Verdict) -> float | None:
-    """A margin's measured gain as a share of the printed one; NaN where nothing is gained on print."""
+    """Measured gain of a margin as a share of the printed gain; NaN if the printed gain is 0."""
     claim = judging.claim
     if claim.kind != "margin" or verdict.mean is None or judging.full_size:
         return None
@@ -215,7 +215,7 @@ def _share(judging: Judging, verdict: Verdict) -> float | None:
 
 
 def _control(judging: Judging, control: Control) -> ControlResult:
-    """The comparison of a control: on average over the claim's cells, each pair of systems once."""
+    """Compares the systems of a control, on average over the claim's cells, each pair of systems once."""
     alone = Judging(judging.claim, judging.paper, judging.bars, judging.runs)
     pairs = control_pairs(judging.claim, control, judging.paper)
     usable = [signed(terms, pair.better) for pair, terms in alone.with_terms(pairs, difference)]
