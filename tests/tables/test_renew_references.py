@@ -180,9 +180,9 @@ def test_what_is_no_clone_at_a_commit_is_refused_and_nothing_is_written(tmp_path
     assert cli.main(["tables", "renew_references", str(folder), "--output", str(tmp_path / "new.tsv")]) == 1
     said = {
         "no clone": "want a clone of embeddings-benchmark/results as results/",
-        "no repository": "no clone that git knows",
-        "empty": "no clone that git knows",
-        **dict.fromkeys(("changed", "gone", "added", "ignored"), "its files are not those of its commit"),
+        "no repository": "not a git clone (want its .git folder)",
+        "empty": "git cannot read this clone",
+        **dict.fromkeys(("changed", "gone", "added", "ignored"), "its files differ from its commit's"),
         "other layout": "want the scores of each split",
     }
     assert said[wrong] in capsys.readouterr().err
@@ -258,4 +258,4 @@ def test_a_clone_whose_commit_was_replaced_is_refused(tmp_path, clone, capsys):
     assert (
         cli.main(["tables", "renew_references", str(tmp_path / "clones"), "--output", str(tmp_path / "new.tsv")]) == 1
     )
-    assert "its files are not those of its commit" in capsys.readouterr().err
+    assert "its files differ from its commit's" in capsys.readouterr().err

@@ -123,7 +123,7 @@ def test_labels_that_were_taken_off_and_other_files_beside_a_result_are_named(re
     (folder_of_result / "pt0-ft0/lengths_sw.csv").write_text("tokens,documents\n3,1\n")
     assert cli.main(["tables", "manifest", "--results-dir", str(results)]) == 0, "no cover for what was done by hand"
     message = findings(results, capsys)
-    assert "pt0-ft0.json: what it was made from bears the labels generated data, which it lacks" in message
+    assert "pt0-ft0.json: its inputs bear the labels generated data, which it lacks" in message
     assert "lengths_ar.csv: not the file that its record describes" in message
     assert "lengths_sw.json: no such record" in message and "changed" not in message
 

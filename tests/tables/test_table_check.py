@@ -141,7 +141,7 @@ def test_every_printed_average_was_recomputed(msm):
         ({"model: second": "model: first"}, "same target"),
         (
             {"stub: Method": "stub: Method\ndeviations: [{at: all/first/value/avg, kind: average, why: none}]"},
-            "listed in `deviations` and does not occur",
+            "is listed in `deviations` but does not occur",
         ),
     ],
 )

@@ -2,8 +2,8 @@
 
     stele tables adaptation_card --verdict results_adapt/NAME/verdict.json --output card.md card.html
 
-Whether each method is better than the encoder as it was and than the control, all scores with intervals, what the
-trainings learnt and cost, neighbours in held-out documents, and how the adapted encoder is loaded.
+The card says whether each method is better than the unadapted encoder and than the control; it has all scores with
+intervals, losses and costs of the trainings, neighbours in held-out documents, and how to load the adapted encoder.
 """
 
 from __future__ import annotations

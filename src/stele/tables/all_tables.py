@@ -46,7 +46,7 @@ class AllTables(ContextJob):
     figures: tuple[Path, ...] | None = None
     """Drawn figures as SVG; default: those in --output-dir."""
     verdicts: tuple[Path, ...] = ()
-    """{paper}.json of `stele claims judge`; without them print alone."""
+    """{paper}.json of `stele claims judge`; without them claims have verdicts on print only."""
     output_dir: Path | None = None
     """Default: tables/ in the folder of results."""
 
@@ -82,7 +82,7 @@ def run(args: AllTables) -> None:
 
 
 def paper_claims(folder: Path, drawn: Iterable[pages.Drawn], verdicts: Path | None = None) -> PaperClaims | None:
-    """The claims in a paper's folder, None without any; `verdicts` is its file of `stele claims judge`."""
+    """Draws the claims of a paper's folder, None if it has none; `verdicts` is its file of `stele claims judge`."""
     boxes = {place: box for table in drawn for place, box in table.boxes.items()}
     return draw_claims(folder, boxes, verdicts) if (folder / FILE).is_file() else None
 
@@ -94,7 +94,7 @@ def texts(
     figures: Iterable[Picture],
     claims: Mapping[str, PaperClaims | None],
 ) -> dict[str, str]:
-    """File name -> content. `grids` has for each table its view in Markdown, and the summary of that view."""
+    """Contents of the files of all tables, by file name. `grids` has each table's Markdown view and its summary."""
     summaries, of_all = [summary for _, summary in grids.values()], [figure for figure in figures if not figure.paper]
     words = summaries[0].words
     shared: dict[str, Any] = {

@@ -43,7 +43,7 @@ def run(args: AllTablesPdf) -> None:
 
 
 def compile_tex(tex: Path, scratch: Path) -> bytes:
-    """The PDF of a document that inputs files beside it; everything that LaTeX writes goes to `scratch`."""
+    """Compiles a document that inputs files beside it, in the folder `scratch`. Raises SteleError if LaTeX fails."""
     shutil.copy(tex, scratch)
     (scratch / "beside").symlink_to(tex.parent.resolve())  # TeX expands braces, commas and $ in the path of a folder
     inputs = f"beside{os.pathsep}"  # and then where LaTeX looks anyway
@@ -70,6 +70,6 @@ def compile_tex(tex: Path, scratch: Path) -> bytes:
 
 
 def problems(written: str) -> list[str]:
-    """What a log of LaTeX complains of: boxes that stick out, letters that no font has, references without a target."""
+    """Warnings in a LaTeX log: boxes that stick out, letters that no font has, references without a target."""
     begins = ("Overfull", "Missing character", "LaTeX Warning")
     return [line for line in written.splitlines() if line.startswith(begins)]

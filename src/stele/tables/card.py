@@ -2,9 +2,9 @@
 
     stele tables card --results results_evaluate/*/me5_small/direct/pt0-ft0.json --output me5_small.md me5_small.html
 
-How texts became vectors and who decided it, cut texts, all values with intervals and beside published numbers, speed,
-device, licence, what the model was trained on, and the command that makes it again. Its record is the file .json beside
-the first output.
+The card says how texts became vectors and who decided it, how many texts were cut, all values with intervals and beside
+published numbers, speed, device, licence, training data of the model, and the command that makes the card again. Its
+record is the file .json beside the first output.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Card(Job):
     results: Some[Path]
     """Results of one seed of one model."""
     user_data: tuple[str, ...] = ()
-    """Taken from the user's folders."""
+    """Names of the data taken from the user's folders."""
     output: Some[Annotated[Path, ends_in(".md", ".html"), record_as_json(JOB)]]
     """The card, as .md or .html."""
 

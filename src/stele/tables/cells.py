@@ -86,7 +86,7 @@ def run(args: Cells) -> None:
 
 
 def print_columns(rows: Rows) -> None:
-    """Prints rows as columns of text, all but the first to the right."""
+    """Prints rows as columns of text, the first left-aligned and the others right-aligned."""
     widths = [max(len(str(entry)) for entry in column) for column in zip(*rows, strict=True)]
     for row in rows:
         first, *others = (str(entry).rjust(width) for entry, width in zip(row, widths, strict=True))
@@ -94,9 +94,9 @@ def print_columns(rows: Rows) -> None:
 
 
 def all_cells(specs: Sequence[Path], results_dir: Path, context: Path | None = None) -> list[Cell]:
-    """Every cell of every table in some folders of specs, papers in their usual order.
+    """Looks up every cell of every table in the folders `specs`, papers in their usual order.
 
-    Without a `context` the one that a run wrote into the folder of results is used.
+    Without a `context` it uses the one that a run wrote into the folder of results.
     """
     written = results_dir / "tables/context.json"
     known = load_context(context or (written if written.is_file() else None))
@@ -107,7 +107,7 @@ def all_cells(specs: Sequence[Path], results_dir: Path, context: Path | None = N
 
 
 def count_states(cells: Sequence[Cell]) -> Rows:
-    """A header, a row for each paper and a row for all: tables, cells, and the cells in each state that occurs.
+    """Counts tables, cells, and cells in each state that occurs: a header, a row for each paper and a row for all.
 
     Rows of added models and lists that explain words are not counted.
     """
@@ -124,7 +124,7 @@ def count_states(cells: Sequence[Cell]) -> Rows:
 
 # --- the map ----------------------------------------------------------------------------------------------------------
 def map_in_words(cells: Sequence[Cell]) -> str:
-    """The number of each paper's cells in each state."""
+    """Describes the map: the number of each paper's cells in each state."""
     texts = ["Every cell of every table as a square, coloured by its state."]
     names = {cell.table.paper: cell.table.about.name for cell in cells}
     header, *rows = count_states(cells)
@@ -135,7 +135,7 @@ def map_in_words(cells: Sequence[Cell]) -> str:
 
 
 def draw_map(cells: Sequence[Cell]) -> Figure:
-    """A row of blocks for each paper, a block for each table, a square for each cell, lines and columns as printed."""
+    """Draws a row of blocks for each paper, with a block for each table and a square for each cell, as printed."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
@@ -158,7 +158,7 @@ def draw_map(cells: Sequence[Cell]) -> Figure:
 
 
 def _squares(corners: list[tuple[float, float]], colour: str) -> PathPatch:
-    """Squares of one colour as one path: a tenth of the bytes of a path each."""
+    """Joins squares of one colour into one path, which takes a tenth of the bytes of separate paths."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Outline
 
@@ -193,14 +193,14 @@ def _places(cells: Sequence[Cell]) -> tuple[list, list, float]:
 # --- two folders ------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Difference:
-    """One cell in both folders, A and B; p is None where it could not be tested."""
+    """One cell in two folders, A and B; p is None if it could not be tested."""
 
     a: Cell
     b: Cell
     p: float | None
 
     def row(self) -> list[str | int]:
-        """The difference in the order of `DIFFERENCE`."""
+        """Fields of the difference, in the order of `DIFFERENCE`."""
         values = [cell.outcome.value for cell in (self.a, self.b)]
         shown = ["" if value is None else repr(value) for value in values]
         change = "" if None in values else f"{values[1] - values[0]:+.6f}"
@@ -213,7 +213,7 @@ def compare(args: Cells) -> None:
     folders = (args.results_dir, args.against)
     for folder in folders:
         if not folder.is_dir():
-            raise SteleError(f"{folder}: no such folder of results")
+            raise SteleError(f"{folder}: no such folder of results; build some first")
     pairs = pair_cells(*(all_cells(args.specs, folder, args.context) for folder in folders))
     rows = [difference.row() for difference in differences(pairs, *folders)]
     if args.format == "csv":
@@ -228,7 +228,7 @@ def compare(args: Cells) -> None:
 
 
 def pair_cells(a: Sequence[Cell], b: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
-    """The cells of two folders by address. A row that only one configuration added counts as not run in the other."""
+    """Pairs the cells of two folders by address. A row that only one of them has counts as not run in the other."""
     in_a, in_b = ({(cell.table.id, cell.address): cell for cell in cells} for cells in (a, b))
     missing = Outcome("not run", "no such row there")
     pairs = []
@@ -240,7 +240,7 @@ def pair_cells(a: Sequence[Cell], b: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
 
 
 def differences(pairs: Sequence[tuple[Cell, Cell]], folder_a: Path, folder_b: Path) -> Iterator[Difference]:
-    """The cells that are measured in one folder only, or in both with different values."""
+    """Yields the cells that are measured in one folder only, or in both with different values."""
     read = cache(_scores)  # tables share results
     for a, b in pairs:
         if a.measured and b.measured:
@@ -252,7 +252,7 @@ def differences(pairs: Sequence[tuple[Cell, Cell]], folder_a: Path, folder_b: Pa
 
 
 def _scores(folder: Path, result: tuple[str, str, str]) -> list[scores.Scores] | None:
-    """The values per query of a result by seed, None where they are not beside it."""
+    """Reads the values per query of a result by seed; None if they cannot be read from beside it."""
     try:
         return scores.read(Results(folder).path(*result))
     except SteleError:
@@ -260,7 +260,7 @@ def _scores(folder: Path, result: tuple[str, str, str]) -> list[scores.Scores] |
 
 
 def _p(a: Cell, b: Cell, scores_a: list[scores.Scores], scores_b: list[scores.Scores]) -> float | None:
-    """p of B against A by the table's test, over the languages that both cover; None where their queries differ."""
+    """p-value of B against A by the table's test, over their common languages; None if their queries differ."""
     metric, languages = a.reference.metric, set(a.outcome.languages) & set(b.outcome.languages)
     if not languages:
         return None

@@ -27,7 +27,7 @@ COPIED = 4  # equal numbers that make a row a copy of another
 
 @dataclass(frozen=True)
 class FoundDeviation:
-    """One deviation: the table, the cell's address, its kind, and in words the printed and the expected number."""
+    """A deviation found in a table: cell address, kind, and in words the printed and the expected number."""
 
     table: str
     address: str
@@ -36,12 +36,12 @@ class FoundDeviation:
 
 
 def printed_cells(table: Table) -> list[TableCell]:
-    """The cells of a table; none of a table that no paper prints."""
+    """Cells of a table; empty for a table that no paper prints."""
     return [] if table.of_today else list(table.cells())
 
 
 def averages(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDeviation]:
-    """Printed averages that differ from the mean of their row's cells by more than half a unit of the last digit.
+    """Finds averages that differ from the mean of their row's cells by more than half a unit of the last digit.
 
     A paper averages unrounded cells, so up to one unit of difference may be due to rounding; it is listed all the same.
     """
@@ -64,9 +64,9 @@ def averages(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDeviatio
 
 
 def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
-    """Cells of one paper that measure the same value and print it differently; borrowed numbers are left out.
+    """Finds cells of one paper that print the same value differently; borrowed numbers are left out.
 
-    The deviation is reported at each of the cells, so that every table says it.
+    The deviation is reported at each of the cells, so that every table shows it.
     """
     same = defaultdict(list)
     for table in tables:
@@ -88,7 +88,7 @@ def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
 
 
 def bold_marks(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDeviation]:
-    """Numbers printed in bold that are not the best of their column."""
+    """Finds numbers printed in bold that are not the best of their column."""
     columns = defaultdict(list)
     for cell in cells:
         if cell.number is not None and cell.direction != "none":
@@ -103,7 +103,7 @@ def bold_marks(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDeviat
 
 
 def differences(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDeviation]:
-    """Printed differences that do not follow from the printed numbers."""
+    """Finds printed differences that do not follow from the printed numbers."""
     base = {(c.line.key, c.column.key): c for c in cells if table.differences_from == f"{c.group.key}/{c.row.key}"}
     for cell in (cell for cell in cells if cell.printed.difference is not None):
         decimals, other = cell.report.decimals, base[cell.line.key, cell.column.key]
@@ -114,7 +114,7 @@ def differences(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDevia
 
 
 def _about(cell: TableCell) -> tuple[str | None, str | None, tuple[str, ...]]:
-    """The benchmark, metric and languages of a cell, whatever its model."""
+    """Benchmark, metric and languages of a cell, without its model."""
     languages = (cell.target.language,) if cell.target.language else tuple(sorted(cell.target.average or ()))
     return cell.target.benchmark, cell.target.metric, languages
 
@@ -125,9 +125,9 @@ def _fraction(cell: TableCell) -> float:
 
 
 def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[TableCell, TableCell | None]]:
-    """The cells that one of these papers took from another, each with its original, None if the row has none.
+    """Yields the cells that a paper borrowed from another of `tables`, each with its original, None if there is none.
 
-    Raises SteleError where `sources` names a row that the other table does not have.
+    Raises SteleError if `sources` names a row that the other table does not have.
     """
     rows = defaultdict(dict)
     for table in tables:
@@ -147,7 +147,7 @@ def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[TableCell, TableCe
 
 
 def borrowed_differently(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
-    """Borrowed cells that differ from their original in digits that both print."""
+    """Finds borrowed cells that differ from their original in digits that both print."""
     for cell, origin in borrowed_cells(tables):
         if origin is None:
             says = "the row it was taken from has no such cell"
@@ -172,7 +172,7 @@ def _print(cell: TableCell) -> str:
 
 @dataclass(frozen=True)
 class _RowNumbers:
-    """The numbers of one row and benchmark, by place in the table and by meaning (`_about`)."""
+    """Numbers of one row on one benchmark, by place in the table and by meaning (see `_about`)."""
 
     table: str
     row: str
@@ -181,7 +181,7 @@ class _RowNumbers:
     by_meaning: dict[tuple, float] = field(default_factory=dict)
 
     def repeats(self, other: _RowNumbers) -> int:
-        """The number of values that both rows have if all of these are equal, else 0."""
+        """Number of values that both rows have, if all of these are equal; else 0."""
         same_table = self.table == other.table
         ours, theirs = (self.by_place, other.by_place) if same_table else (self.by_meaning, other.by_meaning)
         both = ours.keys() & theirs.keys()
@@ -189,7 +189,7 @@ class _RowNumbers:
 
 
 def _rows_by_benchmark(tables: Iterable[Table]) -> dict[str | None, list[_RowNumbers]]:
-    """The rows that print numbers of each benchmark."""
+    """Rows that print numbers, by benchmark."""
     rows: dict[tuple, _RowNumbers] = {}
     for table in tables:
         for cell in printed_cells(table) if table.kind == "result" else ():
@@ -206,7 +206,7 @@ def _rows_by_benchmark(tables: Iterable[Table]) -> dict[str | None, list[_RowNum
 
 
 def copied_rows(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
-    """Rows with the same numbers under different models: at least `COPIED` numbers of a benchmark, all equal.
+    """Finds rows of different models with the same numbers: at least `COPIED` numbers of a benchmark, all equal.
 
     The deviation is reported at each such row and names the others.
     """
@@ -224,7 +224,7 @@ def copied_rows(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
 
 
 def deviations(tables: Sequence[Table]) -> list[FoundDeviation]:
-    """All deviations of some tables, by table and address."""
+    """Finds all deviations in `tables`, sorted by table and address."""
     every = [*printed_twice(tables), *borrowed_differently(tables), *copied_rows(tables)]
     for table in tables:
         cells = printed_cells(table)
@@ -233,21 +233,21 @@ def deviations(tables: Sequence[Table]) -> list[FoundDeviation]:
 
 
 def unexplained(tables: Sequence[Table], deviations_found: Iterable[FoundDeviation]) -> list[str]:
-    """Deviations that no spec lists, and listed ones that do not occur.
+    """Describes deviations that no spec lists, and listed ones that do not occur.
 
-    A listed deviation that needs tables beyond these is skipped.
+    A listed deviation that involves tables beyond these is skipped.
     """
     here = {table.id for table in tables}
     listed = {(table.id, d.at, d.kind): set(d.tables) for table in tables for d in table.deviations}
     occurring = {(d.table, d.address, d.kind): d for d in deviations_found}
     unknown = [f"{d.table} {d.address}: {d.kind}: {d.says}" for key, d in occurring.items() if key not in listed]
     gone = sorted(key for key in listed.keys() - occurring.keys() if listed[key] <= here)
-    stale = [f"{table} {at}: {kind}: listed in `deviations` and does not occur" for table, at, kind in gone]
+    stale = [f"{table} {at}: {kind}: is listed in `deviations` but does not occur" for table, at, kind in gone]
     return unknown + stale
 
 
 def counts(table: Table) -> Counter[str]:
-    """The cells of a table that hold a number, words or a dash; none for a list that explains words."""
+    """Numbers of cells that hold a number, words or a dash; empty for a table that only explains words."""
     if not table.counted:
         return Counter()
     kinds = {float: "numbers", str: "words", type(None): "dashes"}

@@ -30,7 +30,7 @@ class Figure(Job):
     """JSON: scale, rows that cannot be built, seeds."""
     results_dir: ResultsFolder = Path("results")
     output: Some[Annotated[Path, ends_in(".svg", ".pdf", ".png")]]
-    """.svg or .pdf or .png."""
+    """Files to draw: .svg, .pdf or .png."""
 
 
 def run(args: Figure) -> None:

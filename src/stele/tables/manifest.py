@@ -1,4 +1,4 @@
-"""Write the manifest of a folder of results: every file with its digest, and what each result was made from.
+"""Write the manifest of a folder of results: every file with its digest, and the inputs of each result.
 
 `stele tables verify` checks a folder against its manifest, wherever the folder has been copied to.
 """
@@ -21,5 +21,5 @@ class Manifest(Job):
 
 def run(args: Manifest) -> None:
     if not args.results_dir.is_dir():
-        raise SteleError(f"{args.results_dir}: no such folder of results")
+        raise SteleError(f"{args.results_dir}: no such folder of results; build some first")
     results.write_manifest(args.results_dir, args.output)

@@ -1,7 +1,7 @@
-"""Compare results with the numbers that others published: OK, near, FAIL, or why they are not comparable.
+"""Compare results with numbers that others published: OK, near, FAIL, or the reason why they are not comparable.
 
 stele tables references
-stele tables references --strict       # exit code 1 where one fails
+stele tables references --strict       # exit code 1 if a number fails
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ COLUMNS += ("notes", "source", "locator", "revision", "status")
 class References(Job):
     results_dir: ResultsFolder = Path("results")
     strict: bool = False
-    """End with exit code 1 where a number fails."""
+    """End with exit code 1 if a number fails."""
     format: Literal["text", "csv"] = "text"
-    """How they are shown."""
+    """Format of the comparison."""
 
 
 def run(args: References) -> None:
@@ -47,16 +47,16 @@ def run(args: References) -> None:
     if args.strict and damaged:
         raise SteleError(f"{len(damaged)} results cannot be read; see the errors above")
     if args.strict and failed:
-        raise SteleError(f"{failed} of {len(all_verdicts)} numbers are not the published ones; see the lines with FAIL")
+        raise SteleError(f"{failed} of {len(all_verdicts)} numbers differ from published ones; see the lines with FAIL")
 
 
 def of_folder(results_dir: Path, damaged: Callable[[str], object]) -> Iterator[Verdict]:
-    """The verdicts on all results of a folder; the error of an unreadable result goes to `damaged`.
+    """Yields the verdicts on all results of a folder; passes the error of an unreadable result to `damaged`.
 
-    Raises SteleError where there is no such folder.
+    Raises SteleError if the folder is missing.
     """
     if not results_dir.is_dir():
-        raise SteleError(f"{results_dir}: no such folder of results")
+        raise SteleError(f"{results_dir}: no such folder of results; build some first")
     aliases = catalogue.load("settings")["aliases"]
     for path in result_files(results_dir):
         try:
@@ -68,7 +68,7 @@ def of_folder(results_dir: Path, damaged: Callable[[str], object]) -> Iterator[V
 
 
 def row(verdict: Verdict) -> list[str]:
-    """One verdict in the order of `COLUMNS`."""
+    """Fields of one verdict, in the order of `COLUMNS`."""
     score = verdict.published
     place = [verdict.benchmark, verdict.model, verdict.language, verdict.metric]
     numbers = [f"{verdict.ours:.6g}", f"{score.value:g}", f"{verdict.difference:+.6f}", f"{score.tolerance:g}"]
@@ -77,7 +77,7 @@ def row(verdict: Verdict) -> list[str]:
 
 
 def as_text(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """A line for each verdict, then the number of verdicts in each state."""
+    """Yields a line for each verdict, then a line with the number of verdicts in each state."""
     for verdict in verdicts:
         score = verdict.published
         place = f"{verdict.benchmark}/{verdict.model} {verdict.language} {verdict.metric}"

@@ -47,7 +47,7 @@ ENVIRONMENT = {
 
 class RenewReferences(Job):
     clones: Positional[Path]
-    """The folder of the clones."""
+    """Folder that holds the clones."""
     references: Path = FILE
     """The file to renew."""
     output: Path | None = None
@@ -71,14 +71,14 @@ def run(args: RenewReferences) -> None:
 
 
 def _number(row: Row) -> tuple[str, ...]:
-    """The key of a number, wherever in its source it is printed."""
+    """Identity of a number, whatever its place in the source."""
     return tuple(row[key] for key in COLUMNS if key not in ("locator", "note"))
 
 
 def renewed(rows: Sequence[Row], mteb: Mteb, pyserini: Pyserini, clones: Path) -> list[Row]:
-    """All rows in order: the numbers of each cloned repository, and the unchanged `rows` of every other source.
+    """Replaces the rows of each cloned repository by those of its clone; keeps the `rows` of every other source.
 
-    Raises SteleError where no repository is cloned.
+    Returns all rows, sorted. Raises SteleError if no repository is cloned.
     """
     renewed_rows = list(rows)
     for about, read in ((mteb, mteb_rows), (pyserini, pyserini_rows)):
@@ -94,14 +94,14 @@ def renewed(rows: Sequence[Row], mteb: Mteb, pyserini: Pyserini, clones: Path) -
 
 
 def commit_of(clone: Path, paths: Iterable[str]) -> str:
-    """The commit of a clone. Raises SteleError where the files under `paths` differ from that commit.
+    """Commit of a clone. Raises SteleError if the files under `paths` differ from that commit.
 
     A clone's configuration, hooks and attributes can name programs (core.fsmonitor, filters). So git sees the clone's
     objects and branches in a temporary folder without any of them, and no configuration of the user or the machine.
     """
     theirs = clone / ".git"
     if not (theirs / "HEAD").is_file():
-        raise SteleError(f"{clone}: no clone that git knows (want its .git folder); clone it again")
+        raise SteleError(f"{clone}: not a git clone (want its .git folder); clone it again")
     with TemporaryDirectory() as name, reading(clone, "clone", "clone it again"):
         ours = Path(name)
         (ours / "config").write_text(CONFIG)
@@ -114,36 +114,36 @@ def commit_of(clone: Path, paths: Iterable[str]) -> str:
         _git(ours, clone, "read-tree", commit)
         every = ("--porcelain", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=all")
         if _git(ours, clone, "status", *every, "--", *sorted(paths)):
-            raise SteleError(f"{clone}: its files are not those of its commit; undo the changes (`git stash --all`)")
+            raise SteleError(f"{clone}: its files differ from its commit's; undo the changes (`git stash --all`)")
     return commit[:DIGITS]
 
 
 def _git(git_dir: Path, work_tree: Path, *arguments: str) -> str:
-    """What git prints about the work tree; none of the user's `GIT_*` variables reach it."""
+    """Runs git on the work tree, without the user's `GIT_*` variables. Raises SteleError if it fails."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     command = ["git", f"--git-dir={git_dir}", f"--work-tree={work_tree.resolve()}", *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, errors="replace", check=False, env=environment | ENVIRONMENT
     )
     if done.returncode:
-        raise SteleError(f"{work_tree}: no clone that git knows: {done.stderr.strip()}")
+        raise SteleError(f"{work_tree}: git cannot read this clone: {done.stderr.strip()}")
     return done.stdout.strip()
 
 
 def _folder(model: str) -> str:
-    """The folder of a model's results in MTEB's repository."""
+    """Folder of a model's results in MTEB's repository."""
     return f"results/{model.replace('/', '__', 1)}"
 
 
 def _catalogue_models() -> set[str]:
-    """The repositories of today's encoders, also those that hold the same weights with code."""
+    """Repositories of today's encoders, including those that hold the same weights with code."""
     complete = [model for model in catalogue.entries(Model).values() if model.is_complete]
     return {name for model in complete for name in (model.checkpoint, model.same_weights_as) if name}
 
 
 # --- MTEB -------------------------------------------------------------------------------------------------------------
 def mteb_rows(about: Mteb, clone: Path, commit: str, models: Collection[str]) -> Iterator[Row]:
-    """The numbers of some models in a clone of MTEB's results."""
+    """Yields the numbers of `models` in a clone of MTEB's results."""
     for model in sorted(models):
         for path in sorted((clone / _folder(model)).glob("*/*.json")):
             if (task := about.tasks.get(path.stem)) is None:
@@ -159,7 +159,7 @@ def mteb_rows(about: Mteb, clone: Path, commit: str, models: Collection[str]) ->
 
 
 def _is(suspect: Suspect, task: str, model: str, version: str) -> bool:
-    """Whether a result, or a subset of it, is one of those that are known to be broken."""
+    """Whether `suspect`, a result known to be broken, names this result or a subset of it."""
     of_version = suspect.version is None or f"{version}.".startswith(f"{suspect.version}.")
     return suspect.task == task and suspect.model in (None, model) and of_version
 
@@ -167,7 +167,7 @@ def _is(suspect: Suspect, task: str, model: str, version: str) -> bool:
 def _values(
     task: Task, result: Mapping[str, Any], path: Path, broken: Sequence[Suspect]
 ) -> Iterator[tuple[str, str, str, float, str]]:
-    """(split, subset, our metric, value, remark) of each number of one result, read from `path`."""
+    """Yields (split, subset, our metric, value, remark) of each number of one result, read from `path`."""
     main = next(iter(task.metrics))
     left_out = {suspect.subset for suspect in broken}
     for split in task.splits if None not in left_out else ():
@@ -193,11 +193,11 @@ def _values(
 
 # --- pyserini ---------------------------------------------------------------------------------------------------------
 def pyserini_rows(about: Pyserini, clone: Path, commit: str, models: Collection[str]) -> Iterator[Row]:
-    """The numbers of pyserini's two-click reproductions, of the runs and encoders in `models`."""
+    """Yields the numbers of pyserini's two-click reproductions for the runs and encoders in `models`."""
     for name, file in about.files.items():
         path = clone / name
         if not path.is_file():
-            raise SteleError(f"{path}: no such file in the clone")
+            raise SteleError(f"{path}: the clone lacks this file; clone it again")
         for condition in catalogue.read_yaml(path)["conditions"]:
             system, _, language = condition["name"].rpartition(".")
             model = about.models.get(system, system)
@@ -219,7 +219,7 @@ def _locator(about: Repository, commit: str, place: str) -> str:
 
 
 def _row(about: Repository, file: ResultFile, **values: str) -> Row:
-    """A row of references.tsv, filled up with the values that all numbers of its repository or file share."""
+    """Completes a row of references.tsv with the values that all numbers of its repository or file share."""
     shared = {
         "benchmark": file.benchmark,
         "source": about.source,

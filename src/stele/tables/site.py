@@ -1,11 +1,11 @@
-"""Write a folder of kept results as a static site, or as Markdown that hosts of code show.
+"""Write a folder of packed results as a static site, or as Markdown that code hosts render.
 
     stele tables site evidence/study --to site
     stele tables site evidence/study --to evidence/tables --format md
 
-The site has papers, tables, figures, claims, models and benchmarks. Nothing is built, and the pages need nothing but
-each other: no network, no server. As Markdown there are the tables that have results, and a list of them with the main
-claims. An existing folder is replaced if all in it was written by this command.
+The site has papers, tables, figures, claims, models and benchmarks. Nothing is built, and the pages need no network and
+no server. In Markdown it has the tables with results, and a list of them with the main claims. An existing folder is
+replaced if this command wrote everything in it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Site(Job):
 
 def run(args: Site) -> None:
     if not args.results.is_dir() or read_stamp(args.results) is None:
-        raise SteleError(f"{args.results}: no folder of results; `make study` fills evidence/study")
+        raise SteleError(f"{args.results}: no folder of results; give another (`make study` fills evidence/study)")
     write = {"html": write_site, "md": write_markdown}[args.format]
     with atomic_directory(args.to, JOB) as folder:
         write(args.results, args.specs, folder)
@@ -70,20 +70,20 @@ def run(args: Site) -> None:
 
 
 def filled_tables(results: Results, context: Context, specs: Path) -> Iterator[FilledTable]:
-    """Every table of the papers whose specs exist, with its cells and tests."""
+    """Yields every table of the papers below `specs`, with its cells and tests."""
     return (fill(table, context, results) for paper in papers_in(specs) for table in load_specs(specs / paper))
 
 
 def context_of(folder: Path) -> Context:
-    """The context that was packed with a folder of results; an empty one without it."""
+    """Reads the context that was packed with a folder of results; without one it is empty."""
     path = folder / CONTEXT
     return load_context(path if path.is_file() else None)
 
 
 def verdicts_of(folder: Path, specs: Path, papers: Iterable[str], to: Path) -> dict[str, Path]:
-    """Paper -> its file of verdicts in `to`, if its verdicts were kept with the results, judged anew from the scores.
+    """Judges again the papers whose verdicts were packed with the results; returns their files in `to` by paper.
 
-    What was kept is what the judging of that day said.
+    The packed verdicts may come from an older version of the judging code.
     """
     judged_papers = [paper for paper in papers if (folder / "claims" / f"{paper}.json").is_file()]
     judged_papers = [paper for paper in judged_papers if (specs / paper / FILE).is_file()]
@@ -93,9 +93,9 @@ def verdicts_of(folder: Path, specs: Path, papers: Iterable[str], to: Path) -> d
 
 
 def write_page(to: Path, name: str, text: str) -> None:
-    """Writes one file of the site. Its name may come from a folder of results that somebody handed over.
+    """Writes one file of the site. Its name may come from a folder of results from elsewhere.
 
-    Raises SteleError where the name leads out of the site.
+    Raises SteleError if the name leads out of the site.
     """
     with atomic_file(inside(to, name, "a page of the site"), encoding="utf-8") as handle:
         handle.write(text)
@@ -150,7 +150,7 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
 
 
 def about(folder: Path) -> dict[str, Any]:
-    """The facts of all results of a folder together: scale, claims, looks, code, packages, machines."""
+    """Facts of all results of a folder together: scale, claims, looks, code, packages and machines."""
     counts: dict[str, Counter[str]] = {"commit": Counter(), "python": Counter(), "device": Counter()}
     versions: dict[str, set[str]] = {}
     seeds: Counter[str] = Counter()
@@ -199,7 +199,7 @@ def write_markdown(folder: Path, specs: Path, to: Path) -> None:
 
 
 def _guide(to: Path) -> Ready:
-    """The page on evidence: a link from a folder of this project, from elsewhere its name."""
+    """Link to the page on evidence if `to` is in this project; else its name only."""
     project, name = PAPER_TABLES.parent.resolve(), "docs/evidence.md"
     if not to.resolve().is_relative_to(project) or not (project / name).is_file():
         return Ready(name)

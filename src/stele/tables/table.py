@@ -1,4 +1,4 @@
-"""Render tables as Markdown, LaTeX, CSV and HTML: ours, the paper's, the difference and the state of every cell.
+"""Render tables as Markdown, LaTeX, CSV and HTML: our number, the paper's, the difference and the state of each cell.
 
     stele tables table --spec paper_tables/msm/table_0*.yaml
 

@@ -30,13 +30,13 @@ from stele.progress import track
 class Verify(Job):
     results_dir: ResultsFolder = Path("results")
     built: tuple[Path, ...] = ()
-    """With records in it."""
+    """Folders whose files have records, such as work/miniature."""
 
 
 def run(args: Verify) -> None:
     folder = args.results_dir
     if not folder.is_dir() and not args.built:
-        raise SteleError(f"{folder}: no such folder of results")
+        raise SteleError(f"{folder}: no such folder of results; build some first")
     damages = sorted({*against_manifest(folder), *against_records(folder)}, key=str) if folder.is_dir() else []
     damages += [damage for built in args.built for damage in against_own_records(built)]
     if damages:
@@ -49,7 +49,7 @@ def run(args: Verify) -> None:
 
 
 def against_own_records(folder: Path) -> Iterator[Damage | str]:
-    """Files below a folder that differ from the records beside them."""
+    """Finds files below a folder that differ from the records beside them."""
     records_here = sorted(path for name in (RECORD, MANIFEST) for path in folder.rglob(name))
     for path in track(records_here, len(records_here), f"verify {folder}", "records"):
         try:
@@ -62,7 +62,7 @@ def against_own_records(folder: Path) -> Iterator[Damage | str]:
 
 
 def against_manifest(folder: Path) -> Iterator[str]:
-    """Files that differ from the manifest."""
+    """Finds files of a folder of results that differ from its manifest."""
     if not (folder / MANIFEST).is_file():
         yield f"{folder / MANIFEST}: no manifest; `snakemake all_tables` (or `stele tables manifest`) writes it"
         return
@@ -77,7 +77,7 @@ def against_manifest(folder: Path) -> Iterator[str]:
 
 
 def against_records(folder: Path) -> Iterator[Damage | str]:
-    """Results that differ from their records or from the files they were made from."""
+    """Finds results that differ from their records or from the files they were made from."""
     for each_seed in (False, True):
         for path in result_files(folder, each_seed):
             try:
@@ -102,7 +102,7 @@ def _result(path: Path) -> Iterator[Damage | str]:
     ancestry = record.get(records.ANCESTRY, {})
     inherited = {label for facts in ancestry.values() for label in facts.get("labels", ())}
     if lost := sorted(inherited - set(record.get("labels", ()))):
-        yield f"{path}: what it was made from bears the labels {', '.join(lost)}, which it lacks"
+        yield f"{path}: its inputs bear the labels {', '.join(lost)}, which it lacks"
     queries = record.get("queries")
     if queries:
         values = path.with_suffix("") / relative(queries["file"], str(path))
@@ -132,7 +132,7 @@ FILES = {"retrieval.json": ("run", runs_of), "answers.json": ("answer", _answers
 
 
 def _sources(path: Path, record: dict) -> dict[str, Path]:
-    """The inputs that lie beside a result: its retrieval, or its seeds."""
+    """Inputs that lie beside a result: its retrieval, or its seeds."""
     if isinstance(record.get("seeds"), list):
         folder = path.parent / relative(record["setting"], str(path))
         names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]

@@ -1,4 +1,4 @@
-"""The cells of a table, from its spec, the context and a folder of results: printed number, ours, state and reason."""
+"""Cells of a table, from its spec, the context and a folder of results: printed number, our number, state, reason."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ NOT_THE_PAPERS = {GENERATED, STAND_IN}  # labels of numbers that are never compa
 class Cell(TableCell):
     """One cell of a table with its outcome.
 
-    `extra`: in a row that the configuration adds. In tables of today's encoders `published` are the published numbers,
-    the shown one first, and `seen` names the benchmarks whose training questions the model saw.
+    `extra` says that the configuration added its row. In tables of today's encoders `published` holds the published
+    numbers, the shown one first, and `seen` names the benchmarks whose training questions the model saw.
     """
 
     outcome: Outcome
@@ -37,14 +37,14 @@ class Cell(TableCell):
 
     @cached_property
     def printed(self) -> Printed | None:
-        """What the paper prints; in tables of today's encoders the shown published number."""
+        """The printed number or words; in tables of today's encoders the published number that is shown."""
         if self.published:
             return Printed(value=float(numbers.scaled(self.published[0].published.value, self.report)))
         return super().printed
 
     @property
     def printed_text(self) -> str:
-        """What the paper prints, without marks; "-" for a dash, "" where it prints nothing."""
+        """The printed number or words, without marks; "-" for a dash, "" if the paper prints nothing."""
         value = self.printed.value if self.printed else ""
         return "-" if value is None else numbers.printed(value, self.report) if isinstance(value, float) else value
 
@@ -54,7 +54,7 @@ class Cell(TableCell):
 
     @property
     def shows_number(self) -> bool:
-        """Whether it shows a number of ours; a cell that reads `fail` is measured and shows none."""
+        """Whether the cell shows a number of ours; a cell that reads `fail` is measured and shows none."""
         return self.measured and not self.outcome.diverged
 
     @property
@@ -73,18 +73,18 @@ class Cell(TableCell):
 
 
 def counted(cells: Iterable[Cell]) -> list[Cell]:
-    """The cells that are counted: those of papers' rows, without added models and lists that explain words."""
+    """Selects the cells that count: those of papers' rows, without added models and tables that explain words."""
     return [cell for cell in cells if cell.table.counted and not cell.extra]
 
 
 def count_text(cells: Sequence[Cell]) -> str:
-    """The number of cells, and of those that are not counted: `168 cells (without 8 in added rows)`."""
+    """Text with the number of cells, and of cells that do not count: `168 cells (without 8 in added rows)`."""
     added = sum(cell.extra for cell in cells)
     return f"{len(counted(cells))} cells" + (f" (without {added} in added rows)" if added else "")
 
 
 def table_cells(table: Table, context: Context, results: Results) -> list[Cell]:
-    """All cells of a table, in printed order, rows added by the configuration at the end of their groups."""
+    """Looks up all cells of a table, in printed order; rows added by the configuration end their groups."""
     return [
         _cell(cell, extra, context, results)
         for group, row, extra in _rows(table, context)
@@ -118,7 +118,7 @@ def _cell(cell: TableCell, extra: bool, context: Context, results: Results) -> C
 
 
 def _outcome(cell: TableCell, seeds: tuple[str, ...], context: Context, results: Results) -> Outcome:
-    """The outcome of a cell: what its spec says of it, else the lookup in the results folder."""
+    """Outcome of a cell: from its spec if that decides it, else from the results folder."""
     table, reference = cell.table, cell.reference
     if table.kind == "stated":
         return Outcome("stated")
@@ -137,7 +137,7 @@ def _outcome(cell: TableCell, seeds: tuple[str, ...], context: Context, results:
 
 
 def _published(cell: Cell, results: Results) -> tuple[Verdict, ...]:
-    """The published numbers of a cell of today's encoders, the shown one first."""
+    """Published numbers for a cell of today's encoders, the shown one first."""
     reference, outcome = cell.reference, cell.outcome
     assert reference is not None
     result, record = None, {}

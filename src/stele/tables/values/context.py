@@ -1,4 +1,4 @@
-"""The context of a run: what its results folder does not say (scale, rows that cannot be built, added rows)."""
+"""The context of a run: facts that its results do not hold (scale, rows that cannot be built, added rows)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ExtraRow(Strict):
 
 
 class Context(Strict):
-    """The context of one run, the same for all its tables. What is in the results folder decides what is measured."""
+    """The context of one run, the same for all its tables. A cell is measured if the results folder has its value."""
 
     scale: str = ""
     languages_in_scale: dict[str, list[str]] = Field({}, description="benchmark -> languages; absent: all")
@@ -57,9 +57,9 @@ class Context(Strict):
     )
 
     def seeds_of(self, table: Table, result: tuple[str, str, str]) -> tuple[str, ...]:
-        """The seeds over which a table averages a result, from the context or else from the table's spec.
+        """Seeds over which a table averages a result, from the context or else from the table's spec.
 
-        Empty: the seeds of the configuration.
+        Empty stands for the seeds of the configuration.
         """
         rows = self.table_seeds.get(table.id)
         return tuple(table.seeds.names() if rows is None else rows.get(RunKey(*result).name, ()))
@@ -70,14 +70,14 @@ class Context(Strict):
         return key not in self.failed and key not in self.outdated
 
     def known(self, benchmark: str, model: str, setting: str) -> RowState:
-        """The state of a result that has no current file."""
+        """State of a result that has no current file, "planned" by default."""
         key = RunKey(benchmark, model, setting).name
         if key in self.failed:
             return RowState(state="failed", reason=f"log: {self.failed[key]}")
         return self.rows.get(key, RowState(state="planned"))
 
     def rows_added(self, table: str) -> list[ExtraRow]:
-        """The rows added to one table (`msm/2`), each model once."""
+        """Rows added to one table (`msm/2`), each model once."""
         return list({row.model: row for row in self.extra_rows if row.tables is None or table in row.tables}.values())
 
 
@@ -91,13 +91,13 @@ class ContextJob(Job):
 
 
 def read_context(args: ContextJob) -> Context:
-    """The context that a job names."""
+    """Reads the context that a job names; `--difference` changes its view."""
     context = load_context(args.context)
     return context.model_copy(update={"view": "difference"}) if args.difference else context
 
 
 def load_context(path: Path | str | None) -> Context:
-    """Reads a context; without a path it is empty. Raises SteleError where the file is no context."""
+    """Reads a context; without a path it is empty. Raises SteleError if the file is not a context."""
     if path is None:
         return Context()
     return validate(Context, read_object(path, "context of tables"), str(path))

@@ -1,4 +1,4 @@
-"""A table with its cells and tests: what every format renders."""
+"""`FilledTable`, a table with its cells and tests, which every format renders."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Look up a value in a folder of results: what it holds now, and where it holds nothing current, the state and why.
+"""Lookup of a value in a folder of results: the current value, or its state and the reason why there is none.
 
-No state is stored. The first answer counts: a failed or outdated job, a damaged file, a value; then what the context
-says of the row, of the scale and of languages in which the row is not evaluated.
+No state is stored. The first of these decides: a failed or outdated job, a damaged file, a value; then the context's
+entries on the row, on the scale, and on languages in which the row is not evaluated.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ STATES = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """The state of a cell, why, and if measured its value (a fraction) and the languages that the value covers.
+    """The state of a cell, the reason, and, if measured, its value (a fraction) and the languages that it covers.
 
-    `deviation` is the standard deviation over seeds, where the result averages several. `guess` is the score of a
-    random order and the standard error of the value's distance from it, where the result has them. `diverged`: every
-    pretraining behind the value diverged; where only some did, the reason alone says so. `averaged`: the seeds whose
-    mean the value is (`pt0-ft1`), where they are several.
+    `deviation` is the standard deviation over seeds, if the result averages several. `guess` is the score of a random
+    order and the standard error of the value's distance from it, if the result has them. `diverged` says that every
+    pretraining behind the value diverged; if only some did, the reason alone says so. `averaged` names the seeds
+    (`pt0-ft1`) whose mean the value is, if there are several.
     """
 
     state: str
@@ -70,7 +70,7 @@ class Outcome:
 
 
 class Results:
-    """A folder of results. Each file is read once; a damaged file is told apart from a missing one."""
+    """Reader of a folder of results. It reads each file once, and distinguishes damaged from missing files."""
 
     def __init__(self, folder: Path | str):
         self.folder = Path(folder)
@@ -81,14 +81,14 @@ class Results:
         return self.folder / benchmark / model / f"{setting}.json"
 
     def paths(self, key: Key, seeds: Sequence[str] = ()) -> list[Path]:
-        """The files that a result is read from: one a seed where a table names its seeds, else the mean's file."""
+        """Files that a result is read from: one per seed if a table names its seeds, else the file of the mean."""
         path = self.path(*key)
         return [path.with_suffix("") / f"{seed}.json" for seed in seeds] or [path]
 
     def read_seeds(self, key: Key, seeds: Sequence[str]) -> Result | SteleError | None:
-        """The mean over the seeds that a table names; without seeds the file that averages the configuration's.
+        """Mean over the seeds that a table names; without seeds the result that averages the configuration's.
 
-        If a seed's file is damaged or missing, the mean is its error or None.
+        If a seed's file is damaged, it returns the error; if one is missing, None.
         """
         if not seeds:
             return self.read(*key)
@@ -100,12 +100,12 @@ class Results:
 
     @cached_property
     def ancestry(self) -> Record:
-        """The ancestry of all kept results, where one file holds it; {} where each result has its own."""
+        """The ancestry of all packed results, if one file holds it; {} if each result has its own."""
         path = self.folder / WHOLE_ANCESTRY
         return read_ancestry(path) if path.is_file() else {}
 
     def _read(self, benchmark: str, model: str, setting: str, path: Path | None = None) -> Result | SteleError | None:
-        """The result, the error of a damaged file, or None when there is no such file."""
+        """Reads a result; returns the error of a damaged file, or None if there is no such file."""
         path = path or self.path(benchmark, model, setting)
         try:
             result = read_result(path)
@@ -122,7 +122,7 @@ class Results:
 
 
 def lookup_value(context: Context, results: Results, reference: CellSource, seeds: Sequence[str] = ()) -> Outcome:
-    """The outcome of a value: from the results folder if it is there, else from the context."""
+    """Outcome of a value: from the results folder if it holds the value, else from the context."""
     result = results.read_seeds(reference.result, seeds) if context.is_current(*reference.result) else None
     if isinstance(result, SteleError):
         return Outcome("unreadable", str(result))
@@ -150,7 +150,7 @@ def lookup_value(context: Context, results: Results, reference: CellSource, seed
 
 
 def lookup_absence(context: Context, reference: CellSource) -> Outcome:
-    """Why there is no current file for a value."""
+    """Outcome of a value without a current file: its state and the reason."""
     known = context.known(*reference.result)
     state = "not run" if known.state == "planned" else known.state
     if state in ("not run", "failed") and (exclusion := _lookup_exclusion(context, reference)):
@@ -159,8 +159,8 @@ def lookup_absence(context: Context, reference: CellSource) -> Outcome:
 
 
 def _lookup_exclusion(context: Context, reference: CellSource) -> Outcome | None:
-    """Why no run would give a value: `not in scale` where this run leaves out all languages of the value,
-    `unavailable` where the row is evaluated in none of those that are left; None where a run would give one."""
+    """Outcome of a value that no run would give: `not in scale` if this run leaves out all its languages, `unavailable`
+    if the row is not evaluated in any of the others; None if a run would give it."""
     in_scale = context.languages_in_scale.get(reference.benchmark, reference.languages)
     wanted = [code for code in reference.languages if code in in_scale]
     if not wanted:
@@ -170,7 +170,7 @@ def _lookup_exclusion(context: Context, reference: CellSource) -> Outcome | None
 
 
 def _divergence(result: Result) -> str:
-    """Which of a result's pretrainings diverged, and why; "" where none did."""
+    """Text on the pretrainings of a result that diverged, and why; "" if none did."""
     runs = result.diverged
     if result.has_diverged and len(runs) == 1:
         return f"pretraining diverged: {next(iter(runs.values()))}"
@@ -179,14 +179,14 @@ def _divergence(result: Result) -> str:
 
 
 def _mean(values: dict[str, float], languages: Sequence[str]) -> float:
-    """The plain mean of some languages' values, unrounded; exact for one language."""
+    """Mean of the values in `languages`, unrounded; exact for one language."""
     return math.fsum(values[code] for code in languages) / len(languages)
 
 
 def _guess(metric: Metric, languages: tuple[str, ...]) -> tuple[float, float] | None:
-    """The mean guess of some languages and the error of the mean; None where a language has none.
+    """Mean chance level over `languages` and its error; None if a language has none.
 
-    The languages may ask the same questions, so their errors may all lie on one side and are not taken in quadrature.
+    The languages may ask the same questions, so their errors may be correlated: they are averaged, not squared.
     """
     scores, errors = metric.guess.languages, metric.guess.errors
     if any(code not in scores or code not in errors for code in languages):
@@ -195,6 +195,6 @@ def _guess(metric: Metric, languages: tuple[str, ...]) -> tuple[float, float] | 
 
 
 def _deviation(metric: Metric, languages: tuple[str, ...]) -> float | None:
-    """The sample standard deviation over seeds of the mean over languages, None for one seed."""
+    """Sample standard deviation over seeds of the mean over languages; None for one seed."""
     by_seed = list(zip(*(metric.values.languages.get(code, []) for code in languages), strict=False))
     return statistics.stdev(math.fsum(seed) / len(seed) for seed in by_seed) if len(by_seed) > 1 else None

@@ -14,7 +14,7 @@ LONGEST = 1000  # digits: more than a float has, scaled by another
 
 
 def scaled(value: float, report: Report) -> Decimal:
-    """Our value (a fraction) in the units that the paper prints, without the last bits, in which sums differ.
+    """Converts our value (a fraction) to the paper's units, without the last bits, in which sums differ.
 
     >>> scaled((0.970 + 0.729) / 2, Report())
     Decimal('84.9500')
@@ -28,13 +28,13 @@ def without_last_bits(value: float) -> float:
 
 
 def rounded(value: Decimal, report: Report) -> str:
-    """A number with the paper's decimals."""
+    """Formats a number with the paper's decimals."""
     number = value.quantize(Decimal(1).scaleb(-report.decimals), ROUND_HALF_UP, Context(prec=LONGEST))
     return f"{abs(number) if number == 0 else number:f}"
 
 
 def ours(value: float, report: Report) -> str:
-    """Our value as a table shows it.
+    """Formats our value (a fraction) as a table shows it.
 
     >>> ours(0.4465, Report())
     '44.7'
@@ -43,7 +43,7 @@ def ours(value: float, report: Report) -> str:
 
 
 def count(value: float, report: Report) -> str:
-    """Our count as a table shows it: one that the paper's decimals would make 0 has two significant digits.
+    """Formats our count as a table shows it; one that the paper's decimals would make 0 has two significant digits.
 
     >>> count(318_000, Report(scale=1e-6, decimals=0)), count(0, Report(scale=1e-6, decimals=0))
     ('0.32', '0')
@@ -56,7 +56,7 @@ def count(value: float, report: Report) -> str:
 
 
 def grouped(text: str) -> str:
-    """A number with commas between thousands, where it has more than four digits before the point.
+    """Puts commas between the thousands of a number with more than four digits before the point.
 
     >>> grouped("308832"), grouped("-12345.6"), grouped("9608")
     ('308,832', '-12,345.6', '9608')
@@ -65,20 +65,20 @@ def grouped(text: str) -> str:
 
 
 def printed(value: float, report: Report) -> str:
-    """The paper's number as it prints it, trailing zeros included."""
+    """Formats the paper's number as it is printed, trailing zeros included."""
     return rounded(Decimal(repr(float(value))), report)
 
 
 def difference(value: float, paper: float, report: Report) -> Decimal:
-    """Ours minus the paper's, in the paper's units, unrounded."""
+    """Difference of our value minus the paper's, in the paper's units, unrounded."""
     return scaled(value, report) - Decimal(repr(float(paper)))
 
 
 def shown_difference(value: float, paper: float, report: Report) -> str:
-    """The difference as a table shows it: of ours as shown, so that a half does not contradict the two numbers.
+    """Formats the difference of the two shown numbers, so that rounding of halves does not contradict them.
 
-    A paper's number with more digits than the table shows (a published one may have them) is taken whole, and so is
-    ours beside it: a verdict rests on all digits.
+    If the paper's number has more digits than the table shows (a published number may), the difference is that of the
+    unrounded numbers, since a verdict rests on all digits.
 
     >>> shown_difference(0.4465, 44.7, Report()), shown_difference(0.4465, 44.74, Report())
     ('0.0', '-0.1')
@@ -89,7 +89,7 @@ def shown_difference(value: float, paper: float, report: Report) -> str:
 
 
 def signed(value: Decimal, report: Report) -> str:
-    """A difference with its sign; a difference that rounds to nothing has none.
+    """Formats a difference with its sign; a difference that rounds to 0 has no sign.
 
     >>> signed(Decimal("0.26"), Report()), signed(Decimal("-0.01"), Report())
     ('+0.3', '0.0')
@@ -99,6 +99,6 @@ def signed(value: Decimal, report: Report) -> str:
 
 
 def plain(value: Decimal) -> str:
-    """A decimal number without an exponent and without trailing zeros, for CSV."""
+    """Formats a decimal number without an exponent and without trailing zeros, for CSV."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,12 +1,12 @@
-"""Best, second-best and significantly better numbers of ours in a table. Marks never rest on a paper's numbers.
+"""Marks of the best, second-best and significantly better of our numbers in a table, never of a paper's numbers.
 
-Ranks are by unrounded values, with all ties marked. Where no row is above a guess none is ranked: their order is noise.
+Ranks are by unrounded values; all ties are marked. If no row is above chance, none is ranked: their order is noise.
 
-Significance is by the test that the paper states, on values per query, against the row that the paper names. Where the
-paper names none, the best row of each column is tested against the second-best one, by default with Fisher
-randomisation (Smucker et al. 2007). The values per query lie beside the results; a result without them is not tested.
+Significance is by the test that the paper states, on values per query, against the row that the paper names. If it
+names none, the best row of each column is tested against the second-best one, by default with Fisher randomisation
+(Smucker et al. 2007). The values per query lie beside the results; a result without them is not tested.
 
-A table's record holds its tests, so that they are done once for a table and for the pages that show it again.
+A table's record holds its tests, so that pages which show the table again need not repeat them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Comparisons:
-    """All tests of a table by cell address, the method in words, and why some could not be done."""
+    """All tests of a table by cell address, the method in words, and the reasons why some could not be done."""
 
     cells: dict[str, Compared] = field(default_factory=dict)
     method: str = ""
@@ -56,7 +56,7 @@ class Comparisons:
 
 
 def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
-    """The tests of one table's cells."""
+    """Tests the cells of one table against each other, as its spec says."""
     if not cells:
         return Comparisons()
     plan = cells[0].table.significance
@@ -82,13 +82,13 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
 
 
 def p_value(test: ModuleType, system: scores.Scores, baseline: scores.Scores, metric: str) -> float:
-    """p of the difference between two cells' values, macro-averaged over languages."""
+    """p-value of the difference between two cells' values, macro-averaged over languages."""
     pairs = paired.pair(system, baseline, metric)
     return test.p_value(paired.strata(pairs.of(pairs.differences()), "macro"), PERMUTATIONS, SEED)
 
 
 def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Cell, Cell]]:
-    """(cell, the cell it is tested against), without pairs of equal values."""
+    """Yields each tested cell with the cell it is tested against, without pairs of equal values."""
     for comparable in rivals(cells):
         ordered = sorted(comparable, key=lambda cell: cell.outcome.value, reverse=comparable[0].direction == "higher")
         if plan.against is None:
@@ -101,18 +101,18 @@ def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Ce
 
 @lru_cache(maxsize=32)  # tables share results
 def _read(results: Results, paths: tuple[Path, ...]) -> list[scores.Scores]:
-    """The values per query of one result's files, by seed."""
+    """Reads the values per query of one result's files, by seed."""
     return [entry for path in paths for entry in scores.read(path)]
 
 
 def _of_queries(results: Results, cell: Cell, tested: Cell) -> scores.Scores:
-    """A cell's values per query in the languages of the tested cell; its other languages are ignored."""
+    """Reads a cell's values per query in the languages of the cell `tested`; other languages are ignored."""
     seeds = _read(results, tuple(results.paths(cell.reference.result, cell.seeds)))
     return paired.stack([seed.only(tested.outcome.languages, tested.reference.metric) for seed in seeds])
 
 
 def _method(cells: Sequence[Cell], plan: Significance, how: str, count: int) -> str:
-    """The tests in a sentence; "" where none was done."""
+    """Describes the tests in a sentence; "" if none was done."""
     if not count:
         return ""
     models = {*(plan.against.values() if isinstance(plan.against, dict) else [plan.against])}
@@ -128,11 +128,11 @@ CHANCE = 0.025  # that some row seems above the guess where none is; with one ro
 
 
 def rank(cells: Iterable[Cell]) -> dict[str, Rank]:
-    """Address -> rank, for the best and second-best cells of one table.
+    """Ranks the cells of one table: address -> rank, for the best and second-best cells.
 
     The rows of one line and column are compared, within a group or over the table as its spec says. Averages are
-    compared only where they cover the same languages, the set that most rows have. A single row has no rank, and of two
-    rows only the better one has.
+    compared only if they cover the same languages, the set that most rows have. A single row has no rank; of two rows
+    only the better one has.
     """
     ranks: dict[str, Rank] = {}
     for comparable in rivals(cells):
@@ -141,14 +141,14 @@ def rank(cells: Iterable[Cell]) -> dict[str, Rank]:
 
 
 def rivals(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """The sets of comparable cells in which some row is above a guess, in printed order."""
+    """Sets of comparable cells in which some row is above chance, in printed order."""
     return [comparable for comparable in comparable_sets(cells) if not at_guess(comparable)]
 
 
 def at_guess(cells: list[Cell]) -> bool:
-    """Whether no cell is above its guess, by a one-sided z test at level `CHANCE`, Bonferroni-corrected over the cells.
+    """Whether no cell is above chance, by a one-sided z test at level `CHANCE`, Bonferroni-corrected over the cells.
 
-    A cell whose guess is not known counts as above it.
+    A cell whose chance level is unknown counts as above it.
     """
     bound = NormalDist().inv_cdf(1 - CHANCE / len(cells))
     for cell in cells:
@@ -161,7 +161,7 @@ def at_guess(cells: list[Cell]) -> bool:
 
 
 def comparable_sets(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """The cells with a number of ours, in sets whose numbers can be compared."""
+    """Groups the cells that show our numbers into sets whose numbers can be compared."""
     comparable = defaultdict(list)
     for cell in cells:
         if cell.shows_number and cell.direction != "none":
@@ -171,7 +171,7 @@ def comparable_sets(cells: Iterable[Cell]) -> list[list[Cell]]:
 
 
 def _same_languages(cells: list[Cell]) -> list[Cell]:
-    """The cells that cover the most common set of languages; of equally common sets, the larger."""
+    """Selects the cells that cover the most common set of languages; of equally common sets, the larger."""
     sets = Counter(frozenset(cell.outcome.languages) for cell in cells)
     chosen = max(sets, key=lambda languages: (sets[languages], len(languages), sorted(languages)))
     return [cell for cell in cells if frozenset(cell.outcome.languages) == chosen]
@@ -192,20 +192,20 @@ def _compared(cell: Cell) -> float:
 
 
 def results_in(cells: Sequence[Cell], results: Results) -> dict[str, str]:
-    """The result files that a table's values were read from -> content digest."""
+    """Content digests of the result files that a table's values were read from, by path."""
     paths = {path for cell in cells if cell.measured for path in results.paths(cell.reference.result, cell.seeds)}
     return {path.as_posix(): results.digest(path) for path in sorted(paths) if path.is_file()}
 
 
 def tests_record(tests: Comparisons) -> dict[str, Any]:
-    """The tests as keys of a table's record, with the digest by which `read_tests` sees that they are unchanged."""
+    """Keys of a table's record that hold its tests, with a digest by which `read_tests` sees they are unchanged."""
     cells = {address: asdict(compared) for address, compared in tests.cells.items()}
     held = {"method": tests.method, "untested": list(tests.untested), "cells": cells}
     return {"significance": held, "significance_digest": digest(held)}
 
 
 def read_tests(record: Path, spec: Path, cells: Sequence[Cell], results: Results) -> Comparisons | None:
-    """The tests in a table's record; None where it is damaged, or was written for another spec or other results."""
+    """Reads the tests in a table's record; None if it is damaged, or is for another spec or other results."""
     try:
         facts = records.read_record(record)
         if facts["inputs"] != {"spec": records.content_digest(spec)} or facts["results"] != results_in(cells, results):
