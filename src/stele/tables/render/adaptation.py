@@ -1,4 +1,4 @@
-"""The card of an adaptation: verdicts, scores, trainings, neighbours, the command, how to load; as pages."""
+"""Card of an adaptation, in Markdown and HTML: verdicts, scores, trainings, neighbours, command, how to load it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Verdict = Mapping[str, Any]
 
 
 def make_card(verdict: Verdict) -> dict[str, Any]:
-    """The values that the templates adaptation.*.j2 show, from an adaptation's verdict.json."""
+    """Prepares the values that the templates adaptation.*.j2 show, from an adaptation's verdict.json."""
     trainings = verdict["trainings"]
     rules, looks = verdict["rules"], len(verdict["looks"])
     first = next(training for training in trainings if training["model"] == verdict["methods"][0])
@@ -80,7 +80,7 @@ def _score(row: Mapping[str, Any]) -> list[str]:
 
 
 def languages(values: Sequence[Mapping[str, Any]]) -> Sheet:
-    """A line a benchmark and language, a column a model."""
+    """Table with one line per benchmark and language, and one column per model."""
     models = list(dict.fromkeys(row["model"] for row in values))
     scores: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in values:
@@ -91,7 +91,7 @@ def languages(values: Sequence[Mapping[str, Any]]) -> Sheet:
 
 
 def _training(row: Mapping[str, Any]) -> Iterator[list[str]]:
-    """A line a task; tasks without a loss by chance, as gradients' norms, have none."""
+    """Yields one line per task that has a loss at chance level; others, such as norms of gradients, have no line."""
     for task, chance in row["chance"].items():
         times = [duration(row[key]) if key in row else "—" for key in ("cpu_seconds", "wall_seconds")]
         numbers = [str(row["steps"]), _number(row["losses"].get(task), ".2f"), f"{chance:.2f}"]
@@ -99,7 +99,7 @@ def _training(row: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _curve(row: Mapping[str, Any]) -> Iterator[list[str]]:
-    """A line a task: mean losses of eighths of the steps; of fewer steps than eight a step each."""
+    """Yields one line per task: mean losses of eighths of the steps, or of each step if there are fewer than eight."""
     for task, losses in row.get("curve", {}).items():
         lacking = ["—"] * (len(CURVES) - 4 - len(losses))
         shown = [_number(loss, ".2f") for loss in losses]
@@ -107,14 +107,14 @@ def _curve(row: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _during(of_seeds: Sequence[Mapping[str, Any]], code: str) -> str:
-    """The shares that the snapshots find, in their order, each a mean over seeds; a dash of an encoder as it is."""
+    """Shares of sentences that each snapshot finds, in order, as means over seeds; a dash if there is no snapshot."""
     by_seed = [[run["snapshots"][step][code] for step in sorted(run["snapshots"], key=int)] for run in of_seeds]
     means = [fmean(run["found"] / run["sentences"] for run in runs) for runs in zip(*by_seed, strict=True)]
     return ", ".join(f"{share:.3f}" for share in means) or "—"
 
 
 def _neighbours(runs: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
-    """A line a model and language, means over seeds."""
+    """Yields one line per model and language, with means over seeds."""
     by_model: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
         by_model.setdefault(run["model"], []).append({"snapshots": {}, **run})

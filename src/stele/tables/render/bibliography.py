@@ -1,4 +1,4 @@
-"""What a reader cites: papers by their paper.yaml, benchmarks by bibliography.yaml; as BibTeX and as a line of text."""
+"""References as BibTeX and as lines of text: papers from their paper.yaml, benchmarks from bibliography.yaml."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ BRACES = {"{": r"\textbraceleft{}", "}": r"\textbraceright{}"}  # BibTeX counts 
 
 @cache
 def load() -> dict[str, Any]:
-    """`benchmarks` (name -> key of an entry) and `entries`."""
+    """Reads bibliography.yaml: `benchmarks` (name -> key of an entry) and `entries`."""
     return shipped("tables/render/bibliography.yaml")
 
 
 def keys(paper: Paper, benchmarks: Iterable[str]) -> list[str]:
-    """The entries that a table cites: its paper, where it is of one, then the benchmarks that have one."""
+    """Keys of the entries that a table cites: its paper's, if it has one, then those of its benchmarks."""
     known = load()["benchmarks"]
     paper_key = [paper.citation.key] if paper.citation else []
     return list(dict.fromkeys([*paper_key, *(known[name] for name in sorted(benchmarks) if name in known)]))
 
 
 def of_paper(paper: Paper) -> str:
-    """The line of text about a paper."""
+    """Formats a paper's reference as a line of text."""
     return _line(paper.citation.given()) if paper.citation else paper.description
 
 
 def text(key: str) -> str:
-    """One entry of a benchmark as a line of text.
+    """Formats a benchmark's reference as a line of text.
 
     >>> text("zhang2021mrtydi")
     'Zhang et al., Mr. TyDi: A Multi-lingual Benchmark for Dense Retrieval, 2021'
@@ -50,7 +50,7 @@ def _line(entry: dict[str, Any]) -> str:
 
 
 def bibtex(papers: Iterable[Paper]) -> str:
-    """The entries of the benchmarks, of some papers and of those in `paper_tables/` as BibTeX, by key."""
+    """Formats the entries of the benchmarks, of `papers` and of those in `paper_tables/` as BibTeX, sorted by key."""
     cited = [paper.citation.given() for paper in (*papers_in().values(), *papers) if paper.citation]
     entries = load()["entries"] | {entry["key"]: entry for entry in cited}
     return "\n".join(_entry(key, entry) for key, entry in sorted(entries.items()))
@@ -71,9 +71,9 @@ def _name(name: str) -> str:
 
 
 def _letters(value: object) -> str:
-    r"""Text as BibTeX wants it: LaTeX, accented letters each in braces (`{\"o}`), so that it can shorten names.
+    r"""Escapes text for BibTeX: LaTeX with each accented letter in braces (`{\"o}`), so that BibTeX can shorten names.
 
-    Words in letters that take a font of their own are one such group, set as in a table.
+    Words in scripts that need a font of their own are one such group each, set as in a table.
     """
     text = unicodedata.normalize("NFC", str(value))
     kinds = "".join("f" if latex.letter(char) is None else " " if char == " " else "." for char in text)

@@ -1,4 +1,4 @@
-"""The result card of a model: facts, encoding, speed, numbers and verdicts by benchmark, the command; as pages."""
+"""Result card of a model, in Markdown and HTML: facts, encoding, speed, numbers and verdicts, the command."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DECIDED = ("key", "value", "decided by", "benchmarks")
 def make_card(
     evaluated: Sequence[Evaluated], scale: str, folder: str = "", user_data: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The card of the results of one model, which were built at `scale` in `folder` with the user's `user_data`.
+    """Prepares the card of one model's results, which were built at `scale` in `folder` with the user's `user_data`.
 
     Returns the values that the templates card.*.j2 show; `file` is the content of FILE in `command`.
     """
@@ -85,7 +85,7 @@ def _software(job: Mapping[str, Any]) -> str:
 
 
 def _speed(entry: Evaluated) -> list[str]:
-    """A line of `SPEED`; of a resumed job the times are those since its last start."""
+    """Line of the table `SPEED`; the times of a resumed job are those since its last start."""
     job, texts, asked = entry.job, passages(entry.job), queries(entry.job)
     wall, cpu = seconds(job, "wall_seconds"), seconds(job, "cpu_seconds")
     times = [f"{wall:,.1f}", f"{cpu:,.1f}", f"{texts.texts / wall:,.0f}" if wall else ""]
@@ -102,7 +102,7 @@ def _interval(evaluated: Sequence[Evaluated]) -> str:
 
 # --- benchmarks -------------------------------------------------------------------------------------------------------
 def _benchmark(entry: Evaluated, judged: Sequence[Verdict]) -> dict[str, Any]:
-    """One benchmark of a card; `seen`: the model was trained on its training questions."""
+    """Section of a card on one benchmark; `seen` says that the model was trained on its training questions."""
     name = entry.result.benchmark
     ordered = sorted(judged, key=lambda verdict: STATES.index(verdict.state))
     headers = ("verdict", "language", "metric", "source", "notes", "ours", "published", "difference")
@@ -130,7 +130,7 @@ def _counts(judged: Sequence[Verdict]) -> str:
 
 
 def _numbers(entry: Evaluated) -> Sheet:
-    """A line for each language, the average first; each value with its interval."""
+    """Table with a line for each language, the average first, and each value with its interval."""
     metrics = entry.result.metrics
     codes = dict.fromkeys(code for metric in metrics.values() for code in metric.languages)
     first = next(iter(metrics.values()))
@@ -160,7 +160,7 @@ def cells(card: Mapping[str, Any]) -> Iterator[str]:
 
 
 def encoding_rows(evaluated: Sequence[Evaluated]) -> Iterator[list[str]]:
-    """The lines of `DECIDED` in the order of the encoding's keys; a value that all benchmarks share has one line."""
+    """Lines of the table `DECIDED`, in the order of the encoding's keys; a value common to all benchmarks has one."""
     keys = dict.fromkeys(key for entry in evaluated for key in entry.job["encoding"])
     for key in keys:
         benchmarks: dict[tuple[str, str], list[str]] = {}  # (value, who decided it) -> benchmarks
@@ -174,7 +174,7 @@ def encoding_rows(evaluated: Sequence[Evaluated]) -> Iterator[list[str]]:
 
 
 def _text(value: Any) -> str:
-    """A value as in YAML; a text with spaces, or an empty entry, in quotes.
+    """Formats a value as in YAML; a text with spaces, or an empty one, is quoted.
 
     >>> _text("query: "), _text("mean"), _text(True), _text(None)
     ('"query: "', 'mean', 'true', 'none')

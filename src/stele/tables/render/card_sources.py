@@ -1,4 +1,4 @@
-"""The results of an unmodified model, each with the records behind it, and the command that makes them again."""
+"""Sources of a result card: an unmodified model's results with their records, and the command that repeats them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Evaluated(NamedTuple):
 
 
 class Amount(NamedTuple):
-    """How many texts were encoded, and how many were cut to the encoder's length (None: not counted)."""
+    """Numbers of texts that were encoded and of texts cut to the encoder's length (None: not counted)."""
 
     texts: int
     cut: int | None
@@ -42,7 +42,7 @@ class Amount(NamedTuple):
 
 
 def read(paths: Sequence[Path]) -> list[Evaluated]:
-    """Reads the results of one model. Raises SteleError where they are of several."""
+    """Reads the results of one model. Raises SteleError if they are of several models."""
     evaluated = [_read(path) for path in paths]
     models = {entry.result.model for entry in evaluated}
     if len(models) != 1:
@@ -56,13 +56,13 @@ def _read(path: Path) -> Evaluated:
         if (folder / name).is_file():
             job = read_record(folder / name)
             if "encoding" not in job:
-                raise SteleError(f"{folder / name}: no encoder made it; a card is of a model that encodes texts")
+                raise SteleError(f"{folder / name}: no encoder made it; a card needs a model that encodes texts")
             return Evaluated(read_result(path), read_record(path), job)
     raise SteleError(f"{folder}: want {' or '.join(SCORED)}, the record of how the texts were encoded")
 
 
 def passages(job: Mapping[str, Any]) -> Amount:
-    """The passages of all collections, or the windows that documents were encoded in."""
+    """Number of passages in all collections, or of the windows into which documents were split."""
     pools = {facts["pool"]: facts for facts in job.get("searches", {}).values()}
     counted = []
     for facts in pools.values():
@@ -72,13 +72,13 @@ def passages(job: Mapping[str, Any]) -> Amount:
 
 
 def queries(job: Mapping[str, Any]) -> Amount:
-    """The queries of all searches; a query of several searches counts in each."""
+    """Number of queries, summed over all searches; a query of several searches counts in each."""
     searched = [(entry["queries"], entry.get("cut_queries")) for entry in job.get("searches", {}).values()]
     return _amount([*searched, *_paired(job, "cut_queries")])
 
 
 def _paired(job: Mapping[str, Any], cut: str) -> list[tuple[int, int | None]]:
-    """(texts, cut texts) of one side in each language, for vectors that are compared in pairs."""
+    """Numbers of texts and of cut texts on one side in each language, for vectors that are compared in pairs."""
     return [(facts["pairs"], facts.get(cut)) for facts in job.get("vectors", {}).values()]
 
 
@@ -88,19 +88,19 @@ def _amount(counted: Sequence[tuple[int, int | None]]) -> Amount:
 
 
 def seconds(job: Mapping[str, Any], clock: str) -> float:
-    """The time of a search with the encoding of its collections, by the clock "wall_seconds" or "cpu_seconds"."""
+    """Time of a search including the encoding of its collections; `clock` is "wall_seconds" or "cpu_seconds"."""
     return job[clock] + sum(costs[clock] for costs in job.get("encoded_before", {}).values())
 
 
 def notes(evaluated: Sequence[Evaluated]) -> Iterator[str]:
-    """The notes on the encoding of all results, each once."""
+    """Yields the notes on the encoding of all results, each once."""
     yield from dict.fromkeys(note for entry in evaluated for note in entry.job.get("encoding_notes", ()))
 
 
 def reproduce_command(
     evaluated: Sequence[Evaluated], scale: str, folder: str = "", user_data: Sequence[str] = ()
 ) -> str:
-    """`stele evaluate` with its options; FOLDER is a user's checkpoint, FILE a configuration with `user_data`."""
+    """The `stele evaluate` command line; FOLDER is a user's checkpoint, FILE a configuration with `user_data`."""
     words = ["stele", "evaluate", *_model(evaluated[0]), "--benchmarks"]
     words += [entry.result.benchmark for entry in evaluated]
     if languages := _languages(evaluated):
@@ -119,7 +119,7 @@ def reproduce_command(
 
 
 def _model(entry: Evaluated) -> list[str]:
-    """The evaluated model, and the option for the name of its results."""
+    """Arguments for the evaluated model and for the name of its results."""
     name = entry.result.model
     repository = own_checkpoint(entry.record, name).get("repository")
     entry = catalogue.entries(Model).get(name)
@@ -131,7 +131,7 @@ def _model(entry: Evaluated) -> list[str]:
 
 
 def _languages(evaluated: Sequence[Evaluated]) -> list[str]:
-    """The chosen languages; none where every benchmark was evaluated in all of its own."""
+    """Arguments for the chosen languages; empty if every benchmark was evaluated in all of its languages."""
     chosen = [
         {*entry.job["languages"]} >= {*catalogue.entry(Benchmark, entry.result.benchmark).languages}
         for entry in evaluated
@@ -148,10 +148,10 @@ def _encoding(entry: Evaluated) -> list[str]:
 
 
 def _plain(value: object) -> str:
-    """A value as `stele evaluate --encoding` reads it: a line break as \\n."""
+    """Formats a value as `stele evaluate --encoding` reads it, with a line break as \\n."""
     return str(value).lower() if isinstance(value, bool) else str(value).replace("\n", "\\n")
 
 
 def origins(job: Mapping[str, Any]) -> dict[str, str]:
-    """Key -> who decided it."""
+    """Origin of each key of the encoding: who decided its value."""
     return {key: who for who, keys in job.get("encoding_decided_by", {}).items() for key in keys}

@@ -1,4 +1,4 @@
-"""The details that a cell unfolds to: its target, outcome, command and records; and the commands that build rows.
+"""Details of an unfolded cell: its target, outcome, command and records; and the commands that build rows.
 
 Times, hosts and devices are left out, so that a slower machine makes the same page.
 """
@@ -40,8 +40,8 @@ class Unfolded:
     """One cell unfolded, in the box `id` of a page.
 
     `result` is the result of its target, None for a cell without one; `sources` are the files that its value was read
-    from, none for a cell without a value. `covered`: languages of our average and of the paper's, None of a whole one.
-    `href` leads to the result's file; a cell without a value has none, nor one of seeds whose mean was not written.
+    from, empty without a value. `covered`: numbers of languages of our average and the paper's, None if complete.
+    `href` leads to the result's file; it is "" without a value, and if no file holds the mean of the cell's seeds.
     """
 
     id: str
@@ -78,7 +78,7 @@ def unfold(filled: FilledTable, place: int, root: str) -> Unfolded:
 
 
 def _facts(cell: Cell, tests: Comparisons) -> dict[str, str]:
-    """Name -> text, "" where there is nothing to say."""
+    """Facts of a cell as texts by name; a text is "" if there is nothing to say."""
     outcome, reference = cell.outcome, cell.reference
     state = STATES[outcome.state]
     facts = {
@@ -131,9 +131,9 @@ class Provenance:
 
 
 def provenance(cells: Iterable[Unfolded], results: Results) -> list[Provenance]:
-    """The records of all results behind some cells, each result once, in order, without damaged ones.
+    """Collects the records of all results behind `cells`, each result once, in order, without damaged ones.
 
-    Other files in the folder of results do not matter: other seeds, or results that the table only borrows.
+    Other files in the folder of results are ignored: other seeds, or results that the table only borrows.
     """
     results_shown = sorted({(cell.result, cell.sources) for cell in cells if cell.result and cell.sources})
     read = [_provenance(results, result, sources) for result, sources in results_shown]
@@ -142,7 +142,7 @@ def provenance(cells: Iterable[Unfolded], results: Results) -> list[Provenance]:
 
 @lru_cache(maxsize=256)  # tables share results
 def _provenance(results: Results, result: tuple[str, str, str], sources: tuple[Path, ...]) -> Provenance:
-    """The records of a value's sources, of the seeds that they average, and of the runs that those score."""
+    """Collects the records of a value's sources, of the seeds that they average, and of the runs that those score."""
     folder = results.path(*result).with_suffix("")
     records_read = {path: read_note(path) for path in sources}
     seeds = sorted({name for record in records_read.values() for name in _seeds_of(record)})
@@ -159,7 +159,7 @@ def _provenance(results: Results, result: tuple[str, str, str], sources: tuple[P
 
 
 def _ancestors(of: Iterable[Record], ancestry: Record) -> Iterator[tuple[str, Record]]:
-    """(digest, facts) of all ancestors, found by the digests that records and their ancestors name as inputs."""
+    """Yields digest and facts of all ancestors, by the digests that records and their ancestors name as inputs."""
     todo, seen = [record for record in of if isinstance(record, dict)], set()
     while todo:
         inputs = todo.pop().get("inputs")
@@ -179,7 +179,7 @@ def _seeds_of(record: Record) -> list[str]:
 
 
 def shown(value: Any) -> Any:
-    """A record's value for a page: without circumstances and empty values at any depth, and shortened."""
+    """Prepares a record's value for a page: without circumstances and empty values at any depth, and shortened."""
     if isinstance(value, dict):
         visible = {str(key): shown(entry) for key, entry in sorted(value.items()) if key not in HIDDEN}
         return {key: entry for key, entry in visible.items() if entry not in (None, "", [], {})}
@@ -193,7 +193,7 @@ def shown(value: Any) -> Any:
 # --- commands ---------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class RowTargets:
-    """One row, its group's heading where a group begins, and the command that builds the row's results."""
+    """One row, its group's heading if it begins a group, and the command that builds the row's results."""
 
     heading: str
     label: str
@@ -201,7 +201,7 @@ class RowTargets:
 
 
 def row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
-    """The command that builds the result files of each row; rows without result files are left out."""
+    """Rows with the commands that build their result files; rows without result files are left out."""
     targets: list[RowTargets] = []
     headings = [""]
     for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key)):
@@ -221,7 +221,7 @@ def row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
 
 
 def command(results: Results, paths: Sequence[Path]) -> str:
-    """The command that builds files of a folder; kept results are built anew in another folder."""
+    """Command that builds files of a folder; packed results are built again in another folder."""
     if not (results.folder / STUDY).is_file():
         return shlex.join(["snakemake", *(path.as_posix() for path in paths)])
     scale = read_stamp(results.folder)
@@ -231,5 +231,5 @@ def command(results: Results, paths: Sequence[Path]) -> str:
 
 
 def target(cell: Cell, results: Results) -> str:
-    """The result file of one cell, "" for a cell that has none."""
+    """Path of the result file of one cell, "" for a cell without one."""
     return results.path(*cell.reference.result).as_posix() if cell.reference else ""

@@ -1,4 +1,4 @@
-"""The words on a claim's line: its rival and its part as the paper prints them, and what the comparison could not see.
+"""Words on a claim's line: its rival and its part as the paper prints them, and the limits of the comparison.
 
 Verdicts name parts by the keys of specs: `no_ilk`, `xor_5k`, `ja: labse`, `table 5 all/mu_0.3/value/xor_2k`.
 """
@@ -20,9 +20,9 @@ _IN_BRACKETS = re.compile(r" \(.*\)$")  # of a label: a citation, an explanation
 
 
 def against(claim: Claim, row: Mapping[str, Any], paper: PrintedPaper, tables: Mapping[int, Table]) -> str:
-    """What the difference of a verdict's `row` is from: "against w/o ILK, by XOR R@5K".
+    """Words for the comparison behind a verdict's `row`: "against w/o ILK, by XOR R@5K".
 
-    Where another part of the claim has a smaller difference, that one, too. "" where nothing tells the sides apart.
+    If another part of the claim has a smaller difference, it is named too. "" if nothing tells the sides apart.
     """
     words = comparison(row.get("rival", ""), claim, row, paper, tables)
     closest = row.get("closest")
@@ -35,7 +35,7 @@ def against(claim: Claim, row: Mapping[str, Any], paper: PrintedPaper, tables: M
 def comparison(
     name: str, claim: Claim, row: Mapping[str, Any], paper: PrintedPaper, tables: Mapping[int, Table]
 ) -> str:
-    """The words for a part that a verdict names; "" names the only one."""
+    """Words for a part that a verdict names; "" is the name of an only part."""
     labels = _labels(tables[address.table] for address in claim.addresses() if address.table)
     left = _keys([claim.left] if claim.left else [], paper, ())
     right = _keys(claim.rights, paper, row.get("left_out", ()))
@@ -55,9 +55,9 @@ def comparison(
 
 
 def notes(row: Mapping[str, Any], covered: Iterable[tuple[int, int]]) -> Iterator[str]:
-    """What a line compares less of than the paper, and the smallest difference that it could have seen.
+    """Notes on the parts of the paper's comparison that ours lacks, and on the smallest difference ours could detect.
 
-    covered: (languages of ours, languages of the paper's) of the averages that are compared and cover fewer.
+    covered: (our number of languages, the paper's) of each compared average that covers fewer.
     """
     shares = sorted(set(covered))
     if len(shares) == 1:
@@ -72,13 +72,13 @@ def notes(row: Mapping[str, Any], covered: Iterable[tuple[int, int]]) -> Iterato
 
 
 def other_reasons(row: Mapping[str, Any]) -> str:
-    """The reason of a verdict, without the parts that its line names as the paper prints them."""
+    """Reason of a verdict, without the parts that its line already names in the paper's words."""
     on_line = ("decided by ", "the smallest difference is ")
     return "; ".join(text for text in row.get("reason", "").split("; ") if not text.startswith(on_line))
 
 
 def could_be_seen(row: Mapping[str, Any]) -> str:
-    """The smallest difference that could have been seen, beside the printed one; "" of claims that are decided."""
+    """Words for the smallest detectable difference, beside the printed one; "" for claims that are decided."""
     detectable, printed = row.get("detectable"), row.get("printed_difference")
     if detectable is None:
         return ""
@@ -89,13 +89,13 @@ def could_be_seen(row: Mapping[str, Any]) -> str:
 
 
 def _named(name: str) -> Iterator[str]:
-    """The keys in a part's name: `ja: labse`, `msm/recall`, the address of a cell, `the one after`."""
+    """Yields the keys in a part's name: `ja: labse`, `msm/recall`, the address of a cell, `the one after`."""
     for piece in filter(None, name.split(": ")):
         yield from _PLACE.sub("", piece).split("/")
 
 
 def _labels(tables: Iterable[Table]) -> dict[str, tuple[str, str]]:
-    """Key -> ("row", "by" or "in", its printed label): of rows, of what has a metric, of languages and averages."""
+    """Printed labels by key, each with "row" (rows), "by" (parts with a metric) or "in" (languages and averages)."""
     labels: dict[str, tuple[str, str]] = {}
     for table in tables:
         for group in table.groups:
@@ -116,7 +116,7 @@ def _without_brackets(label: str) -> str:
 
 
 def _keys(addresses: Sequence[Address], paper: PrintedPaper, left_out: Sequence[str]) -> list[set[str]]:
-    """The keys at each place of the addressed cells: table, group, row, line, column; a figure has a place less."""
+    """Keys of the addressed cells, by part of the address: table, group, row, line, column (one less in a figure)."""
     keys: list[set[str]] = [set() for _ in BY_IMPORTANCE]
     for value in (value for address in addresses for value in printed_at(address, paper)):
         if not _is_left_out(value, left_out):
@@ -126,14 +126,14 @@ def _keys(addresses: Sequence[Address], paper: PrintedPaper, left_out: Sequence[
 
 
 def _is_left_out(value: PrintedValue, left_out: Sequence[str]) -> bool:
-    """Whether a verdict names a value, or that its result lacks the value's language, among what it leaves out."""
+    """Whether a verdict leaves out a value, by its name or because its result lacks the value's language."""
     source = value.reference
     starts = [f"{value.name}: ", *([f"{source.result.path} has no {', '.join(source.languages)}"] if source else [])]
     return any(reason.startswith(tuple(starts)) for reason in left_out)
 
 
 def _only(left: Sequence[set[str]], right: Sequence[set[str]]) -> str:
-    """The one key by which the right differs from the left, at the most important place that differs; "" of several."""
+    """The key by which the right differs from the left, in the most important part that differs; "" if several do."""
     for place in BY_IMPORTANCE:
         different = right[place] - left[place]
         if different:

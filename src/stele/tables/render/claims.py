@@ -1,6 +1,6 @@
-"""The claims of a paper on its page, each with its verdicts on print and on our runs and with links to its cells.
+"""Claims on a paper's page, each with its verdicts on print and on our runs and with links to its cells.
 
-The verdicts on runs come from a file of `stele claims judge`; a page without it shows those on print alone.
+The verdicts on runs come from a file of `stele claims judge`; a page without it shows only those on print.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class CellLink:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One estimate of our runs in words and as a picture; `what` says how a control differs from the claim."""
+    """One estimate from our runs in words and as a picture; `what` says how a control differs from the claim."""
 
     picture: Ready
     words: str
@@ -57,8 +57,8 @@ class Comparison:
 class DrawnClaim:
     """One claim, ready for a page; `runs` is the verdict on our runs, "" without one.
 
-    `section`: where the paper argues for it. `diverged`: the pretraining of one of the runs diverged. `same_as`: the
-    key of the claim with which it is one finding. `more`: how many cells are not among `cells`.
+    `section`: the section that argues for it. `diverged`: a pretraining behind the runs diverged. `same_as`: the key of
+    the claim with which it is one finding. `more`: the number of cells that are not among `cells`.
     """
 
     id: str
@@ -81,10 +81,10 @@ class DrawnClaim:
 
 @dataclass(frozen=True)
 class PaperClaims:
-    """A paper's claims: counts of verdicts, scale and labels of the runs, and `readers`, the claims by cell's box.
+    """A paper's claims: counts of verdicts, scale and labels of the runs, and `readers`, the claims on each cell's box.
 
-    `counts`: of verdicts on print, on runs, and on runs with each comparison once. `limits`: what the intervals do not
-    cover.
+    `counts`: numbers of verdicts on print, on runs, and on runs with each comparison once. `limits`: sentences on what
+    the intervals do not cover.
     """
 
     main: list[DrawnClaim]
@@ -97,7 +97,7 @@ class PaperClaims:
 
     @property
     def sections(self) -> dict[str, list[DrawnClaim]]:
-        """The claims that are not main ones by section, in the order of the paper."""
+        """Claims that are not main claims, by section, in the order of the paper."""
         sections: dict[str, list[DrawnClaim]] = {}
         for claim in sorted(self.others, key=lambda claim: _SECTION.sub("0", claim.section)):
             sections.setdefault(claim.section, []).append(claim)
@@ -114,25 +114,25 @@ class PaperClaims:
 
     @property
     def verdicts(self) -> list[str]:
-        """All verdicts that its claims have, as pages call them."""
+        """Names, as on pages, of all verdicts that its claims have."""
         on_print, on_runs = self.counts["print"], self.counts["runs"]
         return [*map(ON_PRINT.__getitem__, on_print), *map(SEEN.__getitem__, on_runs)]
 
     @property
     def repeated(self) -> int:
-        """How many claims rest on another's comparison and share its verdict."""
+        """Number of claims that rest on another claim's comparison and share its verdict."""
         return sum(bool(claim.same_as) for claim in (*self.main, *self.others))
 
 
 def draw_claims(folder: Path, boxes: Boxes, verdicts: Path | None = None) -> PaperClaims:
-    """The claims of the paper whose specs are in `folder`; `verdicts` is the file of `stele claims judge`."""
+    """Draws the claims of the paper whose specs are in `folder`; `verdicts` is the file of `stele claims judge`."""
     paper, tables = load_paper(folder), {table.number: table for table in load_specs(folder)}
     judged_runs = read_object(verdicts, "verdicts of claims") if verdicts else {}
     with reading(verdicts or folder, "verdicts of claims", "judge them again"):
         rows = {row["key"]: row for row in judged_runs.get("claims", []) if row["paper"] == paper.paper}
         whole = all(key in row for row in rows.values() for key in ("state", "mean", "interval", "bar", "controls"))
         if not whole:
-            raise ValueError("a claim lacks its state, mean, interval, bar or controls")
+            raise ValueError("found a claim without its state, mean, interval, bar or controls")
 
         # one scale for all pictures of the page
         differences = [_difference(row) for row in rows.values() if row["interval"]]
@@ -199,14 +199,14 @@ def _draw(
 
 
 def _where(row: Mapping[str, Any], scale: str) -> str:
-    """The scale of the runs, and whether their data are generated; "" where neither is known."""
+    """Words for the scale of the runs, and for generated data; "" if neither is known."""
     known = row.get("state", "no data") != "no data" and "labels" in row
     data = (GENERATED if GENERATED in row["labels"] else "real data") if known else ""
     return ", ".join(filter(None, (f"scale {scale}" if scale and row else "", data)))
 
 
 def _covered(claim: Claim, row: Mapping[str, Any], paper: PrintedPaper, boxes: Boxes) -> set[tuple[int, int]]:
-    """Languages of ours and of the paper's, of the averages on a claim's line that ours covers in part."""
+    """Numbers of our languages and of the paper's, for averages on a claim's line that ours covers only in part."""
     values = [value for address in claim.addresses() for value in printed_at(address, paper)]
     if claim.quantifier == "each_language" and not all(value.average for value in values):
         return set()
@@ -217,7 +217,7 @@ def _covered(claim: Claim, row: Mapping[str, Any], paper: PrintedPaper, boxes: B
 
 
 def place(name: str) -> str:
-    """A place in words: `s3.2` is section 3.2, `t5` Table 5, `A.2` appendix A.2."""
+    """Names a place in words: `s3.2` is section 3.2, `t5` Table 5, `A.2` appendix A.2."""
     if name[0] in PLACES and name[1:2].isdigit():
         return PLACES[name[0]] + name[1:]
     return f"appendix {name}" if name[0].isupper() else name.replace("footnote", "footnote ")
@@ -227,7 +227,7 @@ _SECTION = re.compile(r"^section ")  # before appendices and tables
 
 
 def section(places: Iterable[str]) -> str:
-    """The place that says most of where a paper argues: a section behind the introduction, or else the first place.
+    """Names the place where a paper argues for a claim: a section after the introduction, or else the first place.
 
     >>> section(["abstract", "s1", "s5.2", "t1"]), section(["A.2", "t9"])
     ('section 5.2', 'appendix A.2')
@@ -237,7 +237,7 @@ def section(places: Iterable[str]) -> str:
 
 
 def links(judged: Judged, paper: PrintedPaper, boxes: Boxes) -> list[CellLink]:
-    """Links to the cells and figures that a claim is about, each once, in printed order."""
+    """Lists links to the cells and figures that a claim is about, each once, in printed order."""
     if judged.error:
         return []
     values = [value for address in judged.claim.addresses() for value in printed_at(address, paper)]
@@ -254,7 +254,7 @@ def _links(values: Iterable[PrintedValue], boxes: Boxes) -> Iterable[CellLink]:
 
 
 def _facts(claim: Any, row: Mapping[str, Any]) -> dict[str, str]:
-    """Further facts of a claim: name -> text, "" where there is nothing to say."""
+    """Further facts of a claim as texts by name; a text is "" if there is nothing to say."""
     share = row.get("share")
     diverged = [reason for estimate in (row, *row.get("controls", [])) for reason in estimate.get("diverged", [])]
     seeds_needed = row.get("seeds_needed") or "more queries or seeds of fine-tuning than these have"
@@ -284,7 +284,7 @@ def _controls(row: Mapping[str, Any]) -> dict[str, Difference]:
 
 
 def _comparisons(row: Mapping[str, Any], rival: str, missing: list[str], scale: float) -> Iterable[Comparison]:
-    """The claim's estimate and the printed difference from the same rival, then the estimates of its controls."""
+    """Yields the claim's estimate and printed difference from the same rival, then the estimates of its controls."""
     if not row.get("interval"):
         return
     printed = row.get("printed_difference")

@@ -1,4 +1,4 @@
-"""The Unicode bidirectional algorithm (UAX #9) for one label: in which direction its characters run.
+"""The Unicode bidirectional algorithm (UAX #9) for one label: the direction in which its characters run.
 
 A label's own direction is that of its first letter, as with `dir=auto` in HTML. Embeddings and isolates are not
 implemented, since no output holds such characters (stele.files.formats).
@@ -37,7 +37,7 @@ def levels(text: str) -> list[int]:
 
 
 def _weak(kinds: list[str], base_kind: str) -> list[str]:
-    """Rules W1 to W7: marks, numbers and the signs around them."""
+    """Applies rules W1 to W7, for marks, numbers and the signs around them."""
     strong, before, resolved = base_kind, base_kind, []
     for kind in kinds:
         kind = before if kind in ("NSM", "BN") else kind
@@ -61,7 +61,7 @@ def _weak(kinds: list[str], base_kind: str) -> list[str]:
 
 
 def _stretches(kinds: list[str]) -> list[tuple[int, list[str]]]:
-    """(place, kinds) of each stretch of one kind."""
+    """Splits kinds into stretches of one kind, each with its start."""
     stretches, place = [], 0
     for _, of in groupby(kinds):
         stretches.append((place, same := list(of)))
@@ -70,7 +70,7 @@ def _stretches(kinds: list[str]) -> list[tuple[int, list[str]]]:
 
 
 def _brackets(text: str, kinds: list[str], base_kind: str) -> list[str]:
-    """Rule N0: a pair of brackets runs as what it holds, or as what stands before it."""
+    """Applies rule N0: a pair of brackets runs as the text within it, or as the text before it."""
     kinds, waiting, pairs = list(kinds), [], []
     for place, char in enumerate(text):
         if char in BRACKETS and kinds[place] == "ON":
@@ -88,7 +88,7 @@ def _brackets(text: str, kinds: list[str], base_kind: str) -> list[str]:
 
 
 def _neutrals(kinds: list[str], base_kind: str) -> list[str]:
-    """Rules N1 and N2: what has no direction runs as both its neighbours do, else as the whole text."""
+    """Applies rules N1 and N2: characters without a direction run as both neighbours, else as the whole text."""
     kinds = list(kinds)
     for is_neutral, of in groupby(range(len(kinds)), key=lambda i: kinds[i] in NEUTRAL):
         places = list(of)

@@ -1,4 +1,4 @@
-"""A figure as a page-wide picture: a head with its labels, the panels, and below them caption, states and footnotes."""
+"""Drawing of a figure, page-wide: a head with its labels, the panels, and below them caption, states and footnotes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REASONS = 3  # listed at most
 
 
 def draw(figure: Figure, panel_series: Sequence[PanelSeries]) -> Picture:
-    """The picture of a figure, to be written by `save_figure`."""
+    """Draws a figure, to be written by `save_figure`."""
     from matplotlib.figure import Figure as Picture
 
     columns = min(2, len(figure.panels))
@@ -59,7 +59,7 @@ def draw(figure: Figure, panel_series: Sequence[PanelSeries]) -> Picture:
 
 
 def _head(picture: Picture, figure: Figure, panel_series: Sequence[PanelSeries], height: float) -> None:
-    """The figure's name and, in a frame, the labels of its results."""
+    """Draws the figure's name and, in a frame, the labels of its results."""
     top = 1 - 0.04 / height
     picture.text(0, top, title(figure), fontsize=LARGE, weight="bold", va="top", parse_math=False)
     if labels := labels_of(panel_series):
@@ -73,7 +73,7 @@ def title(figure: Figure) -> str:
 
 
 def described(figure: Figure, panel_series: Sequence[PanelSeries]) -> str:
-    """The figure in words: its caption, and for each panel the state of its series."""
+    """Describes the figure in words: its caption, and for each panel the state of its series."""
     texts = [figure.caption]
     for panel in figure.panels:
         states = []
@@ -88,12 +88,12 @@ def described(figure: Figure, panel_series: Sequence[PanelSeries]) -> str:
 
 
 def labels_of(panel_series: Sequence[PanelSeries]) -> list[str]:
-    """The labels of all results in the figure."""
+    """Labels of all results in the figure."""
     return sorted({label for part in panel_series for outcome in part.outcomes for label in outcome.labels})
 
 
 def notes(figure: Figure, panel_series: Sequence[PanelSeries]) -> list[str]:
-    """The lines below the panels: caption, states and marks that occur, footnotes."""
+    """Lines below the panels: caption, states and marks that occur, footnotes."""
     texts = [figure.caption]
     outcomes = [outcome for part in panel_series for outcome in part.outcomes]
     for name, state in STATES.items():

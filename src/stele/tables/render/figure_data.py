@@ -1,4 +1,4 @@
-"""The values or the file behind each series of a figure, each with its state, looked up like the cells of tables.
+"""Lookup of the values or the file behind each series of a figure, with its state, as for the cells of tables.
 
 A file lies beside a result, in the folder of its seeds, as `{metric}_{language}.csv`, with its record as `.json`:
 
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Projection:
-    """Language -> line -> (x, y), and the shares of variance that the two coordinates explain."""
+    """Projected sentences, language -> line -> (x, y), and the shares of variance that the two coordinates explain."""
 
     points: dict[str, dict[int, tuple[float, float]]]
     explained: tuple[float, float]
@@ -40,7 +40,7 @@ class Projection:
 
 @dataclass(frozen=True)
 class Lengths:
-    """(length in tokens, number of documents of that length), from the shortest on."""
+    """Pairs of a length in tokens and the number of documents of that length, shortest first."""
 
     counts: list[tuple[int, int]]
 
@@ -49,13 +49,13 @@ class Lengths:
         return sum(count for _, count in self.counts)
 
     def share_up_to(self, length: float) -> float:
-        """The share of documents that are no longer than this."""
+        """Share of documents that are at most `length` tokens long."""
         return sum(count for tokens, count in self.counts if tokens <= length) / self.documents
 
 
 @dataclass(frozen=True)
 class PanelSeries:
-    """One series in one panel (None: the whole panel), with the outcomes of its points or of its file."""
+    """One series in one panel (the whole panel if None), with the outcomes of its points or of its file."""
 
     panel: Panel
     series: Series | None
@@ -64,12 +64,12 @@ class PanelSeries:
 
     @property
     def measured(self) -> int:
-        """The number of measured points; 1 for a file that exists."""
+        """Number of measured points; 1 for a file that exists."""
         return sum(outcome.state == "measured" for outcome in self.outcomes)
 
 
 def panel_series(figure: Figure, context: Context, results: Results) -> list[PanelSeries]:
-    """All parts of a figure, panel by panel."""
+    """Looks up all series of a figure, panel by panel."""
     kinds: dict[str, Callable[[Figure, Panel, Context, Results], Iterator[PanelSeries]]] = {
         "curves": _curves,
         "distribution": _distributions,
@@ -86,7 +86,7 @@ def _curves(figure: Figure, panel: Panel, context: Context, results: Results) ->
 
 
 def _with_published(figure: Figure, panel: Panel) -> Panel:
-    """A panel of today's encoders, with published values that were read at their source as its printed values."""
+    """Copies a panel of today's encoders, with published values that were read at their source as printed values."""
     printed: dict[str, dict[float, float]] = {}
     for series in figure.series:
         for point in series.points:
@@ -118,7 +118,7 @@ def _reference(figure: Figure, *place: Any) -> CellSource:
 def find_file(
     context: Context, results: Results, reference: CellSource, read: Callable[[Path], T]
 ) -> tuple[Outcome, T | None]:
-    """The outcome of a file and, if it exists undamaged, its content as `read` returns it."""
+    """Looks up a file: its outcome and, if it exists undamaged, its content as `read` returns it."""
     name = file_key(reference)
     if name in context.failed:
         return Outcome("failed", f"log: {context.failed[name]}"), None
@@ -136,14 +136,14 @@ def find_file(
 
 
 def _path(context: Context, results: Results, reference: CellSource) -> Path | None:
-    """The file of the context's seeds, else of the first seeds that exist; a count's file has no seeds."""
+    """Path of the file of the context's seeds, else of the first seeds that exist; a count's file has no seeds."""
     folder, name = results.path(*reference.result).with_suffix(""), f"{file_name(reference)}.csv"
     seeds = context.seeds.get(reference.model, "pt*-ft*")
     return next(iter([*folder.glob(name), *sorted(folder.glob(f"{seeds}/{name}"))]), None)
 
 
 def read_projection(path: Path, languages: list[str]) -> Projection:
-    """Reads projected sentences, one point for each line and language. Raises SteleError where the file is damaged."""
+    """Reads projected sentences, one point for each line and language. Raises SteleError if the file is damaged."""
     points: dict[str, dict[int, tuple[float, float]]] = {language: {} for language in languages}
     with reading(path, *DRAWN):
         for row in _rows(path, ("line", "language", "x", "y")):
@@ -160,16 +160,16 @@ def read_projection(path: Path, languages: list[str]) -> Projection:
 
 
 def read_lengths(path: Path) -> Lengths:
-    """Reads counted lengths. Raises SteleError where the file is damaged."""
+    """Reads counted lengths. Raises SteleError if the file is damaged."""
     with reading(path, *DRAWN):
         counts = [(int(row["tokens"]), int(row["documents"])) for row in _rows(path, ("tokens", "documents"))]
     if not counts:
-        raise SteleError(f"{path}: no document is counted in it; remove it and run again")
+        raise SteleError(f"{path}: found no counted document; remove it and run again")
     return Lengths(sorted(counts))
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    """The rows of a CSV file. Raises SteleError where its columns are others."""
+    """Yields the rows of a CSV file. Raises SteleError if its columns are not `columns`."""
     with open(path, encoding="utf-8", newline="") as handle:
         rows = csv.DictReader(handle)
         if tuple(rows.fieldnames or ()) != columns:

@@ -1,4 +1,4 @@
-"""One panel of a figure: curves, densities, or projected pairs; a panel without data shows its state instead."""
+"""Drawing of one panel of a figure: curves, densities or projected pairs; without data it shows the panel's state."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MARGIN = 0.04  # of a range, so that no mark is cut
 
 
 def states_in_words(part: PanelSeries) -> str:
-    """The states of a part in words, "" when all of it is measured: `not built`, or `2 measured, 3 not run`."""
+    """Names the states of a series in words, `not built` or `2 measured, 3 not run`; "" if all of it is measured."""
     states = Counter(outcome.state for outcome in part.outcomes)
     if len(states) > 1:
         return ", ".join(f"{count} {state}" for state, count in states.items())
@@ -40,7 +40,7 @@ def states_in_words(part: PanelSeries) -> str:
 
 
 def curves(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
-    """A line for each series, broken where a point is not measured. Printed values are hollow marks."""
+    """Draws a line for each series, broken where a point is not measured. Printed values are hollow marks."""
     from matplotlib.lines import Line2D
 
     axis, shown, handles = figure.axis(parts[0].panel), [], []
@@ -68,7 +68,7 @@ def curves(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
 
 
 def _mark(number: int) -> str:
-    """The mark of a series; with its colour it is unique among 25 series."""
+    """Shape of a series' marks; with its colour it is unique among 25 series."""
     return MARKS[(number + number // 5) % 5]
 
 
@@ -87,7 +87,7 @@ def _printed(axes: Axes, parts: Sequence[PanelSeries], axis: Axis) -> list[float
 
 
 def distribution(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
-    """A density for each series; in the legend the share up to the reference, ours and the paper's."""
+    """Draws a density for each series; the legend has the shares up to the reference length, ours and the paper's."""
     from matplotlib.lines import Line2D
 
     axis, shown, handles = figure.axis(parts[0].panel), [], []
@@ -120,7 +120,7 @@ def _lengths(part: PanelSeries) -> Lengths | None:
 
 
 def densities(lengths: Lengths, low: float, high: float) -> list[float]:
-    """`BINS` densities from low to high: a bin's share of all documents, longer ones included, over its width.
+    """Densities in `BINS` bins from `low` to `high`: a bin's share of all documents, longer ones too, over its width.
 
     >>> densities(Lengths([(0, 1), (59, 1), (60, 2)]), 0, 60)[-1]
     0.25
@@ -134,7 +134,7 @@ def densities(lengths: Lengths, low: float, high: float) -> list[float]:
 
 
 def projection(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
-    """Sentences as small marks, highlighted pairs as large joined marks, the shares of variance at the axes."""
+    """Draws sentences as small marks, highlighted pairs as large joined marks, and shares of variance at the axes."""
     (part,) = parts
     axes.set_xticks([]), axes.set_yticks([])
     _labels(axes, figure.x, figure.axis(part.panel))
@@ -160,7 +160,7 @@ def projection(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None
 
 
 def spread(lines: Sequence[int], count: int) -> list[int]:
-    """`count` of the lines, evenly spread; all lines where there are no more than that.
+    """Selects `count` of the lines, evenly spread; all lines if there are no more.
 
     >>> spread(range(1000), 5)
     [100, 300, 500, 700, 900]
@@ -190,7 +190,7 @@ def _scale(axes: Axes, figure: Figure, axis: Axis, shown: Iterable[float], place
 
 
 def _around(places: Sequence[float]) -> tuple[float, float]:
-    """The ends of a logarithmic axis with room for some places."""
+    """Ends of a logarithmic axis with room for `places`."""
     low, high = min(places, default=1), max(places, default=1)
     room = (high / low) ** MARGIN if high > low else 2
     return low / room, high * room
@@ -211,7 +211,7 @@ def _legend(axes: Axes, handles: Sequence[Any], place: str, **options: Any) -> N
 
 
 def _empty(axes: Axes, parts: Sequence[PanelSeries], height: float = 0.6) -> None:
-    """A pale panel with its state, in the state's colour in the map of cells, and the reason."""
+    """Draws a pale panel with its state, in the state's colour of the map of cells, and the reason."""
     outcomes = [outcome for part in parts for outcome in part.outcomes]
     states = list(dict.fromkeys(outcome.state for outcome in outcomes))
     axes.set_facecolor(EMPTY)

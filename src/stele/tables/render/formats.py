@@ -1,4 +1,4 @@
-"""A table as Markdown, LaTeX and CSV (as HTML: pages.py). No times and no hosts: same cells, same bytes."""
+"""Rendering of a table as Markdown, LaTeX and CSV (HTML: pages.py), without times and hosts: same cells, same bytes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SOURCE_COLUMNS = ("verdict", "why", "notes", "tolerance", "source", "locator", "
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------
 def to_markdown(filled: FilledTable) -> str:
-    """The Markdown page of a table: side by side, then what is below, then ours and the paper's alone, folded."""
+    """Markdown page of a table: both numbers side by side, the text below, then ours and the paper's alone, folded."""
     grids = grids_of(filled)
     return markdown_page(
         "table",
@@ -39,7 +39,7 @@ def to_markdown(filled: FilledTable) -> str:
 
 
 def markdown_page(template: str, **values: object) -> str:
-    """A Markdown template, filled, without spaces at the ends of lines."""
+    """Fills a Markdown template; removes spaces at the ends of lines."""
     environment = templates(markdown.line)
     environment.filters["code"] = lambda text: Ready(markdown.code(text))
     page = environment.get_template(f"{template}.md.j2").render(**values)
@@ -63,7 +63,7 @@ def to_latex(filled: FilledTable) -> str:
 
 
 def latex_page(template: str, **values: object) -> str:
-    """A LaTeX template, filled."""
+    """Fills a LaTeX template."""
     environment = templates(latex.escape, latex_delimiters=True)
     environment.filters["path"] = lambda text: Ready(latex.path(text))
     environment.filters["outlined"] = lambda text: Ready(latex.outlined(text))
@@ -77,7 +77,7 @@ def _latex_view(view: View, grid: Grid) -> dict[str, object]:
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
 def to_csv(filled: FilledTable) -> str:
-    """A header and one line for each cell; in a table of today's encoders one for each published number of a cell."""
+    """CSV of a table: one line per cell, or, for today's encoders, one per published number of a cell."""
     cells, results = filled.cells, filled.results
     if filled.table.of_today:
         header = [{"printed": "published"}.get(name, name) for name in COLUMNS if name != "printed_under"]
@@ -92,7 +92,7 @@ def to_csv(filled: FilledTable) -> str:
 
 
 def _published_rows(cell: Cell, results: Results) -> Iterator[list[str]]:
-    """The lines of a cell of today's encoders, the published number that the table shows first."""
+    """Yields the lines of a cell of today's encoders, first the published number that the table shows."""
     values, seen = dict(zip(COLUMNS, cell_row(cell, results), strict=True)), ", ".join(cell.seen)
     del values["printed_under"]
     for verdict in cell.published:
@@ -107,7 +107,7 @@ def _published_rows(cell: Cell, results: Results) -> Iterator[list[str]]:
 
 
 def cell_row(cell: Cell, results: Results) -> list[str]:
-    """One cell in the order of `COLUMNS`."""
+    """Fields of one cell, in the order of `COLUMNS`."""
     labels = list(cell.outcome.labels)
     language = ""
     if cell.reference:

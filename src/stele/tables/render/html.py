@@ -1,4 +1,4 @@
-"""A grid, a command and nested facts as HTML. All text is escaped.
+"""Rendering of a grid, a command and nested facts as HTML. All text is escaped.
 
 A number with an address is a button that unfolds its cell. Numbers are right-aligned in digits of one width, and every
 cell of a column reserves the width of the column's widest raised mark, so that the decimals stay in line.
@@ -21,22 +21,22 @@ MARK_WIDTHS = range(1, 15)  # classes `w1` to `w14` of page.css.j2: letters
 
 @lru_cache(maxsize=1 << 14, typed=True)
 def escape(text: str) -> str:
-    """Plain text as HTML that shows exactly that text, also inside an attribute."""
+    """Escapes plain text, so that HTML shows exactly that text, also inside an attribute."""
     return escape_html(neutralised(str(text)), quote=True)
 
 
 def isolated(text: str) -> str:
-    """Plain text as HTML with its own direction, so that text beside an Arabic label keeps its order."""
+    """Wraps plain text in HTML with its own direction, so that text beside an Arabic label keeps its order."""
     return f"<bdi>{escape(text)}</bdi>" if runs_leftwards(text) else escape(text)
 
 
 def code(text: str) -> str:
-    """A command with a button that copies it."""
+    """HTML of a command with a button that copies it."""
     return f'<span class="command"><code>{escape(text)}</code><button type="button" class="copy">copy</button></span>'
 
 
 def facts(value: Any, known: Collection[str] = ()) -> str:
-    """A nested JSON value as lists of names and values; a digest in `known` is a button that opens its box."""
+    """HTML of a nested JSON value as lists of names and values; a digest in `known` is a button that opens its box."""
     if isinstance(value, Mapping):
         entries = "".join(f"<dt>{escape(key)}</dt><dd>{_fact(key, entry, known)}</dd>" for key, entry in value.items())
         return f"<dl>{entries}</dl>"
@@ -60,7 +60,7 @@ def _fact(key: str, value: Any, known: Collection[str]) -> str:
 
 
 def table(grid: Grid, cell_id: Callable[[str], str]) -> str:
-    """The grid as a table; `cell_id` turns a cell's address into the id of its box."""
+    """HTML table of a grid; `cell_id` turns a cell's address into the id of its box."""
     lines, count = grid.lines, len(grid.columns)
     room = [max((len(line.boxes[i].raised) for line in lines), default=0) for i in range(count)]
     numeric = [grid.is_number(i) for i in range(count)]
@@ -72,7 +72,7 @@ def table(grid: Grid, cell_id: Callable[[str], str]) -> str:
 
 
 def _headers(grid: Grid, numeric: list[bool]) -> str:
-    """The header line, with a line of groups above it where columns have some."""
+    """HTML of the header line, with a line of groups above it if columns have groups."""
     grouped = any(column.group for column in grid.columns)
     stubs = "".join(
         f'<th scope="col"{_class("stub" if i == 0 else "")}{" rowspan=2" if grouped else ""}>{escape(text)}</th>'
@@ -97,7 +97,7 @@ def _heading(section: Section, columns: int) -> str:
 
 
 def _lines(section: Section, numeric: list[bool], room: list[int], cell_id: Callable[[str], str]) -> str:
-    """The lines of a section; a row's label spans all its lines."""
+    """HTML of the lines of a section; a row's label spans all its lines."""
     drawn = []
     for row in section.rows():
         label = f'<th scope="row" class="stub" rowspan={len(row)}>{_content(row[0].stubs[0])}</th>'
@@ -111,7 +111,7 @@ def _lines(section: Section, numeric: list[bool], room: list[int], cell_id: Call
 
 
 def _cell(box: Box, number: bool, room: int, cell_id: Callable[[str], str]) -> str:
-    """One cell; in a column of numbers it reserves room for the widest mark."""
+    """HTML of one cell; in a column of numbers it reserves room for the widest mark."""
     content = _content(box, button=cell_id(box.address) if box.address else "", room=room if number else 0)
     return f"<td{_class('n' if number else '')}>{content}</td>"
 

@@ -1,4 +1,4 @@
-"""The templates of one format, with whatever they print escaped for it, and words that several of them use."""
+"""Jinja templates of one format, whose output is escaped for it, and words that several of them use."""
 
 from __future__ import annotations
 

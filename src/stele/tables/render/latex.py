@@ -1,4 +1,4 @@
-r"""A grid as a LaTeX tabular with booktabs. All text is escaped; nothing but booktabs and graphicx is needed.
+r"""Rendering of a grid as a LaTeX tabular. All text is escaped; only booktabs and graphicx are needed.
 
 A raised mark takes no part in the alignment: every number of a column is followed by a box as wide as the column's
 widest mark. Letters that pdfLaTeX has no font for are left to `\steleletters`, a run of one script at a time: XeLaTeX
@@ -44,13 +44,13 @@ _ACCENTS = {
 
 @lru_cache(maxsize=1 << 14)
 def escape(text: str) -> str:
-    """Plain text as LaTeX that prints exactly that text."""
+    """Escapes plain text, so that LaTeX prints exactly that text."""
     composed = unicodedata.normalize("NFC", re.sub(r"\s+", " ", neutralised(text)))
     return _nested(composed, direction.levels(composed) if direction.runs_leftwards(composed) else [0] * len(composed))
 
 
 def _nested(text: str, levels: list[int], level: int = 0) -> str:
-    """A text whose characters have these embedding levels, set where `level` is the level around it."""
+    """LaTeX of a text whose characters have these embedding levels, within text of embedding level `level`."""
     parts, place = [], 0
     for is_deeper, same in groupby(levels, key=lambda of_char: of_char > level):
         end = place + len(list(same))
@@ -66,7 +66,7 @@ def _nested(text: str, levels: list[int], level: int = 0) -> str:
 
 
 def letter(char: str) -> str | None:
-    """One character as LaTeX that every engine prints, None when that takes a font for its script."""
+    """LaTeX of one character that every engine prints; None if the character needs a font for its script."""
     if char in _SPECIAL:
         return _SPECIAL[char]
     if _GREEK.match(char):
@@ -82,7 +82,7 @@ def letter(char: str) -> str | None:
 
 
 def _script(char: str) -> str:
-    """The script that a character belongs to, "" for what needs no font of its own."""
+    """Script that a character belongs to; "" if it needs no font of its own."""
     if letter(char) is not None:
         return ""
     if char in _JOINERS:
@@ -92,7 +92,7 @@ def _script(char: str) -> str:
 
 
 def _runs(text: str) -> list[tuple[str, list[str]]]:
-    """(script, characters) one after the other; a space or a mark between two letters of a script goes with them."""
+    """Splits a text into runs (script, characters); a space or a mark between two letters of a script joins them."""
     runs: list[tuple[str, list[str]]] = []
     for place, char in enumerate(text):
         script = _script(char)
@@ -118,13 +118,13 @@ def _run(script: str, run: str) -> str:
 
 
 def path(text: str) -> str:
-    """A path or a command in typewriter letters, which may break after a slash, an underscore or a space."""
+    """LaTeX of a path or a command in typewriter letters; it may break after a slash, an underscore or a space."""
     breakable = re.sub(r"(/|\\_|,)", r"\1\\allowbreak{}", escape(text))
     return rf"\texttt{{{breakable}}}"
 
 
 def outlined(text: str) -> str:
-    """Plain text as the digits of a PDF string: an outline shows no commands, and needs no font.
+    """Encodes plain text as the digits of a PDF string: an outline shows no LaTeX commands and needs no font.
 
     >>> outlined("A)")
     'FEFF00410029'
@@ -133,7 +133,7 @@ def outlined(text: str) -> str:
 
 
 def box(value: Box, widest: str) -> str:
-    """One box; `widest` is the longest raised mark of a column of numbers, for which room is kept in all of it."""
+    """LaTeX of one box; `widest` is the longest raised mark of a column of numbers, for which each box keeps room."""
     text = escape(value.text)
     if value.number and len(value.text) > 1:
         text = text.replace("-", "$-$", 1)
@@ -149,7 +149,7 @@ def box(value: Box, widest: str) -> str:
 
 
 def table(grid: Grid) -> str:
-    """The grid as one tabular environment."""
+    """LaTeX of a grid as one tabular environment."""
     numeric = [grid.is_number(i) for i in range(len(grid.columns))]
     lines = grid.lines
     widest = [
@@ -171,7 +171,7 @@ def table(grid: Grid) -> str:
 
 
 def _headers(grid: Grid) -> list[str]:
-    """The header line, with a line of groups and rules above it where columns have some."""
+    """LaTeX of the header line, with a line of groups and rules above it if columns have groups."""
     first = len(grid.stub) + 1
     above, rules = [""] * len(grid.stub), []
     for group, columns in groupby(grid.columns, key=lambda column: column.group):
@@ -186,14 +186,14 @@ def _headers(grid: Grid) -> list[str]:
 
 
 def _line(line: GridLine, widest: list[str], space: bool, below: int) -> list[str]:
-    """One line of a row; `below` counts the row's further lines, into which a broken label hangs down."""
+    """LaTeX of one line of a row; `below` counts the row's further lines, over which a broken label extends."""
     stubs = [_stub(value, below) for value in line.stubs]
     boxes = [box(value, mark) for value, mark in zip(line.boxes, widest, strict=True)]
     return [*([r"\addlinespace[2pt]"] if space and line.starts_row else []), " & ".join([*stubs, *boxes]) + r" \\"]
 
 
 def _stub(value: Box, below: int) -> str:
-    """A label; a long one is broken into lines, which take room of their own only where the row has too few."""
+    """LaTeX of a label; a long one is broken into lines, which need extra room only if the row has too few lines."""
     lines = page_fit.stub_lines(value)
     if lines == 1:
         return box(value, "")

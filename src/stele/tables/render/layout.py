@@ -1,7 +1,7 @@
-"""Lay out cells as a grid of texts and marks, the same for every format.
+"""Layout of cells as a grid of texts and marks, the same for every format.
 
-Four views: `side` (ours, the paper's and, where the two can be compared, the difference, one under the other),
-`difference` (the same with every difference), `ours` and `paper`. Numbers stand in the column that they belong to.
+It has four views: `side` (our number, the paper's and, if the two can be compared, their difference, one below the
+other), `difference` (the same with every difference), `ours` and `paper`. Numbers stand in their own column.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Section:
     lines: list[GridLine]
 
     def rows(self) -> list[list[GridLine]]:
-        """The lines of each row."""
+        """Lines of the section, grouped by row."""
         starts = [i for i, line in enumerate(self.lines) if line.starts_row]
         return [self.lines[a:b] for a, b in zip(starts, [*starts[1:], len(self.lines)], strict=True)]
 
@@ -88,20 +88,20 @@ class Grid:
         return [line for section in self.sections for line in section.lines]
 
     def is_number(self, index: int) -> bool:
-        """Whether a column holds more numbers than words, so that it is set to the right."""
+        """Whether a column holds more numbers than words, so that it is right-aligned."""
         boxes = [line.boxes[index] for line in self.lines]
         words = sum(bool(box.text) and not box.number for box in boxes)
         return not words or words < sum(box.number and any(map(str.isdigit, box.text)) for box in boxes)
 
 
 def shown(grids: Iterable[Grid], whose: str) -> list[Box]:
-    """The boxes of all views in lines of `whose` numbers."""
+    """Boxes of all views in lines that show the numbers of `whose`."""
     return [box for grid in grids for line in grid.lines if line.whose == whose for box in line.boxes]
 
 
 @dataclass(frozen=True)
 class Marks:
-    """What a view shows beside numbers: ranks by address, tests, printed units by column, footnotes by place."""
+    """Marks of a view beside its numbers: ranks by address, tests, printed units by column, footnotes by place."""
 
     view: View
     ranks: dict[str, Rank]
@@ -111,7 +111,7 @@ class Marks:
 
 
 def build(filled: FilledTable, view: View) -> Grid:
-    """The grid of one view."""
+    """Builds the grid of one view of a table."""
     table, cells = filled.table, filled.cells
     marks = Marks(view, rank(cells), filled.tests, _units(cells), footnote_numbers(table))
     sections = []
@@ -124,13 +124,13 @@ def build(filled: FilledTable, view: View) -> Grid:
 
 
 def raised_text(notes: Sequence[int], marks: str = "") -> str:
-    """Marks and footnote numbers as one raised text."""
+    """Joins marks and footnote numbers into one raised text."""
     return ",".join([*([marks] if marks else []), *map(str, notes)])
 
 
 @lru_cache(maxsize=2)  # every format of a table asks for them
 def grids_of(filled: FilledTable) -> dict[View, Grid]:
-    """The views that differ from the others; `ours` needs a measured cell, and a stated table has one view."""
+    """Grids of the views that differ from each other; `ours` needs a measured cell, and a stated table has one view."""
     useful = {
         "side": True,
         "difference": any(delta_of(cell) is not None and not cell.comparable for cell in filled.cells),
@@ -141,13 +141,13 @@ def grids_of(filled: FilledTable) -> dict[View, Grid]:
 
 
 def _stubs(table: Table, view: View, label: T, line: T, whose: T) -> list[T]:
-    """The stub columns of a table: line labels if it has any, `whose` only in views with several lines."""
+    """Selects the stub columns of a table: line labels if it has any, `whose` only in views with several lines."""
     with_lines = any(line.label for line in table.lines)
     return [label, *([line] if with_lines else []), *([whose] if view in SEVERAL and table.kind == "result" else [])]
 
 
 def _row_lines(row: list[Cell], marks: Marks) -> list[GridLine]:
-    """The lines of one row in a view; none in the paper's view for a row that no paper prints."""
+    """Lines of one row in a view; empty in the paper's view for a row that no paper prints."""
     table, added, view = row[0].table, row[0].extra, marks.view
     if view == "paper" and (added or (table.of_today and not any(cell.published for cell in row))):
         return []
@@ -194,9 +194,9 @@ def _box(cell: Cell, whose: str, marks: Marks) -> Box:
 
 
 def _ours(cell: Cell, marks: Marks) -> Box:
-    """Our number with its marks, an incomplete average's languages and the deviation over seeds; or the state.
+    """Box of our number with its marks, an incomplete average's languages and the deviation over seeds; or the state.
 
-    Footnotes stand at the printed number, and here where there is none.
+    Footnotes stand at the printed number, or here if there is none.
     """
     notes = marks.noted[cell.address] if cell.printed is None else []
     if not cell.measured:
@@ -218,7 +218,7 @@ def _ours(cell: Cell, marks: Marks) -> Box:
 
 
 def _paper(cell: Cell, noted: dict[str, list[int]]) -> Box:
-    """The printed number with its printed marks and difference and our footnotes."""
+    """Box of the printed number with its printed marks and difference and our footnotes."""
     if cell.printed is None:
         return Box()
     unit, symbols = unit_and_marks(cell.printed.marks)
@@ -234,7 +234,7 @@ def _paper(cell: Cell, noted: dict[str, list[int]]) -> Box:
 
 
 def unit_and_marks(marks: str) -> tuple[str, str]:
-    """(unit, raised marks): letters that directly follow a number are its unit and stay on the line.
+    """Splits printed marks into unit and raised marks: letters directly after a number are its unit, not raised.
 
     >>> unit_and_marks("K"), unit_and_marks("k (EN)"), unit_and_marks("*")
     (('K', ''), ('k', '(EN)'), ('', '*'))
@@ -245,7 +245,7 @@ def unit_and_marks(marks: str) -> tuple[str, str]:
 
 
 def _units(cells: Sequence[Cell]) -> dict[str, str]:
-    """Column -> the unit of all its printed numbers, which our numbers get, too."""
+    """Unit of all printed numbers of each column, which our numbers get too."""
     by_column: dict[str, set[str]] = {}
     for cell in cells:
         if cell.printed and isinstance(cell.printed.value, float):
@@ -261,7 +261,7 @@ def printed_difference(cell: Cell) -> str:
 
 
 def _difference(cell: Cell, marks: Marks) -> Box:
-    """Ours minus the paper's; empty if either is missing or our average is incomplete."""
+    """Box of the difference, ours minus the paper's; empty if either is missing or our average is incomplete."""
     text = difference_text(cell)
     if not text:
         return Box()
@@ -275,16 +275,16 @@ def _difference(cell: Cell, marks: Marks) -> Box:
 
 
 def difference_text(cell: Cell) -> str:
-    """The difference as a table shows it, "" without one."""
+    """Formats the difference as a table shows it; "" without one."""
     if delta_of(cell) is None:
         return ""
     return numbers.shown_difference(cell.outcome.value, cell.printed.value, cell.report)
 
 
 def delta_of(cell: Cell) -> Decimal | None:
-    """Ours minus the paper's in the paper's units, None where they cannot be compared.
+    """Difference, ours minus the paper's, in the paper's units; None if they cannot be compared.
 
-    Only the view `difference` shows that of generated data and stand-ins.
+    Differences for generated data and stand-ins are shown only in the view `difference`.
     """
     if cell.comparable and published.incomparable(cell):
         return None

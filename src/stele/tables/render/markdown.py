@@ -1,4 +1,4 @@
-"""A grid as a Markdown table that GitHub shows well and that lines up as plain text too. All text is escaped."""
+"""Rendering of a grid as a Markdown table that looks right on GitHub and as plain text. All text is escaped."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def escape(text: str) -> str:
-    """Plain text as Markdown that shows exactly that text, on one line, and in a direction of its own."""
+    """Escapes plain text, so that Markdown shows exactly that text, on one line, and in a direction of its own."""
     text = re.sub(r"[&<>]", lambda match: _HTML[match.group()], re.sub(r"\s+", " ", neutralised(str(text))))
     shown = _SPECIAL.sub(r"\\\1", text)
     return f'<span dir="auto">{shown}</span>' if runs_leftwards(text) else shown
 
 
 def line(text: str) -> str:
-    r"""Plain text as Markdown that shows exactly that text also at the start of a line, where `+ RR` were a list.
+    r"""Escapes plain text also for the start of a line, where Markdown would take `+ RR` for a list.
 
     >>> print(line("+ RR"), line("1. place"), line("-5"), line("a - b"), sep="; ")
     \+ RR; 1\. place; -5; a - b
@@ -32,7 +32,7 @@ def line(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Text as a code span, whatever backticks it holds."""
+    """Formats text as a code span, whatever backticks it holds."""
     text = " ".join(neutralised(str(text)).split())
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     pad = " " if text.startswith("`") or text.endswith("`") else ""
@@ -40,7 +40,7 @@ def code(text: str) -> str:
 
 
 def box(value: Box) -> str:
-    """One box: the number first, marks raised after it, so that right-aligned decimals stay in line."""
+    """Markdown of one box: the number, then its raised marks, so that right-aligned decimals stay in line."""
     text = escape(value.text.replace("-", "−") if value.number and len(value.text) > 1 else value.text)
     if value.bold and text:
         text = f"**{text}**"
@@ -52,13 +52,13 @@ def box(value: Box) -> str:
 
 
 def width(text: str) -> int:
-    """Columns that a text takes in a fixed-width font."""
+    """Number of columns that a text takes in a fixed-width font."""
     wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
     return len(text) + wide - sum(unicodedata.combining(char) > 0 for char in text)
 
 
 def table(grid: Grid) -> str:
-    """The grid as pipe tables, one for each group under its heading (Markdown has no cell that spans columns).
+    """Markdown of a grid: one pipe table per group, under its heading (Markdown has no cell that spans columns).
 
     Header groups stand above the header in the same cell.
     """
@@ -75,7 +75,7 @@ def table(grid: Grid) -> str:
 
 
 def pipes(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
-    """A pipe table of texts that are Markdown already; `right`: the columns that are set to the right."""
+    """Pipe table of texts that are Markdown already; `right` says which columns are right-aligned."""
     widths = [max(3, *(width(row[i]) for row in [headers, *rows])) for i in range(len(headers))]
 
     def line(row: Sequence[str]) -> str:

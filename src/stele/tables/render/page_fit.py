@@ -1,4 +1,4 @@
-"""Fit a grid on A4 pages, by estimates in points that LaTeX corrects.
+"""Fitting of a grid on A4 pages, by estimates in points that LaTeX corrects.
 
 A table is set in 8 pt and scaled down if it is too wide. If its text would fall below 6 pt, the table is turned by 90
 degrees; if that is not enough, its columns continue on further pages, and so do its rows if it is too long. The page is
@@ -26,14 +26,14 @@ RAISED, BOLD = 0.92, 1.16  # widths beside those of plain letters: raised ones a
 
 @dataclass(frozen=True)
 class Setting:
-    """A grid cut into parts, one a page, turned or not."""
+    """A grid cut into parts, one per page, turned by 90 degrees or not."""
 
     parts: list[Grid]
     turned: bool
 
 
 def fit(grid: Grid) -> Setting:
-    """The setting of a grid."""
+    """Chooses how to set a grid on pages: turned or not, and cut into parts."""
     turned = SIZE * PAGE[0] / width(grid) < SMALLEST
     across, down = reversed(PAGE) if turned else PAGE
     blocks = _blocks(grid, across * SIZE / SMALLEST)
@@ -42,7 +42,7 @@ def fit(grid: Grid) -> Setting:
 
 
 def _blocks(grid: Grid, across: float) -> list[Grid]:
-    """The grid cut between columns so that each block is at most `across` wide; groups of columns stay whole."""
+    """Cuts a grid between columns into blocks at most `across` points wide; groups of columns stay whole."""
     groups = [list(places) for _, places in groupby(range(len(grid.columns)), key=lambda i: grid.columns[i].group or i)]
     blocks: list[list[int]] = [[]]
     for group in groups:
@@ -53,7 +53,7 @@ def _blocks(grid: Grid, across: float) -> list[Grid]:
 
 
 def _columns(grid: Grid, places: Sequence[int]) -> Grid:
-    """A grid of some columns, all labels of rows kept."""
+    """Copies a grid with the columns at `places` only, and all labels of rows."""
     sections = [
         replace(section, lines=[replace(line, boxes=[line.boxes[i] for i in places]) for line in section.lines])
         for section in grid.sections
@@ -63,7 +63,7 @@ def _columns(grid: Grid, places: Sequence[int]) -> Grid:
 
 
 def width(grid: Grid) -> float:
-    """The width of a grid in points, unscaled."""
+    """Width of a grid in points, unscaled."""
     lines = grid.lines
     stubs = [min(STUB, _widest([Box(text), *(line.stubs[i] for line in lines)])) for i, text in enumerate(grid.stub)]
     columns = [_widest([header, *(line.boxes[i] for line in lines)]) for i, header in enumerate(grid.headers)]
@@ -76,13 +76,13 @@ def width(grid: Grid) -> float:
 
 
 def _widest(boxes: Sequence[Box]) -> float:
-    """The widest text and, beside it, the widest raised mark of a column."""
+    """Width of a column in points: its widest text plus its widest raised mark."""
     return max(letters(box.text, box.bold) for box in boxes) + RAISED * max(letters(box.raised) for box in boxes)
 
 
 @lru_cache(maxsize=1 << 14)
 def letters(text: str, bold: bool = False) -> float:
-    """The width of a text in 8 pt letters.
+    """Width in points of a text in 8 pt letters.
 
     >>> letters("34.0") < letters("MMMM")
     True
@@ -99,12 +99,12 @@ def _em(char: str) -> float:
 
 
 def stub_lines(label: Box) -> int:
-    """The number of lines of a row's label."""
+    """Number of lines that a row's label takes."""
     return math.ceil(max(1.0, _widest([label]) / STUB))
 
 
 def _parts(grid: Grid, room: float) -> list[Grid]:
-    """The grid cut between rows so that each part is at most `room` high: as few parts as that takes, evenly filled."""
+    """Cuts a grid between rows into as few parts as possible, each at most `room` points high, evenly filled."""
     rows = [(section, row) for section in grid.sections for row in section.rows()]
     count = len(_cut(rows, room))
     limit = _height(grid.sections) / count
@@ -114,7 +114,7 @@ def _parts(grid: Grid, room: float) -> list[Grid]:
 
 
 def _cut(rows: list[tuple[Section, list[GridLine]]], room: float) -> list[list[tuple[Section, list[GridLine]]]]:
-    """Rows in parts of at most `room`, filled one after the other; a row that is higher stands alone."""
+    """Cuts rows into parts at most `room` points high, filled one after the other; a higher row stands alone."""
     parts: list[list[tuple[Section, list[GridLine]]]] = [[]]
     for row in rows:
         if parts[-1] and _height(_sections([*parts[-1], row])) > room:
@@ -124,7 +124,7 @@ def _cut(rows: list[tuple[Section, list[GridLine]]], room: float) -> list[list[t
 
 
 def _sections(rows: list[tuple[Section, list[GridLine]]]) -> list[Section]:
-    """Rows under their headings again."""
+    """Puts rows under their headings again."""
     grouped = groupby(rows, key=lambda row: id(row[0]))
     return [
         Section(members[0][0].heading, [line for _, row in members for line in row])

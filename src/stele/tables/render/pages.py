@@ -48,7 +48,7 @@ class Link:
 class Drawn:
     """A table with its summary, views, cells and records, ready for a page.
 
-    `views`: the choices (`CHOICES`) that show a grid -> the drawn grid; `view` is the one that is shown first.
+    `views` maps each choice of `CHOICES` that shows a grid to the drawn grid; `view` is the choice shown first.
     """
 
     table: Table
@@ -64,12 +64,12 @@ class Drawn:
 
     @property
     def boxes(self) -> dict[tuple[str, str], Unfolded]:
-        """(`table 5`, a cell's address) -> the cell."""
+        """Cells of the page by table (`table 5`) and address."""
         return {(f"table {self.table.number}", cell.address): cell for cell in self.cells}
 
 
 class PaperPages(NamedTuple):
-    """A paper with what its page shows."""
+    """A paper with the tables and figures of its page."""
 
     key: str
     about: Paper
@@ -78,12 +78,12 @@ class PaperPages(NamedTuple):
 
     @property
     def citation(self) -> str:
-        """The line of text about the paper."""
+        """Reference to the paper, as a line of text."""
         return bibliography.of_paper(self.about)
 
 
 def by_paper(drawn: Iterable[Drawn], figures: Iterable[Picture] = ()) -> list[PaperPages]:
-    """Tables by paper, in their order, with the figures of each."""
+    """Groups tables by paper, in their order, with the figures of each paper."""
     papers: dict[str, PaperPages] = {}
     figures = list(figures)
     for table in drawn:
@@ -108,7 +108,7 @@ def draw(filled: FilledTable, root: str) -> Drawn:
 
 
 def _views(grids: Mapping[View, Grid], names: Mapping[str, str]) -> dict[str, Ready]:
-    """The views of a table; side by side also serves the choices whose view would show the same."""
+    """Draws the views of a table; the view `side` also serves the choices whose view would show the same."""
     views: dict[View, str] = {view: CHOICES[view] for view in grids}
     views["side"] = " ".join([views["side"], *(choice for view, choice in CHOICES.items() if view not in views)])
     return {classes: Ready(html.table(grids[view], names.__getitem__)) for view, classes in views.items()}
@@ -120,7 +120,7 @@ def _record_id(result: tuple[str, str, str]) -> str:
 
 # --- pages ------------------------------------------------------------------------------------------------------------
 def table_page(drawn: Drawn, index: str) -> str:
-    """The page of one table; `index` is the path to the list of all."""
+    """HTML page of one table; `index` is the path to the list of all tables."""
     return _tables_page([drawn], [], title=drawn.summary.title, index=index)  # the table has its own labels
 
 
@@ -132,9 +132,9 @@ def paper_page(
     labels: Sequence[str] = (),
     folder: str = "",
 ) -> str:
-    """The page of all tables, figures and claims of a paper; in a site with its `labels` and links to its parts.
+    """HTML page of all tables, figures and claims of a paper; in a site also with its `labels` and its links.
 
-    folder: where its boxes lie in files (`box_files`); "" leaves them on the page.
+    folder: the folder of the files of its boxes (`box_files`); "" leaves the boxes on the page.
     """
     labels = labels or shared_labels([drawn.summary for drawn in paper.tables])
     title = f"{paper.about.name}: all tables"
@@ -142,7 +142,7 @@ def paper_page(
 
 
 def box_files(tables: Sequence[Drawn], claims: PaperClaims | None) -> Iterator[tuple[str, str]]:
-    """(name, content) of the files of a page's boxes: one for the cells of each table, for records, for ancestors."""
+    """Yields name and content of the files of a page's boxes: one per table, one of records, one of ancestors."""
     files: dict[str, dict[str, str]] = {}
     for name, text in _boxes(tables, claims):
         files.setdefault(name.partition("-")[0], {})[name] = text
@@ -151,7 +151,7 @@ def box_files(tables: Sequence[Drawn], claims: PaperClaims | None) -> Iterator[t
 
 
 def _boxes(tables: Sequence[Drawn], claims: PaperClaims | None) -> Iterator[tuple[str, str]]:
-    """(id, HTML) of all boxes of a page: its cells, the records of their results, the ancestors of those."""
+    """Yields id and HTML of all boxes of a page: cells, the records of their results, the ancestors of those."""
     parts = _environment().get_template("table.html.j2").module
     readers = claims.readers if claims else {}
     for table in tables:
@@ -198,9 +198,9 @@ def index_page(
     words: Words = OF_PAPER,
     labels: Sequence[str] = (),
 ) -> str:
-    """The list of all tables and figures by paper, with the states of their cells; in a site with its `labels`.
+    """HTML page that lists all tables and figures by paper, with cells by state; in a site also with its `labels`.
 
-    `figures` are figures that belong to none of the papers.
+    `figures` are figures that belong to no paper.
     """
     summaries = [drawn.summary for paper in papers for drawn in paper.tables]
     return page(
@@ -218,7 +218,7 @@ def index_page(
 
 
 def states(summaries: Sequence[Summary]) -> str:
-    """The number of cells in each state, as text."""
+    """Formats the number of cells in each state as text."""
     counts = Counter({name: 0 for name in STATES})
     for summary in summaries:
         counts.update({state.name: state.count for state in summary.states})
@@ -226,12 +226,12 @@ def states(summaries: Sequence[Summary]) -> str:
 
 
 def shared_labels(summaries: Sequence[Summary]) -> list[str]:
-    """The labels of all tables together, without the counts in brackets."""
+    """Labels of all tables together, without the counts in brackets."""
     return list(dict.fromkeys(label.partition(" (")[0] for summary in summaries for label in summary.labels))
 
 
 def page(template: str, labels: Sequence[str], site: Sequence[Link] = (), **values: object) -> str:
-    """A filled template: every page says the `labels` of its numbers; `site` are the links at the head of a site's."""
+    """Fills a page's template; every page states the `labels` of its numbers; `site` are the links at its head."""
     return (
         _environment()
         .get_template(f"{template}.html.j2")
@@ -241,7 +241,7 @@ def page(template: str, labels: Sequence[str], site: Sequence[Link] = (), **valu
 
 @cache
 def _environment() -> jinja2.Environment:
-    """The templates of pages with the filters of HTML."""
+    """Jinja environment of the page templates, with the filters of HTML."""
     environment = templates(html.escape)
     environment.filters["code"] = lambda text: Ready(html.code(text))
     environment.filters["isolated"] = lambda text: Ready(html.isolated(text))
@@ -256,7 +256,7 @@ def _explained(text: str) -> Ready:
 
 @cache
 def _inline(kind: str) -> dict[str, str]:
-    """The style (`css`) or script (`js`) of all pages, and the hash by which a page allows it."""
+    """Reads the style (`css`) or script (`js`) of all pages, and computes the hash by which a page allows it."""
     text = templates(html.escape).get_template(f"page.{kind}.j2").render(mark_widths=html.MARK_WIDTHS)
     digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
     return {"text": Ready(text), "hash": f"sha256-{digest}"}

@@ -31,7 +31,7 @@ _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 
 @dataclass(frozen=True)
 class Picture:
-    """One drawn figure. `file` is its path from the pages, `data` its data address; `problem` says why it has none."""
+    """One drawn figure. `file` is its path from the pages, `data` its data URL; `problem` says why it has none."""
 
     file: str
     title: str
@@ -41,13 +41,13 @@ class Picture:
 
     @property
     def id(self) -> str:
-        """`f01` for figure 1 of a paper, the file's name for others (`cell_map`)."""
+        """Identifier on a page: `f01` for figure 1 of a paper, the file's name for others (`cell_map`)."""
         stem = Path(self.file).stem
         return f"f{match[1]}" if (match := _NAME.fullmatch(stem)) else stem
 
     @property
     def paper(self) -> str:
-        """The paper that it belongs to, "" for all."""
+        """Key of the paper that the figure belongs to, "" if it belongs to all."""
         return self.file.partition("/")[0] if "/" in self.file else ""
 
     @property
@@ -57,12 +57,12 @@ class Picture:
 
 
 def drawn(folder: Path) -> list[Path]:
-    """The figures in a folder of tables, by paper, and the map of all cells."""
+    """Paths of the figures in a folder of tables, by paper, and of the map of all cells."""
     return [*sorted(folder.glob("*/figure_*.svg")), *sorted(folder.glob("cell_map.svg"))]
 
 
 def pictures(paths: Iterable[Path], folder: Path) -> Iterator[Picture]:
-    """The figures of SVG files, for pages in `folder`; a damaged one has its error as `problem`."""
+    """Yields the figures of SVG files, for pages in `folder`; a damaged one has its error as `problem`."""
     for path in paths:
         name = Path(os.path.relpath(path, folder)).as_posix()
         try:
@@ -87,7 +87,7 @@ def _read(path: Path, name: str) -> Picture:
 class Difference:
     """A difference and its interval, in a table's unit; `bar` is the smallest difference of interest.
 
-    `rival`: what it is a difference from, in words: "against mBERT".
+    `rival` names the other side of the difference: "against mBERT".
     """
 
     mean: float
@@ -108,7 +108,7 @@ class Difference:
 
 
 def reach(differences: list[Difference]) -> float:
-    """The difference at the edges of a page's whiskers, one scale for all: nine of ten whiskers lie within it."""
+    """Scale of all whiskers on a page: the difference at the ends of their axis; nine of ten whiskers lie within it."""
     ends = sorted(
         max(abs(difference.low), abs(difference.high), abs(difference.printed or 0)) for difference in differences
     )
@@ -116,9 +116,9 @@ def reach(differences: list[Difference]) -> float:
 
 
 def whisker(difference: Difference, scale: float) -> Ready:
-    """Dot and whisker, zero, the bar around it, the printed value; `scale` is the difference at the ends of the axis.
+    """Draws dot and whisker with zero, the bar around it and the printed value; `scale` is the difference at the ends.
 
-    A whisker that goes beyond the ends has an arrow there.
+    A whisker that extends beyond the ends of the axis has an arrow there.
     """
 
     def at(value: float) -> float:
@@ -129,7 +129,7 @@ def whisker(difference: Difference, scale: float) -> Ready:
 
 
 def _svg(name: str, width: int, height: int, words: str, **values: Any) -> Ready:
-    """A small picture by its template, which says in `words` what it shows."""
+    """Fills the template of a small picture; `words` describe the picture."""
     template = templates(escape).get_template(f"{name}.svg.j2")
     sizes = {"width": width, "height": height, "margin": MARGIN, "axis": AXIS, "left": LEFT}
     return Ready(template.render(words=words, **sizes, **values))
@@ -138,7 +138,7 @@ def _svg(name: str, width: int, height: int, words: str, **values: Any) -> Ready
 # --- losses -----------------------------------------------------------------------------------------------------------
 @dataclass
 class Curve:
-    """The losses of one task: by seed, (step, loss) in nats. `chance` is the loss of a guess."""
+    """Loss curves of one task: for each seed, pairs (step, loss in nats). `chance` is the loss of a guess."""
 
     task: str
     seeds: dict[int, list[tuple[int, float]]]
@@ -155,7 +155,7 @@ class Curve:
 
 
 def curves(trainings: Sequence[dict]) -> list[Curve]:
-    """The curves of a model's tasks, from its kept pretrainings (claims/judging/trainings.py)."""
+    """Loss curves of a model's tasks, from its packed pretrainings (claims/judging/trainings.py)."""
     tasks: dict[str, Curve] = {}
     for training in trainings:
         steps = training.get("curve", {}).get("step", [])
@@ -173,7 +173,7 @@ def curves(trainings: Sequence[dict]) -> list[Curve]:
 
 
 def draw_curve(curve: Curve) -> Ready:
-    """A line for each seed and a dashed one for chance, from zero to the highest loss."""
+    """Draws a line for each seed and a dashed one for chance, from zero to the highest loss."""
     points = [point for seed in curve.seeds.values() for point in seed]
     steps = max(step for step, _ in points)
     top = _round_up(max([loss for _, loss in points] + ([curve.chance] if curve.chance else [])))
@@ -188,7 +188,7 @@ def draw_curve(curve: Curve) -> Ready:
 
 
 def _round_up(value: float) -> float:
-    """The next higher of 1, 2, 5, 10 and so on.
+    """Rounds up to the next of 1, 2, 5, 10 and so on.
 
     >>> _round_up(3.3), _round_up(0.7)
     (5.0, 1.0)

@@ -18,13 +18,13 @@ JUDGED = ("OK", "near", "FAIL")
 
 
 def verdict(cell: Cell) -> str:
-    """OK, near or FAIL against the shown published number; "" where there is no such verdict."""
+    """Verdict against the shown published number: OK, near or FAIL; "" if there is no such verdict."""
     state = cell.published[0].state if cell.published else ""
     return state if state in JUDGED else ""
 
 
 def verdict_mark(cell: Cell) -> str:
-    """The raised mark of a difference: the verdict, and a star if a note names something that may move the number."""
+    """Raised mark of a difference: the verdict, and a star if a note names something that may change the number."""
     state = verdict(cell)
     return f"{state}{NOTED}" if state and cell.published[0].notes else state
 
@@ -40,7 +40,7 @@ def judges_nothing(cell: Cell) -> bool:
 
 
 def marks(cell: Cell) -> Iterator[str]:
-    """The raised marks of a cell's published number."""
+    """Yields the raised marks of a cell's published number."""
     if incomparable(cell):
         yield INCOMPARABLE
     if len(cell.published) > 1:
@@ -50,7 +50,7 @@ def marks(cell: Cell) -> Iterator[str]:
 
 
 def facts(cell: Cell) -> dict[str, str]:
-    """Name -> text: the published numbers of an unfolded cell with their verdicts, and what the model saw."""
+    """Texts by name for an unfolded cell: published numbers with verdicts, and benchmarks the model trained on."""
     facts = {}
     for place, verdict in enumerate(cell.published, start=1):
         name = "published" if len(cell.published) == 1 else f"published {place}"
@@ -59,7 +59,7 @@ def facts(cell: Cell) -> dict[str, str]:
 
 
 def difference_in(verdict: Verdict, report: Report) -> Decimal:
-    """Our number minus the published one in a table's units, unrounded; there must be one of ours."""
+    """Our number minus the published one, in a table's units, unrounded; our number must exist."""
     assert verdict.ours is not None
     return numbers.scaled(verdict.ours, report) - numbers.scaled(verdict.published.value, report)
 
@@ -77,7 +77,7 @@ def _fact(verdict: Verdict, report: Report) -> str:
 
 # --- below the table --------------------------------------------------------------------------------------------------
 def legend(cells: Sequence[Cell]) -> Iterator[str]:
-    """How to read the published numbers of a table: only marks that it shows are explained."""
+    """Yields the legend of a table's published numbers; it explains only marks that the table shows."""
     if any(map(verdict, cells)):
         yield (
             f"Difference: OK within the tolerance of the published number, near within {NEAR} times that, else FAIL"
@@ -107,7 +107,7 @@ def _counts(cells: Sequence[Cell]) -> str:
 
 
 def _grouped(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Text -> the labels of the rows that it is said of, from (text, label)."""
+    """Groups pairs (text, label of a row) by text, with the labels joined."""
     labels: dict[str, dict[str, None]] = defaultdict(dict)
     for text, label in rows:
         labels[text][label] = None

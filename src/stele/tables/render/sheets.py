@@ -1,4 +1,4 @@
-"""Tables of texts, and the cards that hold them: values for a template, as Markdown and as a page."""
+"""Cards and their tables of texts, rendered from templates as Markdown and as HTML pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN = 24  # lines of a table that is not folded
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table of texts; the columns from `numbers` on are set to the right."""
+    """A table of texts; the columns from `numbers` on are right-aligned."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -29,7 +29,7 @@ class Sheet:
 
 
 def in_markdown(sheet: Sheet) -> Ready:
-    """A sheet as a pipe table; a long one is folded."""
+    """Formats a sheet as a Markdown pipe table; a long one is folded."""
     rows = [[markdown.escape(text) for text in row] for row in sheet.rows]
     right = [column >= sheet.numbers for column in range(len(sheet.headers))]
     table = markdown.pipes([markdown.escape(header) for header in sheet.headers], rows, right)
@@ -38,7 +38,7 @@ def in_markdown(sheet: Sheet) -> Ready:
 
 
 def card_text(template: str, card: Mapping[str, Any], suffix: str) -> str:
-    """A card, with its `title` and `labels`, as Markdown (.md) or as a page that needs nothing beside it (.html)."""
+    """Renders a card, with its `title` and `labels`, as Markdown (.md) or as a self-contained page (.html)."""
     if suffix == ".md":
         return markdown_page(template, card=card, sheet=in_markdown)
     return pages.page(template, card["labels"], title=card["title"], card=card)

@@ -1,4 +1,4 @@
-"""The pages of a site other than those of papers: index, claims, models, benchmarks, how numbers were made, search."""
+"""Pages of a site besides those of papers: index, claims, models, benchmarks, provenance of the numbers, search."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ OF_BENCHMARK = {"languages", "metrics", "data"}
 
 @dataclass(frozen=True)
 class Contents:
-    """The content of a site.
+    """Content of a site.
 
-    claims: by paper; trainings, finetunings: kept facts of both (claims/judging/trainings.py); ancestry: digest ->
+    claims: by paper; trainings, finetunings: packed facts of both (claims/judging/trainings.py); ancestry: digest ->
     facts of a job behind a result; about: facts of all results together.
     """
 
@@ -56,7 +56,7 @@ class Contents:
 
     @cached_property
     def labels(self) -> list[str]:
-        """The labels of every page: those of all tables, and of results that are in no table."""
+        """Labels of every page: those of all tables, and of results that are in no table."""
         labels = shared_labels([drawn.summary for paper in self.papers for drawn in paper.tables])
         labels += [label.partition(" (")[0] for row in self.rows for label in row.labels]
         texts = list(dict.fromkeys(labels))
@@ -66,7 +66,7 @@ class Contents:
 
 
 def texts(contents: Contents) -> Iterator[tuple[str, str]]:
-    """(file, page) of the site's own pages."""
+    """Yields file name and content of the site's own pages."""
     papers, labels = contents.papers, contents.labels
     claims = {paper: of_paper for paper, of_paper in contents.claims.items() if of_paper}
     yield "index.html", _index(contents, claims)
@@ -105,13 +105,13 @@ def _index(contents: Contents, claims: Mapping[str, PaperClaims]) -> str:
 
 
 def _checked(claims: Mapping[str, PaperClaims], kind: str, unchecked: str) -> int:
-    """How many claims have a verdict of a kind, print or runs."""
+    """Number of claims that have a verdict of a kind, on print or on runs."""
     counts = [of_paper.counts[kind] for of_paper in claims.values()]
     return sum(count for of_paper in counts for state, count in of_paper.items() if state != unchecked)
 
 
 def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:
-    """(name, text) of what was run, all of it counted in the results: data, models, trainings, results."""
+    """Yields name and text of facts counted from the results: data, models, trainings, results."""
     rows = [row for row in contents.rows if row.benchmark != "parameters"]
     languages = {code for row in rows for code in row.languages}
     generated = any(label.startswith(GENERATED) for label in contents.labels)
@@ -136,7 +136,7 @@ def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:
 
 
 def _made(key: str) -> str:
-    """The origin of a model in a few words: recipe and base, checkpoint or snapshot."""
+    """Origin of a model in a few words: recipe and base, checkpoint or snapshot."""
     models = catalogue.entries(Model)
     if key not in models:
         return ""
@@ -174,7 +174,7 @@ def _model(key: str, rows: Sequence[SiteRow], contents: Contents) -> str:
 
 
 def _cost(pretrainings: Sequence[Mapping[str, Any]], finetunings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """A sentence on the mean CPU time of pretrainings, and one on that of fine-tunings, if records have the times."""
+    """Yields sentences on the mean CPU time of pretrainings and of fine-tunings, if records have the times."""
     for name, trainings in (("A seed of pretraining", pretrainings), ("A fine-tuning", finetunings)):
         seconds = [training["cpu_seconds"] for training in trainings if "cpu_seconds" in training]
         devices = ", ".join(sorted({training["device"] for training in trainings if "device" in training}))
@@ -203,13 +203,13 @@ def model_title(key: str) -> str:
 
 
 def benchmark_title(key: str) -> str:
-    """A benchmark's title; the key of a user's benchmark."""
+    """A benchmark's title, or the key of a user's own benchmark."""
     benchmarks = catalogue.entries(Benchmark)
     return benchmarks[key].title if key in benchmarks else key
 
 
 def by(rows: Sequence[SiteRow], key: str) -> dict[str, list[SiteRow]]:
-    """Rows by `model` or `benchmark`, in the order of first occurrence."""
+    """Groups rows by `model` or `benchmark`, in the order of first occurrence."""
     groups: dict[str, list[SiteRow]] = {}
     for row in rows:
         groups.setdefault(getattr(row, key), []).append(row)

@@ -1,4 +1,4 @@
-"""The rows of a site: a model under a setting of a benchmark, with its averages and the tables that show it."""
+"""Rows of a site: a model under a setting of a benchmark, with its averages and the tables that show it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Value:
 
     @property
     def words(self) -> str:
-        """As a table says it: a fraction in points of a hundred, a distance as it is, a size in whole numbers."""
+        """Text of the value as in a table: a fraction in percent, a distance as it is, a size in whole numbers."""
         if self.average is None:
             return "—"
         if self.metric in SIZES:
@@ -52,18 +52,18 @@ class SiteRow:
 
     @property
     def seed_counts(self) -> str:
-        """The numbers of seeds of pretraining and of fine-tuning, "5 × 2"."""
+        """Numbers of seeds of pretraining and of fine-tuning, "5 × 2"."""
         sides = [{name.split("-")[side] for name in self.seeds} for side in (0, 1)]
         return " × ".join(str(len(side)) for side in sides) if self.seeds else "—"
 
     @property
     def href(self) -> str:
-        """Its result, below the site."""
+        """Path of its result, relative to the site."""
         return f"results/{self.benchmark}/{self.model}/{self.setting}.json"
 
 
 def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
-    """All rows of models in a folder of results, in the order of their files."""
+    """Reads all rows of models from a folder of results, in the order of their files."""
     tables = _tables_by_result(drawn)
     aliases = catalogue.load("settings")["aliases"]  # pages are named by the keys in the result
     site_rows = []
@@ -80,7 +80,7 @@ def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
 
 
 def _tables_by_result(drawn: Iterable[Drawn]) -> dict[tuple[str, str, str], list[Link]]:
-    """(benchmark, model, setting) -> the tables that show the result in a cell."""
+    """Links to the tables that show a result in a cell, by (benchmark, model, setting)."""
     links: dict[tuple[str, str, str], dict[str, Link]] = {}
     for table in drawn:
         link = Link(table.summary.title, f"{table.table.paper}.html#{table.id}")

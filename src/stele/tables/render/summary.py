@@ -1,4 +1,4 @@
-"""The text below a table: labels, states with their reasons, a legend, footnotes, the commands that build it."""
+"""Text below a table: labels, states with their reasons, a legend, footnotes, the commands that build it."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ class Summary:
 
     @property
     def counts(self) -> str:
-        """The number of cells in each state."""
+        """Number of cells in each state, as text."""
         return ", ".join(f"{state.count} {state.name}" for state in self.states if state.count)
 
 
 def summarise(filled: FilledTable, grids: Collection[Grid]) -> Summary:
-    """The summary of one table; it explains the marks that its views, `grids`, show."""
+    """Writes the summary of one table; it explains the marks that the table's views, `grids`, show."""
     table, cells = filled.table, filled.cells
     return Summary(
         title=f"{table.about.name}, Table {table.number}",
@@ -88,7 +88,7 @@ def summarise(filled: FilledTable, grids: Collection[Grid]) -> Summary:
 
 
 def _labels(table: Table, cells: Sequence[Cell], context: Context) -> list[str]:
-    """The labels of our numbers, and that numbers of generated data or stand-ins reproduce no paper's."""
+    """Labels of our numbers, with a warning that generated data and stand-ins reproduce no paper's numbers."""
     measured = [cell for cell in cells if cell.measured]
     texts = [_label(label, measured) for label in sorted({name for cell in measured for name in cell.outcome.labels})]
     if not all(cell.comparable for cell in measured):
@@ -97,7 +97,7 @@ def _labels(table: Table, cells: Sequence[Cell], context: Context) -> list[str]:
 
 
 def _label(label: str, measured: Sequence[Cell]) -> str:
-    """A label, with the number of measured cells that bear it unless all do."""
+    """Formats a label, with the number of measured cells that bear it unless all do."""
     parts = []
     for added, where in ((False, "measured cells"), (True, "in added rows")):
         of_kind = [cell for cell in measured if cell.extra == added]
@@ -126,7 +126,7 @@ def _states(cells: Sequence[Cell], grids: Collection[Grid]) -> list[StateNote]:
 
 
 def _reasons(cells: Sequence[Cell], labels: Sequence[str]) -> dict[str, list[str]]:
-    """Reason -> labels of the rows whose cells have it, alike reasons once; `labels` are those of all rows."""
+    """Labels of the rows by their cells' reason, with similar reasons merged; `labels` are those of all rows."""
     rows: dict[str, dict[str, None]] = {}
     for cell in cells:
         if cell.outcome.reason:
@@ -142,7 +142,7 @@ def _reasons(cells: Sequence[Cell], labels: Sequence[str]) -> dict[str, list[str
 
 
 def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: Collection[Grid]) -> list[str]:
-    """How to read our numbers: only marks that the table shows are explained."""
+    """Legend of our numbers; it explains only marks that the table shows."""
     if not any(cell.measured for cell in cells):
         return list(published.legend(cells))
     ours, stubs = shown(grids, "ours"), [line.stubs[0] for grid in grids for line in grid.lines]
@@ -177,13 +177,13 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
 
 
 def _seeds(cells: Sequence[Cell]) -> str:
-    """The seeds behind our numbers, in words: "5 × 2 seeds (pretraining × fine-tuning) or 5 seeds of fine-tuning"."""
+    """Seeds behind our numbers in words: "5 × 2 seeds (pretraining × fine-tuning) or 5 seeds of fine-tuning"."""
     averaged = {cell.outcome.averaged for cell in cells if cell.outcome.deviation is not None}
     return " or ".join(sorted({seed_words(names) for names in averaged}))
 
 
 def seed_words(names: Sequence[str]) -> str:
-    """Some seeds by their names, in words.
+    """Describes seeds, given by their names, in words.
 
     >>> seed_words(["pt0-ft0", "pt0-ft1", "pt1-ft0", "pt1-ft1"]), seed_words(["pt0-ft0", "pt0-ft1"])
     ('2 × 2 seeds (pretraining × fine-tuning)', '2 seeds of fine-tuning')
@@ -198,7 +198,7 @@ def seed_words(names: Sequence[str]) -> str:
 
 
 def _ranks(cells: Sequence[Cell], ours: Sequence[Box]) -> Iterator[str]:
-    """The meaning of bold and underlined."""
+    """Yields the meaning of bold and of underlined numbers."""
     signs = []
     if any(box.bold for box in ours):
         signs.append("bold is best")
@@ -213,7 +213,7 @@ def _ranks(cells: Sequence[Cell], ours: Sequence[Box]) -> Iterator[str]:
 
 
 def _unmarked(cells: Sequence[Cell]) -> Iterator[str]:
-    """The columns in which no row scores above a guess, by what their metrics' guesses are."""
+    """Yields the columns in which no row scores above chance, grouped by the kind of guess that defines chance."""
     sets = defaultdict(dict)
     for comparable in filter(at_guess, comparable_sets(cells)):
         cell = comparable[0]
@@ -227,7 +227,7 @@ def _unmarked(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def _failed(cells: Sequence[Cell]) -> str:
-    """The signs by which the cells that read `fail` diverged, each once; the cells say which they are."""
+    """Signs of divergence behind the cells that read `fail`, each once; the cells themselves name theirs."""
     failed = [cell for cell in cells if cell.measured and not cell.shows_number]
     signs = [cell.outcome.reason.replace(f"{cell.reference.model}: ", "") for cell in failed]
     return "; ".join(merged(sign.removeprefix("pretraining diverged: ") for sign in signs))
@@ -235,7 +235,7 @@ def _failed(cells: Sequence[Cell]) -> str:
 
 # --- reasons ----------------------------------------------------------------------------------------------------------
 def merged(texts: Iterable[str]) -> list[str]:
-    """The texts with alike ones as one: numbers that differ become a range, and words at one place a list.
+    """Merges similar texts: numbers that differ become a range, and words that differ at one place a list.
 
     >>> merged(["no vectors of de-es", "no vectors of de-fr", "a loss of 4.7", "a loss of 18.3"])
     ['no vectors of de-es, de-fr', 'a loss of 4.7 to 18.3']
@@ -252,7 +252,7 @@ def merged(texts: Iterable[str]) -> list[str]:
 
 
 def by_rows(reasons: Mapping[str, Rows]) -> dict[str, Rows]:
-    """Reason -> rows, with the alike reasons of the same rows as one."""
+    """Merges similar reasons of the same rows: reason -> rows."""
     together: dict[Rows, list[str]] = {}
     for reason, rows in reasons.items():
         together.setdefault(rows, []).append(reason)
@@ -260,7 +260,7 @@ def by_rows(reasons: Mapping[str, Rows]) -> dict[str, Rows]:
 
 
 def without_paths(text: str) -> str:
-    """An error without the paths of files: rows are named beside it.
+    """Removes the paths of files from an error, since the rows are named beside it.
 
     >>> without_paths("results/a/queries.parquet: lacks 8 queries that results/b/queries.parquet has")
     'lacks 8 queries that the other has'
@@ -270,7 +270,7 @@ def without_paths(text: str) -> str:
 
 
 def _alike(group: list[list[str]]) -> bool:
-    """Whether texts have as many words and differ, but for numbers, at one place at most, which is not the first."""
+    """Whether texts have equally many words and differ, apart from numbers, in at most one word, not the first."""
     if len({len(words) for words in group}) > 1:
         return False
     shapes = [{_NUMBER.sub("0", word) for word in words} for words in zip(*group, strict=True)]
@@ -279,7 +279,7 @@ def _alike(group: list[list[str]]) -> bool:
 
 
 def _word(words: Iterable[str]) -> str:
-    """One place of some texts: the word, the range of its number, or a list of the words."""
+    """Merges the words at one place of several texts: the word, the range of its number, or a list of the words."""
     different = list(dict.fromkeys(words))
     values = [_NUMBER.findall(word) for word in different]
     if len(different) > 1 and len({_NUMBER.sub("0", word) for word in different}) == 1 and len(values[0]) == 1:

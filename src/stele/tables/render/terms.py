@@ -1,4 +1,4 @@
-"""Explain the words that a page's reader may not know: on hover, on focus, and to a screen reader where they stand."""
+"""Explanations of words that a page's reader may not know: on hover, on focus, and for screen readers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TERM = re.compile(
 
 
 def explained(html: str) -> str:
-    """HTML whose known terms can be hovered and focused, and then show their explanations."""
+    """Marks the known terms in HTML, so that they show their explanations on hover and focus."""
     return _TERM.sub(_explained, html)
 
 
@@ -49,7 +49,7 @@ def _explained(match: re.Match[str]) -> str:
 
 
 def _meaning(match: re.Match[str]) -> str:
-    """The explanation of a term, "" for a scale or a setting that the catalogue does not have."""
+    """Explanation of a term; "" for a scale or a setting that the catalogue does not have."""
     if match["pt"]:
         return f"seed {match['pt']} of pretraining, seed {match['ft']} of fine-tuning"
     if match["scale"]:
@@ -63,7 +63,7 @@ def _meaning(match: re.Match[str]) -> str:
 
 
 def _setting(name: str) -> str:
-    """What a setting does with an encoder, on all benchmarks that have it; "" of one that has no encoder."""
+    """Explanation of a setting: its use of an encoder, on all benchmarks that have it; "" if it uses no encoder."""
     entries = [settings[name] for settings in catalogue.load("settings")["settings"].values() if name in settings]
     dense, recipes = [entry for entry in entries if entry["kind"] == "dense"], catalogue.load("recipes")["finetuning"]
     names = {entry["recipe"].partition("-")[0] for entry in dense if "recipe" in entry}
