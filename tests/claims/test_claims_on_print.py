@@ -206,7 +206,7 @@ def test_what_numbers_cannot_say_is_the_reader_s(tmp_path):
         (GREATER | {"amount": 3}, "the kind greater has left, right or left, value; found amount, left, right"),
         (GREATER | {"at_least": True}, "`at_least` belongs to count and margin and ratio, found in greater"),
         (GREATER | {"kind": "best", "printed": None}, "`printed` is missing"),
-        (GREATER | {"controls": [{}]}, "a control says what differs"),
+        (GREATER | {"controls": [{}]}, "a control must name what differs"),
         (GREATER | {"controls": [{"right": {"model": "mlm_equal_computer"}}]}, "did you mean 'mlm_equal_compute'"),
         ({"kind": "other"}, "`printed` needs `why`"),
         ({"kind": "other", "checkable": False, "printed": None}, "needs `why`"),

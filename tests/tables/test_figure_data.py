@@ -110,4 +110,4 @@ def test_lengths_are_counted_whole(bench):
 def test_a_file_without_documents_is_unreadable(bench):
     lengths(bench, "en", [])
     _, (english, _) = found(bench, DISTRIBUTION)
-    assert states([english]) == [["unreadable"]] and "no document is counted" in english.outcomes[0].reason
+    assert states([english]) == [["unreadable"]] and "found no counted document" in english.outcomes[0].reason

@@ -166,7 +166,7 @@ def test_results_of_two_models_and_those_without_a_retrieval_by_an_encoder_are_r
     assert "want the results of one model for a card, found those of me5_base, me5_small" in capsys.readouterr().err
     write_sealed(first.with_suffix("") / "retrieval.json", {"job": "lexical", "searches": {}})
     assert cli.main(["tables", "card", "--results", str(first), *out]) == 1
-    assert "no encoder made it; a card is of a model that encodes texts" in capsys.readouterr().err
+    assert "no encoder made it; a card needs a model that encodes texts" in capsys.readouterr().err
     (first.with_suffix("") / "retrieval.json").unlink()
     assert cli.main(["tables", "card", "--results", str(first), *out]) == 1
     assert "want retrieval.json or vectors.json" in capsys.readouterr().err

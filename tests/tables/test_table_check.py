@@ -267,7 +267,7 @@ def test_printed_differences_are_recomputed(write):
     wrong = write(ORIGIN, **spec, **{"[0.411, ": "[{value: 0.411, difference: -0.010}, "})
     says = "prints -0.01, the numbers differ by 0.010"
     assert _said([wrong]) == [("ccp/98", "all/second/value/ar", "difference", says)]
-    with pytest.raises(SteleError, match="`differences_from` does not say from which row"):
+    with pytest.raises(SteleError, match="name the row it is from in `differences_from`"):
         write(ORIGIN, **{"[0.411, ": "[{value: 0.411, difference: 0.010}, "})
     with pytest.raises(SteleError, match="`differences_from`: no row 'all/third'"):
         write(ORIGIN, **{"stub: Method": "stub: Method\ndifferences_from: all/third"})

@@ -72,7 +72,7 @@ def test_its_table_figure_and_claim_are_checked_and_drawn(folder, tmp_path, monk
         (lambda folder: folder.rename(folder.with_name("msm")), "another 'msm'"),
         (lambda folder: folder.rename(folder.with_name("My-paper")), "a-z, 0-9"),
         (lambda folder: folder.rename(folder.with_name("all_tables")), "another 'all_tables'"),  # its page is another's
-        (lambda folder: folder.symlink_to(folder.rename(f"{folder.parent}_theirs")), "links to .*_theirs, whose name"),
+        (lambda folder: folder.symlink_to(folder.rename(f"{folder.parent}_theirs")), "links to .*_theirs, which has"),
     ],
 )
 def test_a_folder_that_is_no_paper_is_refused(folder, monkeypatch, change, message):

@@ -1,8 +1,8 @@
 """Addresses of a paper's printed numbers: cells of its tables, points of its figures.
 
 An address is a table or a figure and a pattern, `*` and `?` allowed within each part: `group/row/line/column` in a
-table, the column being the one where the paper prints a number, and `panel/series/point` in a figure, a point by its
-place on the horizontal axis. Where the pattern matches nothing, the first part that does is refused with the nearest
+table, where the column is the one that the paper prints a number in, and `panel/series/point` in a figure, a point by
+its place on the horizontal axis. If the pattern matches nothing, the error names its first wrong part and the nearest
 key.
 """
 
@@ -27,7 +27,7 @@ SIGNIFICANT = "significan"  # in the words that explain a mark
 
 
 class Address(Strict):
-    """Cells of a table or points of a figure, or how much they differ from others."""
+    """Cells of a table or points of a figure, or their differences from others."""
 
     table: int | None = Field(None, ge=1)
     figure: int | None = Field(None, ge=1)
@@ -43,22 +43,22 @@ class Address(Strict):
 
     @property
     def place(self) -> str:
-        """The table or figure: `table 5`."""
+        """Name of the table or figure: `table 5`."""
         return f"table {self.table}" if self.table else f"figure {self.figure}"
 
     @model_validator(mode="after")
     def _one_place(self) -> Address:
         if (self.table is None) == (self.figure is None):
-            raise ValueError("an address names a `table` or a `figure`")
+            raise ValueError("an address must name either a `table` or a `figure`")
         return self
 
 
 @dataclass(frozen=True)
 class PrintedValue:
-    """One printed number, or None with the reason; `scale` is what the paper multiplied a fraction by.
+    """One printed number, or None with the reason; `scale` is the factor by which the paper multiplied a fraction.
 
-    Of `parts` a table's column is the one that the number belongs to, as in all that is shown; `printed_at` has the one
-    where the paper prints it, by which an address finds it.
+    The column in `parts` is the one that the number belongs to, as in all output; `printed_at` has the column in which
+    the paper prints it, by which an address finds it.
     """
 
     place: str
@@ -83,18 +83,18 @@ class PrintedValue:
 
     @property
     def reference(self) -> CellSource | None:
-        """The value of ours that belongs there, None where none does."""
+        """Source of our value for this place; None if no result of ours belongs there."""
         return resolve(self.target)
 
     @property
     def baseline(self) -> str | None:
-        """The model that the place's marks of significance compare with."""
+        """The model with which the marks of significance in this table compare."""
         if self.significance is None or self.target.benchmark is None:
             return None
         return self.significance.baseline(self.target.benchmark)
 
     def instead(self, target: Target) -> PrintedValue:
-        """The same place with another target; no paper prints it."""
+        """Copies the value with another target, for which no paper prints a number."""
         changed = target.model_dump(exclude_unset=True)
         merged = merge([self.target, target])
         return replace(
@@ -112,7 +112,7 @@ class PrintedValue:
 
 @dataclass(frozen=True)
 class PrintedPaper:
-    """The printed values of one paper, by the number of the table or figure."""
+    """Printed values of one paper, by the number of the table or figure."""
 
     paper: str
     tables: dict[int, list[PrintedValue]]
@@ -120,7 +120,7 @@ class PrintedPaper:
 
 
 def load_paper(folder: Path | str) -> PrintedPaper:
-    """Reads the printed values from the specs in a paper's folder, `paper_tables/msm`."""
+    """Reads the printed values from the specs in a paper's folder, such as `paper_tables/msm`."""
     folder = Path(folder)
     tables = {table.number: list(_cells(table)) for table in load_specs(folder)}
     figures = {
@@ -130,7 +130,7 @@ def load_paper(folder: Path | str) -> PrintedPaper:
 
 
 def printed_at(address: Address, paper: PrintedPaper) -> list[PrintedValue]:
-    """What stands at an address, in printed order, `instead` of which nothing is printed; `minus` is not looked at.
+    """Printed values at an address, in printed order; none has a number with `instead`; `minus` is ignored.
 
     Raises SteleError for a table, a figure or a key that the paper does not have.
     """
@@ -139,7 +139,7 @@ def printed_at(address: Address, paper: PrintedPaper) -> list[PrintedValue]:
     number = address.table or address.figure
     if number not in numbered:
         valid = ", ".join(map(str, sorted(numbered))) or "none"
-        raise SteleError(f"{paper.paper} has no {kind} {number}; its {kind}s here: {valid}")
+        raise SteleError(f"{paper.paper} has no {kind} {number}; want one of its {kind}s here: {valid}")
     values = numbered[number]
     chosen: dict[tuple[str, ...], PrintedValue] = {}
     for pattern in address.patterns:
@@ -155,7 +155,7 @@ def printed_at(address: Address, paper: PrintedPaper) -> list[PrintedValue]:
 
 
 def _no_match(place: str, pattern: str, names: Sequence[str], valid: Sequence[tuple[str, ...]]) -> SteleError:
-    """The error for the first part of a pattern that nothing has which agrees with the parts before it."""
+    """Builds the error for the first part of a pattern that no address matches along with the parts before it."""
     for index, (name, wanted) in enumerate(zip(names, pattern.split("/"), strict=True)):
         agreeing = [parts for parts in valid if fnmatchcase(parts[index], wanted)]
         if not agreeing:

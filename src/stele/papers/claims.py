@@ -1,7 +1,7 @@
-"""What a paper claims about its results, as data: the model of `paper_tables/{paper}/claims.yaml`.
+"""A paper's claims about its results, as data: the model of `paper_tables/{paper}/claims.yaml`.
 
-A claim is a sentence of the paper in our words, the places where it stands, and the cells that it is about. What a kind
-of claim must have, `NEEDS` says.
+A claim is a sentence of the paper in our words, the places where it stands, and the cells that it is about. `NEEDS`
+lists the keys that each kind of claim must have.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Control(Strict):
     def _known(self) -> Control:
         targets = [target for target in (self.left, self.right) if target]
         if not targets:
-            raise ValueError("a control says what differs on the `left` or on the `right`")
+            raise ValueError("a control must name what differs on the `left` or on the `right`")
         for model in {target.model for target in targets} - {None, *(known := entries(Model))}:
             raise ValueError(str(unknown("model", model, known)))
         return self
@@ -115,7 +115,7 @@ class Claim(Strict):
         return [] if self.right is None else self.right if isinstance(self.right, list) else [self.right]
 
     def addresses(self) -> Iterator[Address]:
-        """All addresses, also the subtracted ones."""
+        """Yields all addresses, including subtracted ones."""
         named = [self.left, *self.rights, *self.points, self.peak, self.of]
         for address in named:
             while isinstance(address, Address):
@@ -130,7 +130,7 @@ class Claim(Strict):
 
 
 class Correction(Strict):
-    """What a claim should have said."""
+    """A correction of one claim: its keys with their right values."""
 
     key: str
     why: str = Field(min_length=1, description="what was wrong")
@@ -138,14 +138,14 @@ class Correction(Strict):
 
 
 class Corrections(Strict):
-    """What was found after a study had fixed claims.yaml by its digest: that file stays, this one is laid over it."""
+    """Corrections made after a study had fixed claims.yaml by its digest: that file stays, this one overrides it."""
 
     floor: float | None = Field(None, description="of claims without one, in points of a hundred")
     corrections: list[Correction] = Field([])
 
 
 class Claims(Strict):
-    """The claims of one paper, in its order."""
+    """The claims of one paper, in the order of the paper."""
 
     paper: PaperKey
     bars: Bars
@@ -160,15 +160,15 @@ class Claims(Strict):
 
 
 def _problems(claim: Claim) -> Iterator[str]:
-    """What pydantic's types cannot say about a claim."""
+    """Yields errors of a claim that pydantic's types do not catch."""
     if not claim.checkable:
         if not claim.why:
             yield "`checkable: false` needs `why`"
         if claim.printed:
-            yield "`checkable: false` has no verdict; leave `printed` out"
+            yield "a claim with `checkable: false` has no verdict; leave `printed` out"
         return
     if claim.printed is None:
-        yield "`printed` is missing: {verdict: holds}, fails or undecided"
+        yield "`printed` is missing; give {verdict: holds}, fails or undecided"
         return
     keys = {key for key in JUDGED if getattr(claim, key) not in (None, [])}
     if keys not in NEEDS[claim.kind]:
@@ -192,14 +192,14 @@ def _problems(claim: Claim) -> Iterator[str]:
 
 
 def by_reading(claim: Claim) -> bool:
-    """Whether the verdict on print is a reader's: no numbers are named."""
+    """Whether a reader gave the verdict on print, because the claim names no numbers."""
     return claim.checkable and (claim.kind == "other" or isinstance(claim.of, str))
 
 
 def load_claims(path: Path | str) -> Claims:
-    """Reads `paper_tables/{paper}/claims.yaml`, with what a corrections.yaml beside it puts right.
+    """Reads `paper_tables/{paper}/claims.yaml`, with the corrections of a corrections.yaml beside it.
 
-    Raises SteleError that names the file and the key.
+    Raises SteleError, which names the file and the key, for an invalid file and for one in another paper's folder.
     """
     content, corrections_file = read_yaml(path), Path(path).with_name(CORRECTIONS)
     claims = validate(Claims, content, str(path))
@@ -212,7 +212,7 @@ def load_claims(path: Path | str) -> Claims:
 
 
 def _corrected(content: dict[str, Any], corrections: Corrections, where: str) -> dict[str, Any]:
-    """The content of claims.yaml with its corrections."""
+    """Applies corrections to the content of claims.yaml. Raises SteleError for a correction of an unknown claim."""
     claims = {claim["key"]: dict(claim) for claim in content["claims"]}
     for correction in corrections.corrections:
         if correction.key not in claims:
@@ -225,7 +225,7 @@ def _corrected(content: dict[str, Any], corrections: Corrections, where: str) ->
 
 
 def papers_with_claims(specs: Path | str, papers: list[str] | None = None) -> list[Path]:
-    """The folders of the named papers, by default all below `specs` (or `specs` itself) that have claims.
+    """Folders of the named papers, by default of all below `specs` (or `specs` itself) that have claims.
 
     Raises SteleError for an unknown paper.
     """

@@ -1,7 +1,7 @@
 """A paper's data plot as data: the model of `paper_tables/{paper}/figure_NN.yaml`. Unknown keys are refused.
 
-A figure is panels, and series that stand in each of them. The value of ours that a series shows is its target, merged
-from figure, panel, series and, on a curve, point, the later one winning. Three kinds:
+A figure has panels, and series that are drawn in each panel. The target of a series names our value for it; it is
+merged from figure, panel, series and, on a curve, point, the later one winning. There are three kinds of figure:
 
 - curves: a value for each point of a series; the metric of a result
 - distribution: a series is the file `lengths_{language}.csv` beside a result, drawn as a density
@@ -90,21 +90,21 @@ class Figure(PaperPart):
 
     @property
     def from_files(self) -> bool:
-        """Whether it draws files that lie beside results, instead of values in the results."""
+        """Whether the figure draws files that lie beside results, instead of values in the results."""
         return self.kind != "curves"
 
     def axis(self, panel: Panel) -> Axis:
-        """The vertical axis of a panel."""
+        """Vertical axis of a panel."""
         axis = panel.y or self.y
         assert axis is not None  # a spec without one is refused
         return axis
 
     def target_of(self, panel: Panel, series: Series | None = None, point: Point | None = None) -> Target:
-        """The target of a panel, a series in it or a point of that series; parts may be missing."""
+        """Target of a panel, of a series in it or of a point of that series; parts may be missing."""
         return merge([self.target, panel.target, *(part.target for part in (series, point) if part)])
 
     def references(self) -> Iterator[CellSource]:
-        """All values that a figure shows; one that several panels or series share comes several times."""
+        """Yields the sources of all values that the figure shows; a shared value comes several times."""
         yield from (value for target in self._targets() if (value := resolve(target)))
 
     def _targets(self) -> Iterator[Target]:
@@ -127,7 +127,7 @@ OWN = {"curves": None, "distribution": "reference", "projection": "highlighted"}
 
 
 def _problems(figure: Figure) -> Iterator[str]:
-    """What pydantic's types cannot say about a figure."""
+    """Yields errors of a figure that pydantic's types do not catch."""
     for name, keys in (("panel", [p.key for p in figure.panels]), ("series", [s.key for s in figure.series])):
         yield from (f"{name} {key!r} is given twice" for key in sorted(set(keys)) if keys.count(key) > 1)
     for kind, key in OWN.items():
@@ -171,15 +171,15 @@ def _problems_of_printed(figure: Figure, panel: Panel) -> Iterator[str]:
 
 
 def load_figure(path: Path | str) -> Figure:
-    """Reads one spec; SteleError names the file and the wrong key."""
+    """Reads the spec of a figure. Raises SteleError, which names the file and the key, if it is invalid."""
     return read_part(Figure, path)
 
 
 def file_name(value: CellSource) -> str:
-    """The name of the file that holds a value which is drawn, without its suffix."""
+    """Name, without suffix, of the file beside a result that holds a drawn value."""
     return f"{value.metric}_{'_'.join(value.languages)}"
 
 
 def file_key(value: CellSource) -> str:
-    """What a context calls that file: the names of its result and of itself."""
+    """Name of that file in a context: the name of its result, then its own."""
     return f"{value.result.name}/{file_name(value)}"

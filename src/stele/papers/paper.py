@@ -1,7 +1,7 @@
-"""A paper is a folder: the model of its `paper.yaml`, beside its tables, figures and claims; and which papers exist.
+"""Papers as folders: the model of `paper.yaml`, which lies beside a paper's tables, figures and claims.
 
-The folders of `paper_tables/` that hold a `paper.yaml` are the papers. A paper anywhere else is named by the path of
-its folder, in `papers:` of config.yaml and wherever a command takes a paper.
+Each folder of `paper_tables/` with a `paper.yaml` is a paper. A paper elsewhere is named by the path of its folder, in
+`papers:` of config.yaml and wherever a command takes a paper.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from stele.files.strict import Strict, validate
 
 
 def _paper_tables() -> Path:
-    """Beside the Snakefile (not here with --directory, or -s from elsewhere); without one, the package carries it."""
+    """Folder paper_tables beside the Snakefile, which need not be the working folder; without one, the package's."""
     folder = Path(os.environ.get("STELE_PROJECT", ""), "paper_tables")
     if not folder.is_dir():
         with contextlib.suppress(SteleError):
@@ -52,7 +52,7 @@ class Citation(Entry):
 
 
 class Paper(Strict):
-    """What pages say of one paper as a whole."""
+    """Facts about a paper as a whole, for pages."""
 
     name: str = Field(min_length=1, description="what pages call it, as MSM")
     order: int | None = Field(None, description="its place among the papers; those without one follow, by folder")
@@ -71,22 +71,22 @@ class PaperPart(Strict):
 
     @property
     def about(self) -> Paper:
-        """The paper; by its key alone where the part was not read from a file."""
+        """The paper; it has only its key as a name if the part was not read from a file."""
         return self._about or Paper(name=self.paper)
 
     @property
     def rank(self) -> tuple[float, str]:
-        """Sorts papers as pages list them."""
+        """Key by which pages sort papers."""
         return _rank(self.paper, self.about)
 
     @property
     def id(self) -> str:
-        """The short name: `msm/9`."""
+        """Short name of the part: `msm/9`."""
         return f"{self.paper}/{self.number}"
 
     @property
     def file(self) -> str:
-        """The path without its extension, below the folder of tables: `msm/table_09`, `ccp/figure_01`."""
+        """Path below the folder of tables, without extension: `msm/table_09`, `ccp/figure_01`."""
         return f"{self.paper}/{self.KIND}_{self.number:02d}"
 
 
@@ -107,7 +107,7 @@ def read_part(kind: type[Part], path: Path | str) -> Part:
 
 
 def read_paper(folder: Path) -> Paper:
-    """Reads the paper of a folder; without a `paper.yaml` there, the paper of that key, else the folder's name.
+    """Reads a folder's paper.yaml, else that of the paper with the folder's name; else it only has that name.
 
     Raises SteleError, which names the file and the key, for an unknown key or a wrong value.
     """
@@ -122,12 +122,12 @@ def read_paper(folder: Path) -> Paper:
 
 @lru_cache(maxsize=256)
 def _read_paper(path: Path, content: bytes) -> Paper:
-    """By the bytes of its file: each of its parts asks for it."""
+    """Parses paper.yaml, cached by the file's bytes, since every part of a paper asks for it."""
     return validate(Paper, read_yaml(path), str(path))
 
 
 def papers_in(specs: Path = PAPER_TABLES) -> dict[str, Paper]:
-    """The papers of a folder by key, in the order of pages."""
+    """Papers of a folder by key, in the order of pages."""
     papers = {path.parent.name: read_paper(path.parent) for path in specs.glob(f"*/{FILE}")}
     papers.pop(TODAY, None)
     return dict(sorted(papers.items(), key=lambda item: _rank(*item)))
@@ -138,7 +138,7 @@ def _rank(key: str, paper: Paper) -> tuple[float, str]:
 
 
 def paper_folder(name: str, specs: Path = PAPER_TABLES) -> Path:
-    """The folder of a paper that is named by its key, or by a path: a name with a slash.
+    """Folder of a paper named by its key or, if the name has a slash, by a path.
 
     >>> paper_folder("msm"), paper_folder("/data/my_paper").name
     (PosixPath('paper_tables/msm'), 'my_paper')
@@ -149,8 +149,8 @@ def paper_folder(name: str, specs: Path = PAPER_TABLES) -> Path:
 def check_papers(names: Sequence[str], place: Callable[[int], str]) -> None:
     """Checks the papers that config.yaml names; `place` says where the n-th one stands.
 
-    Raises SteleError for an unknown key, a path without a valid `paper.yaml`, a folder whose name cannot be a key or is
-    not that of the folder that it links to, and two papers of one key.
+    Raises SteleError for an unknown key, a path without a valid `paper.yaml`, a folder whose name cannot be a key, a
+    link to a folder of another name, and two papers with one key.
     """
     known = papers_in()
     folders: dict[str, Path] = {key: PAPER_TABLES / key for key in known}
@@ -162,11 +162,11 @@ def check_papers(names: Sequence[str], place: Callable[[int], str]) -> None:
             raise SteleError(f"{place(n)}: {name} is not a paper's folder: it has no {FILE}")
         if not re.fullmatch(PATTERN, folder.name) or not re.fullmatch(PLAIN_PATH, name):
             raise SteleError(
-                f"{place(n)}: {name}: the folder's name may hold a-z, 0-9 and _ only, its path letters, digits and "
-                "_ @ % + = : , . / - only"
+                f"{place(n)}: {name}: the folder's name may hold only a-z, 0-9 and _, and its path only letters, "
+                "digits and _ @ % + = : , . / -"
             )
         if (target := folder.resolve()).name != folder.name:
-            raise SteleError(f"{place(n)}: {name} links to {target}, whose name is another; give that folder")
+            raise SteleError(f"{place(n)}: {name} links to {target}, which has another name; give that folder")
         if folder.name in PAGES or not folder.samefile(folders.setdefault(folder.name, folder)):
-            raise SteleError(f"{place(n)}: {name}: there is another {folder.name!r}; give the folder another name")
+            raise SteleError(f"{place(n)}: {name}: the name {folder.name!r} is taken; give the folder another name")
         read_paper(folder)

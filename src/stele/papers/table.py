@@ -1,9 +1,9 @@
 """A paper's table as data: the model of `paper_tables/{paper}/table_NN.yaml`. Unknown keys and addresses are refused.
 
-A table is groups of rows over columns; a row prints one or more lines (one metric each). Which value of ours belongs to
-a cell is its *target*, merged from table, group, row, line and column, and what the row says of that cell alone, the
-later one winning. A cell's address is `group/row/line/column`, each by key, the column being the one that its
-number belongs to; footnotes and known deviations name addresses, `*` and `?` allowed.
+A table has groups of rows over columns; a row prints one or more lines (one metric each). A cell's *target* names our
+value for it; it is merged from table, group, row, line, column and the row's entry for that cell, the later one
+winning. A cell's address is `group/row/line/column`, each by key, where the column is the one that its number belongs
+to; footnotes and known deviations name addresses, `*` and `?` allowed.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Table(PaperPart):
 
 @dataclass(frozen=True)
 class TableCell:
-    """One cell of a table as its spec has it. Its number belongs in `column` in every output."""
+    """One cell of a table, from the table's spec. Every output shows its number in `column`."""
 
     table: Table
     group: Group
@@ -117,24 +117,24 @@ class TableCell:
 
     @cached_property
     def target(self) -> Target:
-        """The target, merged from all levels; parts may be missing."""
+        """Target of the cell, merged from all levels; parts may be missing."""
         parts = (self.table, self.group, self.row, self.line, self.column)
         return merge([*(part.target for part in parts), self.row.targets.get(self.column.key, Target())])
 
     @cached_property
     def reference(self) -> CellSource | None:
-        """The value of ours that the cell shows."""
+        """Source of our value for the cell; None if no result of ours belongs there."""
         return resolve(self.target)
 
     @cached_property
     def printed_under(self) -> Column:
-        """The column under which the paper prints it: a different one only where the paper exchanged two."""
+        """Column under which the paper prints the number; differs from `column` only if the paper exchanged two."""
         relabel = self.table.relabel if self.row.relabel is None else self.row.relabel
         return next(column for column in self.table.columns if relabel.get(column.key, column.key) == self.column.key)
 
     @cached_property
     def printed(self) -> Printed | None:
-        """What the paper prints there, None in a row that no paper prints."""
+        """The printed content of the cell; None in a row that no paper prints."""
         entries = self.row.cells(self.line.key)
         if entries is None:
             return None
@@ -149,13 +149,13 @@ class TableCell:
 
     @property
     def source(self) -> str | None:
-        """The key of the source that the printed number was borrowed from, None for a number of the paper itself."""
+        """Key of the source from which the paper borrowed the number; None for the paper's own number."""
         borrowed = self.row.borrowed
         return borrowed.get(self.printed_under.key) if isinstance(borrowed, dict) else borrowed
 
 
 def matches(address: str, patterns: Iterable[str]) -> bool:
-    """Whether an address is among the given ones, `*` and `?` within each part allowed."""
+    """Whether an address matches one of the patterns, which may have `*` and `?` within each part."""
     parts = address.split("/")
     return any(
         len(parts) == len(wanted := pattern.split("/")) and all(map(fnmatchcase, parts, wanted)) for pattern in patterns
@@ -163,9 +163,9 @@ def matches(address: str, patterns: Iterable[str]) -> bool:
 
 
 def footnote_numbers(table: Table) -> dict[str, list[int]]:
-    """Place -> the numbers of its footnotes; a place is a column (`*/*/*/column`), a row or a cell's address.
+    """Numbers of the footnotes by place: a column (`*/*/*/column`), a row or a cell's address.
 
-    A note about a whole column or row goes to its header or label, else to cells.
+    A note about a whole column or row goes to its header or label, any other note to cells.
     """
     places: dict[str, list[int]] = defaultdict(list)
     for number, note in enumerate(table.footnotes, start=1):
@@ -188,7 +188,7 @@ def _repeated(kind: str, keys: Iterable[str]) -> Iterator[str]:
 
 
 def _problems(table: Table) -> Iterator[str]:
-    """What pydantic's types cannot say about a table."""
+    """Yields errors of a table that pydantic's types do not catch."""
     columns, lines = [c.key for c in table.columns], [line.key for line in table.lines]
     yield from _repeated("column", columns)
     yield from _repeated("line", lines)
@@ -209,7 +209,7 @@ def _problems(table: Table) -> Iterator[str]:
         yield from _repeated(f"group {group.key}: row", (row.key for row in group.rows))
     for relabel in [table.relabel, *(row.relabel or {} for _, row in table.rows())]:
         if relabel.keys() != set(relabel.values()) or not relabel.keys() <= set(columns):
-            yield f"`relabel` must exchange columns of the table; found {relabel}"
+            yield f"`relabel` must exchange columns of this table; found {relabel}"
     for key, source in table.sources.items():
         if (source.table is None) != (source.row is None):
             yield f"source {key!r}: `table` and `row` go together"
@@ -222,7 +222,7 @@ def _problems(table: Table) -> Iterator[str]:
 
 
 def _problems_of_printed(table: Table, row: TableRow, where: str) -> Iterator[str]:
-    """What is wrong with the numbers that a paper's row prints."""
+    """Yields errors of the printed numbers in a paper's row."""
     columns, lines = [c.key for c in table.columns], [line.key for line in table.lines]
     if row.printed is None or (isinstance(row.printed, dict) and row.printed.keys() != set(lines)):
         yield f"{where}: `printed` must have the lines {', '.join(lines)}"
@@ -236,19 +236,19 @@ def _problems_of_printed(table: Table, row: TableRow, where: str) -> Iterator[st
             for mark in set() if cell.marks in table.marks else set(cell.marks) - table.marks.keys():
                 yield f"{where}: mark {mark!r} is not explained in `marks`"
             if cell.difference is not None and table.differences_from is None:
-                yield f"{where}: a printed difference, and `differences_from` does not say from which row"
+                yield f"{where}: found a printed difference; name the row it is from in `differences_from`"
 
 
 OF_PAPERS = ("marks", "differences_from", "sources", "relabel", "deviations")  # keys about what a paper prints
 
 
 def _problems_of_today(table: Table) -> Iterator[str]:
-    """What a table that no paper prints must not have, and that each of its cells names a value of ours."""
+    """Yields errors of a table of today's encoders: keys about print, and cells that name no value of ours."""
     for key in OF_PAPERS:
         if getattr(table, key):
-            yield f"`{key}` is of what a paper prints, and no paper prints the tables of {TODAY!r}"
+            yield f"`{key}` describes a printed table, but no paper prints the tables of {TODAY!r}; leave it out"
     if table.kind != "result" or not table.counted:
-        yield f"the tables of {TODAY!r} are results"
+        yield f"tables of {TODAY!r} must have kind `result` and count their cells"
     for group, row in table.rows():
         where = f"row {group.key}/{row.key}"
         if row.printed is not None or row.borrowed is not None or row.relabel is not None:
@@ -260,7 +260,7 @@ def _problems_of_today(table: Table) -> Iterator[str]:
 
 
 def load_spec(path: Path | str) -> Table:
-    """Reads one spec; SteleError names the file and the wrong key.
+    """Reads the spec of a table. Raises SteleError, which names the file and the key, if it is invalid.
 
     A plan asks for each spec several times, so tables are cached by the bytes of their files.
     """
@@ -275,22 +275,22 @@ def _load(path: str, folder: Path, *contents: bytes | None) -> Table:
 
 
 def load_specs(folder: Path | str) -> list[Table]:
-    """All specs of a folder of papers, or of one paper, by paper and number.
+    """Reads all table specs of a folder of papers, or of one paper, sorted by paper and number.
 
-    The specs of today's encoders are read only where their own folder is named. Raises SteleError where there is none.
+    It reads the specs of today's encoders only if their own folder is named. Raises SteleError if there is no spec.
     """
     paths = sorted(Path(folder).glob("**/table_*.yaml"))
     if Path(folder).name != TODAY:
         paths = [path for path in paths if path.parent.name != TODAY]
     if not paths:
-        raise SteleError(f"{folder}: no table_NN.yaml in it")
+        raise SteleError(f"{folder}: found no table_NN.yaml; give a folder of papers or of one paper")
     return [load_spec(path) for path in paths]
 
 
 def groups_for_extra_rows(table: Table) -> list[Group]:
-    """The groups that an added row can join; of those with the same targets, the last.
+    """Groups that an added row can join; of several groups with the same targets, the last.
 
-    A group can be joined when its rows add nothing to a cell's target but the model.
+    A row can join a group if the rows of the group add nothing but the model to a cell's target.
     """
     model = TableRow(key="model", label="", target=Target(model="model"))
     last = {repr(group.target): group for group in table.groups if table.kind == "result"}
@@ -299,12 +299,12 @@ def groups_for_extra_rows(table: Table) -> list[Group]:
 
 
 def accepts_rows(table: Table) -> bool:
-    """Whether a model that is added to all tables gets a row here: not where the rows are variants of one model."""
+    """Whether a model that is added to all tables gets a row here; not if the rows are variants of one model."""
     return not table.variants and bool(groups_for_extra_rows(table))
 
 
 def references(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> Iterator[CellSource]:
-    """All values that a table shows: its own rows, with `recompute="all"` the borrowed ones too, and added rows."""
+    """Yields the sources of all values that a table shows: own numbers, with "all" also borrowed ones, added rows."""
     extra = [TableRow(key="extra", label=model, target=Target(model=model)) for model in extra_models]
     rows = [*table.rows(), *((group, row) for group in groups_for_extra_rows(table) for row in extra)]
     for group, row in rows if table.kind == "result" else ():
@@ -314,5 +314,5 @@ def references(table: Table, recompute: str = "own", extra_models: Iterable[str]
 
 
 def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:
-    """The rows of results that a table shows, in order."""
+    """Results that a table shows, sorted."""
     return sorted({value.result for value in references(table, recompute, extra_models)})

@@ -22,7 +22,7 @@ Direction = Literal["higher", "lower", "none"]  # none: counts and the like, whe
 
 
 class Target(Strict):
-    """What our chain must have measured for a cell. Every part may be given at any level."""
+    """Names our value for a cell: benchmark, model, setting, metric, language. Every part may be given at any level."""
 
     benchmark: str | None = None
     model: str | None = None
@@ -43,7 +43,7 @@ class Target(Strict):
 
 @dataclass(frozen=True)
 class CellSource:
-    """One value of our chain: a result, a metric of it, and one language or the mean of several."""
+    """Source of one of our values: a result, a metric of it, and one language or the mean of several."""
 
     benchmark: str
     model: str
@@ -54,12 +54,12 @@ class CellSource:
 
     @property
     def result(self) -> Result:
-        """The row of results whose file holds the value."""
+        """Result whose file holds the value."""
         return Result(self.benchmark, self.model, self.setting)
 
 
 def merge(targets: Iterable[Target]) -> Target:
-    """One target from several levels, the later winning; a language and an average exclude each other."""
+    """Merges targets of several levels, the later winning; a language and an average replace each other."""
     merged: dict = {}
     for target in targets:
         named = {name: getattr(target, name) for name in target.model_fields_set}
@@ -72,7 +72,7 @@ def merge(targets: Iterable[Target]) -> Target:
 
 
 def resolve(target: Target) -> CellSource | None:
-    """The value that a merged target names, None when a part is missing: then no result of ours belongs there."""
+    """Source of the value that a merged target names; None if a part is missing, so that no result belongs there."""
     setting = target.setting.get(target.benchmark or "") if isinstance(target.setting, dict) else target.setting
     languages = (target.language,) if target.language else tuple(target.average or ())
     languages = tuple(code for code in languages if target.language or code not in target.without)
@@ -84,7 +84,7 @@ def resolve(target: Target) -> CellSource | None:
 
 
 class Report(Strict):
-    """How a fraction is printed: multiplied by `scale`, with `decimals`."""
+    """Format of a printed fraction: it is multiplied by `scale` and has `decimals`."""
 
     scale: float = Field(100, gt=0)
     decimals: int = Field(1, ge=0, le=6)
@@ -103,7 +103,7 @@ PrintedCell = float | str | Printed | None
 
 
 class Source(Strict):
-    """Where borrowed numbers come from; `table` and `row` name the place when that paper is one of ours."""
+    """The source of borrowed numbers; `table` and `row` name the place if that paper is one of ours."""
 
     text: str
     table: str | None = Field(None, pattern=r"^[a-z0-9_]+/\d+$", description="as in msm/14")
@@ -111,7 +111,7 @@ class Source(Strict):
 
 
 class Significance(Strict):
-    """Which differences between our rows are tested, and how: as the paper states it, else these defaults."""
+    """Significance tests between our rows, as the paper states them, else with these defaults."""
 
     test: Literal["fisher", "t_test"] = Field("fisher", description="paired, two-sided")
     level: float = Field(0.05, gt=0, lt=1, description="a corrected p-value below it is marked")
@@ -123,7 +123,7 @@ class Significance(Strict):
     )
 
     def baseline(self, benchmark: str) -> str | None:
-        """The model that the other rows of a benchmark are tested against."""
+        """Model against which the other rows of a benchmark are tested."""
         return self.against.get(benchmark) if isinstance(self.against, dict) else self.against
 
 
@@ -159,7 +159,7 @@ class TableRow(Strict):
     unavailable: dict[str, str] = Field({}, description="column -> why we cannot have a number there")
 
     def cells(self, line: str) -> list[PrintedCell] | None:
-        """The printed cells of one line, None for a row that no paper has."""
+        """Printed cells of one line; None for a row that no paper prints."""
         return self.printed.get(line) if isinstance(self.printed, dict) else self.printed
 
 
@@ -189,7 +189,7 @@ class Group(Strict):
 
 
 class Footnote(Strict):
-    """A known contradiction or a fact about cells, shown and never silently repaired."""
+    """A note on cells: a fact, or a known contradiction, which is shown and never silently repaired."""
 
     text: str
     issue: str | None = Field(None, description="its number in the list of inconsistencies")
@@ -197,7 +197,7 @@ class Footnote(Strict):
 
 
 class Deviation(Strict):
-    """A printed number that its neighbours contradict, with the reason; the check refuses any that is not listed."""
+    """A printed number that other numbers contradict, with the reason; the check refuses unlisted deviations."""
 
     at: str = Field(description="address of the cell; for a copied row group/row/*/*")
     kind: Literal["average", "same target", "bold", "difference", "borrowed differently", "copied row"]
@@ -209,13 +209,13 @@ class Deviation(Strict):
 
 
 class Seeds(Strict):
-    """Seeds whose mean a table shows, in place of those of the configuration; the other kind is the configuration's."""
+    """Seeds whose mean a table shows instead of the configuration's; a kind that is not named keeps those."""
 
     pretraining: Annotated[list[Seed], AfterValidator(unique)] = Field([])
     finetuning: Annotated[list[Seed], AfterValidator(unique)] = Field([])
 
     def names(self, pretraining: Sequence[int] = (0,), finetuning: Sequence[int] = (0,)) -> list[str]:
-        """The seeds as in file names, `pt0-ft1`, of the configuration's in both kinds; none where those alone count."""
+        """Names of all pairs of seeds, as in file names (`pt0-ft1`); empty if only the configuration's seeds count."""
         if not (self.pretraining or self.finetuning):
             return []
         return [f"pt{p}-ft{f}" for p in self.pretraining or pretraining for f in self.finetuning or finetuning]

@@ -1,8 +1,8 @@
-"""The published numbers of one value in a table of today's encoders, each with its verdict, the shown one first.
+"""Lookup of published numbers for a value in a table of today's encoders, each with its verdict, the shown one first.
 
 The order never depends on our number. First come numbers that were read at their source, then those with the
-instruction of our benchmark, of the revision that we have, and with the smallest tolerance. Where a source prints
-numbers by language but not their mean, the mean is computed here, and its note says so.
+instruction of our benchmark, those of our revision, and those with the smallest tolerance. If a source prints numbers
+by language but not their mean, the mean is computed here, and its note says so.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from stele.published.verdicts import SETTING, Verdict, other_revision, repositor
 def published_for(
     value: CellSource, ours: float | None, present: Sequence[str], result: Result | None, record: Mapping[str, Any]
 ) -> tuple[Verdict, ...]:
-    """The published numbers of a value, the best source first; `present` are the languages that our number covers.
+    """Published numbers for a value, the best source first; `present` are the languages that our number covers.
 
-    Without a result of ours `result` is None and `record` empty, and the catalogue says which checkpoint is meant.
+    Without a result of ours `result` is None and `record` empty; the checkpoint is then the catalogue's.
     """
     if value.setting != SETTING:
         return ()
@@ -45,19 +45,19 @@ def published_for(
 
 
 def _preference(score: PublishedScore, benchmark: str, checkpoint: Mapping[str, Any]) -> tuple[bool, int, bool, float]:
-    """The sort key: the number with the lowest one is shown."""
+    """Sort key of a published number: the number with the lowest key is shown."""
     rank = catalogue.entry(PublishedBenchmark, benchmark).rank(score.benchmark)
     return not score.judges, rank, bool(other_revision(checkpoint, score)), score.tolerance
 
 
 def _of_catalogue(model: str) -> dict[str, str | None]:
-    """A model's checkpoint as the catalogue has it; {} for a model that it does not have."""
+    """Checkpoint of a model in the catalogue; {} for a model that is not in it."""
     entry = catalogue.entries(Model).get(model)
     return {"repository": entry.checkpoint, "revision": entry.revision} if entry else {}
 
 
 def _scores(value: CellSource, models: frozenset[str]) -> list[PublishedScore]:
-    """The published numbers of exactly the languages of a value; of a source that has only the parts, their mean."""
+    """Published numbers for exactly the languages of a value; for a source with single languages only, their mean."""
     wanted = frozenset(value.languages)
     exact: list[PublishedScore] = []
     by_language: dict[tuple[str, ...], dict[str, PublishedScore]] = defaultdict(dict)  # source -> language -> number
@@ -81,7 +81,7 @@ def _source(score: PublishedScore) -> tuple[str, ...]:
 
 
 def _mean(scores: Mapping[str, PublishedScore], value: CellSource) -> PublishedScore:
-    """The mean of a source's numbers by language, noted as computed here."""
+    """Mean of a source's numbers by language, with a note that it was computed here."""
     chosen = [scores[code] for code in value.languages]
     changes = {
         "value": math.fsum(score.value for score in chosen) / len(chosen),
@@ -93,7 +93,7 @@ def _mean(scores: Mapping[str, PublishedScore], value: CellSource) -> PublishedS
 
 @cache
 def _covered(benchmark: str, subset: str) -> frozenset[str]:
-    """Our languages that a source's subset covers; none where it covers others, too, or none of ours."""
+    """Our languages that a source's subset covers; empty if it covers other languages too, or none of ours."""
     language, entry = language_of(benchmark, subset), catalogue.entry(Benchmark, benchmark)
     if language == AVERAGE:
         return frozenset(() if entry.whole else entry.languages)
@@ -102,7 +102,7 @@ def _covered(benchmark: str, subset: str) -> frozenset[str]:
 
 @cache
 def _index() -> dict[tuple[str, str, str], list[PublishedScore]]:
-    """(benchmark, model, metric) -> its published numbers, in the order of references.tsv."""
+    """Published numbers by (benchmark, model, metric), in the order of references.tsv."""
     index = defaultdict(list)
     for benchmark, scores in published().items():
         for score in scores:

@@ -1,9 +1,9 @@
-"""The verdict on a number of ours against one that others published: OK, near or FAIL, where both measure the same.
+"""Verdicts on our numbers against published ones: OK, near or FAIL, if both measure the same.
 
-A run is comparable if it used all of the real data, a public checkpoint as it is, and the split that the source
-evaluated. A model that takes an instruction must have been given the same one, which alone moves its numbers by up to
-.1. Other differences may move a number and change no verdict; a note beside the verdict names them: another revision,
-other practices of the source, a prompt or length from config.yaml, 16 bits, a length that is not the model's.
+A run is comparable if it used all of the real data, an unmodified public checkpoint, and the split that the source
+evaluated. A model that takes an instruction must have been given the same one, which alone changes its numbers by up to
+.1. Other differences may change a number but no verdict; a note beside the verdict names them: another revision, other
+practices of the source, a prompt or length from config.yaml, 16 bits, a length that is not the model's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ROUNDING = 1e-12  # added to a tolerance, so that binary fractions move no diffe
 
 
 class Verdict(NamedTuple):
-    """One number of ours (a fraction; None where there is none) against a published one."""
+    """Comparison of one of our numbers (a fraction, None if missing) with a published one."""
 
     benchmark: str
     model: str
@@ -51,7 +51,7 @@ class Verdict(NamedTuple):
 
 
 def verdicts(result: Result, record: Mapping[str, Any]) -> Iterator[Verdict]:
-    """The verdicts on a result, one for each published number of its metrics; `record` is the result's own record."""
+    """Yields the verdicts on a result, one for each published number of its metrics; `record` is its record."""
     about = catalogue.entries(PublishedBenchmark).get(result.benchmark)
     if about is None:
         return
@@ -67,7 +67,7 @@ def verdicts(result: Result, record: Mapping[str, Any]) -> Iterator[Verdict]:
 def verdict(
     result: Result, record: Mapping[str, Any], score: PublishedScore, language: str, ours: float, lacking: Sequence[str]
 ) -> Verdict:
-    """The verdict on one number of a result; `lacking` are the languages that our mean should cover and does not."""
+    """Judges one number of a result; `lacking` are the languages that our mean should cover and does not."""
     encoding, decided_by = _encoding(record)
     incomparable = (
         _incomparable_result(result)
@@ -86,7 +86,7 @@ def verdict(
 
 
 def _ours(benchmark: str, subset: str, metric: Metric) -> tuple[str, float | None, list[str]]:
-    """The language or the name of the mean of a subset, our number of it, and the languages that our number lacks."""
+    """Language of a subset (or name of its mean), our number for it, and the languages that our number lacks."""
     language, codes = language_of(benchmark, subset), languages_of(benchmark, subset)
     if language == AVERAGE:
         return AVERAGE, metric.average, [code for code in _all_of(benchmark) if code not in metric.languages]
@@ -98,13 +98,13 @@ def _ours(benchmark: str, subset: str, metric: Metric) -> tuple[str, float | Non
 
 
 def _all_of(benchmark: str) -> Sequence[str]:
-    """The languages that a benchmark's mean covers on real data."""
+    """Languages that a benchmark's mean covers on real data."""
     entry = catalogue.entry(Benchmark, benchmark)
     return languages_of_dataset(dataset(entry.judgments[0])) if entry.whole else entry.languages
 
 
 def judge(ours: float, score: PublishedScore, incomparable: str = "") -> tuple[State, str]:
-    """The state of one number, and the reason where it is not comparable or only context."""
+    """Returns the state of one number, and the reason if it is not comparable or only context."""
     if incomparable:
         return "not comparable", incomparable
     if not math.isfinite(ours):
@@ -118,7 +118,7 @@ def judge(ours: float, score: PublishedScore, incomparable: str = "") -> tuple[S
 
 
 def _incomparable_result(result: Result) -> str:
-    """Why no number of a result can be compared with published ones; "" where it can."""
+    """Reason why no number of a result can be compared with published ones; "" if they can."""
     for label, why in (
         (GENERATED, "the data are generated"),
         (STAND_IN, "the checkpoint is a stand-in"),
@@ -132,7 +132,7 @@ def _incomparable_result(result: Result) -> str:
 
 
 def _incomparable_score(score: PublishedScore, benchmark: str, lacking: Sequence[str]) -> str:
-    """Why one published number measures something else than ours; "" where it measures the same."""
+    """Reason why one published number measures something else than ours; "" if it measures the same."""
     about = catalogue.entry(PublishedBenchmark, benchmark)
     if score.split != about.split:
         return f"published of the split {score.split}, ours is {about.split}"
@@ -143,7 +143,7 @@ def _incomparable_score(score: PublishedScore, benchmark: str, lacking: Sequence
 
 
 def repositories(model: str, checkpoint: Mapping[str, Any]) -> set[str]:
-    """The names that sources may use for a model.
+    """Names that sources may use for a model.
 
     They are its repository, the repository with the same weights and code, and our key of a model without repository.
     A folder that config.yaml sets for a model of the catalogue is taken for a copy of its checkpoint.
@@ -158,7 +158,7 @@ def repositories(model: str, checkpoint: Mapping[str, Any]) -> set[str]:
 
 
 def other_weights(model: str, checkpoint: Mapping[str, Any], score: PublishedScore) -> tuple[str, ...]:
-    """A note, where a number was published of other files than ours, as far as that is known."""
+    """Note that a number was published for other weights than ours, as far as known; empty if not."""
     if checkpoint and not checkpoint.get("repository") and catalogue.entries(Model).get(model):
         return (f"ours is a user's folder, taken for {score.model}; its revision is not known",)
     if checkpoint.get("repository") != score.model and score.model != model:
@@ -167,7 +167,7 @@ def other_weights(model: str, checkpoint: Mapping[str, Any], score: PublishedSco
 
 
 def other_revision(checkpoint: Mapping[str, Any], score: PublishedScore) -> tuple[str, ...]:
-    """A note, where a number was published of another revision of a checkpoint than this one."""
+    """Note that a number was published for another revision of a checkpoint than ours; empty if not."""
     ours, theirs = checkpoint.get("revision"), score.model_revision
     if not theirs or ours == theirs or checkpoint.get("repository") != score.model:
         return ()
@@ -175,15 +175,15 @@ def other_revision(checkpoint: Mapping[str, Any], score: PublishedScore) -> tupl
 
 
 def _encoding(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Sequence[str]]]:
-    """The encoding of a result's texts, and its keys by who decided them."""
+    """Encoding of a result's texts, and its keys by who decided them."""
     facts = ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
     return facts.get("encoding", {}), facts.get("encoding_decided_by", {})
 
 
 def _other_instruction(score: PublishedScore, benchmark: str, encoding: Mapping[str, Any]) -> str:
-    """Why a number was published with another instruction than ours; "" where not, or where the model takes none.
+    """Reason that a number was published with another instruction than ours; "" if not, or if the model takes none.
 
-    Sources are taken to have used the benchmark's instruction unless published.yaml says otherwise.
+    Sources are assumed to have used the benchmark's instruction unless published.yaml says otherwise.
     """
     protocol, ours = catalogue.entry(Benchmark, benchmark).encoding, encoding.get("instruction")
     of_benchmark = protocol.instruction if protocol else ""
@@ -194,7 +194,7 @@ def _other_instruction(score: PublishedScore, benchmark: str, encoding: Mapping[
 
 
 def _other_encoding(encoding: Mapping[str, Any], decided_by: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Keys of the encoding that may differ from the source's: config.yaml's, 16 bits, lengths not the model's."""
+    """Yields keys of the encoding that may differ from the source's: set in config.yaml, 16 bits, other lengths."""
     chosen = decided_by.get("config", ())
     for key in chosen:
         yield f"config.yaml sets {key}: {encoding.get(key)!r}"
