@@ -95,7 +95,7 @@ def test_a_page_that_states_another_verdict_is_refused(capsys, kept_study, tmp_p
     page.write_text('{{ claim("msm/bias", "supported").mean }}', encoding="utf-8")
     arguments = ["claims", "judge", str(kept_study), "--paper", "msm", *SPECS, "--template", str(page)]
     assert cli.main(arguments) == 1
-    assert "the page says that msm/bias is supported; it is undecided" in capsys.readouterr().err
+    assert "the page says that msm/bias is supported, but it is undecided" in capsys.readouterr().err
     page.write_text('{{ claim("msm/biass", "supported").mean }}', encoding="utf-8")
     assert cli.main(arguments) == 1 and "did you mean 'msm/bias'" in capsys.readouterr().err
 

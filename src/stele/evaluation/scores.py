@@ -163,7 +163,7 @@ def _names(path: Path, table: pyarrow.Table, column: str) -> list[str]:
 
 
 def _numbers(path: Path, table: pyarrow.Table, column: str) -> np.ndarray:
-    """float64 [n], NaN for null."""
+    """Values of a column, float64 [n], NaN for null. Raises SteleError for a value that is no finite number."""
     import pyarrow
 
     try:

@@ -46,7 +46,7 @@ class Point(Strict):
 
     @property
     def place(self) -> float:
-        """Where it stands on the horizontal axis."""
+        """Place of the point on the horizontal axis."""
         if self.at is not None:
             return self.at
         known = entries(Model).get(self.target.model or "")

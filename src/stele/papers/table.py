@@ -42,7 +42,7 @@ from stele.papers.table_parts import (
 
 
 class Table(PaperPart):
-    """One table of a paper, or of today's encoders: such a one prints nothing."""
+    """One table of a paper, or of today's encoders, for which no paper prints numbers."""
 
     KIND = "table"
 

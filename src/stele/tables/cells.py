@@ -170,7 +170,7 @@ def _squares(corners: list[tuple[float, float]], colour: str) -> PathPatch:
 
 
 def _places(cells: Sequence[Cell]) -> tuple[list, list, float]:
-    """Texts (text, x, y, size) and squares (state, x, y) in units of a square, and the height of the map."""
+    """Lays out the map: texts (text, x, y, size), squares (state, x, y), and its height, in units of a square."""
     texts, squares, y = [], [], 0.0
     for paper, of_paper in groupby(cells, key=lambda cell: cell.table.about.name):
         y += 3

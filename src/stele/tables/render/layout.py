@@ -169,7 +169,7 @@ def _row_lines(row: list[Cell], marks: Marks) -> list[GridLine]:
 
 
 def _whose(row: list[Cell], view: View) -> list[str]:
-    """Whose numbers a row shows: side by side all three, or the paper's alone in a row that we do not measure.
+    """Lists whose numbers a row shows: side by side all three, or only the paper's in a row that we do not measure.
 
     Columns of counts (parameters) are ignored here: a borrowed row with our count shows it in the view `ours`.
     """
