@@ -34,7 +34,7 @@ def run(args: CountDataset) -> None:
     clock, inputs = records.start(), data_records(args.data)
     datasets = counted_dataset(args.dataset).datasets
     if wrong := sorted(key for key in inputs if key.partition(":")[0] not in datasets):
-        raise SteleError(f"--data: {wrong[0]} is no part of {args.dataset}; want parts of {', '.join(datasets)}")
+        raise SteleError(f"--data: {wrong[0]} is no part of {args.dataset}; leave it out")
     counts = load_counts(args.dataset).counts(data_folders(inputs))
     metrics = as_metrics({**counts, **mean_lengths(args.lengths)})
     records.write_record(
