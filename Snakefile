@@ -1,4 +1,4 @@
-# Stele rebuilds every table of five papers. What is built: config.yaml. How: profiles/. Start with README.md.
+# Stele rebuilds every table of five papers. config.yaml says what to build, profiles/ how. Start with README.md.
 import os
 import sys
 from importlib import import_module
@@ -7,10 +7,10 @@ from pathlib import Path
 from snakemake.utils import min_version
 
 min_version("9.27")
-project = Path(str(workflow.current_basedir))  # also as a module of another
+project = Path(str(workflow.current_basedir))  # also if imported as a module
 sys.path.insert(0, str(project / "src"))
 os.environ.update(STELE_PROJECT=os.path.relpath(project))
-import_module("gc").set_threshold(100_000)  # all of a plan stays, no garbage
+import_module("gc").set_threshold(100_000)  # a plan's objects live to the end
 
 from stele.artifacts.results import RunKey
 from stele.evaluation.metrics import metric_modules, ranx_lines
@@ -36,7 +36,7 @@ wildcard_constraints:
     seeds=r"pt\d+-ft\d+",
     dataset="[a-z0-9_]+",
     part="[A-Za-z0-9_-]+",
-    recipe="[a-z0-9_]+(-[A-Za-z0-9-]+)?",  # and the language that it is for
+    recipe="[a-z0-9_]+(-[A-Za-z0-9-]+)?",  # optionally with the language that it is for
     paper="[a-z0-9_]+",
     number=r"\d\d",
 

@@ -1,4 +1,4 @@
-# An adaptation: documents held out, the encoder as it was and the trained ones compared. `stele adapt` asks for it.
+# Adaptation of an encoder: hold out documents, compare the adapted encoders with the original. For `stele adapt`.
 
 
 rule hold_out:

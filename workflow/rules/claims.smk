@@ -1,7 +1,7 @@
-# The papers' claims: the results that they are judged by, at any scale, and the verdicts on what is there.
+# The papers' claims: the results that they need, at any scale, and the verdicts on the existing results.
 
 
-# imported where it is asked for: few runs do
+# the module is imported only when this rule is planned, since few runs need it
 rule claim_results:
     input:
         context=plan.paths.results("tables/context.json"),
@@ -22,7 +22,7 @@ rule main_claim_results:
         "All results for judging the papers' main claims exist"
 
 
-# judges what is there, whatever that is; no output, so that it can be asked for at any time
+# judges the existing results; has no output, so that it always runs when requested
 rule claims:
     params:
         results=lambda wildcards: plan.settings.config.results_dir,

@@ -1,10 +1,10 @@
 # The cost of a run, before it starts. Nothing else of the workflow depends on it.
 
 
-# its own plan of the same command line, so that it is up to date whenever it is asked for: no output
+# plans the same command line again; has no output, so that it always runs when requested
 rule cost:
     resources:
-        # how this run was started is no param
+        # a resource and not a param, so that another command line reruns nothing
         arguments=hooks.command_line(),
     message:
         "Estimate the cost of the remaining jobs"

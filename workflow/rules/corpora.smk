@@ -1,4 +1,4 @@
-# Dumps -> Documents (Parquet), one shard a job.
+# Dumps -> documents (Parquet); one job per shard.
 
 
 rule cc100:

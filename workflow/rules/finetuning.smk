@@ -6,7 +6,7 @@ rule finetune:
         unpack(plan.finetuning.inputs),
     output:
         record=plan.paths.finetuned("{model}", "{recipe}", "{seeds}"),
-    priority: 1  # after pretrainings (pretraining.smk)
+    priority: 1  # pretrainings come first (pretraining.smk)
     params:
         code=lambda wildcards: code(
             "finetuning.finetune", *plan.finetuning.modules(wildcards.recipe)

@@ -1,4 +1,4 @@
-# Documents and the knowledge base -> training examples, one mining method a file.
+# Documents and knowledge bases -> training examples; src/stele/pairs/methods has one file per mining method.
 
 
 rule mine:
@@ -11,7 +11,7 @@ rule mine:
         record=plan.paths.work("pairs/{method}/{model}/{part}/record.json"),
     wildcard_constraints:
         method="|".join(plan.mining.by_rule["mine"]),
-    priority: 2  # the longest chains begin with it: first where cores are free
+    priority: 2  # the longest chains of jobs begin here, so these jobs get free cores first
     params:
         code=lambda wildcards: code(
             "pairs.mine", *plan.mining.modules(wildcards.method)

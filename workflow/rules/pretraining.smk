@@ -9,7 +9,7 @@ rule pretrain:
     wildcard_constraints:
         model=f"(?!(?:{plan.models.snapshot_constraint})/)[^/]+",
         pt=r"\d+",
-    priority: 2  # as mine (pairs.smk)
+    priority: 2  # like `mine` (pairs.smk)
     params:
         code=lambda wildcards: code(
             "pretraining.pretrain", *plan.pretraining.modules(wildcards.model)
@@ -29,7 +29,7 @@ rule pretrain:
         " --output {output.record} > {log} 2>&1"
 
 
-# a snapshot becomes a model: the same files under a name of their own
+# a snapshot of a pretraining becomes a model: its files are exported under the model's name
 rule snapshot:
     input:
         unpack(plan.models.snapshot_inputs),

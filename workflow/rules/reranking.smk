@@ -42,7 +42,7 @@ rule rerank:
         " --state {params.state} --code {params.code} --output {output.record} > {log} 2>&1"
 
 
-# the pairs of languages of a row, each re-ranked by a job of its own
+# joins a row's language pairs, each of which one job re-ranked
 rule join_pairs:
     input:
         unpack(lambda wildcards: plan.rows.inputs(row_of(wildcards), wildcards.seeds)),

@@ -1,7 +1,7 @@
 # Corpus + encoder -> vectors (temporary) -> exact search -> canonical TREC runs, all languages in one job.
 
 
-# a collection that several benchmarks search is encoded once; its vectors lie there until the last search is done
+# a collection that several benchmarks search is encoded once; its vectors are kept until the last search
 until_searched = (lambda path: path) if plan.settings.config.keep_index else temp
 
 
@@ -74,7 +74,7 @@ rule retrieve:
         " --code {params.code} --output {output.record} > {log} 2>&1"
 
 
-# a lexical model: index and search in one job, k1 and b given or chosen in each language
+# BM25: one job indexes and searches; k1 and b are given, or tuned for each language
 rule bm25:
     input:
         unpack(lambda wildcards: plan.rows.inputs(row_of(wildcards))),
@@ -109,7 +109,7 @@ rule bm25:
         " --threads {params.threads} --state {params.state} --code {params.code} --output {output.record} > {log} 2>&1"
 
 
-# the ranking of term matching and that of an encoder, a weight for each fold of topics chosen on the others
+# fuses the rankings of term matching and of an encoder; each fold's weight is chosen on the other folds' topics
 rule fuse:
     input:
         unpack(lambda wildcards: plan.rows.inputs(row_of(wildcards), wildcards.seeds)),
@@ -143,7 +143,7 @@ rule fuse:
         " --depth {params.depth} --output {output.record} > {log} 2>&1"
 
 
-# what a figure draws of sentence pairs: their vectors in two dimensions
+# sentence pairs for a figure: their vectors projected to two dimensions
 rule project:
     input:
         unpack(plan.retrieval.projection_inputs),
@@ -175,7 +175,7 @@ rule project:
         " --output {output.points} > {log} 2>&1"
 
 
-# mean and deviation of an encoder's vectors in each language, and the rotation of each pair, without translations
+# learns, without translations, mean and deviation of an encoder's vectors per language, and a rotation per language pair
 rule calibrate:
     input:
         unpack(plan.calibration.inputs),
@@ -237,7 +237,7 @@ rule hard_negatives:
         " --code {params.code} --output {output.record} > {log} 2>&1"
 
 
-# texts that belong together: questions and gold passages, whose vectors are looked at, or translations, to be found
+# encodes pairs of texts: questions with gold passages (for alignment and uniformity), or translations (to be found)
 rule encode_pairs:
     input:
         unpack(plan.retrieval.pair_inputs),

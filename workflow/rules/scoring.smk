@@ -19,7 +19,7 @@ rule score:
         ),
         metrics=lambda wildcards: plan.scoring.metrics(wildcards),
         ranx_lines=lambda wildcards: ranx_lines(plan.scoring.metrics(wildcards)),
-        # read by the command itself
+        # the command reads these from the catalogue; as params they make a change rerun the job
         ignore_identical_ids=lambda wildcards: plan.data.benchmark(
             wildcards.benchmark
         ).ignore_identical_ids,

@@ -1,4 +1,4 @@
-# Catalogue and mirrors -> verified files, and foreign checkpoints -> safetensors.
+# Catalogue and mirrors -> verified datasets; public checkpoints -> safetensors.
 
 
 rule dataset:
@@ -8,7 +8,7 @@ rule dataset:
         record=plan.paths.dataset("{dataset}", "{part}"),
     retries: 2 if not plan.settings.generated else 0
     resources:
-        # where the bytes come from is no param: a moved mirror reruns nothing
+        # the addresses are a resource and not a param, so that a moved mirror reruns nothing
         locations=lambda wildcards: flags(
             plan.sources.dataset_locations(wildcards.dataset)
         ),
@@ -46,7 +46,7 @@ rule checkpoint:
         locations=lambda wildcards: flags(
             plan.sources.checkpoint_locations(wildcards.model)
         ),
-        # what it is for refuses one that cannot be it, and changes nothing of another: no param either
+        # the intended use only refuses unsuitable checkpoints and changes no output, so it is not a param either
         use=lambda wildcards: flags(plan.sources.checkpoint_use(wildcards.model)),
     params:
         code=code("sources.checkpoint"),
@@ -69,7 +69,7 @@ rule downloads:
         "All downloads for the chosen tables exist"
 
 
-# nodes have no internet: what is fetched is fetched where the workflow was started
+# nodes have no internet, so downloads run on the host where the workflow was started
 localrules:
     checkpoint,
     dataset,

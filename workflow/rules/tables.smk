@@ -1,4 +1,4 @@
-# Specs + whatever results exist -> tables (Markdown, LaTeX, CSV, HTML) and figures (SVG, PDF); all tables as one PDF.
+# Specs + existing results -> tables (Markdown, LaTeX, CSV, HTML) and figures (SVG, PDF); all tables as one PDF.
 
 
 rule context:
@@ -6,7 +6,7 @@ rule context:
         context=plan.paths.results("tables/context.json"),
     params:
         digest=lambda wildcards: context_digest(plan),
-        written=context_file(plan),  # by the driver, before the first job
+        written=context_file(plan),  # Snakemake's main process writes it before the first job
     message:
         "List the rows that can be built and why others cannot"
     shell:
@@ -138,7 +138,7 @@ rule cells:
         " --map {output.svg} {output.pdf} > {log} 2>&1"
 
 
-# asks for every table and figure and then sets them together: one start of Python for all pages
+# needs every table and figure, then renders them together in one Python process
 rule all_tables:
     input:
         specs=list(map(str, plan.tables.specs.values())),
@@ -169,7 +169,7 @@ rule all_tables:
         " --figures {input.figures} > {log} 2>&1"
 
 
-# the tables of today's encoders, no paper's: built when they are asked for
+# the tables of today's encoders, of no paper: built only when requested
 rule today_tables:
     input:
         specs=list(map(str, plan.today.tables.specs.values())),
@@ -216,7 +216,7 @@ rule all_tables_pdf:
         "python -m stele tables all_tables_pdf --tex {input.tex} --output {output.pdf} > {log} 2>&1"
 
 
-# reads all that is there, whole; no output, so that it can be asked for at any time
+# reads all built files whole; has no output, so that it always runs when requested
 rule verify:
     params:
         results=lambda wildcards: plan.settings.config.results_dir,

@@ -1,7 +1,7 @@
 # Transfer sets: training queries of a target language without annotations (Shi et al., section 4.2).
 
 
-# a Wikipedia as a transfer set: titles, their articles, and what BM25 finds beside them
+# a transfer set from a Wikipedia: titles as queries, their articles, and negatives that BM25 finds
 rule title_queries:
     input:
         documents=lambda wildcards: plan.corpora.documents("wikipedia", wildcards.part),
@@ -20,7 +20,7 @@ rule title_queries:
         " --output {output.record} > {log} 2>&1"
 
 
-# a model that writes a query for a passage of its language, fine-tuned from translated pairs
+# fine-tunes on translated pairs a model that writes a query for a passage of its language
 rule finetune_generator:
     input:
         unpack(plan.transfer.generator_inputs),
@@ -49,7 +49,7 @@ rule finetune_generator:
         " --code {params.code} --output {output.record} > {log} 2>&1"
 
 
-# a test collection as a transfer set: queries that a generator writes for its windows
+# a transfer set from a test collection: a generator writes queries for its windows
 rule generate_queries:
     input:
         unpack(plan.transfer.generated_inputs),

@@ -34,7 +34,7 @@ rule standin:
         record=plan.paths.standin("{key}"),
     wildcard_constraints:
         key="[a-z0-9_]+",
-    priority: 2  # as mine (pairs.smk)
+    priority: 2  # like `mine` (pairs.smk)
     params:
         code=lambda wildcards: code(
             "stele_world.standin", module_of(plan.world.recipe(wildcards.key).kind)
