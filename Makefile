@@ -1,18 +1,18 @@
-# Each target sets up .venv first (from the exact lock file) and says what it does.
+# Each target first sets up .venv from the lock file with exact versions, and prints what it does.
 PYTHON ?= python3.11
 LOCK := envs/cpu.lock.txt
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-# images of Python often set it, and each of some thousand processes would then compile all modules anew
+# Python's container images often set it; each of some thousand processes would then compile all modules again
 unexport PYTHONDONTWRITEBYTECODE
-# on a terminal, an overview of a run in place of Snakemake's lines, and at its end a summary
+# on a terminal: an overview of the run instead of Snakemake's lines, and a summary at the end
 OVERVIEW := STELE_PROGRESS=1
-# the study that evidence/study.tar.gz holds: of which papers, and its seeds of pretraining
+# papers and pretraining seeds of the study in evidence/study.tar.gz
 STUDY := msm,kept
 SEEDS := 0 1 2 3 4
-# MTEB's own tasks score the same data in an environment of their own
+# a separate environment, in which MTEB's own tasks score the same data
 ORACLE := .venv-oracle
-# the first real table: public encoders of 118 million weights in CCP's Table 1 (docs/laptop.md)
+# a table of real data: CCP's Table 1 with public encoders of 118 million weights (docs/laptop.md)
 REAL := results_real/tables/ccp/table_01.md results_real/tables/ccp/table_01.html
 REAL_CONFIG := scale=laptop results_dir=results_real papers=[ccp] \
   'models={"me5_small": {"tables": ["ccp/1"]}, "para_minilm": {"tables": ["ccp/1"]}}'
@@ -23,18 +23,18 @@ help:
 	@echo "make first    one whole table in miniature, in about two minutes: MSM's Table 16 (results/tables/msm/table_16.html)"
 	@echo "make real     one table of real data, in about 20 minutes of 2 cores and 1 GB of downloads: CCP's Table 1 with two public encoders (results_real/tables/ccp/table_01.html)"
 	@echo "make tables   every table in miniature: no network, no GPU, 2 cores (results/tables/)"
-	@echo "make pdf      the same, and all of them as one PDF; needs TeX and fonts (apt-get install texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei)"
-	@echo "make study    what the claims of MSM and KEPT are judged by, over five seeds, kept in evidence/study.tar.gz; hours, goes on where it was stopped"
-	@echo "make site     a static site of evidence/study.tar.gz: tables, figures, claims, models (site/index.html); builds nothing"
-	@echo "make test     the quick tests, in ten minutes: all but whole builds, clusters, browsers and speed"
+	@echo "make pdf      the same tables, and all of them as one PDF; needs TeX and fonts (apt-get install texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei)"
+	@echo "make study    the results for judging the claims of MSM and KEPT, over five seeds, packed into evidence/study.tar.gz; takes hours, resumes if interrupted"
+	@echo "make site     a static site of evidence/study.tar.gz: tables, figures, claims, models (site/index.html); computes no results"
+	@echo "make test     the quick tests, in ten minutes: without whole builds, clusters, browsers and speed"
 	@echo "make test-all every test"
-	@echo "make speed    the table of docs/speed.md: each item beside a named peer in one run, on a machine that does nothing else"
-	@echo "make gpu      the figures of docs/gpu.md, in at most 8 minutes, by the python3 on the PATH, whose torch finds a GPU"
-	@echo "make controls a row far above a guess for each benchmark, in miniature, and a mistake that is seen there"
-	@echo "make oracle   MTEB's own tasks and ir_measures on the generated data, in an environment of their own: shared scores are equal"
-	@echo "make docs     the site of the documentation, all links within it checked (docs/_site/index.html)"
+	@echo "make speed    the table of docs/speed.md: measures each item and a named peer in one run; needs an otherwise idle machine"
+	@echo "make gpu      the figures of docs/gpu.md, in at most 8 minutes, with the python3 on the PATH, whose torch must find a GPU"
+	@echo "make controls for each benchmark in miniature a row far above a guess, and a test that permuted candidates bring it down to the guess"
+	@echo "make oracle   checks that MTEB's own tasks and ir_measures give the same scores on the generated data, in a separate environment"
+	@echo "make docs     the documentation as a site, with its internal links checked (docs/_site/index.html)"
 	@echo "make lint     ruff, snakefmt and snakemake --lint"
-	@echo "make clean    removes what was built: results resources work state logs, and .snakemake (its records)"
+	@echo "make clean    removes everything that was built: results resources work state logs, and .snakemake"
 
 .venv/.done: $(LOCK) pyproject.toml
 	@echo "== setting up .venv from $(LOCK)"
@@ -46,16 +46,16 @@ help:
 setup: .venv/.done
 
 first: setup
-	@echo "== building one table in miniature, Table 16 of MSM, with all it needs"
+	@echo "== building one table in miniature, Table 16 of MSM, and everything that it needs"
 	$(OVERVIEW) $(BIN)/snakemake results/tables/msm/table_16.md --config scale=miniature
 
 real: setup
-	@echo "== building one table of real data, Table 1 of CCP with two public encoders; what it takes:"
+	@echo "== building one table of real data, Table 1 of CCP with two public encoders; its cost:"
 	@$(BIN)/snakemake $(REAL) -n --quiet all --config $(REAL_CONFIG) 2>&1 | tail -1
 	$(OVERVIEW) $(BIN)/snakemake $(REAL) --config $(REAL_CONFIG)
 
 tables: setup
-	@echo "== building every table in miniature; what is there already stays"
+	@echo "== building every table in miniature; existing results are kept"
 	$(OVERVIEW) $(BIN)/snakemake all_tables --config scale=miniature
 
 pdf: setup
@@ -67,7 +67,7 @@ evidence/.unpacked: evidence/study.tar.gz
 	@touch $@
 
 study: setup evidence/.unpacked
-	@echo "== building what the claims of $(STUDY) are judged by, a seed after another: main claims first, then all"
+	@echo "== building the results for the claims of $(STUDY), seed by seed: main claims first, then all"
 	@set -e; for target in main_claim_results claim_results; do for seed in $(SEEDS); do \
 	  $(OVERVIEW) $(BIN)/snakemake $$target --config scale=study results_dir=results_study "papers=[$(STUDY)]" \
 	    "seeds={\"pretraining\": [$$seed], \"finetuning\": [0, 1]}"; \
@@ -93,15 +93,15 @@ test-all: setup
 	tests/run.sh $(BIN)/python all
 
 speed: setup
-	@echo "== measuring speed beside peers; rows are written to docs/speed.md as they come"
+	@echo "== measuring speed beside peers; each row is written to docs/speed.md once it is measured"
 	$(BIN)/python -m tests.speed.table
 
 gpu:
-	@echo "== measuring on a GPU; figures are written to docs/gpu.md and docs/gpu.json as they come"
+	@echo "== measuring on a GPU; figures are written to docs/gpu.md and docs/gpu.json once they are measured"
 	PYTHONPATH=src python3 -m tests.speed.gpu
 
 controls: setup
-	@echo "== building a row for each benchmark that is far above a guess, and scoring it with its candidates exchanged"
+	@echo "== building for each benchmark a row far above a guess, and scoring it again with permuted candidates"
 	STELE_CONTROLS=1 $(BIN)/python -m pytest tests/controls
 
 $(ORACLE)/.done: envs/oracle.lock.txt
@@ -111,13 +111,13 @@ $(ORACLE)/.done: envs/oracle.lock.txt
 	@touch $@
 
 oracle: setup $(ORACLE)/.done
-	@echo "== scoring the same data here, by MTEB and by ir_measures"
+	@echo "== scoring the same data with Stele, MTEB and ir_measures"
 	$(BIN)/snakemake --config scale=miniature results_dir=results_oracle -- \
 	  $(foreach name,miracl miracl_hard_negatives belebele neuclir_clir,results_oracle/$(name)/labse/direct.json)
 	STELE_ORACLE_BUILT=. STELE_ORACLE_PYTHON=$(ORACLE)/bin/python $(BIN)/python -m pytest tests/oracle
 
 docs: setup
-	@echo "== writing docs/_site/; a link that leads nowhere is an error"
+	@echo "== writing docs/_site/; a broken link is an error"
 	$(BIN)/python -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet docs docs/_site
 
 lint: setup

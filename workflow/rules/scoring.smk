@@ -131,7 +131,7 @@ rule alias:
         benchmark=plan.rows.alias_benchmarks,
         alias="[a-z0-9_]+",
     message:
-        "{output.result} is {input.result}"
+        "Copy {input.result} to its short name {output.result}"
     shell:
         "cp {input.result} {output.result} 2> {log}"
 
