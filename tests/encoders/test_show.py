@@ -77,7 +77,7 @@ def test_a_model_is_shown_by_key_or_repository_with_what_is_said_of_it(project, 
 
 def test_what_cannot_be_shown_is_said(project, folder, capsys):
     for words, message in (
-        (["me5_base", "--benchmark", "mlqa"], "benchmark mlqa: no encoder makes vectors of its texts"),
+        (["me5_base", "--benchmark", "mlqa"], "benchmark mlqa: its models are trained for the task"),
         (["me5_base", "--encoding", '{"quark": 1}'], "unknown key 'quark'"),
         (["mine"], "unknown model 'mine'"),
         (["Multilingual-E5-base"], "did you mean 'intfloat/multilingual-e5-base'?"),

@@ -76,7 +76,7 @@ def test_a_language_without_a_text_is_left_out_with_the_reason(plan):
     assert plan.rows.problem(CALIBRATED) is None
     left_out, languages = plan.rows.left_out(CALIBRATED), plan.rows.languages(CALIBRATED)
     assert len(plan.data.languages("tatoeba")) == 112 == len(left_out) + len(languages)
-    assert left_out["ang"] == "CC-100 has no text in ang, by which it could be calibrated"
+    assert left_out["ang"] == "CC-100 has no text in ang, which calibration would be learnt from"
     assert "als" in left_out, "a Wikipedia that stands in elsewhere is no CommonCrawl"
     assert set(catalogue.load("benchmarks")["tatoeba"]["languages"]) <= set(languages)
     assert plan.rows.left_out(CALIBRATED._replace(setting="direct")) == {}
@@ -90,7 +90,7 @@ def test_one_s_own_text_is_in_the_languages_that_are_there(jobs, tmp_path):
     assert plan.rows.languages(CALIBRATED) == ["de", "fr"]
     assert plan.calibration.pairs("ccp") == ["de-en", "fr-en", "fr-de"]
     assert plan.rows.left_out(CALIBRATED)["el"] == (
-        f"user_data.cc100: {tmp_path} has no text in el, by which it could be calibrated"
+        f"user_data.cc100: {tmp_path} has no text in el, which calibration would be learnt from"
     )
     (tmp_path / "en.txt").unlink()
     state, reason = jobs(scale="paper", user_data={"cc100": str(tmp_path)}).rows.problem(CALIBRATED)
@@ -100,7 +100,7 @@ def test_one_s_own_text_is_in_the_languages_that_are_there(jobs, tmp_path):
 def test_a_text_of_another_world_is_not_learnt_from(jobs, tmp_path):
     plan = jobs(scale="miniature", user_data={"tatoeba": str(tmp_path)})
     state, reason = plan.rows.problem(CALIBRATED)
-    assert state == "unavailable" and reason.startswith("calibration: tatoeba is yours")
+    assert state == "unavailable" and reason.startswith("calibration: tatoeba is your own data")
     assert "user_data: {cc100: YOUR_FOLDER}" in reason
     assert plan.rows.problem(CALIBRATED._replace(benchmark="tatoeba_pairs")) is None
     assert plan.calibration.pairs("ccp") == ["ar-ru", "ja-fr"], "none that no row can use"

@@ -89,7 +89,7 @@ def test_mining_reads_its_training_set_and_collection_and_nothing_else(jobs):
     plan = jobs(scale="miniature")
     assert {key.partition(":")[0] for key in plan.finetuning.mining_data("mrtydi")} == {"mrtydi_train", "mrtydi_corpus"}
     assert set(plan.finetuning.mining_data("marco")) == {"msmarco_passage:all", "msmarco_passage_corpus:all"}
-    with pytest.raises(SteleError, match=r"training set squad: training_sets\.yaml names no collection"):
+    with pytest.raises(SteleError, match=r"training_sets\.yaml: squad: no `mined`; name the collection"):
         plan.finetuning.mining_data("squad")
 
 

@@ -83,10 +83,10 @@ def test_a_pair_of_languages_is_named_once_and_in_order(jobs, plan):
 def test_a_part_of_another_shape_is_an_error_that_shows_the_right_one(plan):
     assert plan.mining.part_codes("clk", "en-fr") == ["en", "fr"] and plan.mining.part_codes("ilk", "en") == ["en"]
     for mining, part, wanted in (
-        ("clk", "fr-en", "pairs/clk/fr-en: want en-fr"),
-        ("clk", "en", "pairs/clk/en: want two languages"),
-        ("clk", "en-en", "pairs/clk/en-en: want two languages"),
-        ("ilk", "en-fr", "pairs/ilk/en-fr: want en or fr"),
+        ("clk", "fr-en", "pairs/clk/fr-en: no such part; want en-fr"),
+        ("clk", "en", "pairs/clk/en: no such part; want two languages"),
+        ("clk", "en-en", "pairs/clk/en-en: no such part; want two languages"),
+        ("ilk", "en-fr", "pairs/ilk/en-fr: no such part; want en or fr"),
         ("ilk", "enn", "pairs/ilk/enn: unknown language 'enn'; did you mean"),
     ):
         with pytest.raises(SteleError, match=wanted):
@@ -196,7 +196,7 @@ def test_the_pairs_that_are_counted_are_those_of_the_chosen_tables(jobs):
         ({"tasks": 3}, "tasks: Input should be a valid list"),
         (
             {"mining": {"mlm": "chunks", "clk": "clk"}},
-            "override.mining: names no mining recipe for ilk, which kept reads",
+            "override.mining: no mining recipe for ilk, which kept reads; name one",
         ),
         (
             {"mining": {"mlm": "chunks", "ilk": "ilk", "clk": "clkk"}},
@@ -204,12 +204,12 @@ def test_the_pairs_that_are_counted_are_those_of_the_chosen_tables(jobs):
         ),
         (
             {"mining": {"mlm": "chunks", "ilk": "uhs_ilk", "clk": "clk"}},
-            "ilk: want a recipe of the method ilk, found uhs_",
+            "ilk: uhs_ilk is a recipe of method .*; want one of ilk",
         ),
         ({"languages": ["ltg"]}, r"unknown language 'ltg'; .*\(docs/adding/language\.md\)"),
-        ({"languages": ["en"]}, r"override\.languages: clk wants two \(found en\); give more, or `tasks` without it"),
+        ({"languages": ["en"]}, r"override\.languages: clk needs two languages \(found en\); give more lang"),
         ({"languages": None}, r"override\.languages: want codes, e.g. \[en, sw\], or the name of a set \(found None\)"),
-        ({"languages": []}, r"override\.languages: chunks wants one at least \(found none\)"),
+        ({"languages": []}, r"override\.languages: chunks needs at least one language \(found none\)"),
         ({"languages": ["en", "ber"]}, r"override\.languages: unknown language of wikipedia 'ber'"),
     ],
 )
@@ -228,7 +228,7 @@ def test_the_catalogue_s_models_pass_the_same_checks(jobs):
 
 
 def test_a_change_that_the_scale_would_undo_is_refused(jobs):
-    wanted = r"config\.yaml: models\.msm_large\.override\.groups: scale small says 16 of msm_large, so 9 would change"
+    wanted = r"config\.yaml: models\.msm_large\.override\.groups: scale small sets 16 for msm_large, so 9 has no effect"
     with pytest.raises(SteleError, match=wanted):
         checked(jobs, scale="small", models={"msm_large": {"override": {"groups": 9}}})
 
@@ -236,10 +236,10 @@ def test_a_change_that_the_scale_would_undo_is_refused(jobs):
 def test_languages_out_of_scale_make_a_row_not_in_scale(jobs):
     row = ("mrtydi", "mine", "multilingual_kept")
     state, reason = own(jobs, "miniature", languages=["en", "uk"]).rows.problem(RunKey(*row))
-    assert state == "not in scale" and reason.endswith("clk wants two (found en)")
+    assert state == "not in scale" and reason.endswith("clk needs two languages (found en)")
     plan = own(jobs, "miniature", languages=["uk"], tasks=["crop"])
     assert plan.rows.problem(RunKey(*row))[0] == "not in scale"
-    with pytest.raises(SteleError, match=r"encoders/mine: not in scale: .*chunks wants one at least \(found none\)"):
+    with pytest.raises(SteleError, match=r"encoders/mine: not in scale: .*chunks needs at least one language \(found"):
         plan.pretraining.inputs(SimpleNamespace(model="mine", pt="0"))
     assert own(jobs, languages=["en", "uk"]).rows.problem(RunKey(*row)) is None
 

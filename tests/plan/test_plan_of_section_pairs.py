@@ -29,7 +29,7 @@ def test_a_part_reads_its_languages_alone(plan):
     documents = [f"work/paper/documents/wikipedia/{c}/{n}/record.json" for c in ("de", "en")
                  for n in range(1, plan.corpora.shards(c) + 1)]  # fmt: skip
     assert read["documents"] == documents
-    with pytest.raises(SteleError, match="pairs/section_pairs/en-de: want de-en"):
+    with pytest.raises(SteleError, match="pairs/section_pairs/en-de: no such part; want de-en"):
         plan.mining.section_inputs(part("en-de"))
 
 

@@ -67,6 +67,6 @@ def test_a_benchmark_s_metrics_are_checked(jobs):
 )
 def test_a_base_or_a_recipe_that_would_change_nothing_is_refused(jobs, models):
     (name,) = models
-    with pytest.raises(SteleError, match=f"models.{name}: {name} comes from a checkpoint.*`checkpoint: train`"):
+    with pytest.raises(SteleError, match=f"models.{name}: {name} is read from a checkpoint.*`checkpoint: train`"):
         checked(jobs, scale="paper", models=models)
     checked(jobs, scale="paper", models={name: {**models[name], "recipe": "msm", "checkpoint": "train"}})

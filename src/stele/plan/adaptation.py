@@ -1,4 +1,4 @@
-"""An adaptation: the encoder as it was, the models trained from it, their rows, and what its jobs read."""
+"""The plan of `stele adapt`: the base encoder, the models trained from it, their rows, and the inputs of its jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stele.plan.retrieval import Retrieval
 from stele.plan.rows import Rows
 from stele.plan.scoring import Cards
 
-STORE = "mlm"  # whose documents every method and the control read
+STORE = "mlm"  # the mining recipe of this store reads the documents that every method and the control are trained on
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,22 +32,22 @@ class AdaptationParts:
 
     @property
     def values(self) -> Adaptation:
-        """The key `adapt` of config.yaml; without it an error."""
+        """The value of `adapt` in config.yaml. Raises SteleError if the key is missing."""
         if adapt := self.paths.settings.config.adapt:
             return adapt
-        raise SteleError("config.yaml: adapt: empty; `stele adapt` writes it into adapt/NAME.yaml, for --configfile")
+        raise SteleError("config.yaml: adapt: missing; give --configfile adapt/NAME.yaml, which `stele adapt` writes")
 
     @property
     def rules(self) -> AdaptationRules:
-        """What the commands read themselves: each has what it reads among its params."""
+        """Fixed rules of an adaptation. Commands read them from the catalogue; each job's params list those it uses."""
         return whole(AdaptationRules)
 
     def trained(self) -> list[str]:
-        """The models that are trained: one a method, and the control."""
+        """The models that are trained: one per method, and the control."""
         return [*self.values.methods, self.values.control]
 
     def keys(self) -> list[RunKey]:
-        """The rows that are compared; one that cannot be built is an error that says why."""
+        """The rows that are compared. Raises SteleError with the reason if one of them cannot be built."""
         names = [self.values.base, *self.trained()]
         rows = [RunKey(name, model, self.cards.setting(name)) for name in self.values.benchmarks for model in names]
         for row in rows:
@@ -60,7 +60,7 @@ class AdaptationParts:
         return [self.paths.seed_result(row, seeds) for row in self.keys() for seeds in self.rows.seeds(row)]
 
     def runs(self) -> dict[str, list[str]]:
-        """model -> its seeds of pretraining; of the encoder as it was one, which says nothing."""
+        """Pretraining seeds by model. The base encoder has a single placeholder seed, since it is not trained."""
         rows = {row.model: row for row in self.keys()}
         return {
             model: list(dict.fromkeys(pretraining_seed(seeds) for seeds in self.rows.seeds(row)))
@@ -68,12 +68,12 @@ class AdaptationParts:
         }
 
     def encoders(self) -> dict[str, str]:
-        """`model:seed` -> the record of a pretraining."""
+        """Records of the pretrained encoders by `model:seed`."""
         runs = self.runs()
         return {f"{model}:{seed}": self.models.encoder(model, seed) for model in self.trained() for seed in runs[model]}
 
     def neighbours(self) -> dict[str, str]:
-        """`model:seed` -> the record of the sentences' neighbours that an encoder finds."""
+        """Records of each encoder's search for neighbouring sentences, by `model:seed`."""
         return {
             f"{model}:{seed}": self.paths.neighbours(model, seed)
             for model, seeds in self.runs().items()
@@ -81,7 +81,7 @@ class AdaptationParts:
         }
 
     def settings(self) -> str:
-        """What the verdict compares, as JSON."""
+        """Settings of the comparison behind the verdict, as JSON: methods, benchmarks with metrics, and seeds."""
         benchmarks = {
             name: {"setting": self.cards.setting(name), "metric": self.cards.data.benchmark(name).metrics[0]}
             for name in self.values.benchmarks
@@ -90,12 +90,12 @@ class AdaptationParts:
         return as_json({**self.values.model_dump(), "benchmarks": benchmarks, "seeds": seeds})
 
     def leakage(self) -> dict[str, str]:
-        """benchmark -> the record of which of its texts stand in the documents."""
+        """Records, by benchmark, of which of its texts occur in the training documents."""
         return {name: self.paths.leakage(name, self.values.methods[0]) for name in self.values.benchmarks}
 
     # --- held-out documents -------------------------------------------------------------------------------------------
     def held_out(self) -> dict[str, str]:
-        """language -> the record of the documents that no method reads."""
+        """Records, by language, of the held-out documents, which no method is trained on."""
         first = self.values.methods[0]
         store = self.pretraining.stores(first).get(STORE) or next(iter(self.pretraining.stores(first).values()))
         return {
@@ -104,7 +104,7 @@ class AdaptationParts:
         }
 
     def encoding(self, model: str) -> str:
-        """The value of --encoding, of no benchmark."""
+        """The value of --encoding for a model, without the keys that a benchmark decides."""
         return as_json(self.retrieval.encodings(None, model))
 
     # --- jobs ---------------------------------------------------------------------------------------------------------

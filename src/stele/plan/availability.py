@@ -1,4 +1,4 @@
-"""Why a model or the data that a row reads cannot be had."""
+"""Reasons why a model, or the data that a row reads, is not available."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stele.plan.settings import cached_method
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Availability:
-    """Why a model or the data that a row reads cannot be had."""
+    """Finds out why a model, or the data that a row reads, is not available."""
 
     models: Models
     data: Data
@@ -30,7 +30,7 @@ class Availability:
 
     @cached_method
     def finetuning_problem(self, recipe: str | None) -> Problem | None:
-        """(state, reason) when a chain of fine-tunings cannot be built, whatever its data: a language, a generator."""
+        """(state, reason) if a chain of fine-tunings lacks a language or query generator, else None; ignores data."""
         for name in self.finetuning.chain(recipe):
             if reason := self.finetuning.lacking(name):
                 return "not in scale", reason
@@ -41,7 +41,7 @@ class Availability:
 
     @cached_method
     def pretraining_data(self, model: str) -> dict[str, list[str]]:
-        """The corpora that a model and those that it starts from are pretrained on, by what reads them."""
+        """Pretraining corpora of a model and of the models that it starts from, by the pretraining that reads them."""
         groups = {}
         while trained := self.models.pretraining_of(model):
             groups[f"pretraining of {trained}"] = sorted({dataset for dataset, _ in self.pretraining.texts(trained)})
@@ -50,7 +50,7 @@ class Availability:
 
     @cached_method
     def finetuning_data(self, recipe: str | None) -> dict[str, list[str]]:
-        """The datasets that a chain of fine-tunings reads, by what reads them."""
+        """Datasets that a chain of fine-tunings reads, by the training set or the hard negatives made from them."""
         groups = {}
         for name in self.finetuning.chain(recipe):
             groups |= self.finetuning.datasets(name)
@@ -59,7 +59,7 @@ class Availability:
         return groups
 
     def data_problem(self, groups: dict[str, list[str]]) -> Problem | None:
-        """`unavailable` where a dataset cannot be had, or the datasets of a group are of two worlds."""
+        """`unavailable` with the reason if a dataset is not available, or if a group mixes real and generated data."""
         for reader, names in groups.items():
             if reason := self.data.problem(names) or self.data.mixture_problem(reader, names):
                 return "unavailable", reason

@@ -1,7 +1,7 @@
-"""Calibration: what is learnt of an encoder for all benchmarks that look at its vectors calibrated, in one job.
+"""Calibration of an encoder's vectors: one job learns the statistics and rotations for all benchmarks that use them.
 
-Statistics belong to a language and a rotation to a pair of languages, whichever benchmark has them, so one job learns
-those of all benchmarks with a setting of its recipe.
+Statistics depend only on the language, and rotations only on the pair of languages, so one job learns those of all
+benchmarks that have a setting with its recipe.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ class Calibration:
 
     @property
     def corpus(self) -> str:
-        """What it is learnt from: the user's own documents, else CommonCrawl, as in CCP, section 3.2, and no other."""
+        """The corpus that calibration is learnt from: the user's documents, else CC-100, as in CCP, section 3.2."""
         return user_documents.DATASET if self.paths.settings.documents else "cc100"
 
     @cached_method
     def recipe(self, name: str) -> CalibrationRecipe:
-        """How it is learnt: what the command is given."""
+        """The calibration recipe, as its command takes it."""
         return recipes.calibration(name, self.paths.settings.sizes)
 
     # --- languages ----------------------------------------------------------------------------------------------------
     def pair(self, benchmark: str, language: str) -> str:
-        """The pair of languages ("fr-en") that a language of a benchmark is one side of, or is itself."""
+        """The language pair ("fr-en") that a benchmark's language belongs to; a pair's code is returned as it is."""
         pivot = self.data.benchmark(benchmark).pivot
         return f"{language}-{pivot}" if pivot else language
 
     @cached_method
     def lacking(self, language: str) -> str | None:
-        """Why a language cannot be calibrated, None where it can: there is no text of it."""
+        """The reason why a language cannot be calibrated (the corpus has no text in it), else None."""
         corpus = self.corpus
         if language not in self.data.languages_of(corpus):
             name = "CC-100" if corpus == "cc100" else f"user_data.{corpus}"
-            return f"{name} has no text in {language}, by which it could be calibrated"
+            return f"{name} has no text in {language}, which calibration would be learnt from"
         folder = self.data.users_folder(corpus) if corpus == "cc100" else None
         if folder and not part_files(listing(folder), self.data.resolve(corpus, language, [language])):
-            return f"user_data.{corpus}: {folder} has no text in {language}, by which it could be calibrated"
+            return f"user_data.{corpus}: {folder} has no text in {language}, which calibration would be learnt from"
         return None
 
     @cached_method
     def left_out(self, benchmark: str) -> dict[str, str]:
-        """language (or pair) of a benchmark that cannot be calibrated -> why."""
+        """Languages (or pairs) of a benchmark that cannot be calibrated, each with the reason."""
         reasons = {}
         for language in self.data.languages(benchmark):
             sides = self.pair(benchmark, language).split("-")
@@ -70,7 +70,7 @@ class Calibration:
     # --- what a recipe learns -----------------------------------------------------------------------------------------
     @cached_method
     def benchmarks(self, recipe: str) -> list[str]:
-        """The benchmarks that have settings of a recipe."""
+        """The benchmarks that have a setting with this calibration recipe."""
         return [
             benchmark
             for benchmark in self.protocols.settings
@@ -79,7 +79,7 @@ class Calibration:
 
     @cached_method
     def pairs(self, recipe: str) -> list[str]:
-        """The pairs that are rotated, each in one direction; none of a benchmark about another world than the text."""
+        """Language pairs to rotate, one direction each; none of a benchmark that would mix real and generated data."""
         pairs: dict[frozenset[str], str] = {}
         for benchmark in self.benchmarks(recipe):
             if not self.data.mixture_problem(benchmark, [self.corpus, *self.data.of_benchmark(benchmark)]):
@@ -89,12 +89,12 @@ class Calibration:
         return list(pairs.values())
 
     def documents(self, recipe: str) -> dict[str, str]:
-        """language -> the record of its documents, of all languages of the pairs."""
+        """Records of the documents by language, for all languages of the recipe's pairs."""
         codes = sorted({code for pair in self.pairs(recipe) for code in pair.split("-")})
         return {code: self.paths.documents(self.corpus, code) for code in codes}
 
     def downloads(self, recipe: str) -> set[str]:
-        """The records of the texts that it is learnt from."""
+        """Records of the downloaded texts that a recipe is learnt from."""
         return {self.paths.dataset(self.corpus, code) for code in self.documents(recipe)}
 
     # --- jobs ---------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Corpora: how much of each is read, the shards of a Wikipedia, and the knowledge base."""
+"""Corpora: how much of each corpus is read, the shards of a Wikipedia dump, and the knowledge base."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ PACKED = (".xz", ".bz2", ".gz", ".zst")
 
 
 class OwnDump(NamedTuple):
-    """A dump of the user's: bytes of the articles, and whether shards can share it: an index, or several parts."""
+    """A dump given by the user: bytes of its articles, and whether shards can split it (it has an index or parts)."""
 
     size: int
     shared: bool
 
 
 def is_articles(name: str) -> bool:
-    """Whether a dump's file holds the articles.
+    """Whether a file of a Wikipedia dump holds articles, by its name.
 
     >>> is_articles("x/enwiki-1-pages-articles.xml"), is_articles("enwiki-1-pages-articles-multistream-index.txt.bz2")
     (True, False)
@@ -38,7 +38,7 @@ def is_articles(name: str) -> bool:
 
 
 def _text_a_byte(name: str) -> float:
-    """Bytes of plain text a byte of a file, by its ending."""
+    """Bytes of plain text per byte of a file, by its suffix."""
     costs = catalogue.whole(Costs)
     if name.endswith(".parquet"):
         return 1 / costs.documents_kept
@@ -46,7 +46,7 @@ def _text_a_byte(name: str) -> float:
 
 
 def _xml_a_byte(name: str) -> float:
-    """Bytes of a dump's file a byte of a packed dump."""
+    """Bytes of a dump's file per byte of the same dump compressed."""
     return 1.0 if name.endswith(PACKED) else catalogue.whole(Costs).wikipedia_xml
 
 
@@ -57,7 +57,7 @@ class Corpora:
     data: Data
 
     def first(self, corpus: str) -> int | None:
-        """How many documents or pages of a corpus the scale takes; None: all, as of the user's own."""
+        """Number of documents or pages of a corpus that the scale reads; None for all, as with the user's own data."""
         return None if self.data.users_folder(corpus) else self.settings.sizes.corpora.first(corpus)
 
     # --- the user's files ---------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ class Corpora:
 
     @cached_method
     def user_files(self, dataset: str, part: str) -> dict[str, int] | None:
-        """Path -> bytes of the user's files of a part of a dataset; None where the dataset is not the user's."""
+        """Bytes, by path, of the user's files for a part of a dataset; None if the dataset is not the user's."""
         folder = self.data.users_folder(dataset)
         if not folder:
             return None
@@ -78,13 +78,13 @@ class Corpora:
 
     @cached_method
     def user_text(self, corpus: str, language: str) -> float | None:
-        """About how many bytes of plain text the user's files of a corpus hold; None where it is not the user's."""
+        """Estimated bytes of plain text in the user's files of a corpus; None if the corpus is not the user's."""
         files = self.user_files(corpus, language)
         return None if files is None else sum(size * _text_a_byte(name) for name, size in files.items())
 
     # --- documents ----------------------------------------------------------------------------------------------------
     def documents(self, corpus: str, language: str) -> list[str]:
-        """The records of the documents of a corpus in a language, shard by shard."""
+        """Records of the documents of a corpus in a language: one, or for Wikipedia one per shard."""
         if corpus != "wikipedia":
             return [self.paths.documents(corpus, language)]
         numbers = range(1, self.shards(language) + 1)
@@ -92,24 +92,24 @@ class Corpora:
 
     # --- dumps of Wikipedia -------------------------------------------------------------------------------------------
     def wiki(self, language: str) -> str:
-        """The database name of a language's Wikipedia.
+        """Database name of a language's Wikipedia: "enwiki", or "zh_yuewiki" for the subdomain zh-yue.
 
-        "enwiki", or "zh_yuewiki" for the subdomain zh-yue.
+        Raises SteleError if the language has no Wikipedia in languages.yaml.
         """
         entry = self.settings.language(language)
         if entry.wikipedia is None:
-            raise SteleError(f"language {language}: languages.yaml names no Wikipedia of it")
+            raise SteleError(f"language {language}: languages.yaml names no Wikipedia for this language")
         return f"{entry.wikipedia.replace('-', '_')}wiki"
 
     def shards(self, language: str) -> int:
-        """Parts that a Wikipedia's dump is cut into, each a job; a user's own, in one file without an index, is one."""
+        """Number of shards of a Wikipedia dump, each read by one job; 1 for a user's single file without an index."""
         users_dump, wiki = self._own_dump(language), self.wiki(language)
         if users_dump and not users_dump.shared:
             return 1
         return shards_of(self.settings.sizes, wiki, users_dump.size if users_dump else self._known_dumps.get(wiki))
 
     def dump_mb(self, *languages: str) -> int:
-        """About how many MB the dumps of some Wikipedias have: what time, memory and disk are reckoned by."""
+        """Estimated MB of some Wikipedias' dumps, from which time, memory and disk space are estimated."""
         sizes = []
         for code in languages:
             files = self.user_files("wikipedia", code)
@@ -121,14 +121,14 @@ class Corpora:
 
     @cached_property
     def _known_dumps(self) -> dict[str, int]:
-        """About how many bytes are read of each Wikipedia's dump, but of generated ones and the user's own."""
+        """Estimated bytes that are read of each Wikipedia's dump, by wiki; empty at a generated scale."""
         known = {} if self.settings.generated else catalogue.load("dump_sizes")
         first, page = self.first("wikipedia"), catalogue.whole(Costs).dump_page
         return known if first is None else {wiki: min(size, round(first * page)) for wiki, size in known.items()}
 
     @cached_method
     def _own_dump(self, language: str) -> OwnDump | None:
-        """The user's own dump of a Wikipedia; None where there is none, which the job will say."""
+        """The user's own dump of a Wikipedia; None if there is none (the job that reads it then reports that)."""
         files = self.user_files("wikipedia", language) or {}
         articles = [size for name, size in files.items() if is_articles(name)]
         shared = len(articles) > 1 or any("index" in Path(name).name for name in files)
@@ -137,9 +137,9 @@ class Corpora:
     # --- the knowledge base -------------------------------------------------------------------------------------------
     @cached_property
     def knowledge_wikis(self) -> list[str]:
-        """The wikis whose entities are looked up: of all languages in scale, whichever of them models are trained on.
+        """The wikis whose pages are linked to Wikidata: those of all languages in scale, trained on or not.
 
-        A model in a language more would otherwise rerun the one pass over Wikidata, and with it every knowledge base.
+        Otherwise a model in one more language would rerun the pass over Wikidata, and with it every knowledge base.
         """
         in_scale = self.data.in_scale(KNOWLEDGE)
         have = self.data.languages_of("wikipedia")

@@ -1,4 +1,4 @@
-"""Datasets: whose they are, which of their languages and parts are built, and why one cannot be had."""
+"""Datasets: where each comes from, which languages and parts of it are built, and why one is not available."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Data:
 
     # --- whose they are -----------------------------------------------------------------------------------------------
     def users_folder(self, dataset: str) -> str | None:
-        """The user's own folder of a dataset, or of the one that is published together with it."""
+        """The folder that `user_data` gives for a dataset, or for the release that it is published in; else None."""
         together = datasets.dataset(dataset).release
         users = self.settings.config.user_data
         return users.get(dataset) or users.get(together)
 
     def folder(self, dataset: str) -> str | None:
-        """The local folder of a dataset: the user's; for walled generated data, the generated one."""
+        """Local folder of a dataset: the user's, or the generated one for data that need a licence; else None."""
         if folder := self.users_folder(dataset):
             return folder
         if self.settings.generated and datasets.dataset(dataset).wall != "none":
@@ -40,15 +40,15 @@ class Data:
         return self.settings.generated and not self.users_folder(dataset)
 
     def of_the_world(self, names: Iterable[str]) -> list[str]:
-        """The datasets among these that tell of the world, real or generated: all but tools."""
+        """Those of the named datasets that are texts or judgments, real or generated: all but tools, sorted."""
         return sorted({name for name in names if not datasets.dataset(name).tool})
 
     def is_users(self, names: Iterable[str]) -> bool:
-        """Whether the user has given all of these datasets: they are then used whole, at every scale."""
+        """Whether the user provides all of these datasets; they are then used in full at every scale."""
         return all(self.users_folder(name) for name in self.of_the_world(names))
 
     def in_scale(self, names: Iterable[str]) -> list[str] | None:
-        """The languages that a scale allows for some datasets that are used together; None: all."""
+        """The languages that the scale allows for datasets that are used together; None for all languages."""
         return None if self.is_users(names) else self.settings.sizes.languages
 
     # --- languages and parts ------------------------------------------------------------------------------------------
@@ -59,14 +59,14 @@ class Data:
         return datasets.languages_of(datasets.dataset(dataset), self.settings.languages)
 
     def parts(self, dataset: str, languages: Iterable[str] | None = None) -> list[str]:
-        """The parts of a dataset that some languages (all of them when None) are in."""
+        """The parts of a dataset that contain some of the given languages (None: all its languages)."""
         if datasets.dataset(dataset).any_language:
             wanted = None if languages is None else {*languages}
             return [code for code in self.languages_of(dataset) if wanted is None or code in wanted]
         return datasets.parts(datasets.dataset(dataset), languages, self.settings.languages)
 
     def resolve(self, dataset: str, part: str, languages: Sequence[str], date: str | None = None) -> Part:
-        """What a part of a dataset is made of, real or generated."""
+        """The files and counts of a part of a dataset, from its catalogue entry, for real or for generated data."""
         generated, table = self.is_generated(dataset), self.settings.languages
         return datasets.resolve(dataset, part, languages, generated=generated, date=date, table=table)
 
@@ -75,19 +75,19 @@ class Data:
         return catalogue.entry(Benchmark, name)
 
     def of_benchmark(self, name: str) -> list[str]:
-        """The datasets that a benchmark reads, to retrieve or to score."""
+        """The datasets that a benchmark reads for retrieval or for scoring, each once."""
         entry = self.benchmark(name)
         return list(dict.fromkeys([*entry.data, *entry.judgments]))
 
     @cached_method
     def languages(self, benchmark: str) -> list[str]:
-        """The languages of a benchmark that are built: in scale (all, when the user gave its data) and chosen."""
+        """The languages of a benchmark that are in scale (all, if the user provides its data) and in `languages`."""
         entry, read = self.benchmark(benchmark), self.of_benchmark(benchmark)
-        if not read:  # a count of parameters is of no language, one of pairs of those that are built
+        if not read:  # a count of parameters has no language; a count of pairs has the languages that are built
             built = (self.settings.sizes.languages, self.settings.config.languages)
             return [c for c in entry.languages if "-" not in c or all(_is_among(c, chosen) for chosen in built)]
         users, sizes = self.is_users(read), self.settings.sizes
-        # an adaptation says its languages itself
+        # an adaptation names its languages itself
         all_of_it = users or self.settings.config.adapt is not None
         in_scale = None if all_of_it else sizes.benchmarks.get(benchmark, sizes.languages)
         # a benchmark's own list is what the papers' tables show; real data are taken with all their languages
@@ -96,7 +96,7 @@ class Data:
         return [c for c in codes if _is_among(c, in_scale) and _is_among(c, self.settings.config.languages)]
 
     def language_problem(self, benchmark: str) -> str | None:
-        """Why no language of a benchmark is built; None where some are."""
+        """The reason why no language of a benchmark is built; None if some language is."""
         chosen, entry = self.settings.config.languages, self.benchmark(benchmark)
         if self.languages(benchmark):
             return None
@@ -107,26 +107,26 @@ class Data:
         return f"{benchmark} is in {listed}; none of them is among `languages`: {', '.join(chosen)}"
 
     def read_languages(self, benchmark: str) -> list[str]:
-        """The languages of the parts that a benchmark reads: those that are built, but of one pool always all."""
+        """The languages of the documents that a benchmark reads: those built, or always all of a multilingual pool."""
         return self.benchmark(benchmark).documents_in or self.languages(benchmark)
 
     # --- parts --------------------------------------------------------------------------------------------------------
     def records(self, names: Iterable[str], languages: Iterable[str]) -> dict[str, str]:
-        """`dataset:part` -> record, for the parts that some languages need."""
+        """Records by `dataset:part`, for the parts of the named datasets that contain the given languages."""
         languages = list(languages)
         return {
             f"{name}:{part}": self.paths.dataset(name, part) for name in names for part in self.parts(name, languages)
         }
 
     def evaluated(self, benchmark: str) -> dict[str, str]:
-        """`dataset:part` -> record of all that a benchmark reads."""
+        """Records by `dataset:part` of all data that a benchmark reads."""
         return self.records(self.of_benchmark(benchmark), self.read_languages(benchmark))
 
     @cached_method
     def dataset_languages(self, dataset: str) -> list[str]:
-        """The languages whose files a dataset of one part has: those in scale, of the user's own all.
+        """The languages whose files are taken of a dataset with a single part: those in scale, or all of a user's own.
 
-        Where each language has files of its own, only those of the languages that are read.
+        If each language has its own files, only those that a benchmark or a training set reads.
         """
         entry = datasets.dataset(dataset)
         codes = self.languages_of(dataset)
@@ -135,14 +135,14 @@ class Data:
         return [c for c in codes if (in_scale is None or c in in_scale) and (read is None or c in read)]
 
     def _languages_read(self, dataset: str) -> set[str] | None:
-        """The languages that benchmarks and training sets read of a dataset; None where nothing reads it."""
+        """The languages of a dataset that benchmarks and training sets read; None if nothing reads it."""
         benchmarks = [name for name in catalogue.entries(Benchmark) if dataset in self.of_benchmark(name)]
         sets = [name for name, entry in catalogue.entries(TrainingSet).items() if dataset in entry.data]
         read = [*map(self.languages, benchmarks), *map(self.training_languages, sets)]
         return {code for codes in read for pair in codes for code in (pair, *pair.split("-"))} if read else None
 
     def all_records(self, dataset: str) -> dict[str, str]:
-        """`dataset:part` -> record of all parts of a dataset that are in scale."""
+        """Records by `dataset:part` of all parts of a dataset that are in scale."""
         in_scale = self.in_scale([dataset])
         have = self.languages_of(dataset)
         return self.records([dataset], [code for code in have if in_scale is None or code in in_scale])
@@ -153,37 +153,37 @@ class Data:
 
     @cached_method
     def training_languages(self, name: str) -> list[str]:
-        """The languages of a training set's parts; everything in scale, whatever `languages:` evaluates."""
+        """The languages of a training set that are in scale; `languages` of config.yaml restricts evaluation only."""
         entry = self.training_set(name)
         in_scale = self.in_scale(entry.data) if entry.data else self.settings.sizes.languages
         return [c for c in entry.languages or [] if in_scale is None or c in in_scale]
 
     # --- what cannot be had -------------------------------------------------------------------------------------------
     def problem(self, names: Iterable[str]) -> str | None:
-        """Why a dataset cannot be had (a licence, a drive), None when all can."""
+        """The reason why one of the datasets is not available, such as a licence; None if all of them are."""
         reasons = (
             datasets.availability(name, datasets.dataset(name), self.users_folder(name))
             for name in names
-            # the generated internet has all, licensed ones in a folder of their own
+            # the generated internet has every dataset, licensed ones in a separate folder
             if not self.is_generated(name)
         )
         return next((reason for reason in reasons if reason), None)
 
     def mixture_problem(self, reader: str, names: Iterable[str]) -> str | None:
-        """Why datasets that are read together do not fit: some are the user's, the others of a generated world."""
+        """The reason why datasets cannot be read together (some are the user's, others are generated), else None."""
         users = [name for name in self.of_the_world(names) if self.users_folder(name)]
         lacking = [name for name in self.of_the_world(names) if name not in users]
         if not (self.settings.generated and users and lacking):
             return None
         wanted = ", ".join(f"{name}: YOUR_FOLDER" for name in lacking)
         return (
-            f"{reader}: {', '.join(users)} is yours, but {', '.join(lacking)} would be generated, which is about "
-            f"another world. Add to config.yaml: user_data: {{{wanted}}}"
+            f"{reader}: {', '.join(users)} is your own data, but {', '.join(lacking)} would be generated, and "
+            f"generated texts do not fit real ones. Add to config.yaml: user_data: {{{wanted}}}"
         )
 
 
 def _is_among(code: str, languages: Sequence[str] | None) -> bool:
-    """Whether a language is one of those chosen (None: all); a pair, whether it is or both of its languages are.
+    """Whether a language or a pair is chosen (None: all are). A pair is also chosen if both of its languages are.
 
     >>> _is_among("fr-de", ["de", "fr"]), _is_among("fr-de", ["fr-de"]), _is_among("fr-de", ["fr"])
     (True, True, False)

@@ -1,4 +1,4 @@
-"""The figures of the chosen papers: which there are, what each draws, and the files it waits for."""
+"""The figures of the chosen papers: their specs, the values that each draws, and the files that it depends on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Figures:
-    """Like a table, a figure depends on rows; some kinds draw a file that lies beside a result."""
+    """Figures depend on rows, as tables do; some kinds of figure draw a file that is stored next to a result."""
 
     paths: Paths
     protocols: Protocols
@@ -31,7 +31,7 @@ class Figures:
 
     @cached_property
     def specs(self) -> dict[str, Path]:
-        """`ccp/01` -> the spec's file, for the chosen papers."""
+        """Spec files of the figures of the chosen papers, by name ("ccp/01")."""
         return {
             f"{folder.name}/{path.stem.removeprefix('figure_')}": path
             for folder in map(paper_folder, self.chosen)
@@ -51,7 +51,7 @@ class Figures:
 
     @property
     def _from_files(self) -> list[CellSource]:
-        """All values that stand in files beside results."""
+        """All values that are read from files next to results."""
         return [value for key, values in self._values.items() if self._figures[key].from_files for value in values]
 
     def all_rows(self) -> set[RunKey]:
@@ -59,7 +59,7 @@ class Figures:
         return {value.result for values in self._values.values() for value in values}
 
     def first_seeds(self) -> dict[str, str]:
-        """model -> the seeds whose encoder is drawn: points of several encoders have no mean."""
+        """Seeds whose encoder is drawn, by model: only the first, since points of several encoders have no mean."""
         rows = sorted({value.result for value in self._from_files if self.rows.is_known(value.result)})
         return {row.model: seeds[0] for row in rows if (seeds := self.rows.seeds(row))}
 
@@ -76,14 +76,14 @@ class Figures:
         return bool(set(value.languages) & set(self.rows.languages(value.result)))
 
     def results(self, figure: str) -> list[str]:
-        """The results or files that a figure waits for: those that can be built."""
+        """Paths of the results or files that a figure depends on; those that cannot be built are left out."""
         values = [value for value in self._values[figure] if self._can_be_built(value)]
         if self._figures[figure].from_files:
             return sorted({self._file(value) for value in values})
         return sorted({self.paths.result(value.result) for value in values})
 
     def result_files(self) -> dict[str, str]:
-        """The files that are built for figures -> what a context calls them."""
+        """Names, in the context file, of the files that are built for figures, by path."""
         from stele.papers.figure import file_key
 
         return {self._file(value): file_key(value) for value in self._from_files if self._can_be_built(value)}
@@ -96,10 +96,10 @@ class Figures:
         return {**spec_inputs(self.specs[figure]), "context": self.paths.context, "results": self.results(figure)}
 
     def drawn(self) -> list[str]:
-        """All figures."""
+        """Paths of all figures, as SVG."""
         names = [f"{paper}/figure_{number}" for paper, _, number in (key.partition("/") for key in self.specs)]
         return [self.paths.results(f"tables/{name}.svg") for name in names]
 
     def files(self) -> list[str]:
-        """All figures, and the map of all cells."""
+        """Paths of all figures and of the map of all table cells."""
         return [*self.drawn(), self.paths.results("tables/cell_map.svg")]

@@ -1,7 +1,7 @@
 """Fine-tuning: recipes and their chains, training sets, mined hard negatives.
 
-A recipe may be meant for one language of its training set, in which its name then ends: "wiki-ar" learns as "wiki"
-does, from the Arabic part.
+A recipe may be restricted to one language of its training set by the end of its name: "wiki-ar" is the recipe "wiki"
+on the Arabic part.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class Finetuning:
     # --- recipes ------------------------------------------------------------------------------------------------------
     @cached_method
     def recipe(self, name: str) -> FinetuningRecipe:
-        """The recipe as this scale has it; its command is given all but the keys of the plan."""
+        """The fine-tuning recipe at this scale. Its command takes all keys except those that only the plan reads."""
         return recipes.finetuning(name, self.settings.sizes)
 
     def modules(self, recipe: str) -> list[str]:
-        """The modules that read its training sets."""
+        """The modules that read a recipe's training sets."""
         return sorted({f"benchmarks.{self.data.training_set(name).module}" for name in self.training_sets(recipe)})
 
     @cached_method
     def chain(self, recipe: str | None) -> list[str]:
-        """The recipes that a recipe goes through, first to last, those whose models mine for it among them."""
+        """The fine-tuning recipes that a recipe builds on, in order and itself last, with those of its miners."""
         if recipe is None:
             return []
         whole = self.recipe(recipe)
@@ -47,18 +47,18 @@ class Finetuning:
 
     # --- training data ------------------------------------------------------------------------------------------------
     def train_and_dev(self, recipe: str) -> tuple[str, str]:
-        """The set that a fine-tuning trains on, and the one that chooses its checkpoint, the same if none is named."""
+        """Training and development set of a recipe; the latter selects the checkpoint (default: the training set)."""
         whole = self.recipe(recipe)
         return whole.training_set.entry, (whole.dev_set or whole.training_set).entry
 
     @cached_method
     def training_sets(self, recipe: str) -> list[str]:
-        """Both, each once."""
+        """The training set and the development set of a recipe, without duplicates, sorted."""
         return sorted({*self.train_and_dev(recipe)})
 
     @cached_method
     def languages(self, recipe: str, training_set: str) -> list[str]:
-        """The languages of a training set's parts that a recipe reads: all in scale, or the one that it is for."""
+        """Languages of a training set that a recipe reads: all in scale, or the one in the recipe's name."""
         _, dash, language = recipe.partition("-")
         have = self.data.training_languages(training_set)
         if not dash or not self.data.training_set(training_set).languages:
@@ -68,7 +68,7 @@ class Finetuning:
         return [language]
 
     def lacking(self, recipe: str) -> str | None:
-        """Why a recipe cannot be learnt at this scale, None where it can: its training set lacks its language."""
+        """The reason why a recipe cannot be run at this scale (its language is not in scale), else None."""
         _, dash, language = recipe.partition("-")
         for name in self.training_sets(recipe) if dash else ():
             all_languages = self.data.training_set(name).languages or ()
@@ -78,7 +78,7 @@ class Finetuning:
 
     @cached_method
     def training_data(self, recipe: str) -> dict[str, str]:
-        """`dataset:part` -> record of all that a fine-tuning reads (training and selection); `set:language` if made."""
+        """Records of training and checkpoint selection's data, by `dataset:part` (`set:language` if made here)."""
         records: dict[str, str] = {}
         for name in self.training_sets(recipe):
             codes = self.languages(recipe, name)
@@ -89,7 +89,7 @@ class Finetuning:
         return dict(sorted(records.items()))
 
     def datasets(self, recipe: str) -> dict[str, list[str]]:
-        """The datasets that a fine-tuning's training sets are, or are made of, by what reads them."""
+        """The datasets that a recipe's training sets consist of or are made from, by training set."""
         groups = {}
         for name in self.training_sets(recipe):
             if self.data.training_set(name).made:
@@ -100,12 +100,12 @@ class Finetuning:
         return groups
 
     def written_by(self, recipe: str) -> set[str]:
-        """The models that the queries of its training sets are written by."""
+        """The models that generate the queries of a recipe's training sets."""
         sets = ((name, code) for name in self.training_sets(recipe) for code in self.languages(recipe, name))
         return {model for name, code in sets if (model := self.transfer.written_by(name, code))}
 
     def downloads(self, recipe: str) -> set[str]:
-        """The records of the datasets and models that a fine-tuning's training sets are, or are made of."""
+        """Records of the datasets and models that a recipe's training sets consist of or are made from."""
         records: set[str] = set()
         for name in self.training_sets(recipe):
             codes, entry = self.languages(recipe, name), self.data.training_set(name)
@@ -117,31 +117,31 @@ class Finetuning:
 
     # --- hard negatives -----------------------------------------------------------------------------------------------
     def mined_set(self, recipe: str) -> str | None:
-        """The training set that a recipe wants hard negatives mined for; None where it has no miner."""
+        """The training set for which a recipe needs mined hard negatives; None if the recipe has no miner."""
         whole = self.recipe(recipe)
         return whole.training_set.entry if whole.miner else None
 
     def mined_datasets(self, training_set: str) -> list[str]:
-        """The datasets that hard negatives of a training set are mined with: its own, and the collection."""
+        """Datasets to mine a set's hard negatives from: its own, and a collection (SteleError if there is none)."""
         entry = self.data.training_set(training_set)
         if entry.mined is None:
-            raise SteleError(f"training set {training_set}: training_sets.yaml names no collection of it (`mined`)")
+            raise SteleError(f"training_sets.yaml: {training_set}: no `mined`; name the collection to mine from there")
         return [*entry.data, *entry.mined.corpus]
 
     def mining_data(self, training_set: str) -> dict[str, str]:
-        """`dataset:part` -> record of all that mining the hard negatives of a training set reads."""
+        """Records by `dataset:part` of all data from which hard negatives of a training set are mined."""
         languages = self.data.training_languages(training_set)
         return dict(sorted(self.data.records(self.mined_datasets(training_set), languages).items()))
 
     def mined_negatives(self, w) -> list[str]:
-        """The record of the hard negatives that a fine-tuning takes up; none where its recipe has no miner."""
+        """Record of the mined hard negatives that a fine-tuning reads, in a list; empty if its recipe has no miner."""
         if not (mined := self.mined_set(w.recipe)):
             return []
         return [self.paths.hard_negatives(w.model, self.recipe(w.recipe).miner, mined, w.seeds)]
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def encoder(self, model: str, recipe: str | None, seeds: str) -> str:
-        """The record of a model after a recipe; without one, of the model as it is."""
+        """Record of a model fine-tuned with a recipe; with `recipe` None, of the model before any fine-tuning."""
         if recipe is None:
             return self.models.encoder(model, pretraining_seed(seeds))
         return self.paths.finetuned(model, recipe, seeds)

@@ -1,4 +1,4 @@
-"""Mining recipes: what each reads, its parts, and what its command is given."""
+"""Mining recipes: the data that each reads, its parts by language, and the values that its command takes."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ class Mining:
 
     @cached_method
     def recipe(self, mining: str) -> MiningRecipe:
-        """The recipe as this scale has it; its command is given all but the keys of the plan."""
+        """The mining recipe at this scale. Its command takes all keys except those that only the plan reads."""
         return recipes.pairs(mining, self.settings.sizes)
 
     def text_recipe(self, mining: str) -> Values:
-        """The recipe keys that decide the texts of knowledge pairs, without token lengths, which change no text."""
+        """The recipe keys that determine the texts of knowledge pairs: all but token lengths, which change no text."""
         return self.recipe(mining).given(exclude=OF_TOKENS)
 
     def token_recipe(self, mining: str) -> Values:
-        """What tokenising knowledge pairs is given."""
+        """The recipe keys that tokenising knowledge pairs takes."""
         return self.recipe(mining).given(include={"method", *OF_TOKENS})
 
     def modules(self, mining: str) -> list[str]:
-        """The module of its method."""
+        """The module of a recipe's mining method."""
         method = self.recipe(mining).method
         return [f"pairs.methods.{method}"]
 
     # --- what is read -------------------------------------------------------------------------------------------------
     def web_corpus(self, language: str) -> str:
-        """The corpus of a language's web text: the user's own documents, else CC-100, or its substitute there."""
+        """The web corpus of a language: the user's documents if given, else CC-100 or the language's substitute."""
         if self.settings.documents:
             return user_documents.DATASET
         substitute = self.settings.language(language).cc100_substitute
         return substitute.corpus if substitute else "cc100"
 
     def corpus(self, mining: str, language: str) -> str:
-        """The corpus that a mining recipe reads in a language: its own, or the language's web text."""
+        """The corpus that a mining recipe reads in a language: the one it names; for `cc100`, the web corpus."""
         named = self.recipe(mining).corpus
         return self.web_corpus(language) if named == "cc100" else named
 
     def reads_knowledge(self, mining: str) -> bool:
-        """Whether a mining recipe reads the knowledge base, and not the text of a corpus alone."""
+        """Whether a mining recipe reads the knowledge base in addition to the text of a corpus."""
         return self.recipe(mining).parts is not None
 
     def pairs_languages(self, mining: str) -> bool:
-        """Whether a mining recipe makes pairs of two languages."""
+        """Whether a mining recipe pairs texts of two languages."""
         return self.recipe(mining).parts == "language_pairs"
 
     @cached_property
     def by_rule(self) -> dict[str, list[str]]:
-        """The mining recipes by the rule that starts with them: `mine`, `knowledge_pairs` and `section_pairs`."""
+        """The mining recipes by the workflow rule that runs them first: mine, knowledge_pairs or section_pairs."""
         rules: dict[str, list[str]] = {"mine": [], "knowledge_pairs": [], "section_pairs": []}
         for name in sorted(recipes.names("pairs")):
             of_knowledge = "section_pairs" if self.recipe(name).vectors else "knowledge_pairs"
@@ -71,7 +71,7 @@ class Mining:
         return rules
 
     def datasets(self, mining: str, languages: Iterable[str]) -> set[tuple[str, str]]:
-        """(dataset, part) of all that a mining recipe reads in some languages."""
+        """(dataset, part) of all data that a mining recipe reads for the given languages."""
         if not self.reads_knowledge(mining):
             return {(self.corpus(mining, code), code) for code in languages}
         vectors = [self.recipe(mining).vectors] if self.recipe(mining).vectors else []
@@ -80,36 +80,36 @@ class Mining:
 
     # --- parts --------------------------------------------------------------------------------------------------------
     def parts(self, mining: str, languages: Iterable[str]) -> list[str]:
-        """The parts that a mining recipe has in some languages: the languages, or all pairs of them ("en-fr")."""
+        """The parts of a mining recipe for the given languages: the languages, or all pairs of them ("en-fr")."""
         if not self.pairs_languages(mining):
             return list(languages)
         return ["-".join(pair) for pair in combinations(sorted(set(languages)), 2)]
 
     def part_codes(self, mining: str, part: str) -> list[str]:
-        """The languages of a part, "en" or "en-fr"; a part of another shape is an error that shows the right one."""
+        """The languages of a part, "en" or "en-fr". Raises SteleError if the recipe has no such part."""
         known = self.settings.languages
         codes = part.split("-") if part not in known else [part]
         for code in codes:
             if code not in known:
                 raise unknown("language", code, known, f"pairs/{mining}/{part}")
         if (right := self.parts(mining, codes)) != [part]:
-            raise SteleError(f"pairs/{mining}/{part}: want {' or '.join(right) or 'two languages'}")
+            raise SteleError(f"pairs/{mining}/{part}: no such part; want {' or '.join(right) or 'two languages'}")
         return codes
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def documents(self, mining: str, language: str) -> list[str]:
-        """The records of the documents that a mining recipe reads in a language: without those held out, if any are."""
+        """Records of the documents that a mining recipe reads in a language, without held-out documents if any."""
         corpus = self.corpus(mining, language)
         if self.settings.config.adapt:
             return [self.paths.split(TRAINING, corpus, language)]
         return self.corpora.documents(corpus, language)
 
     def knowledge_documents(self, w) -> dict[str, list[str]]:
-        """language -> the records of its Wikipedia's documents, of a part's languages."""
+        """Records of the Wikipedia documents by language, for the languages of a part."""
         return {code: self.corpora.documents("wikipedia", code) for code in self.part_codes(w.method, w.part)}
 
     def knowledge_bases(self, w) -> dict[str, str]:
-        """language -> the record of its knowledge base, of a part's languages."""
+        """Records of the knowledge bases by language, for the languages of a part."""
         return {code: self.paths.knowledge_base(code) for code in self.part_codes(w.method, w.part)}
 
     def knowledge_inputs(self, w) -> Inputs:
@@ -120,7 +120,7 @@ class Mining:
         }
 
     def vectors(self, w) -> dict[str, str]:
-        """language -> the record of its words' vectors, of a part's languages."""
+        """Records of the word vectors by language, for the languages of a part."""
         dataset = self.recipe(w.method).vectors
         return {code: self.paths.dataset(dataset, code) for code in self.part_codes(w.method, w.part)}
 

@@ -1,4 +1,4 @@
-"""The models: the catalogue's and the configuration's, where each comes from, the record of its encoder, stand-ins."""
+"""Models of the catalogue and of config.yaml: their checkpoints, the records of their encoders, and stand-ins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from stele.recipes.encoding import SPEC_FILE
 from stele.recipes.pretraining import snapshot_step
 from stele.recipes.standins import Recipe, parse_recipe
 
-MANIFEST = "manifest.json"  # of a stand-in's files, as the generated internet has them
+MANIFEST = "manifest.json"  # lists the files of a stand-in in the generated internet
 Problem = tuple[str, str]  # a state of tables/values/lookup.py, the reason
 
 
@@ -37,7 +37,7 @@ class Models:
 
     @cached_property
     def all(self) -> dict[str, ModelKeys]:
-        """key -> entry: the catalogue's models and the configuration's, merged key by key, and so their overrides."""
+        """Entries of all models by key: config.yaml merged into the catalogue key by key, overrides likewise."""
         merged: dict[str, ModelKeys] = {**catalogue.entries(Model)}
         for key, model in self.settings.config.models.items():
             known = merged.get(key, ModelKeys(label=key)).model_dump(exclude_unset=True)
@@ -52,9 +52,9 @@ class Models:
         return self.all[key]
 
     def encoding_overrides(self, key: str, *, of_root: bool = True) -> list[tuple[str, dict[str, Any]]]:
-        """(origin, values) of a model's encoding, config.yaml before models.yaml.
+        """(origin, values) pairs that set a model's encoding, config.yaml before models.yaml.
 
-        With `of_root` the pooling of its training's recipe and the values of the model that it starts from follow.
+        With `of_root`, the pooling of its pretraining and the values of the model that it starts from follow.
         """
         overrides = []
         for name in dict.fromkeys((key, self.root(key)) if of_root else (key,)):
@@ -67,19 +67,19 @@ class Models:
         return overrides
 
     def is_trained(self, key: str) -> bool:
-        """Whether a model has a pretraining of ours."""
+        """Whether a model is pretrained by this workflow."""
         model = self[key]
         return model.recipe is not None and model.checkpoint in (None, "train")
 
     def pretraining_of(self, key: str) -> str | None:
-        """The model whose pretraining of ours a model is of: itself, or that of which it is a snapshot; or None."""
+        """The model whose pretraining here yields this one: itself, or the model it is a snapshot of; else None."""
         model = self[key]
         origin = model.snapshot_of if model.snapshot_of and model.checkpoint is None else key
         return origin if self.is_trained(origin) else None
 
     @cached_method
     def snapshot_step(self, key: str) -> int | None:
-        """The step after which a model is a snapshot; None where it is one of the last step, or none."""
+        """The training step at which a snapshot is taken; None for the last step and for models without snapshot."""
         model = self[key]
         if model.epoch is None or self.pretraining_of(key) in (None, key):
             return None
@@ -88,25 +88,25 @@ class Models:
 
     @cached_property
     def snapshots(self) -> list[str]:
-        """The models that are snapshots and not the last step's."""
+        """The models that are snapshots of a step before the last."""
         return [key for key in self.all if self.snapshot_step(key) is not None]
 
     @property
     def snapshot_constraint(self) -> str:
-        """What the wildcard `model` may be in the rule of snapshots: a regular expression."""
+        """Regular expression for the wildcard `model` in the rule of snapshots."""
         return "|".join(map(re.escape, self.snapshots))
 
     def is_lexical(self, key: str) -> bool:
-        """Whether a model matches words and has no checkpoint."""
+        """Whether a model matches terms, as BM25 does, and so has no checkpoint."""
         return self[key].kind == "lexical"
 
     def released(self, key: str) -> str | None:
-        """The name of the weights that a model's authors released outside the hub, None where they did not."""
+        """Dataset name of the weights that a model's authors released outside the hub; None if there are none."""
         released = self[key].released
         return released and released.dataset
 
     def released_folder(self, key: str) -> str | None:
-        """The local folder of such weights, None where nobody gave one."""
+        """The local folder of weights that were released outside the hub; None if no folder is given."""
         released, users = self.released(key), self.settings.config.user_data
         if released in users:
             return users[released]
@@ -115,7 +115,7 @@ class Models:
         return None
 
     def checkpoint_source(self, key: str) -> dict[str, str]:
-        """Where a model that is not trained here comes from: {"path"}, {"checkpoint", "revision"}, {} for nowhere."""
+        """Source of a model that is not trained here: {"path"}, {"checkpoint", "revision"}, or {} if there is none."""
         model = self[key]
         checkpoint = model.checkpoint
         if checkpoint in (None, "train", "released"):
@@ -126,15 +126,15 @@ class Models:
         return {"checkpoint": checkpoint, "revision": self._revision(key, checkpoint)}
 
     def _revision(self, key: str, checkpoint: str) -> str:
-        """The hub revision of a checkpoint; of a stand-in the one that it is published as."""
+        """The hub revision of a checkpoint; "main" for a stand-in."""
         if self.settings.generated and catalogue.load("standins").get(key, {}).get("repo") == checkpoint:
             return "main"
         return self[key].revision or "main"
 
     def checkpoint_problem(self, key: str) -> Problem | None:
-        """Why a checkpoint that is not trained here cannot be built.
+        """(state, reason) if a checkpoint that is not trained here is not available, else None.
 
-        `unavailable`, `not in scale` for one that is too large, or `not built` without a recipe.
+        The state is `unavailable`, `not in scale` for one that is too large, or `not built` without a recipe.
         """
         if reason := self._too_large(key):
             return "not in scale", reason
@@ -155,15 +155,15 @@ class Models:
         return "not built", f"{key} has no recipe yet"
 
     def _too_large(self, key: str) -> str | None:
-        """Why a checkpoint of the catalogue is too large for the scale; one that the user names never is."""
+        """The reason why a catalogue checkpoint is too large for the scale, else None; the user's own never are."""
         most, sizes = self.settings.sizes.encoder_weights, catalogue.entries(Checkpoint).get(key)
         millions = sizes.weights / 1e6 if sizes else 0.0
         if most is None or millions <= most or key in self.settings.config.models:
             return None
-        return f"{key} has {millions:.0f} million weights; scale {self.settings.scale} has encoders of at most {most:g}"
+        return f"{key} has {millions:.0f} million weights; scale {self.settings.scale} takes at most {most:g} million"
 
     def _source_problem(self, key: str, source: dict[str, str]) -> Problem | None:
-        """`unavailable` where the user's folder of a checkpoint is not there, or an address cannot be one."""
+        """`unavailable` with the reason if the user's checkpoint folder is missing or a hub address is malformed."""
         path, released = source.get("path"), self.released(key)
         if path and released in self.settings.config.user_data and not Path(path).expanduser().is_dir():
             return "unavailable", f"user_data.{released}: {path} is not a folder"
@@ -174,7 +174,7 @@ class Models:
         return None
 
     def is_real(self, key: str) -> bool:
-        """Whether a checkpoint is no stand-in of the generated internet, nor was trained from one."""
+        """Whether a checkpoint is real: neither a stand-in of the generated internet nor trained from one."""
         standins, config = catalogue.load("standins"), self.settings.config
         user_model = config.models.get(key)
         chosen = user_model is not None and user_model.checkpoint not in (None, "released")
@@ -188,7 +188,7 @@ class Models:
         return source.get("checkpoint") not in {standin.get("repo") for standin in standins.values()}
 
     def has_pooling(self, key: str) -> bool:
-        """Whether texts become vectors by a model as it is, as far as is known: a plain folder needs to be told how."""
+        """Whether a model's pooling is known. False only for a plain transformers folder without a stated pooling."""
         folder = Path(self.checkpoint_source(key).get("path", ""))
         if self.pretraining_of(key) or not (folder / hub.CONFIG).is_file():
             return True
@@ -196,7 +196,7 @@ class Models:
         return stated or any("pooling" in values for _, values in self.encoding_overrides(key))
 
     def standin_problem(self, section: str, recipe: str | None, key: str) -> Problem | None:
-        """`unavailable` where a recipe whose sizes were chosen for stand-ins would train a real checkpoint."""
+        """`unavailable` with the reason if a recipe sized for stand-ins would train a real checkpoint, else None."""
         root = self.root(key)
         if recipe is None or not self.settings.sized_for_standins(section, recipe) or not self.is_real(root):
             return None
@@ -206,23 +206,23 @@ class Models:
         )
 
     def root(self, key: str) -> str:
-        """The checkpoint that a chain of pretrainings starts from."""
+        """The model whose public checkpoint a chain of pretrainings starts from."""
         trained = self.pretraining_of(key)
         return self.root(self[trained].base) if trained else key
 
     def tokenizer(self, key: str) -> str:
-        """The model whose tokenizer a model uses; models of one family share it, and so their mined examples."""
+        """The model whose tokenizer a model uses. Models that share a tokenizer share mined examples."""
         root = self.root(key)
         return self[root].tokenizer or root
 
     def encoder(self, key: str, seed: int | str) -> str:
-        """The record of a model's checkpoint: ours after pretraining with a seed, or in it, or a public one."""
+        """Record of a model's checkpoint: after pretraining with a seed, a snapshot of that, or the public one."""
         if not (trained := self.pretraining_of(key)):
             return self.paths.checkpoint(key)
         return self.paths.pretrained(trained if self.snapshot_step(key) is None else key, seed)
 
     def snapshot_inputs(self, w) -> Inputs:
-        """The pretraining that a snapshot is taken of."""
+        """Inputs of a snapshot's job: the record of the pretraining that it is taken from."""
         return {"encoder": self.paths.pretrained(self[w.model].snapshot_of, w.pt)}
 
 
@@ -235,7 +235,7 @@ class World:
     models: Models
 
     def standin(self, model: str) -> str | None:
-        """The stand-in for a model's checkpoint at a generated scale, None where the user's or a public one is used."""
+        """Stand-in for a model's checkpoint at a generated scale; None if the user's or a public one is used."""
         standins, config = catalogue.load("standins"), self.settings.config
         released, own = self.models.released(model), config.models.get(model)
         if released in config.user_data or (own and own.checkpoint not in (None, "released")):
@@ -244,12 +244,12 @@ class World:
         return key if self.settings.generated and key in standins else None
 
     def bases(self, w) -> list[str]:
-        """The records of the stand-ins that one is trained from."""
+        """Records of the stand-ins from which a stand-in is trained."""
         return [self.paths.standin(base) for base in self.recipe(w.key).bases]
 
     @cached_method
     def recipe(self, key: str) -> Recipe:
-        """How a stand-in is made, with what the scale forces: what the command is given."""
+        """Training recipe of a stand-in with the scale's changes, as its command takes it."""
         standins, sizes = catalogue.load("standins"), self.settings.sizes
         if key not in standins:
             raise unknown("standin", key, standins, "catalogue/standins.yaml")
@@ -257,9 +257,9 @@ class World:
         return parse_recipe({**standins[key], **forced}, f"standins.yaml: {key}")
 
     def language_facts(self) -> str:
-        """A digest of the facts about the generated languages and those that lend them words; of no other language.
+        """Digest of the facts about the generated languages and the languages that lend them cognates, and no others.
 
-        NeuCLIRBench's are generated at every scale.
+        The languages of NeuCLIRBench are generated at every scale.
         """
         table, facts = catalogue.entries(Language), {}
         todo = [*(self.settings.sizes.languages or ()), *languages_of(dataset("neuclir_corpus"), table)]
@@ -272,11 +272,11 @@ class World:
 
     # --- layers -------------------------------------------------------------------------------------------------------
     def layer(self, model: str, layer: int, of: int) -> int:
-        """A layer of a public model of so many; of its stand-in, which has fewer, that at this share of the depth."""
+        """Layer number `layer` of a public model with `of` layers; for its stand-in, the layer at the same share."""
         key = self.standin(model)
         return max(1, round(self._layers(key) * layer / of)) if key else layer
 
     def _layers(self, key: str) -> int:
-        """How many layers a stand-in has: its own, or those of the one that it continues from."""
+        """Number of layers of a stand-in: its own, or that of the stand-in from which it is trained."""
         recipe = self.recipe(key)
         return recipe.own_layers or self._layers(recipe.bases[0])

@@ -1,4 +1,4 @@
-"""The paths that rules make, each spelt once; values as texts: params and arguments of a command line."""
+"""The paths of the files that rules make, each defined once, and values as text for params and command lines."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Paths:
         return f"{self.logs}/{path}.log"
 
     def benchmark_file(self, path: str) -> str:
-        """What Snakemake measures of a job, beside its log."""
+        """The file of a job's time and memory as Snakemake measures them, next to its log."""
         return f"{self.logs}/{path}.benchmark.tsv"
 
     # --- what comes from outside --------------------------------------------------------------------------------------
@@ -59,19 +59,19 @@ class Paths:
 
     # --- what is built ------------------------------------------------------------------------------------------------
     def documents(self, corpus: str, part: str) -> str:
-        """The documents of a part of a corpus; of Wikipedia, a part is a language and a shard, "en/3"."""
+        """Record of the documents of a part of a corpus; a part of Wikipedia is a language and a shard ("en/3")."""
         return self.work(f"documents/{corpus}/{part}/record.json")
 
     def split(self, side: str, corpus: str, part: str) -> str:
-        """The documents of a part of a corpus that are trained on, or those that are held out."""
+        """Record of the documents for training, or of those held out (`side`), of a part of a corpus."""
         return self.work(f"{side}/{corpus}/{part}/record.json")
 
     def neighbours(self, model: str, seed: int | str) -> str:
-        """How often a model finds a sentence's neighbour in the documents that are held out."""
+        """Record of how often a model finds a sentence's neighbour in the held-out documents."""
         return self.work(f"neighbours/{model}/pt{seed}/record.json")
 
     def leakage(self, benchmark: str, model: str) -> str:
-        """What of a benchmark stands in the documents that a model learns from."""
+        """Record of which texts of a benchmark occur in the documents that a model is trained on."""
         return self.work(f"leakage/{benchmark}/{model}/record.json")
 
     @property
@@ -85,7 +85,7 @@ class Paths:
         return self.work(f"knowledge_pairs/{mining}/{part}/record.json")
 
     def pairs(self, mining: str, tokenizer: str, part: str) -> str:
-        """The store of mined examples."""
+        """Record of the store of mined examples."""
         return self.work(f"pairs/{mining}/{tokenizer}/{part}/record.json")
 
     def pretrained(self, model: str, seed: int | str) -> str:
@@ -95,23 +95,23 @@ class Paths:
         return self.work(f"finetuned/{model}/{recipe}/{seeds}/record.json")
 
     def vectors(self, file: str) -> str:
-        """What an encoder made of a collection that several benchmarks search, with wildcards."""
+        """A file, with wildcards in its path, of an encoder's vectors of a collection that several benchmarks share."""
         return self.work(f"vectors/{{benchmark}}/{{model}}/{{setting}}/{{seeds}}/{{collection}}/{file}")
 
     def calibration(self, model: str, recipe: str, seeds: str) -> str:
-        """What was learnt of an encoder to calibrate its vectors."""
+        """Record of the statistics and rotations that calibrate an encoder's vectors."""
         return self.work(f"calibrations/{model}/{recipe}/{seeds}/record.json")
 
     def generator(self, recipe: str, language: str) -> str:
-        """A model fine-tuned to write queries."""
+        """Record of a model that was fine-tuned to generate queries."""
         return self.work(f"generators/{recipe}/{language}/record.json")
 
     def transfer_set(self, rule: str, recipe: str, language: str) -> str:
-        """A training set that a rule makes: title_queries, generate_queries."""
+        """Record of a training set that the rule title_queries or generate_queries makes."""
         return self.work(f"{rule}/{recipe}/{language}/record.json")
 
     def hard_negatives(self, model: str, recipe: str, training_set: str, seeds: str) -> str:
-        """What the model of a recipe mined."""
+        """Record of the hard negatives that a model fine-tuned with a recipe mined for a training set."""
         return self.work(f"hard_negatives/{model}/{recipe}/{training_set}/{seeds}/record.json")
 
     # --- results ------------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ class Paths:
 
     @property
     def context(self) -> str:
-        """What tables must know beside the results."""
+        """The context file: what tables need besides the results, such as why a row cannot be built."""
         return self.results("tables/context.json")
 
     def table(self, table: str, ending: str = "md") -> str:
@@ -148,7 +148,7 @@ class Paths:
 
 
 def seed_names(pretraining: list[int], finetuning: list[int]) -> list[str]:
-    """The seeds of results, as in the names of their files.
+    """Names of the seed pairs, as in the file names of results.
 
     >>> seed_names([0], [0, 1])
     ['pt0-ft0', 'pt0-ft1']
@@ -168,12 +168,12 @@ def finetuning_seed(seeds: str) -> str:
 
 # --- values as texts --------------------------------------------------------------------------------------------------
 def as_json(value: Any) -> str:
-    """A value as compact JSON with sorted keys: equal values are equal params."""
+    """A value as compact JSON with sorted keys, so that equal values give equal params."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def assignments(values: Mapping[str, str | Iterable[str]]) -> list[str]:
-    """`name=path`, or `name=path,path`, for the command line.
+    """Formats values by name as `name=path`, or `name=path,path`, for the command line.
 
     >>> assignments({"en": "a", "sw": ["b", "c"]})
     ['en=a', 'sw=b,c']
@@ -182,7 +182,7 @@ def assignments(values: Mapping[str, str | Iterable[str]]) -> list[str]:
 
 
 def option(flag: str, value: Any = None) -> str:
-    """A flag and its value for the command line; nothing where there is no value.
+    """A flag and its value for the command line; the empty string if the value is None.
 
     >>> option("--first", 5), option("--first", None)
     ('--first 5', '')
@@ -191,7 +191,7 @@ def option(flag: str, value: Any = None) -> str:
 
 
 def flags(values: Mapping[str, Any]) -> str:
-    """Named values as flags of a command line, quoted for a shell; what is empty or not so has none.
+    """Formats named values as command-line flags, quoted for a shell; empty and false values are left out.
 
     >>> flags({"user_data": "my folder", "mirrors": [], "offline": True})
     "--user-data 'my folder' --offline"

@@ -1,6 +1,6 @@
-"""The plan: from the configuration and the catalogue to paths, inputs and params of every job. Nothing is built here.
+"""The plan: paths, inputs and params of every job, from the configuration and the catalogue. It builds nothing itself.
 
-The rules of the workflow ask its parts, one a stage; each part is given only those below it.
+It has one part per stage, which the rules of the workflow call; each part uses only the parts made before it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from stele.plan.transfer import Transfer
 
 
 class Plan:
-    """The parts of a plan, from the bottom up: the plan of a validated configuration."""
+    """The plan of a validated configuration: its parts, each made from those before it."""
 
     def __init__(self, config: Config) -> None:
         self.settings = settings = make_settings(config)
@@ -64,7 +64,7 @@ class Plan:
         self.requested = RequestedOutputs(availability, sources, rows, tables, figures, today)
 
     def dump_mb(self, wildcards: Mapping[str, str]) -> int:
-        """About how many MB of Wikipedia dumps a job reads, whose rule's sizes grow with them."""
+        """Estimated MB of Wikipedia dumps that a job with these wildcards reads; its resources grow with them."""
         part = wildcards["part"]
         if "method" in wildcards:
             return self.corpora.dump_mb(*self.mining.part_codes(wildcards["method"], part))

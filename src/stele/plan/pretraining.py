@@ -30,7 +30,7 @@ class Pretraining:
     # --- recipes ------------------------------------------------------------------------------------------------------
     @cached_method
     def values(self, model: str) -> Values:
-        """A model's recipe in all its languages, before it is typed: the catalogue's, the scale's, the user's keys."""
+        """The untyped pretraining recipe of a model in all its languages: catalogue, scale and user keys merged."""
         return recipes.pretraining(model, self.models[model], self.settings.sizes)
 
     @cached_method
@@ -44,21 +44,21 @@ class Pretraining:
 
     @cached_method
     def stores(self, model: str) -> dict[str, str]:
-        """store -> the mining recipe that fills it."""
+        """Mining recipes of a model's pretraining, by the store of examples that each fills."""
         return parse_recipe(self.values(model), f"models.{model}").mined_stores()
 
     @cached_method
     def recipe(self, model: str) -> PretrainingRecipe:
-        """How a model learns in the languages that are built; its command is given all but the keys of the plan."""
+        """Pretraining recipe of a model in the languages built; its command takes all but the plan's own keys."""
         values = {**self.values(model), "languages": self.languages(model)}
         if (other := values.get("equal_compute_to")) is not None:
             values["equal_compute_to"] = self.recipe(other).given()
         return parse_recipe(values, f"models.{model}")
 
     def encoding(self, model: str) -> str:
-        """The option, with a blank before it, by which a training hears what is said of its base beside its folder.
+        """The option " --encoding ..." (with the blank) that tells a training what the catalogue says of its base.
 
-        "" where the base is a checkpoint of the catalogue that is no encoder yet: its recipe says all.
+        Empty if the base is a catalogue checkpoint that is not a complete encoder: its recipe then has all values.
         """
         base = self.models[model].base
         root = self.models.root(base)
@@ -72,14 +72,14 @@ class Pretraining:
         return f" {flags({'encoding': as_json(overrides)})}" if overrides and is_encoder else ""
 
     def attention_window(self, model: str) -> int | None:
-        """The window that a pretraining of a model's chain converted its attention to; None: it is full."""
+        """Width of the sliding-window attention that a pretraining converted the model to; None for full attention."""
         if not (trained := self.models.pretraining_of(model)):
             return None
         windows = self.recipe(trained).sliding_window
         return windows.window if windows else self.attention_window(self.models[trained].base)
 
     def modules(self, model: str) -> list[str]:
-        """The modules that are chosen by the names of a model's objectives."""
+        """The modules of the objectives that a model's pretraining uses."""
         recipe = self.recipe(model)
         same_compute = recipe.to_equal() or recipe
         names = sorted({recipe.objective, same_compute.objective, "mlm"})
@@ -87,7 +87,7 @@ class Pretraining:
 
     # --- texts --------------------------------------------------------------------------------------------------------
     def _texts(self, model: str, languages: list[str]) -> set[tuple[str, str]]:
-        """(dataset, part) of all texts in some languages that a model's recipe is mined from."""
+        """(dataset, part) of all texts in the given languages from which a model's examples are mined."""
         texts: set[tuple[str, str]] = set()
         for mining in self.stores(model).values():
             texts |= self.mining.datasets(mining, languages)
@@ -95,11 +95,11 @@ class Pretraining:
 
     @cached_method
     def texts(self, model: str) -> list[tuple[str, str]]:
-        """(dataset, part) of all texts that a model's own pretraining is mined from."""
+        """(dataset, part) of all texts from which the examples of a model's own pretraining are mined."""
         return sorted(self._texts(model, self.languages(model)))
 
     def documents(self, model: str) -> list[str]:
-        """The records of all documents that a model's own pretraining is mined from."""
+        """Records of all documents from which the examples of a model's own pretraining are mined."""
         return [
             record
             for corpus, language in self.texts(model)
@@ -108,19 +108,19 @@ class Pretraining:
         ]
 
     def problem(self, model: str) -> Problem | None:
-        """`unavailable` for a real checkpoint at a scale of stand-ins and where the user's documents lack a language.
+        """(state, reason) if a model cannot be pretrained, else None.
 
-        `not in scale` where a scale leaves it no text.
+        `unavailable`: a real checkpoint at a stand-in scale, or no user documents; `not in scale`: no text is left.
         """
         if problem := self.models.standin_problem("pretraining", self.models[model].recipe, model):
             return problem
         if reason := self.without_documents(model):
             return "unavailable", f"{model}: {reason}"
         reason = self.lacking(model, self.languages(model))
-        return ("not in scale", f"{model}: of the languages of its recipe in scale, {reason}") if reason else None
+        return ("not in scale", f"{model}: with the languages of its recipe in scale, {reason}") if reason else None
 
     def without_documents(self, model: str) -> str | None:
-        """The languages of a model's recipe in which the user brings no documents; None where it reads none or all."""
+        """The reason if the user's documents lack languages that a model's recipe reads, else None."""
         have = self.settings.documents
         lacking = sorted(
             {part for dataset, part in self.texts(model) if dataset == user_documents.DATASET} - have.keys()
@@ -128,21 +128,21 @@ class Pretraining:
         if not lacking:
             return None
         return (
-            f"user_data.{user_documents.DATASET} has no text in {', '.join(lacking)}; choose among those that it has "
-            f"(`override: {{languages: [{', '.join(have)}]}}`)"
+            f"user_data.{user_documents.DATASET} has no text in {', '.join(lacking)}; choose among the languages that "
+            f"it has (`override: {{languages: [{', '.join(have)}]}}`)"
         )
 
     def lacking(self, model: str, languages: list[str]) -> str | None:
-        """What a model's recipe is mined from and some languages are too few for; None where they are enough."""
+        """The reason if the given languages are too few for one of a model's mining recipes, else None."""
         for mining in self.stores(model).values():
             if not self.mining.parts(mining, languages):
-                wanted = "two" if self.mining.pairs_languages(mining) else "one at least"
-                return f"{mining} wants {wanted} (found {', '.join(languages) or 'none'})"
+                wanted = "two languages" if self.mining.pairs_languages(mining) else "at least one language"
+                return f"{mining} needs {wanted} (found {', '.join(languages) or 'none'})"
         return None
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def pairs(self, w) -> dict[str, str]:
-        """`store:part` -> record of the mined examples."""
+        """Records of the mined examples by `store:part`."""
         tokenizer = self.models.tokenizer(w.model)
         return {
             f"{store}:{part}": self.paths.pairs(mining, tokenizer, part)
@@ -151,7 +151,7 @@ class Pretraining:
         }
 
     def knowledge_pairs(self, model: str) -> set[tuple[str, str]]:
-        """(mining recipe, record) of the knowledge pairs that a model is pretrained on."""
+        """(mining recipe, record) of all knowledge pairs that a model is pretrained on."""
         return {
             (mining, self.paths.knowledge_pairs(mining, part))
             for mining in self.stores(model).values()

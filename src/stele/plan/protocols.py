@@ -1,4 +1,4 @@
-"""What a setting of a benchmark means: its kind of row, its fine-tuning recipe, what it reads and measures."""
+"""Evaluation settings of benchmarks, from settings.yaml: kind of row, fine-tuning recipe, datasets and metrics."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Protocols:
 
     @cached_property
     def settings(self) -> dict[str, dict[str, Values]]:
-        """benchmark -> setting -> entry of settings.yaml."""
+        """Entries of settings.yaml by benchmark and setting."""
         return catalogue.load("settings")["settings"]
 
     def is_known(self, benchmark: str, setting: str) -> bool:
         return setting in self.settings.get(benchmark, {})
 
     def setting(self, benchmark: str, setting: str) -> Values:
-        """The entry of a setting; an unknown name is an error that says the nearest."""
+        """The entry of a setting. Raises SteleError with the nearest known name if a name is unknown."""
         if benchmark not in self.settings:
             raise unknown("benchmark", benchmark, self.settings)
         if setting not in self.settings[benchmark]:
@@ -35,41 +35,41 @@ class Protocols:
         return self.settings[benchmark][setting]
 
     def recipe(self, benchmark: str, setting: str) -> str | None:
-        """The fine-tuning recipe that a model goes through last; None: it is evaluated as it is."""
+        """The last fine-tuning recipe of a setting's models; None if they are evaluated without fine-tuning."""
         return self.setting(benchmark, setting).get("recipe")
 
     def windows(self, row: RunKey) -> Values | None:
-        """The windows in which a setting of its own has documents encoded; None: as the benchmark says."""
+        """The windows in which documents are encoded, if the setting has its own; None for those of the benchmark."""
         return self.setting(row.benchmark, row.setting).get("windows")
 
     def protocol(self, benchmark: str, setting: str) -> Benchmark:
-        """A benchmark's entry, with what a setting reads and measures in place of it."""
+        """A benchmark's entry, with its data, judgments and metrics replaced by those of a setting, if it has any."""
         entry = self.settings.get(benchmark, {}).get(setting, {})
         replaced = {key: entry[key] for key in ("data", "judgments", "metrics") if key in entry}
         return self.data.benchmark(benchmark).model_copy(update=replaced)
 
     def datasets(self, row: RunKey) -> list[str]:
-        """The datasets that a row is evaluated with."""
+        """The datasets that the evaluation of a row reads, each once."""
         entry = self.protocol(row.benchmark, row.setting)
         return list(dict.fromkeys([*entry.data, *entry.judgments]))
 
     def searched(self, row: RunKey) -> dict[str, str]:
-        """`dataset:part` -> record of the queries and the collection of a row, or of the pairs that are encoded."""
+        """Records, by `dataset:part`, of a row's queries and documents, or of the pairs that it encodes."""
         protocol = self.protocol(row.benchmark, row.setting)
         return self.data.records(protocol.data, self.data.read_languages(row.benchmark))
 
     def records(self, row: RunKey) -> set[str]:
-        """The records of all datasets that a row is evaluated with."""
+        """Records of all datasets that the evaluation of a row reads."""
         return {*self.data.records(self.datasets(row), self.data.read_languages(row.benchmark)).values()}
 
     # --- names in paths -----------------------------------------------------------------------------------------------
     @cached_property
     def aliases(self) -> dict[str, dict[str, str]]:
-        """benchmark -> short name of a setting -> setting."""
+        """Settings by benchmark and short name (alias)."""
         return catalogue.load("settings")["aliases"]
 
     def canonical(self, benchmark: str, alias: str) -> str:
-        """The setting that an alias stands for; an alias of another benchmark is an error."""
+        """The setting that an alias stands for. Raises SteleError if the benchmark has no such alias."""
         names = self.aliases[benchmark]
         if alias not in names:
             raise unknown("setting", alias, catalogue.setting_names(benchmark), f"results/{benchmark}")
@@ -77,5 +77,5 @@ class Protocols:
 
 
 def benchmark_code(name: str) -> str:
-    """The module that reads a benchmark, as the fingerprints of code name it."""
+    """The module that reads a benchmark, named as in code fingerprints."""
     return f"benchmarks.{module_of(name)}"

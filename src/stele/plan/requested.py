@@ -1,4 +1,4 @@
-"""The outputs that a run is asked for: tables and figures of papers and of today's encoders, and their downloads."""
+"""The requested outputs of a run: tables and figures of papers and of today's encoders, and the downloads for them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from stele.plan.tables import Tables, short_name
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RowsOfToday(Rows):
-    """Rows that these tables build: at a generated scale none of a public checkpoint that has no stand-in.
+    """Rows of the tables of today's encoders. At a generated scale, public checkpoints without stand-in are left out.
 
-    Such a result is still built when it is asked for by name, from the hub.
+    Such a result can still be requested by name; its checkpoint is then downloaded from the hub.
     """
 
     world: World
@@ -43,14 +43,14 @@ class RowsOfToday(Rows):
 
 
 class Today(NamedTuple):
-    """The parts of the plan for them, like those for the papers."""
+    """Tables and figures of today's encoders, as parts of the plan."""
 
     tables: Tables
     figures: Figures
 
 
 def make_today(rows: Rows, world: World) -> Today:
-    """The plan of these tables, beside the rows of all others."""
+    """Makes the plan of the tables and figures of today's encoders, with the upstream parts of `rows`."""
     rows_of_today, upstream = RowsOfToday(rows.upstream, world), rows.upstream
     tables = Tables(upstream.paths, upstream.models, upstream.protocols, rows_of_today, (TODAY,))
     return Today(tables, Figures(upstream.paths, upstream.protocols, rows_of_today, (TODAY,)))
@@ -67,7 +67,7 @@ class RequestedOutputs:
 
     @cached_property
     def all_rows(self) -> list[RunKey]:
-        """All rows that the chosen tables and figures name."""
+        """All rows of the chosen papers' tables and figures."""
         return sorted(self.tables.all_rows() | self.figures.all_rows())
 
     @cached_property
@@ -76,36 +76,36 @@ class RequestedOutputs:
         return sorted(self.today.tables.all_rows() | self.today.figures.all_rows())
 
     def results(self) -> dict[str, str]:
-        """The files of all rows, by seed too, and those that figures draw -> what a context calls each."""
+        """Names, in the context file, of all result files by path: of rows, of single seeds, and of figures."""
         rows = {self.tables.paths.result(row): row.name for row in (*self.all_rows, *self.rows_of_today)}
         return rows | self.figures.result_files() | self.tables.seed_files()
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def table_inputs(self, w) -> Inputs:
-        """What the job of a table reads, be it a paper's or of today's encoders."""
+        """Inputs of a table's job, for the tables of papers and of today's encoders."""
         return self.tables_with(f"{w.paper}/{w.number}").inputs(w)
 
     def tables_with(self, table: str) -> Tables:
-        """The tables, the papers' or those of today's encoders, that one (`today/01`) belongs to."""
+        """The group of tables, papers' or today's encoders', that a table such as `today/01` belongs to."""
         return self.today.tables if table.startswith(f"{TODAY}/") else self.tables
 
     def facts_of_tables(self, paper: str) -> tuple[str, ...]:
-        """The files of facts that its tables and figures read: published numbers, and who saw which questions."""
+        """Fact files that a paper's tables and figures read: published numbers, and which models saw test questions."""
         return (*PUBLISHED, "catalogue/models.yaml", "catalogue/benchmarks.yaml") if paper == TODAY else ()
 
     def figure_inputs(self, w) -> Inputs:
-        """What the job of a figure reads, be it a paper's or of today's encoders."""
+        """Inputs of a figure's job, for the figures of papers and of today's encoders."""
         return (self.today.figures if w.paper == TODAY else self.figures).inputs(w)
 
     # --- downloads ----------------------------------------------------------------------------------------------------
     def downloads(self) -> list[str]:
-        """The records of all that the chosen tables and the user's own models need from outside, each once."""
+        """Records of all downloads that the chosen tables and the user's own models need, each once."""
         rows = [self.rows.downloads(row) for row in self.all_rows if self.rows.problem(row) is None]
         user_models = [key for key in self.tables.paths.settings.config.models if self._can_be_had(key)]
         return sorted(set().union(*rows, *map(self.sources.of_model, user_models)))
 
     def _can_be_had(self, model: str) -> bool:
-        """Whether a model has a checkpoint, and its weights and texts can be had."""
+        """Whether a model has a checkpoint whose weights and training texts are available."""
         availability = self.availability
         if not availability.models[model].has_encoder or availability.model_problem(model):
             return False
@@ -113,21 +113,21 @@ class RequestedOutputs:
 
     # --- knowledge pairs ----------------------------------------------------------------------------------------------
     def knowledge_pairs(self) -> list[tuple[str, str]]:
-        """(mining recipe, record) of all knowledge pairs that the rows' models read."""
+        """(mining recipe, record) of all knowledge pairs that the rows' models are pretrained on."""
         models = self.availability.models
         trained = {models.pretraining_of(row.model) for row in self.all_rows if row.model in models.all} - {None}
         return sorted(set().union(*map(self.availability.pretraining.knowledge_pairs, trained)))
 
     def statistics(self) -> list[str]:
-        """The counts of the knowledge pairs, where a chosen row's model reads any."""
+        """Path of the table of knowledge pair counts, in a list; empty if no chosen row's model reads such pairs."""
         return [self.tables.paths.results("statistics/knowledge_pairs.md")] if self.knowledge_pairs() else []
 
     # --- context ------------------------------------------------------------------------------------------------------
     def context(self) -> dict[str, Any]:
-        """What tables and figures must know beside results: the scale, why rows cannot be built, rows of one's own."""
+        """Facts that tables and figures need besides results: scale, reasons for missing rows, the user's own rows."""
         settings, data = self.tables.paths.settings, self.availability.data
         problems_of_today = {row: self.today.tables.rows.problem(row) for row in self.rows_of_today}
-        # a row of a paper is built with the papers, and has their problem
+        # a row that is in a paper too is built for the paper, so the paper's problem counts
         problems = problems_of_today | {row: self.rows.problem(row) for row in self.all_rows}
         every = [*problems]
         extra = {table: of.extra_rows(table) for of in (self.tables, self.today.tables) for table in of.specs}

@@ -41,11 +41,11 @@ class Retrieval:
 
     # --- how texts are encoded ----------------------------------------------------------------------------------------
     def encodings(self, benchmark: str | None, model: str) -> dict[str, dict[str, Any]]:
-        """Origin -> the keys of the encoding that it decides; the first origin below that has a key decides it.
+        """The keys of a model's encoding by origin. Of several origins with a key, the first one below decides it.
 
-        The encoder's folder comes between 2 and 4, when the encoder is loaded (`stele.encoders.resolve`). Without a
-        benchmark only what is said of the model for all benchmarks. Raises SteleError for a benchmark without an
-        encoding.
+        The encoder's folder comes between 2 and 4, when the encoder is loaded (`stele.encoders.resolve`). With
+        `benchmark` None, only the keys that hold for all benchmarks. Raises SteleError for a benchmark whose texts no
+        encoder encodes.
         """
         root = self.models.root(model)
         complete = self.models[root].is_complete  # one of today's encoders, which is evaluated as it is
@@ -53,7 +53,7 @@ class Retrieval:
         entry = self.protocols.data.benchmark(benchmark) if benchmark else None
         if entry and entry.encoding is None:
             raise SteleError(
-                f"benchmark {benchmark}: no encoder makes vectors of its texts; its models are trained for it"
+                f"benchmark {benchmark}: its models are trained for the task, so no encoder encodes its texts"
             )
         layers: list[tuple[str, dict[str, Any]]] = []
 
@@ -87,37 +87,37 @@ class Retrieval:
         return by_origin
 
     def encoding(self, benchmark: str, model: str) -> SomeEncoding:
-        """The keys of the encoding that are decided before the folder is known."""
+        """The keys of the encoding that are decided before the encoder's folder is read."""
         values: dict[str, Any] = {}
         for of_origin in self.encodings(benchmark, model).values():
             values |= of_origin
         return SomeEncoding(**values)
 
     def encoding_json(self, benchmark: str, model: str) -> str:
-        """The value of a command's --encoding."""
+        """The value of the command-line option --encoding."""
         return as_json(self.encodings(benchmark, model))
 
     def calibrated_benchmark(self, recipe: str) -> str:
-        """The benchmark whose vectors a calibration is learnt of: they are made alike in all that it is for."""
+        """The benchmark whose encoding a calibration recipe uses; all benchmarks of a recipe encode alike."""
         return self.calibrations.benchmarks(recipe)[0]
 
     def windows(self, row: RunKey) -> str:
-        """The option by which documents are encoded in windows; none where passages are encoded as they are."""
+        """The option --windows, to encode documents in windows; empty if passages are encoded whole."""
         of_setting, protocol = self.protocols.windows(row), self.protocols.data.benchmark(row.benchmark).windows
         windows = of_setting or (protocol and protocol.given())
         return flags({"windows": as_json(windows)}) if windows else ""
 
     def field(self, row: RunKey) -> str:
-        """The option that says which field of topics is the query; none where it is the collection's own."""
+        """The option --field, the field of a topic that is the query; empty for the collection's default field."""
         return flags({"field": self.protocols.setting(row.benchmark, row.setting).get("field")})
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def data(self, w) -> dict[str, str]:
-        """`dataset:part` -> record of what is encoded or indexed."""
+        """Records by `dataset:part` of the texts that are encoded or indexed."""
         return self.protocols.searched(row_of(w))
 
     def calibration(self, row: RunKey, seeds: str) -> str:
-        """The options by which vectors are calibrated; none where a setting takes them as they are."""
+        """The options --calibration and --operation; empty if the setting does not calibrate vectors."""
         entry = self.protocols.setting(row.benchmark, row.setting)
         if "calibration" not in entry:
             return ""
@@ -132,7 +132,7 @@ class Retrieval:
         return {**self.rows.inputs(row_of(w), w.seeds), **{name: paths for name, paths in before.items() if paths}}
 
     def encoded_before(self, w, file: str) -> list[str]:
-        """A file of each of a search's collections that jobs of their own encode, for several benchmarks."""
+        """Paths of one file of each collection that is encoded in a separate job, as several benchmarks search it."""
         benchmark, data = self.protocols.data.benchmark(w.benchmark).collections_of, self.protocols.data
         if not benchmark:
             return []
@@ -141,19 +141,19 @@ class Retrieval:
         return [path.format(**names, collection=part) for part in data.read_languages(w.benchmark)]
 
     def vectors(self, w) -> list[str]:
-        """The records of the collections that jobs of their own encode; none where the search does it."""
+        """Records of the collections that separate jobs encode; empty if the search encodes them itself."""
         return self.encoded_before(w, ENCODED["vectors"])
 
     def collection_inputs(self, w) -> Inputs:
-        """Of the encoding of one collection, which several benchmarks search."""
+        """Inputs of the job that encodes one collection, which several benchmarks search."""
         return {**self.rows.inputs(row_of(w), w.seeds), "data": list(self.collection_data(w).values())}
 
     def collection_data(self, w) -> dict[str, str]:
-        """`dataset:part` -> record of one collection."""
+        """Records of one collection by `dataset:part`."""
         return self.protocols.data.records(self.protocols.data.benchmark(w.benchmark).data, [w.collection])
 
     def pair_inputs(self, w) -> Inputs:
-        """Of a row whose vectors count, not its rankings."""
+        """Inputs of the job of a row that is scored by its vectors. Raises SteleError if the setting has rankings."""
         if not self._gives_vectors(row_of(w)):
             rows = [row_of(w)._replace(setting=name) for name in self.protocols.settings.get(w.benchmark, {})]
             valid = [row.setting for row in rows if self._gives_vectors(row)]
@@ -161,7 +161,7 @@ class Retrieval:
         return self.rows.inputs(row_of(w), w.seeds)
 
     def _gives_vectors(self, row: RunKey) -> bool:
-        """Whether what a row's job gives is vectors of pairs and no ranking."""
+        """Whether a row's job gives vectors of pairs instead of rankings."""
         return self.protocols.is_known(row.benchmark, row.setting) and self.rows.kind(row).scored == "vectors"
 
     def projection_inputs(self, w) -> Inputs:
@@ -179,7 +179,7 @@ class Retrieval:
         return self.protocols.data.records([PROJECTED], [w.language])
 
     def kept_index(self, w) -> str | None:
-        """The folder in which the index of a search is kept, None where it is not, or where another job makes it."""
+        """The folder that keeps the index of a search; None if it is not kept or another job encodes the collection."""
         if not self.paths.settings.config.keep_index or self.vectors(w):
             return None
         return self.paths.work(f"index/{row_of(w).path}/{w.seeds}")

@@ -1,4 +1,4 @@
-"""Scoring: what the jobs that score, average and count read; result cards: the rows that a model's card shows."""
+"""Scoring and result cards: inputs of the jobs that score, average and count, and the rows of a model's card."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stele.plan.rows import Rows
 from stele.plan.rows.statistics import STATISTICS, Statistics
 from stele.registry import names_held
 
-SETTINGS = ("direct", "direct_dense")  # of an encoder as it is; the second where the first is of BM25
+SETTINGS = ("direct", "direct_dense")  # settings without fine-tuning; the second, if `direct` is BM25's setting
 # the published numbers, which stand beside ours on cards and in tables of today's encoders
 PUBLISHED = ("catalogue/references.tsv", "catalogue/published.yaml")
 DEFAULT = ("belebele", "miracl_hard_negatives")
@@ -35,19 +35,19 @@ class Scoring:
         return self.protocols.protocol(w.benchmark, w.setting).metrics
 
     def same_questions(self, w) -> str | None:
-        """What decides the interval of an average, where it is not as usual.
+        """The text "same questions" if a benchmark asks the same ones in all languages, which changes intervals.
 
-        Snakemake compares params without their names: None is among a score's already, and a True might be.
+        It is a text because Snakemake compares params without their names, and True might be another param's value.
         """
         return "same questions" if self.protocols.data.benchmark(w.benchmark).same_questions else None
 
     def counting_modules(self, dataset: str) -> list[str]:
-        """The module that is chosen by the name of what is counted."""
+        """The module that counts a dataset, chosen by the dataset's name."""
         modules = names_held(STATISTICS, "COUNTED")
         return [f"scoring.statistics.{modules[counted_dataset(dataset).module]}"]
 
     def data(self, w) -> dict[str, str]:
-        """`dataset:part` -> record of the judgments."""
+        """Records of the judgments by `dataset:part`."""
         judgments = self.protocols.protocol(w.benchmark, w.setting).judgments
         return self.protocols.data.records(judgments, self.protocols.data.read_languages(w.benchmark))
 
@@ -55,15 +55,15 @@ class Scoring:
         return {"retrieval": self.scored(row_of(w), w.seeds), "data": list(self.data(w).values())}
 
     def counting(self, wildcards) -> Statistics:
-        """The kind of the row that counts the wildcards' dataset."""
+        """The kind of row that counts the dataset in the wildcards."""
         return self.rows.kind(RunKey("statistics", wildcards.dataset, "count"))
 
     def scored(self, row: RunKey, seeds: str) -> str:
-        """The record of what a row's job gives, which is scored."""
+        """Record of the output of a row's job, such as its run, which is then scored."""
         return self.paths.results(f"{row.path}/{seeds}/{self.rows.kind(row).scored}.json")
 
     def seed_results(self, w) -> list[str]:
-        """The results of the single seeds of a row, whose mean is its result."""
+        """Paths of the results of a row's single seeds; their mean is the row's result."""
         row = row_of(w)
         return [self.paths.seed_result(row, seeds) for seeds in self.rows.seeds(row)]
 
@@ -76,12 +76,12 @@ class Cards:
     data: Data
 
     def benchmarks(self, model: str) -> list[str]:
-        """Those that `cards` of config.yaml names for a model, or the default ones."""
+        """Benchmarks on a model's card: those that `cards` in config.yaml names for it, or the default ones."""
         return self.paths.settings.config.cards.get(model) or list(DEFAULT)
 
     def rows_of(self, model: str) -> list[RunKey]:
-        """The rows of a model's card; one that cannot be built is an error that says why."""
-        self.rows.models[model]  # an unknown name is said with the nearest
+        """The rows of a model's card. Raises SteleError with the reason if one of them cannot be built."""
+        self.rows.models[model]  # raises for an unknown name
         wanted = [RunKey(benchmark, model, self.setting(benchmark)) for benchmark in self.benchmarks(model)]
         for row in wanted:
             if problem := self.rows.problem(row):
@@ -89,23 +89,23 @@ class Cards:
         return wanted
 
     def facts(self, model: str) -> str:
-        """A digest of what the catalogue says of a model and of its card's benchmarks; the command reads it itself."""
+        """Digest of the catalogue entries of a model and its card's benchmarks, which the command itself reads."""
         about = catalogue.entries(Model).get(model)
         benchmarks = [catalogue.entry(Benchmark, name).given() for name in self.benchmarks(model)]
         return digest([about.given() if about else None, *benchmarks])
 
     def user_data(self, model: str) -> list[str]:
-        """The datasets of a model's card that are taken from folders of the user's."""
+        """Datasets of a model's card that come from the user's folders."""
         names = {name for benchmark in self.benchmarks(model) for name in self.data.of_benchmark(benchmark)}
         return sorted(name for name in names if self.data.users_folder(name))
 
     def setting(self, benchmark: str) -> str:
-        """The setting in which encoders are evaluated on a benchmark as they are; an error where there is none."""
+        """Setting of a benchmark that evaluates encoders without fine-tuning. Raises SteleError if there is none."""
         of = {name: self._as_they_are(name) for name in catalogue.entries(Benchmark)}
         if setting := of.get(benchmark):
             return setting
         known = ", ".join(name for name, has in of.items() if has)
-        raise SteleError(f"{benchmark}: its models are trained for it; encoders as they are are evaluated on {known}")
+        raise SteleError(f"{benchmark}: its models are trained for it; without training, encoders can do {known}")
 
     def _as_they_are(self, benchmark: str) -> str | None:
         entries = self.rows.protocols.settings.get(benchmark, {})
@@ -113,7 +113,7 @@ class Cards:
         return encoded[0] if encoded else None
 
     def inputs(self, w) -> Inputs:
-        """The results of one seed (a model as it is has no other), and the records of what was scored."""
+        """Inputs of a card's job: the results of the first seed of each row, and the records that were scored."""
         seeds = {row: self.rows.seeds(row)[0] for row in self.rows_of(w.model)}
         return {
             "results": [self.paths.seed_result(row, seed) for row, seed in seeds.items()],

@@ -1,4 +1,4 @@
-"""What one run builds: its configuration, the scale, and the sizes of that scale, none of which change in a run."""
+"""The settings of a run: its configuration, its scale and that scale's sizes, all fixed during a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Method = TypeVar("Method", bound=Callable)
 
 
 def cached_method(method: Method) -> Method:
-    """A method whose result for some arguments is kept with its object; what it returns must not be changed."""
+    """Decorator that caches a method's results, by argument, in its object; callers must not change the results."""
     name = f"_cached_{method.__name__}"
 
     @wraps(method)
@@ -37,7 +37,7 @@ def cached_method(method: Method) -> Method:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Settings:
-    """`config` as validated, the scale's name, the reason for that scale, its sizes."""
+    """The validated configuration, the scale's name, the reason why that scale is used, and its sizes."""
 
     config: Config
     scale: str
@@ -46,11 +46,11 @@ class Settings:
 
     @property
     def generated(self) -> bool:
-        """Whether the data come from the generated internet, but for what the user names."""
+        """Whether the data come from the generated internet, except those that the user provides."""
         return self.sizes.generated
 
     def sized_for_standins(self, section: str, recipe: str) -> bool:
-        """Whether a recipe's sizes were chosen for generated stand-ins, at this scale or the one that it is like."""
+        """Whether a recipe's sizes were chosen for generated stand-ins, here or in the scale that this one extends."""
         if self.generated:
             return True
         like = self.sizes.like
@@ -61,32 +61,32 @@ class Settings:
 
     @cached_property
     def languages(self) -> Mapping[str, Language]:
-        """All languages that there are: the catalogue's, those that the user adds, and those of the user's data."""
+        """All known languages by code: the catalogue's, those in `add_languages`, and those of the user's documents."""
         described = {**catalogue.entries(Language), **self.config.add_languages}
         others = self.documents.keys() - described.keys()
         return {**described, **{code: neutral_language(code) for code in sorted(others)}}
 
     @cached_property
     def documents(self) -> dict[str, OwnDocuments]:
-        """The user's own documents by language; none where `user_data` names none."""
+        """The user's own documents by language; empty if `user_data` names none."""
         place = self.config.user_data.get(user_documents.DATASET)
         known = {**catalogue.entries(Language), **self.config.add_languages}
         return user_documents.by_language(place, known) if place else {}
 
     def language(self, code: str) -> Language:
-        """What is known of a language; an unknown code is an error that says the nearest."""
+        """The entry of a language. Raises SteleError with the nearest known code if the code is unknown."""
         if code not in self.languages:
             raise unknown("language", code, self.languages, "catalogue/languages.yaml and add_languages")
         return self.languages[code]
 
     @cached_property
     def scale_folder(self) -> str:
-        """The scale's name as a folder: a file of the user's own is called by its stem."""
+        """The scale's name as a folder name; for a scale file of the user's, its stem."""
         return Path(self.scale).stem
 
 
 def make_settings(config: Config) -> Settings:
-    """The settings of a validated configuration; the scale is resolved here and nowhere else."""
+    """The settings of a validated configuration with its scale. Raises SteleError for languages outside the scale."""
     scale, why = resolve_scale(config)
     sizes = load_scale(scale)
     if scale not in scale_names():
@@ -95,5 +95,5 @@ def make_settings(config: Config) -> Settings:
         missing = [code for code in config.languages if code not in sizes.languages]
         if missing:
             valid = ", ".join(sizes.languages)
-            raise SteleError(f"languages: {', '.join(missing)} not in scale {scale!r}, which has {valid}")
+            raise SteleError(f"languages: scale {scale!r} does not have {', '.join(missing)}; choose from {valid}")
     return Settings(config, scale, why, sizes)

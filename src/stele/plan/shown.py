@@ -1,4 +1,4 @@
-"""What the papers' tables and figures show of a row: languages that none of them shows need no jobs of their own."""
+"""Languages of a row that the papers' tables and figures show; other languages need no jobs of their own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def added_models(models: Models, spec: Path) -> list[str]:
-    """The models that get a row of their own in a table without standing in its spec."""
+    """Models of config.yaml that get an extra row in a table although its spec does not name them."""
     from stele.papers.table import accepts_rows, load_spec
 
     paper, number = spec.parent.name, spec.stem.removeprefix("table_")
@@ -36,13 +36,13 @@ def added_models(models: Models, spec: Path) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shown:
-    """The languages that tables and figures show, over all papers, so that a row's jobs do not depend on `papers:`."""
+    """Languages that tables and figures show, over all papers so that a row's jobs do not depend on `papers:`."""
 
     settings: Settings
     models: Models
 
     def languages(self, row: RunKey) -> set[str]:
-        """The languages of a row that some table or figure shows; of a row that none shows, none."""
+        """The languages of a row that some table or figure shows; empty if none shows the row."""
         return self._languages.get(row, set())
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What comes from outside: the inputs and params of its jobs, where each thing is taken from, and all downloads."""
+"""Datasets and checkpoints from outside: inputs and params of the jobs that fetch them, locations, and downloads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stele.plan.paths import Inputs, Paths, as_json
 from stele.plan.pretraining import Pretraining
 from stele.plan.settings import Settings, cached_method
 
-USER_FILES = Path("state/user_files.json")  # what the user's files were when they were read, at any scale
+USER_FILES = Path("state/user_files.json")  # digests of the user's files when they were last read, at any scale
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,7 +34,7 @@ class Sources:
     finetuning: Finetuning
 
     def _mirrors(self, generated: bool) -> dict[str, Any]:
-        """Where downloads are looked for: generated ones in the generated mirror, never in the network."""
+        """Options that say where downloads are looked for: generated data in the generated mirror, never online."""
         config = self.settings.config
         mirrors = [*([self.paths.resources("mirror")] if generated else []), *config.mirrors]
         return {"mirrors": mirrors, "offline": generated or config.offline}
@@ -44,9 +44,9 @@ class Sources:
         return {"manifest": self.paths.manifest} if self.data.is_generated(w.dataset) else {}
 
     def dataset_entry(self, dataset: str, part: str) -> str:
-        """A digest of what the catalogue says of a part: its files and counts, not the words about it.
+        """Digest of the catalogue's facts about a part: its files and counts, without descriptions.
 
-        The command reads the entry itself.
+        The command itself reads the entry from the catalogue.
         """
         source = self._source(dataset, part)
         return digest(source.model_dump(exclude_unset=True, exclude=datasets.WORDS))
@@ -55,13 +55,13 @@ class Sources:
         return self.data.resolve(dataset, part, self.part_languages(dataset, part), self.dump_date(dataset))
 
     def added_source(self, dataset: str, part: str) -> str | None:
-        """The entry itself as JSON, for a part in a language that the catalogue lacks."""
+        """The part's entry as JSON, for a language in `add_languages`, which the catalogue lacks; else None."""
         if part not in self.settings.config.add_languages:
             return None
         return as_json(self._source(dataset, part).given())
 
     def dump_date(self, dataset: str) -> str | None:
-        """The date that the user wants of a dump; None: the catalogue's, as of all generated ones."""
+        """The dump date that the user chose; None for the catalogue's date, and for generated dumps."""
         fields, wanted = datasets.dataset(dataset).fields, self.settings.config.dump_date
         return None if self.data.is_generated(dataset) or wanted == fields.get("date", wanted) else wanted
 
@@ -70,7 +70,7 @@ class Sources:
 
     @cached_method
     def user_content(self, dataset: str, part: str) -> str:
-        """A digest of the user's files that a part of a dataset is taken from, never of where they lie."""
+        """Digest of the contents of the user's files for a part of a dataset, whatever folder they are in."""
         folder = self.data.users_folder(dataset)
         if not folder:
             return ""
@@ -80,7 +80,7 @@ class Sources:
         return content_digest(folder, USER_FILES, part_files(listing(folder), self._source(dataset, part)))
 
     def dataset_locations(self, dataset: str) -> dict[str, Any]:
-        """Where a dataset is taken from: the manifest of a generated one, the folder of a user's, else mirrors."""
+        """Options that locate a dataset: the generated mirror's manifest, the user's folder, or mirrors."""
         generated, folder = self.data.is_generated(dataset), self.data.folder(dataset)
         manifest = {"manifest": self.paths.manifest} if generated else {}
         return manifest | ({"user_data": folder} if folder else self._mirrors(generated))
@@ -91,7 +91,7 @@ class Sources:
         return {"standin": self.paths.standin(key)} if key else {}
 
     def checkpoint_params(self, model: str) -> dict[str, Any]:
-        """Where a checkpoint is from, without the folder: that one is a location."""
+        """Params of a checkpoint's job: repository, revision, licence. Raises SteleError if it is not available."""
         if problem := self.models.checkpoint_problem(model):
             raise SteleError(f"{model}: {problem[0]}: {problem[1]}")
         source = {key: value for key, value in self.models.checkpoint_source(model).items() if key != "path"}
@@ -104,30 +104,30 @@ class Sources:
         if weights.get("weights", "float32") != "float32":
             source["weights"] = weights["weights"]
         if without := self._same_weights(source.get("checkpoint")):
-            source["instead"] = f"the same weights are there without it: `checkpoint: {without}`"
+            source["instead"] = f"the same weights can be loaded without its code: `checkpoint: {without}`"
         return source
 
     def _same_weights(self, checkpoint: str | None) -> str | None:
-        """The repository of the same weights that needs no code, where the catalogue knows one."""
+        """A repository with the same weights that needs no custom code, if the catalogue names one; else None."""
         known = catalogue.entries(Model).values()
         return next((model.checkpoint for model in known if checkpoint and model.same_weights_as == checkpoint), None)
 
     @cached_method
     def checkpoint_content(self, model: str) -> str:
-        """A digest of the user's folder of a checkpoint, never of where it lies."""
+        """Digest of the contents of the user's folder of a checkpoint, wherever the folder is."""
         folder = self.models.checkpoint_source(model).get("path")
         return content_digest(folder, USER_FILES) if folder and not self.world.standin(model) else ""
 
     def checkpoint_locations(self, model: str) -> dict[str, Any]:
-        """Where a checkpoint is taken from: a folder, else mirrors."""
+        """Options that locate a checkpoint: the user's folder, else mirrors."""
         folder = self.models.checkpoint_source(model).get("path")
         return {"path": folder} if folder else self._mirrors(generated=bool(self.world.standin(model)))
 
     def checkpoint_use(self, model: str) -> dict[str, Any]:
-        """What a checkpoint is for, which is checked before its weights are fetched and changes nothing of it.
+        """Options that state the use of a checkpoint, which is checked before its weights are fetched.
 
-        An encoder that is used as it is comes with what is said of its vectors: one of today's, one that config.yaml
-        says something of, or one that a result card is asked for.
+        The encoding is given for encoders that are evaluated without training: today's encoders, those whose encoding
+        config.yaml sets, and those for which a result card is requested.
         """
         if model in recipes.generator_models():
             return {"generator": True}
@@ -140,7 +140,7 @@ class Sources:
     # --- downloads ----------------------------------------------------------------------------------------------------
     @cached_method
     def of_model(self, model: str) -> set[str]:
-        """The records of the checkpoints that a model comes from, and of the text that it is pretrained on."""
+        """Records of the checkpoints that a model starts from, and of the texts that it is pretrained on."""
         records = set()
         while trained := self.models.pretraining_of(model):
             records |= {self.paths.dataset(*text) for text in self.pretraining.texts(trained)}
@@ -150,7 +150,7 @@ class Sources:
 
     @cached_method
     def of_recipe(self, recipe: str | None) -> set[str]:
-        """The records of the datasets that a chain of fine-tunings reads."""
+        """Records of the datasets that a recipe and the recipes it builds on read."""
         records: set[str] = set()
         for name in self.finetuning.chain(recipe):
             records |= self.finetuning.downloads(name)

@@ -1,4 +1,4 @@
-"""The tables of the chosen papers: their rows, which of them can be built, and the results that each waits for."""
+"""The tables of the chosen papers: their rows, those that can be built, and the results that each table depends on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stele.plan.shown import added_models
 
 
 def short_name(table: str) -> str:
-    """A table without leading zeros.
+    """The name of a table without leading zeros.
 
     >>> short_name("msm/09")
     'msm/9'
@@ -29,7 +29,7 @@ def short_name(table: str) -> str:
 
 
 def spec_inputs(spec: Path) -> Inputs:
-    """The files that say what one table or figure is: its spec and its paper's name and citation."""
+    """The files that define a table or figure: its spec, and its paper's name and citation if there is that file."""
     about = spec.with_name(FILE)
     return {"spec": str(spec), **({"paper": str(about)} if about.is_file() else {})}
 
@@ -44,35 +44,35 @@ class Tables:
 
     @property
     def folders(self) -> dict[str, Path]:
-        """The chosen papers, by key."""
+        """Folders of the chosen papers by key."""
         folders = map(paper_folder, self.chosen)
         return {folder.name: folder for folder in folders}
 
     @cached_property
     def specs(self) -> dict[str, Path]:
-        """`msm/09` -> the spec's file, for the chosen papers."""
+        """Spec files of the chosen papers' tables by name ("msm/09"). Raises SteleError for a paper without tables."""
         specs = {}
         for paper, folder in self.folders.items():
             files = sorted(folder.glob("table_*.yaml"))
             if not files:
-                raise SteleError(f"papers: {paper}: {folder}/ has no table yet")
+                raise SteleError(f"papers: {paper}: {folder}/ has no table_*.yaml yet")
             specs |= {f"{paper}/{path.stem.removeprefix('table_')}": path for path in files}
         return specs
 
     @property
     def claims(self) -> list[str]:
-        """The files of the papers' claims, which stand on their pages."""
+        """Paths of the chosen papers' claims, which are shown on the papers' pages."""
         return [str(folder / CLAIMS) for folder in self.folders.values() if (folder / CLAIMS).is_file()]
 
     @property
     def corrections(self) -> list[str]:
-        """The files that put claims right."""
+        """Paths of the files with corrections of claims."""
         return [str(folder / CORRECTIONS) for folder in self.folders.values() if (folder / CORRECTIONS).is_file()]
 
     # --- rows ---------------------------------------------------------------------------------------------------------
     @cached_method
     def rows_of(self, table: str) -> list[RunKey]:
-        """The rows of a table, those of models of one's own among them."""
+        """The rows of a table, including those of the user's own models."""
         from stele.papers.table import load_spec, results_needed
 
         table_spec, config = load_spec(self.specs[table]), self.paths.settings.config
@@ -80,7 +80,7 @@ class Tables:
 
     @cached_method
     def extra_rows(self, table: str) -> list[str]:
-        """The models that get a row of their own in a table without standing in its spec."""
+        """Models of config.yaml that get an extra row in a table although its spec does not name them."""
         return added_models(self.models, self.specs[table])
 
     def all_rows(self) -> set[RunKey]:
@@ -88,27 +88,27 @@ class Tables:
         return {row for table in self.specs for row in self.rows_of(table)}
 
     def problems(self, table: str) -> dict[RunKey, Problem]:
-        """The rows of a table that cannot be built, with why."""
+        """The rows of a table that cannot be built, each with its problem."""
         problems = {row: self.rows.problem(row) for row in self.rows_of(table)}
         return {row: problem for row, problem in problems.items() if problem}
 
     # --- results ------------------------------------------------------------------------------------------------------
     def results(self, table: str) -> list[str]:
-        """The results that a table waits for: its rows that can be built."""
+        """Paths of the results that a table depends on: those of its rows that can be built."""
         seeds_of_rows = self.seeds(table)
         rows = [row for row in self.rows_of(table) if self.rows.problem(row) is None]
         by_seed = [path for row, seeds in seeds_of_rows.items() for path in self.seed_results(row, seeds)]
         return sorted([*by_seed, *(self.paths.result(row) for row in rows if row not in seeds_of_rows)])
 
     def seed_results(self, row: RunKey, seeds: Iterable[str]) -> list[str]:
-        """The files of single seeds of a row."""
+        """Paths of the results of a row's single seeds."""
         return [self.paths.seed_result(row, name) for name in seeds]
 
     @cached_method
     def seeds(self, table: str) -> dict[RunKey, list[str]]:
-        """The rows of a table with seeds of its own that it reads by seed -> those seeds.
+        """Seeds by row, for the fine-tuned rows of a table whose spec names seeds.
 
-        They are those that are fine-tuned. Of a kind that the table does not name the seeds are the configuration's.
+        If the spec names only pretraining or only fine-tuning seeds, the others are those of the configuration.
         """
         from stele.papers.table import load_spec
 
@@ -121,7 +121,7 @@ class Tables:
         return seeds
 
     def seed_files(self) -> dict[str, str]:
-        """The files of single seeds that tables read -> the names of their rows."""
+        """Names of rows by path, for the results of single seeds that tables read."""
         rows = [item for table in self.specs for item in self.seeds(table).items()]
         return {path: row.name for row, seeds in rows for path in self.seed_results(row, seeds)}
 
@@ -133,5 +133,5 @@ class Tables:
         return {**spec_inputs(self.specs[table]), "context": self.paths.context, "results": self.results(table)}
 
     def files(self, ending: str = "md") -> list[str]:
-        """All tables."""
+        """Paths of all tables in one format."""
         return [self.paths.table(table, ending) for table in self.specs]

@@ -1,5 +1,5 @@
-"""Bytes of the texts that are mined, and what is kept of them: from the user's files, else from the catalogue's sizes
-and the scale's caps."""
+"""Sizes of the texts that examples are mined from, and the number of examples that are kept: from the user's files,
+else from the catalogue's sizes and the scale's caps."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from stele.training.sampling import language_probabilities
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TextSizes:
-    """Bytes of the texts that are mined, and the examples that a store keeps of them.
+    """Sizes of texts in bytes, and the number of mined examples that a store keeps.
 
-    They follow from the user's files, else from the catalogue's sizes and the scale's caps.
+    They are computed from the user's files, else from the catalogue's sizes and the scale's caps.
     """
 
     mining: Mining
@@ -32,7 +32,7 @@ class TextSizes:
         return catalogue.whole(Costs)
 
     def web_bytes(self, language: str) -> float:
-        """Bytes of a language's CC-100 that are read, compressed; 0 where it has none."""
+        """Compressed bytes of CC-100 that are read for a language; 0 if CC-100 lacks the language."""
         whole = catalogue.load("cc100_sizes").get(self.corpora.settings.language(language).cc100, 0)
         first = self.corpora.first("cc100")
         return whole if first is None else min(whole, first * self._costs.web_document / self._costs.cc100_text)
@@ -47,7 +47,7 @@ class TextSizes:
         return self.corpus_bytes(self.mining.corpus(mining, language), language)
 
     def corpus_bytes(self, corpus: str, language: str) -> float:
-        """Bytes of plain text of a corpus in a language: of the user's files where there are some."""
+        """Bytes of plain text of a corpus in a language, from the user's files if there are any."""
         if corpus == user_documents.DATASET:
             return self.document_bytes(language)
         if corpus == "wikipedia":
@@ -60,11 +60,11 @@ class TextSizes:
         return self.web_bytes(language) * self._costs.cc100_text
 
     def most_examples(self, mining: str, tokenizer: str, part: str) -> int | None:
-        """The most examples that a store keeps: what training can draw from it; None: no model reads it, and all."""
+        """Largest number of examples a store keeps, which is what training can draw; None to keep all of them."""
         return self._most_examples.get((mining, tokenizer, part))
 
     def _shares(self, mining: str, model: str) -> dict[str, float]:
-        """language -> its share of the draws; 1 where nobody knows how large texts are."""
+        """Each language's share of the examples drawn in training; 1 if the sizes of the texts are unknown."""
         languages, data = self.pretraining.languages(model), self.corpora.data
         corpora = {self.mining.corpus(mining, language) for language in languages}
         if self.corpora.settings.generated or any(data.users_folder(corpus) for corpus in corpora):
@@ -76,10 +76,10 @@ class TextSizes:
 
     @cached_property
     def _most_examples(self) -> dict[tuple[str, str, str], int]:
-        """(mining recipe, tokenizer, language) -> the most examples that a store of it keeps.
+        """Largest number of examples that a store keeps, by (mining recipe, tokenizer, language).
 
-        That is what the model that draws most of it can draw, of all models that there are: which of them are built has
-        no say, so that another table reruns no mining.
+        It is the largest number that any model can draw, over all known models whether built or not, so that building
+        another table reruns no mining.
         """
         most: dict[tuple[str, str, str], float] = {}
         models = self.pretraining.models

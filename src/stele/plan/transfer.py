@@ -1,4 +1,4 @@
-"""Transfer sets, which are made and not fetched: of a Wikipedia's titles, or of queries that a generator writes."""
+"""Transfer sets: training sets made here, from the titles of a Wikipedia or from queries that a model generates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stele.plan.settings import cached_method
 from stele.recipes.finetuning import GeneratorRecipe
 from stele.recipes.transfer import GeneratedQueriesRecipe, TitleQueriesRecipe
 
-GENERATED = "generate_queries"  # the rule by which a generator writes them
+GENERATED = "generate_queries"  # the rule that generates queries
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,25 +22,25 @@ class Transfer:
     # --- recipes ------------------------------------------------------------------------------------------------------
     @cached_method
     def titles(self, recipe: str) -> TitleQueriesRecipe:
-        """How a set is made of a Wikipedia's titles: what the command is given."""
+        """Recipe that makes a training set of a Wikipedia's titles, as its command takes it."""
         return recipes.title_queries(recipe, self.paths.settings.sizes)
 
     @cached_method
     def generated(self, recipe: str) -> GeneratedQueriesRecipe:
-        """How queries are generated; the command is given all but the keys of the plan."""
+        """Recipe of generated queries; its command takes all keys except those that only the plan reads."""
         return recipes.generated_queries(recipe, self.paths.settings.sizes)
 
     def benchmark(self, recipe: str, language: str) -> str:
-        """The benchmark for whose documents queries of a language are generated."""
+        """The benchmark for whose documents queries are generated in a language."""
         return self.generated(recipe).collections[language]
 
     def generator_of(self, recipe: str) -> str:
-        """The recipe of the generators that write the queries of a set."""
+        """The recipe of the models that generate the queries of a training set."""
         return self.generated(recipe).generator
 
     @cached_method
     def generator(self, name: str, language: str) -> GeneratorRecipe:
-        """How a generator is fine-tuned; the command is given all but the keys of the plan."""
+        """Fine-tuning recipe of a generator; its command takes all keys except those that only the plan reads."""
         return recipes.generator(name, language, self.paths.settings.sizes)
 
     def model(self, name: str, language: str) -> str:
@@ -48,24 +48,24 @@ class Transfer:
         return self.generator(name, language).by_language[language].model
 
     def translated(self, name: str, language: str) -> str:
-        """The training set that a generator learns from."""
+        """The training set on which a generator is fine-tuned."""
         return self.generator(name, language).training_set.entry
 
     def windows(self, recipe: str, language: str) -> str:
-        """How the documents are cut that queries are generated for: as they are in the search."""
+        """Windows of the documents for which queries are generated, as JSON; they are those of the search."""
         return as_json(self.data.benchmark(self.benchmark(recipe, language)).windows.given())
 
     # --- what they are made of ----------------------------------------------------------------------------------------
     def translations(self, name: str, language: str) -> dict[str, str]:
-        """`dataset:part` -> record of the pairs that a generator learns from."""
+        """Records, by `dataset:part`, of the pairs on which a generator is fine-tuned."""
         return self.data.records(self.data.training_set(self.translated(name, language)).data, [language])
 
     def documents(self, recipe: str, language: str) -> dict[str, str]:
-        """`dataset:part` -> record of the collection for which queries are generated."""
+        """Records, by `dataset:part`, of the collection for which queries are generated."""
         return self.data.records(self.data.benchmark(self.benchmark(recipe, language)).data, [language])
 
     def datasets(self, training_set: str, language: str) -> list[str]:
-        """The datasets that a set of a language is made of, which must tell of one world."""
+        """Datasets from which a training set is made in a language; real and generated data must not be mixed."""
         entry = self.data.training_set(training_set)
         if entry.made != GENERATED:
             return entry.data
@@ -74,13 +74,13 @@ class Transfer:
         return [*collection, *self.data.training_set(translated).data]
 
     def written_by(self, training_set: str, language: str) -> str | None:
-        """The model that a set's queries are written by, before it is fine-tuned; None where nothing is written."""
+        """The public model that is fine-tuned to generate a set's queries; None if no queries are generated."""
         if self.data.training_set(training_set).made != GENERATED:
             return None
         return self.model(self.generator_of(training_set), language)
 
     def downloads(self, training_set: str, language: str) -> set[str]:
-        """The records of the datasets and of the model that a set of a language is made of."""
+        """Records of the datasets and of the model from which a training set is made in a language."""
         records = {*self.data.records(self.datasets(training_set, language), [language]).values()}
         model = self.written_by(training_set, language)
         return records | ({self.paths.checkpoint(model)} if model else set())

@@ -1,4 +1,4 @@
-"""What config.yaml and a scale of one's own say of recipes: checked by what takes them, before anything is built."""
+"""Checks of the recipes, models and settings in config.yaml and in a user's scale, before anything is built."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from stele.plan.rows import check_settings
 from stele.recipes.pretraining import OBJECTIVES, parse_recipe
 from stele.registry import module_names
 
-SECTIONS = ("reranking", "answering", "calibration")  # of recipes.yaml, as settings call a recipe of theirs
+SECTIONS = ("reranking", "answering", "calibration")  # sections of recipes.yaml, and keys that name a recipe
 
 
 def check(plan: Plan, where: Sources) -> None:
-    """Refuses values that a job would refuse hours later, and names that nothing reads."""
+    """Raises SteleError for values that a job would refuse only hours later, and for names that nothing reads."""
     settings = plan.settings.config.add_settings
     check_settings({"settings": settings, "aliases": {}}, where.name("add_settings"))
     for benchmark, entries in settings.items():
@@ -38,13 +38,13 @@ def check(plan: Plan, where: Sources) -> None:
             _check_pretraining(plan, key, model.override, where("models", key, "override"))
         elif (model.base or model.recipe) and plan.models[key].checkpoint not in (None, "released"):
             raise SteleError(
-                f"{where('models', key)}: {key} comes from a checkpoint, so `base` and `recipe` would change nothing; "
+                f"{where('models', key)}: {key} is read from a checkpoint, so `base` and `recipe` have no effect; "
                 "leave them out, or give `checkpoint: train`"
             )
 
 
 def _check_names_of_setting(plan: Plan, benchmark: str, entry: Values, place: str) -> None:
-    """Checks the recipes, models, settings, datasets and metrics that a setting of the user's names."""
+    """Checks the recipes, models, settings, datasets and metrics that a user's setting names."""
     of_benchmark = plan.protocols.settings[benchmark]
     known: dict[str, tuple[str, Iterable[str]]] = {
         **{section: (recipes.KINDS[section], recipes.names(section)) for section in SECTIONS},
@@ -72,18 +72,18 @@ def _check_metrics(names: Iterable[str], place: str) -> None:
 
 
 def _check_forced(plan: Plan, key: str, changes: Values, place: str) -> None:
-    """Refuses changes of a model of the catalogue that the scale, which has the last word, would undo."""
+    """Refuses changes of a catalogue model that the scale, which takes precedence, would undo."""
     forced = plan.settings.sizes.models.get(key, {}) if key in catalogue.entries(Model) else {}
     for name in sorted(changes.keys() & forced.keys()):
         if changes[name] != forced[name]:
             raise SteleError(
-                f"{place}.{name}: scale {plan.settings.scale} says {forced[name]!r} of {key}, so {changes[name]!r} "
-                "would change nothing; give a model of another name"
+                f"{place}.{name}: scale {plan.settings.scale} sets {forced[name]!r} for {key}, so {changes[name]!r} "
+                "has no effect; use another name for the model"
             )
 
 
 def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> None:
-    """Checks the recipe of a model, changed as `place` says."""
+    """Checks the recipe of a model with the given changes; `place` names their place in messages."""
     if not plan.models.is_trained(key):
         raise SteleError(f"{place}: {key} is not pretrained here: give `base` and `recipe`, and no `checkpoint`")
     if "objective" in changes:
@@ -102,43 +102,43 @@ def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> Non
         values = plan.pretraining.values(key)
     except SteleError as error:  # a key that the recipe lacks
         raise SteleError(f"{place.partition(': ')[0]}: {error}") from None
-    parse_recipe(values, place)  # a mistake is told of this place
+    parse_recipe(values, place)  # an error message names this place
     _check_equal_compute(plan, key, f"{place}.equal_compute_to")
     recipe = plan.pretraining.recipe(key)
     for store in sorted(recipe.stores_read() - recipe.mining.keys()):
-        raise SteleError(f"{place}.mining: names no mining recipe for {store}, which {recipe.objective} reads")
+        raise SteleError(f"{place}.mining: no mining recipe for {store}, which {recipe.objective} reads; name one")
     for store, name in plan.pretraining.stores(key).items():
         if (method := plan.mining.recipe(name).method) != store:
-            raise SteleError(f"{place}.mining: {store}: want a recipe of the method {store}, found {name}, of {method}")
+            raise SteleError(f"{place}.mining: {store}: {name} is a recipe of method {method}; want one of {store}")
     _check_texts(plan, key, f"{place}.languages")
     if problem := plan.models.standin_problem("pretraining", plan.models[key].recipe, key):
         raise SteleError(f"{place.rpartition('.')[0]}: {problem[1]}")
 
 
 def _check_equal_compute(plan: Plan, key: str, place: str) -> None:
-    """Refuses a model to equal that is not pretrained here, or whose steps follow from another one's too."""
+    """Refuses an `equal_compute_to` model that is not pretrained here or has no number of steps of its own."""
     if (other := plan.pretraining.values(key).get("equal_compute_to")) is None:
         return
     _check_names("pretrained model", [other], [*filter(plan.models.is_trained, plan.models.all)], place)
     if plan.pretraining.values(other).get("steps") is None:
-        raise SteleError(f"{place}: {other} has no `steps` of its own; name a model that has")
+        raise SteleError(f"{place}: the recipe of {other} has no `steps`; name a model whose recipe has `steps`")
 
 
 def _check_texts(plan: Plan, key: str, place: str) -> None:
-    """Refuses languages in which there is no text of a kind that a model learns from."""
+    """Refuses languages in which a dataset that a model is pretrained on has no text."""
     if reason := plan.pretraining.without_documents(key):
         raise SteleError(f"{place}: {reason}")
     for dataset, part in plan.pretraining.texts(key):
         check_known(f"language of {dataset}", part, plan.data.parts(dataset), place)
     wanted = plan.pretraining.values(key)["languages"]
     if reason := plan.pretraining.lacking(key, wanted):
-        raise SteleError(f"{place}: {reason}; give more, or `tasks` without it")
+        raise SteleError(f"{place}: {reason}; give more languages, or `tasks` without it")
 
 
 def _check_languages(plan: Plan, codes: Iterable[str], place: str) -> None:
     for code in codes:
         if str(code) not in (known := plan.settings.languages):
-            more = "Another language is an entry of `add_languages` (docs/adding/language.md)"
+            more = "To add another language, use `add_languages` (docs/adding/language.md)"
             raise SteleError(f"{unknown('language', str(code), known, place)}. {more}")
 
 
@@ -148,7 +148,7 @@ def _check_names(kind: str, names: Iterable[Any], valid: Collection[str], place:
 
 
 def check_models_of_scale(plan: Plan) -> None:
-    """Checks what a scale of one's own forces of models, those of config.yaml among them."""
+    """Checks the changes of models in a user's scale, including models of config.yaml."""
     sizes, name = plan.settings.sizes, plan.settings.scale
     _check_names("model", sizes.models, plan.models.all, f"{name}: models")
     for key, changes in sizes.models.items():

@@ -1,6 +1,6 @@
-"""Kinds of rows, one a file: why a row cannot be built, what its job reads, its seeds, what it needs from outside.
+"""Kinds of rows: for each, why a row cannot be built, the inputs of its job, its seeds and its downloads.
 
-A setting names its kind in settings.yaml. A file of this package says in `KINDS` which are its own; `Rows` looks up the
+A setting names its kind in settings.yaml. Each module of this package lists its kinds in `KINDS`; `Rows` looks up the
 kind of a row's setting.
 """
 
@@ -47,13 +47,13 @@ class UpstreamParts(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Kind(ABC):
-    """A kind of row: the rule that makes its run, and what it answers about a row.
+    """A kind of row: the rule that makes the runs of its rows, and methods that tell what a row needs.
 
-    Setting   types its entries of settings.yaml
-    rule      the rule that makes its run, and explains why it cannot
-    scored    the record that is scored, without its ending; None: the job of `rule` counts, and gives the result
-    encodes   whether its rows evaluate the vectors of an encoder, as a result card shows them
-    counts    whether its rows count datasets, which stand where others have models
+    Setting   type of its entries in settings.yaml
+    rule      the rule that makes its runs, or reports why it cannot
+    scored    name of the record that is scored, without suffix; None: the job of `rule` counts and gives the result
+    encodes   whether its rows evaluate the vectors of an encoder, as result cards show
+    counts    whether its rows count datasets; a dataset's name then takes the place of the model's
     """
 
     upstream: UpstreamParts
@@ -66,28 +66,28 @@ class Kind(ABC):
 
     @abstractmethod
     def problem(self, row: RunKey) -> Problem | None:
-        """(state, reason) when a row cannot be built: `not built`, `unavailable` or `not in scale`."""
+        """(state, reason) if a row cannot be built, else None: `not built`, `unavailable` or `not in scale`."""
 
     def left_out(self, row: RunKey) -> dict[str, str]:
-        """language of the benchmark that a row is not evaluated in, though it is in scale -> why."""
+        """Languages in scale in which a row is not evaluated, each with the reason."""
         return {}
 
     @abstractmethod
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
-        """What the job reads that makes the row's run, vectors or count."""
+        """Inputs of the job that makes the row's run, vectors or count."""
 
     @abstractmethod
     def seeds(self, row: RunKey) -> list[str]:
-        """The seeds of its results, as in the names of their files."""
+        """Names of the seeds of a row's results, as in their file names."""
 
     @abstractmethod
     def downloads(self, row: RunKey) -> set[str]:
-        """The records of all datasets and checkpoints that it needs."""
+        """Records of all datasets and checkpoints that a row needs."""
 
 
 @cache
 def _kinds() -> Registry[type[Kind]]:
-    """The kinds of all files of this package, by name."""
+    """The kinds of all modules of this package, by name."""
     kinds: Registry[type[Kind]] = Registry("kind of row")
     for name in module_names(__name__):
         for kind, of_kind in importlib.import_module(f"{__name__}.{name}").KINDS.items():
@@ -96,19 +96,19 @@ def _kinds() -> Registry[type[Kind]]:
 
 
 def kind_of(upstream: UpstreamParts, row: RunKey) -> Kind:
-    """The kind of a row's setting; composite kinds (fusion) look up their parts' kinds by it."""
+    """The kind of a row's setting; composite kinds such as fusion use it to look up the kinds of their parts."""
     return _kinds().get(upstream.protocols.setting(row.benchmark, row.setting)["kind"])(upstream)
 
 
 class Settings(Strict):
-    """settings.yaml: what settings mean, by benchmark and setting, and their short names."""
+    """Contents of settings.yaml: entries by benchmark and setting, and short names (aliases) of settings."""
 
     settings: dict[str, dict[str, Values]]
     aliases: dict[str, dict[str, str]]
 
 
 def check_settings(values: Values, where: str) -> None:
-    """Refuses a setting that its kind of row does not know so, and a short name of none."""
+    """Raises SteleError if a setting has keys that its kind of row lacks, or if an alias names no setting."""
     typed = validate(Settings, values, where)
     for benchmark, settings in typed.settings.items():
         for name, entry in settings.items():
@@ -147,7 +147,7 @@ class Rows:
 
     @cached_method
     def problem(self, row: RunKey) -> Problem | None:
-        """(state, reason) when a row of a table cannot be built: `not built`, `unavailable` or `not in scale`."""
+        """(state, reason) if a table's row cannot be built, else None: `not built`, `unavailable` or `not in scale`."""
         if not (self.counts(row) or row.model in self.models.all):
             return "not built", f"no rule builds {row.model} yet"
         if not self.is_known(row):
@@ -155,27 +155,27 @@ class Rows:
         return self.kind(row).problem(row)
 
     def is_known(self, row: RunKey) -> bool:
-        """Whether the model (or the counted dataset) and the setting are names that there are."""
+        """Whether a row's model (or counted dataset) and setting exist."""
         return (self.counts(row) or row.model in self.models.all) and self.protocols.is_known(
             row.benchmark, row.setting
         )
 
     def counts(self, row: RunKey) -> bool:
-        """Whether a row's benchmark counts datasets, which stand where others have models."""
+        """Whether a row's benchmark counts datasets, so that the row's model is the name of a dataset."""
         entries = self.protocols.settings.get(row.benchmark, {}).values()
         return any(self.kinds.get(entry["kind"]).counts for entry in entries)
 
     def inputs(self, row: RunKey, seeds: str = "") -> Inputs:
-        """What the row's first job reads; a row that cannot be built is an error with the reason."""
+        """Inputs of the row's first job. Raises SteleError with the reason if the row cannot be built."""
         if not self.counts(row):
-            self.models[row.model]  # an unknown name is said with the nearest
+            self.models[row.model]  # raises for an unknown name
         self.protocols.setting(row.benchmark, row.setting)
         if problem := self.problem(row):
             raise SteleError(f"results/{row.path}: {problem[0]}: {problem[1]}")
         return self.kind(row).inputs(row, seeds)
 
     def left_out(self, row: RunKey) -> dict[str, str]:
-        """language of the benchmark that a row is not evaluated in, though it is in scale -> why."""
+        """Languages in scale in which a row is not evaluated, each with the reason."""
         return self.kind(row).left_out(row) if self.is_known(row) else {}
 
     def languages(self, row: RunKey) -> list[str]:
@@ -191,26 +191,26 @@ class Rows:
 
     # --- wildcards ----------------------------------------------------------------------------------------------------
     def benchmarks_of(self, rule: str) -> str:
-        """The wildcard `benchmark` of a rule that makes the runs of its kinds; it looks ahead to the setting."""
+        """Regex of the wildcard `benchmark` for the rule that makes runs; it looks ahead to the setting in the path."""
         return _one_of(self._settings(kind for kind in self._all_kinds if kind.rule == rule))
 
     def benchmarks_of_no_other(self, rule: str) -> str:
-        """The wildcard of the rule that explains unknown names too: all that no other rule makes."""
+        """Regex of the wildcard for the rule that also reports unknown names: all runs that no other rule makes."""
         return _excluding(self._settings(kind for kind in self._all_kinds if kind.rule != rule))
 
     @property
     def scored_benchmarks(self) -> str:
-        """The wildcard of the rule that scores, unknown names included."""
+        """Regex of the wildcard for the rule that scores; it matches unknown names too."""
         return _excluding(self._settings(kind for kind in self._all_kinds if kind.scored is None))
 
     @property
     def alias_benchmarks(self) -> str:
-        """The wildcard where a setting goes by its short name."""
+        """Regex of the wildcard for paths that name a setting by its alias."""
         return _one_of(self._aliases)
 
     @property
     def averaged_benchmarks(self) -> str:
-        """The wildcard where a setting goes by its own name, and its rows have seeds; unknown names included."""
+        """Regex of the wildcard for paths with a full setting name whose rows have seeds; it matches unknown names."""
         return _excluding([*self._aliases, *self._settings(kind for kind in self._all_kinds if kind.counts)])
 
     @property
@@ -222,7 +222,7 @@ class Rows:
         return [self.kinds.get(name) for name in self.kinds.names()]
 
     def _settings(self, kinds: Iterable[Kind]) -> list[tuple[str, str]]:
-        """(benchmark, setting) of all settings of some kinds."""
+        """(benchmark, setting) of all settings of the given kinds."""
         wanted = set(kinds)
         return [
             (benchmark, name)
@@ -237,7 +237,7 @@ def _excluding(settings: Iterable[tuple[str, str]]) -> str:
 
 
 def _one_of(settings: Iterable[tuple[str, str]]) -> str:
-    """A regular expression for the benchmark in `benchmark/model/setting`, followed by "/" or a suffix.
+    """Regex that matches the benchmark in `benchmark/model/setting`, if "/" or a suffix follows the setting.
 
     >>> re.fullmatch(_one_of([("nq", "direct")]) + "/.*", "nq/msm/direct/pt0-ft0") is not None
     True

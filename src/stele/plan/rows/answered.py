@@ -1,4 +1,4 @@
-"""Rows of question answering: an encoder learns to find answers in paragraphs, and answers a benchmark's questions."""
+"""Rows of question answering: an encoder is trained to find answers in paragraphs, and answers the questions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Answered(Dense):
         answering: str = Field(description="the recipe by which a model learns to find answers")
 
     def recipe(self, row: RunKey) -> AnsweringRecipe:
-        """How a model learns: what the command is given."""
+        """Training recipe of an answering model, as the command line takes it."""
         name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
         return recipes.answering(name, self.upstream.paths.settings.sizes)
 
@@ -37,18 +37,18 @@ class Answered(Dense):
         return as_json(self.recipe(row).given())
 
     def training_set(self, row: RunKey) -> str:
-        """The name of what it learns from."""
+        """Name of the training set that a row's model is trained on."""
         return self.recipe(row).training_set.entry
 
     def training_data(self, row: RunKey) -> dict[str, str]:
-        """`dataset:part` -> record of that."""
+        """Records of the training set by `dataset:part`."""
         name = self.training_set(row)
         return self.upstream.data.records(
             self.upstream.data.training_set(name).data, self.upstream.data.training_languages(name)
         )
 
     def modules(self, row: RunKey) -> list[str]:
-        """The module that reads it."""
+        """The module that reads the training set."""
         return [f"benchmarks.{self.upstream.data.training_set(self.training_set(row)).module}"]
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
@@ -56,7 +56,7 @@ class Answered(Dense):
         return {**super().datasets(row), f"training set {name}": self.upstream.data.training_set(name).data}
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
-        """Besides the encoder and the questions what it learns from."""
+        """Inputs of the job: the encoder, the questions and the training data."""
         return {**super().inputs(row, seeds), "training_data": list(self.training_data(row).values())}
 
     def downloads(self, row: RunKey) -> set[str]:

@@ -24,7 +24,7 @@ class Calibrated(Dense):
         return self.upstream.protocols.setting(row.benchmark, row.setting)["calibration"]
 
     def problem(self, row: RunKey) -> Problem | None:
-        """As of other encoders; `unavailable` where no language has a text to calibrate on."""
+        """The problem of the encoder's row, else `unavailable` if no language has text to calibrate on."""
         problem = super().problem(row)
         if problem is None and not self.upstream.calibration.languages(row.benchmark):
             problem = "unavailable", next(iter(self.left_out(row).values()))
@@ -34,14 +34,14 @@ class Calibrated(Dense):
         return self.upstream.calibration.left_out(row.benchmark)
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
-        """The datasets of an encoder's row, and the calibration's texts, which must come from the same world."""
+        """Datasets of the encoder's row and of calibration; real and generated data must not be mixed."""
         return {
             **super().datasets(row),
             "calibration": [self.upstream.calibration.corpus, *self.upstream.protocols.datasets(row)],
         }
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
-        """Besides the encoder and the texts what was learnt of it."""
+        """Inputs of the job: the encoder, the texts, and the calibration learnt for the encoder."""
         learnt = self.upstream.paths.calibration(row.model, self._calibration(row), seeds)
         return {**super().inputs(row, seeds), "calibration": learnt}
 

@@ -1,4 +1,4 @@
-"""Rows of encoders: a model, fine-tuned or as it is, encodes queries and passages, or the pairs that are compared."""
+"""Rows of encoders: a model, fine-tuned or not, encodes queries and passages, or pairs of texts to compare."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Dense(Kind):
         return self.upstream.protocols.recipe(row.benchmark, row.setting)
 
     def problem(self, row: RunKey) -> Problem | None:
-        """The first problem of: the model, the scale's languages, the fine-tuning, the encoder, the data."""
+        """The first problem found in the model, the scale's languages, the fine-tuning, the encoder, the data."""
         if not self.upstream.models[row.model].has_encoder:
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
         parts = self.upstream.availability
@@ -40,18 +40,18 @@ class Dense(Kind):
         return problem or parts.data_problem(self.datasets(row))
 
     def _encoder_problem(self, row: RunKey) -> Problem | None:
-        """Of a plain folder without a pooling, and of a real checkpoint that a stand-in's recipe would train."""
+        """The problem of a folder without stated pooling, or of a real checkpoint with a recipe sized for stand-ins."""
         models, recipe = self.upstream.models, self._recipe(row)
         if recipe is None and self.encodes and not models.has_pooling(row.model):
             folder = models.checkpoint_source(row.model)["path"]
             return "unavailable", (
-                f"{folder} is a plain transformers folder, which does not say how texts become vectors; give "
+                f"{folder} is a plain transformers folder, which does not state a pooling; give "
                 f"models.{row.model} an encoding, at least `encoding: {{pooling: mean}}` or `{{pooling: cls}}`"
             )
         return models.standin_problem("finetuning", recipe and recipe.partition("-")[0], row.model)
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
-        """The datasets that a row reads, in groups of those that must tell of one world, by what reads them."""
+        """Datasets that a row reads, by the step that reads them; a step must not mix real and generated data."""
         return {
             row.benchmark: self.upstream.protocols.datasets(row),
             **self.upstream.availability.finetuning_data(self._recipe(row)),
@@ -59,21 +59,21 @@ class Dense(Kind):
         }
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
-        """The encoder that a row evaluates, and what it encodes."""
+        """Inputs of the job: the encoder that a row evaluates, and the texts that it encodes."""
         return {"encoder": self.encoder(row, seeds), "data": list(self.upstream.protocols.searched(row).values())}
 
     def encoder(self, row: RunKey, seeds: str) -> str:
-        """The record of the encoder that a row evaluates."""
+        """Record of the encoder that a row evaluates."""
         return self.upstream.finetuning.encoder(row.model, self._recipe(row), seeds)
 
     def seeds(self, row: RunKey) -> list[str]:
-        """One for each seed of pretraining and of fine-tuning; a model that is not trained here has no former ones."""
+        """One name per pretraining and fine-tuning seed; a model not pretrained here has 0 as its only former seed."""
         seeds = self.upstream.paths.settings.config.seeds
         trained = self.upstream.models.pretraining_of(row.model)
         return seed_names(seeds.pretraining if trained else [0], seeds.finetuning)
 
     def downloads(self, row: RunKey) -> set[str]:
-        """The records of all datasets and checkpoints that a row needs."""
+        """Records of all datasets and checkpoints that a row needs."""
         parts = self.upstream
         of_model = parts.sources.of_recipe(self._recipe(row)) | parts.sources.of_model(row.model)
         return parts.protocols.records(row) | of_model
@@ -85,7 +85,7 @@ class Vectors(Dense):
     scored = "vectors"
 
     class Setting(Strict):
-        """The recipe, and what is read and measured where that is not what the benchmark does."""
+        """The fine-tuning recipe, and data, judgments and metrics that replace those of the benchmark."""
 
         recipe: str | None = Field(None, description="fine-tuning recipe; none: the model as it is")
         data: list[str] | None = None
@@ -94,7 +94,7 @@ class Vectors(Dense):
 
 
 class Parameters(Dense):
-    """Of a count of the encoder's parameters: those of the checkpoint that it starts from. Training adds none."""
+    """Rows that count an encoder's parameters, taken from the checkpoint it starts from: training adds none."""
 
     scored = None
     encodes = False

@@ -1,4 +1,4 @@
-"""Rows that fuse two rankings of a benchmark: a model's by its vectors, and that of term matching (Shi et al.)."""
+"""Rows that fuse two rankings of a benchmark: dense retrieval by a model, and term matching (Shi et al.)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stele.plan.rows import Kind, kind_of, lexical
 from stele.recipes.search import Fusion
 
 TERM_SETTING = "direct"  # in which term matching searches, where a benchmark has it
-FOLDS = "fusion_folds"  # the dataset that says the folds of topics; named by the user, it does so in place of a hash
+FOLDS = "fusion_folds"  # the dataset of topic folds; if the user gives it, it replaces the folds by hash
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,19 +23,19 @@ class Fused(Kind):
     rule = "fuse"
 
     class Setting(Fusion):
-        """Which rankings."""
+        """The two rankings to fuse, and how."""
 
         term: str = Field(description="the lexical model")
         dense: str = Field(description="the setting of the benchmark in which the model is searched")
 
     def parts(self, row: RunKey) -> tuple[RunKey, RunKey]:
-        """The rows of term matching and of dense retrieval."""
+        """The row of term matching and the row of dense retrieval."""
         setting = self.upstream.protocols.setting(row.benchmark, row.setting)
         term = RunKey(row.benchmark, setting["term"], self._term_setting(row.benchmark))
         return term, row._replace(setting=setting["dense"])
 
     def _term_setting(self, benchmark: str) -> str:
-        """The setting in which term matching searches: `direct`, or else the first of its kind."""
+        """The setting of term matching on a benchmark: `direct`, or else its first lexical setting."""
         settings = self.upstream.protocols.settings[benchmark]
         names = [name for name, setting in settings.items() if setting["kind"] in lexical.KINDS]
         return TERM_SETTING if TERM_SETTING in names or not names else names[0]
@@ -44,7 +44,7 @@ class Fused(Kind):
         return [(part, kind_of(self.upstream, part)) for part in self.parts(row)]
 
     def problem(self, row: RunKey) -> Problem | None:
-        """That of dense retrieval, else that of term matching."""
+        """The problem of the dense retrieval row, else of the term matching row, else of the folds."""
         for part in reversed(self.parts(row)):
             if not self.upstream.protocols.is_known(part.benchmark, part.setting):
                 return "not built", f"no rule builds {part.benchmark}/{part.setting} yet"
@@ -58,7 +58,7 @@ class Fused(Kind):
         return {code: why for part in known for code, why in kind_of(self.upstream, part).left_out(part).items()}
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
-        """The records of both rankings, and the topics and judgments that the weight is chosen on."""
+        """Inputs of the job: both rankings, and the topics and judgments on which the weight is chosen."""
         (term, of_terms), (dense, _) = self._kinds(row)
         paths = {"term": f"{term.path}/{of_terms.seeds(term)[0]}", "dense": f"{dense.path}/{seeds}"}
         records = {name: self.upstream.paths.results(f"{path}/retrieval.json") for name, path in paths.items()}
@@ -66,23 +66,23 @@ class Fused(Kind):
         return {**records, "data": list(self.data(row).values()), **folds}
 
     def data(self, row: RunKey) -> dict[str, str]:
-        """`dataset:part` -> record of the topics and judgments."""
+        """Records of the topics and judgments by `dataset:part`."""
         names = self.upstream.protocols.datasets(row)
         return self.upstream.data.records(names, self.upstream.data.languages(row.benchmark))
 
     @property
     def folds(self) -> str | None:
-        """The record of the user's own folds, None where there are none."""
+        """Record of the user's own folds; None if there are none."""
         paths = self.upstream.paths
         return paths.dataset(FOLDS, datasets.ALL) if FOLDS in paths.settings.config.user_data else None
 
     def recipe(self, row: RunKey) -> dict[str, Any]:
-        """How scores are made comparable."""
+        """Fusion keys of a row's setting: how the scores of the two rankings are made comparable."""
         setting = self.upstream.protocols.setting(row.benchmark, row.setting)
         return {key: setting[key] for key in Fusion.model_fields if key in setting}
 
     def seeds(self, row: RunKey) -> list[str]:
-        """The seeds of the dense retrieval; term matching has no seeds."""
+        """Seeds of the dense retrieval row; term matching has no seeds."""
         _, (dense, of_vectors) = self._kinds(row)
         return of_vectors.seeds(dense)
 

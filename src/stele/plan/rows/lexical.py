@@ -1,4 +1,4 @@
-"""Rows of lexical models, which learn nothing: their parameters are given, or chosen on other questions."""
+"""Rows of lexical models such as BM25: their parameters are fixed, or tuned on other questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stele.plan.paths import Inputs, seed_names
 from stele.plan.rows import Kind
 from stele.recipes.search import Bm25, Tuning
 
-ANSERINI = "anserini"  # the dataset that is Anserini; named by the user, it searches in bm25s's place
+ANSERINI = "anserini"  # the "dataset" that is the program Anserini; if the user gives it, it searches instead of bm25s
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -20,11 +20,11 @@ class Lexical(Kind):
     rule = "bm25"
 
     class Setting(Bm25):
-        """k1 and b."""
+        """The BM25 parameters k1 and b."""
 
     @property
     def anserini(self) -> str | None:
-        """The record of the user's Anserini, None where there is none."""
+        """Record of the user's copy of Anserini; None if there is none."""
         paths = self.upstream.paths
         return paths.dataset(ANSERINI, datasets.ALL) if ANSERINI in paths.settings.config.user_data else None
 
@@ -44,14 +44,14 @@ class Lexical(Kind):
         return {"data": list(self.upstream.protocols.searched(row).values()), **engine}
 
     def recipe(self, row: RunKey) -> Values:
-        """How the setting searches, and the model's expansion where it has one."""
+        """Search parameters of a row's setting, and the RM3 query expansion of its model, if any."""
         setting = self.upstream.protocols.setting(row.benchmark, row.setting)
         expansion = self.upstream.models[row.model].rm3
         recipe = {key: setting[key] for key in self.Setting.model_fields if key in setting}
         return recipe | ({"rm3": expansion.given()} if expansion else {})
 
     def seeds(self, row: RunKey) -> list[str]:
-        """One: nothing is drawn."""
+        """A single seed, since lexical retrieval draws no random numbers."""
         return seed_names([0], [0])
 
     def downloads(self, row: RunKey) -> set[str]:
@@ -59,10 +59,10 @@ class Lexical(Kind):
 
 
 class Tuned(Lexical):
-    """Of settings that choose k1 and b."""
+    """Rows whose settings choose k1 and b by tuning."""
 
     class Setting(Tuning):
-        """What k1 and b are chosen from, and on which questions."""
+        """The candidate values of k1 and b, and the questions on which they are tuned."""
 
     def problem(self, row: RunKey) -> Problem | None:
         if self.upstream.models.is_lexical(row.model) and self.upstream.models[row.model].rm3:

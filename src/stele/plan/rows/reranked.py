@@ -1,7 +1,7 @@
-"""Rows of re-ranking: all judged documents of a topic are ordered by a scorer, trained in folds of topics if it learns.
+"""Rows of re-ranking: a scorer, cross-validated by folds of topics if it is trained, ranks a topic's judged documents.
 
-A model is what a cross-encoder starts from, or a scorer over vectors of words. A pair of languages is a job; the row's
-run has those of the pairs that tables and figures show of it, all where they show none.
+A row's model is the checkpoint a cross-encoder starts from, or a scorer over word vectors. Each language pair is a job;
+a row's run has the pairs that tables and figures show of it, or all pairs if they show none.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Reranked(Dense):
         )
 
     def _scorer(self, row: RunKey) -> WordScorer | None:
-        """The scorer over vectors of words that a row's model is; None of a model that is encoded with."""
+        """The word-vector scorer that a row's model is; None if the model is a transformer."""
         return self.upstream.models[row.model].word_scorer
 
     def recipe(self, row: RunKey) -> RerankingRecipe:
-        """What the scorer is and how it learns."""
+        """Recipe of the scorer: its architecture and its training."""
         sizes = self.upstream.paths.settings.sizes
         if scorer := self._scorer(row):
             return recipes.reranking(scorer.reranking, sizes)
@@ -53,11 +53,11 @@ class Reranked(Dense):
         return as_json(self.recipe(row).given())
 
     def learns(self, row: RunKey) -> bool:
-        """Whether anything is trained: a row's seeds, and what its job takes, follow from that."""
+        """Whether the scorer is trained; the row's seeds and its job's options depend on it."""
         return isinstance(self.recipe(row), Trained)
 
     def problem(self, row: RunKey) -> Problem | None:
-        """The problem of the encoder or the word vectors; `not in scale` without a pair that a table shows."""
+        """The problem of the encoder or the word vectors; `not in scale` if no pair is built that a table shows."""
         if problem := self._problem(row):
             return problem
         if self.pairs(row):
@@ -67,7 +67,7 @@ class Reranked(Dense):
         return "not in scale", f"no pair of {row.benchmark} is built that a table or figure shows of {row.model}"
 
     def _problem(self, row: RunKey) -> Problem | None:
-        """Why no pair of languages can be built."""
+        """The problem that prevents all language pairs of a row, else None."""
         setting, scorer = self.upstream.protocols.setting(row.benchmark, row.setting), self._scorer(row)
         if scorer is None:
             fits = setting.get("reranking") is not None
@@ -82,7 +82,7 @@ class Reranked(Dense):
         )
 
     def _lacking(self, row: RunKey) -> dict[str, str]:
-        """The pairs of languages that a scorer's vectors do not have."""
+        """Language pairs for which the scorer's dataset has no word vectors, each with the reason."""
         if (scorer := self._scorer(row)) is None:
             return {}
         data = self.upstream.data
@@ -90,35 +90,35 @@ class Reranked(Dense):
         return {pair: f"{scorer.vectors} has no vectors of {pair}" for pair in lacking}
 
     def left_out(self, row: RunKey) -> dict[str, str]:
-        """The pairs without vectors, and those that nothing shows of a row that is shown: each would be a training."""
+        """Pairs without word vectors, and pairs that no table or figure shows, since each would need a training."""
         pairs = self.upstream.data.languages(row.benchmark)
         shown = self.upstream.shown.languages(row) or pairs
         unseen = {pair: "no table or figure shows this pair of the row" for pair in pairs if pair not in shown}
         return unseen | self._lacking(row)
 
     def pairs(self, row: RunKey) -> list[str]:
-        """The row's pairs that are built."""
+        """The language pairs of a row that are built."""
         left_out = self.left_out(row)
         return [pair for pair in self.upstream.data.languages(row.benchmark) if pair not in left_out]
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
-        """The vectors of words tell of the world that the documents tell of."""
+        """Datasets that a row reads; word vectors and documents must not mix real and generated data."""
         if (scorer := self._scorer(row)) is None:
             return super().datasets(row)
         return {row.benchmark: [*self.upstream.protocols.datasets(row), scorer.vectors]}
 
     def pair(self, row: RunKey, seeds: str, pair: str) -> str:
-        """The record of the job of one pair of languages."""
+        """Record of the run of one language pair."""
         return self.upstream.paths.results(f"{row.path}/{seeds}/pairs/{pair}/retrieval.json")
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
-        """The runs of the row's pairs."""
+        """Inputs of the job: the runs of the row's language pairs."""
         return {"pairs": [self.pair(row, seeds, pair) for pair in self.pairs(row)]}
 
     def pair_inputs(self, row: RunKey, seeds: str, pair: str) -> Inputs:
-        """What the scorer starts from, an encoder or vectors of words, and topics, documents and judgments.
+        """Inputs of a pair's job: an encoder or word vectors, and topics, documents and judgments.
 
-        A pair that no table shows can be asked for, too.
+        Any pair of the benchmark can be requested, shown in a table or not; for others SteleError is raised.
         """
         if problem := self._problem(row):
             raise SteleError(f"results/{row.path}: {problem[0]}: {problem[1]}")
@@ -132,23 +132,23 @@ class Reranked(Dense):
         return {"vectors": list(self.vectors(row, pair).values()), "data": list(searched.values())}
 
     def vectors(self, row: RunKey, pair: str) -> dict[str, str]:
-        """`dataset:part` -> record of the vectors of words of a pair of languages; none where a transformer scores."""
+        """Records of a language pair's word vectors by `dataset:part`; empty if the scorer is a transformer."""
         if (scorer := self._scorer(row)) is None:
             return {}
         return self.upstream.data.records([scorer.vectors], vector_parts(self.upstream.data, scorer.vectors, pair))
 
     def start(self, row: RunKey, seeds: str, pair: str) -> str:
-        """The option that names what the scorer starts from."""
+        """The option --vectors or --encoder that names the word vectors or the encoder the scorer starts from."""
         if vectors := self.vectors(row, pair):
             return f"--vectors {' '.join(assignments(vectors))}"
         return f"--encoder {self.encoder(row, seeds)}"
 
     def code_data(self, row: RunKey) -> tuple[str, ...]:
-        """The files of facts that a scorer reads: words are taken from texts by analyzers.yaml."""
+        """Fact files that a scorer reads: analyzers.yaml, which tokenises texts for word-vector scorers."""
         return () if self._scorer(row) is None else (ANALYZERS,)
 
     def seeds(self, row: RunKey) -> list[str]:
-        """As of rows of encoders; of vectors of words those of fine-tuning, or one where nothing is drawn."""
+        """Seeds as for encoder rows; word-vector scorers have the fine-tuning seeds, or one if they are not trained."""
         if self._scorer(row) is None:
             return super().seeds(row)
         return seed_names([0], self.upstream.paths.settings.config.seeds.finetuning if self.learns(row) else [0])
@@ -163,7 +163,7 @@ class Reranked(Dense):
 
 
 def vector_parts(data: Data, dataset: str, pair: str) -> list[str]:
-    """The parts of a dataset of word vectors that have a pair of languages: its own, or one a language; else none."""
+    """Parts of a word vector dataset for a language pair: the pair's own part, or one per language; else empty."""
     have, languages = data.languages_of(dataset), pair.split("-")
     part = "-".join(sorted(languages))
     return [part] if part in have else languages if {*languages} <= {*have} else []

@@ -1,4 +1,4 @@
-"""Rows that count a dataset, a test collection or mined pairs: the row's model is that, or the mining recipe."""
+"""Rows that count a dataset, a test collection or mined pairs; its name stands in place of the row's model."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Statistics(Kind):
         return ("unavailable", reason) if reason else None
 
     def _parts(self, mining: str) -> list[str]:
-        """The pairs of languages of a mining recipe that are counted: of those that its vectors have."""
+        """Language pairs of a mining recipe that are counted: those that are built and have word vectors."""
         data = self.upstream.data
         built = data.languages("statistics")
         return [
@@ -75,12 +75,12 @@ class Statistics(Kind):
         ]
 
     def _datasets(self, mining: str, parts: Iterable[str]) -> set[tuple[str, str]]:
-        """(dataset, part) of all that some parts are mined from."""
+        """(dataset, part) of all data from which the given parts are mined."""
         codes = {code for part in parts for code in self._mining.part_codes(mining, part)}
         return self._mining.datasets(mining, codes)
 
     def records(self, name: str) -> dict[str, str]:
-        """`dataset:part` -> record of all that is counted: all parts in scale; the same of a mining recipe."""
+        """Records of all parts in scale that are counted, by `dataset:part`, or `recipe:part` for mined pairs."""
         if name in recipes.names("pairs"):
             return {f"{name}:{part}": self.upstream.paths.knowledge_pairs(name, part) for part in self._parts(name)}
         records: dict[str, str] = {}
@@ -93,26 +93,26 @@ class Statistics(Kind):
         return {"data": list(self.records(row.model).values()), **({"lengths": lengths} if lengths else {})}
 
     def lengths(self, name: str) -> list[str]:
-        """The records of the lengths of a dataset's documents, one a language; none where they are not counted."""
+        """Records of a dataset's document lengths, one per language; empty if lengths are not counted."""
         if name in recipes.names("pairs") or counted_dataset(name).lengths_in is None:
             return []
         codes = {code for pair in self.upstream.data.languages(name) for code in pair.split("-")}
         return [self.upstream.paths.results(f"statistics/{name}/count/lengths_{code}.json") for code in sorted(codes)]
 
     def length_inputs(self, name: str) -> Inputs:
-        """What is measured, and the tokenizer."""
+        """Inputs of the job that measures lengths: data and tokenizer. Raises SteleError if none are measured."""
         row = RunKey("statistics", name, "count")
         if (problem := self.problem(row)) or not self.lengths(name):
-            state, reason = problem or ("not built", "its documents have no lengths that are counted")
+            state, reason = problem or ("not built", "the lengths of its documents are not counted")
             raise SteleError(f"results/{row.path}: {state}: {reason}")
         return {"data": list(self.records(name).values()), "tokenizer": self._tokenizer(name)}
 
     def _tokenizer(self, name: str) -> str:
-        """The record of the checkpoint in whose tokens documents are measured."""
+        """Record of the checkpoint whose tokenizer measures the documents."""
         return self.upstream.paths.checkpoint(self.upstream.models.tokenizer(counted_dataset(name).lengths_in))
 
     def seeds(self, row: RunKey) -> list[str]:
-        """None: a count is the result, not a mean of some."""
+        """An empty list: a count has no seeds, as it is no mean over runs."""
         return []
 
     def downloads(self, row: RunKey) -> set[str]:
