@@ -42,7 +42,7 @@ def test_documents_of_one_text_are_refused_with_what_is_wanted(tmp_path, capsys,
     record = corpus(tmp_path / "documents", [("the same", "text")] * number)
     output = str(tmp_path / "training/record.json")
     assert cli.main(["adapt", "hold_out", "--side", "training", "--documents", str(record), "--output", output]) == 1
-    assert f"{what} in de; want different ones" in capsys.readouterr().err
+    assert f"found {what} in de; want at least two different documents" in capsys.readouterr().err
 
 
 def test_a_neighbour_is_found_where_nothing_else_is_as_close():

@@ -1,1 +1,1 @@
-"""An encoder adapted to documents of one's own by one command, and whether it is better than it was."""
+"""Adapts an encoder to the user's own documents with one command, and judges whether retrieval improved."""

@@ -108,15 +108,15 @@ def run(args: Adapt) -> None:
     if not Path("config.yaml").is_file():
         raise SteleError(f"config.yaml: not in this folder; run `{COMMAND}` in the project's folder")
     check_names(args)
-    # the encoder's key, what config.yaml must say of it, and the documents
+    # the encoder's key, its entry in config.yaml, and the documents
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
     path = inside(FOLDER, f"{name}.yaml", f"the encoder {args.model}")
     if name.endswith(".scale"):
-        raise SteleError(f"--name {name}: ends in .scale, as the scales of adaptations do; give another")
+        raise SteleError(f"--name {name}: names in .scale are for the scales of adaptations; give another name")
     documents = by_language(args.documents, entries(Language))
     shown = (f"{code} ({len(of.files)} files, {of.size / 1e6:.2f} MB)" for code, of in documents.items())
     print(f"Documents: {', '.join(shown)}")
-    # the configuration; of a call that is refused no scale stays that shapes the next one
+    # the configuration; a refused call must not leave a scale file, which would determine the next call
     scale = Path(f"{FOLDER / name}.scale.yaml")
     was_there = scale.is_file()
     try:
@@ -129,17 +129,17 @@ def run(args: Adapt) -> None:
     targets = [plan.paths.verdict, plan.paths.adaptation_card]
     seeds = len(values["seeds"]["pretraining"])
     if args.seeds is not None and args.seeds < seeds:
-        print(f"--seeds {args.seeds}: {path} has {seeds} already, which stay")
+        print(f"--seeds {args.seeds}: {path} has {seeds} seeds already, which are kept")
     if seeds < FEWEST_SEEDS:
-        print(f"--seeds {seeds}: fewer than {FEWEST_SEEDS} decide nothing; you can add more later")
+        print(f"--seeds {seeds}: a verdict needs {FEWEST_SEEDS} seeds or more; you can add some later")
     words = [*targets, "--configfile", str(path), *args.snakemake]
     print(f"snakemake {shlex.join(words)}", flush=True)
     if args.plan:
         if steps is None:
-            print(f"--hours: a timing will set the number of steps; this plan assumes {whole(AdaptationRules).steps}")
+            print(f"--hours: timed steps will set their number; this plan assumes {whole(AdaptationRules).steps} steps")
         what = f"adapting {name} with {', '.join(methods_in(values, name))}"
         with TemporaryDirectory() as aside:
-            # a plan for more than is trained binds no later call
+            # a plan for more training than was done must not bind later calls
             planned = Path(aside, path.name) if is_trained(name) else path
             write(planned, values, HEAD)
             print(cost(targets, planned, what, on_slurm(args.snakemake)))
@@ -153,9 +153,9 @@ def run(args: Adapt) -> None:
 def settled(
     args: Adapt, name: str, model: dict[str, Any], languages: Sequence[str]
 ) -> tuple[dict[str, Any], int | None]:
-    """The configuration of an adaptation, over that of an earlier call and the user's other keys, and the steps.
+    """The configuration of an adaptation, merged over an earlier call's and the user's, and the number of steps.
 
-    Steps are None where --hours has not been timed, as with --plan. Raises SteleError for what cannot be built.
+    The number is None if --hours has not been timed, as with --plan. Raises SteleError if a row cannot be built.
     """
     path = FOLDER / f"{name}.yaml"
     earlier = earlier_call(path, args)
@@ -167,7 +167,7 @@ def settled(
         write(Path(values["scale"]), scale, SCALE_HEAD)
     gpus_of_scale = read_yaml(values["scale"]).get("gpus", 0)  # an earlier call's file stays
     if gpus_of_scale != scale["gpus"]:
-        print(f"{values['scale']} says gpus: {gpus_of_scale}; this call would have {scale['gpus']}: edit it for that")
+        print(f"{values['scale']} sets gpus: {gpus_of_scale}; for this call's gpus: {scale['gpus']}, edit that file")
     # sizes by the encoder's shape; the steps may take a measurement
     plan = plan_of({**values, "adapt": None})
     check_checkpoint(plan, name)
@@ -175,13 +175,13 @@ def settled(
         values["adapt"]["benchmarks"] = [key for key in DEFAULT_BENCHMARKS if plan.data.languages(key)]
         if not values["adapt"]["benchmarks"]:
             raise SteleError(
-                f"{' and '.join(DEFAULT_BENCHMARKS)} have no texts in {', '.join(values['languages'])}; give --data "
-                "FOLDER or --benchmarks"
+                f"the default benchmarks {' and '.join(DEFAULT_BENCHMARKS)} have no texts in "
+                f"{', '.join(values['languages'])}; give --data FOLDER or --benchmarks"
             )
     rules = whole(AdaptationRules)
     methods, learnt = methods_of(args, earlier, name), languages_in(earlier) or languages
     if others := [code for code in languages if code not in learnt]:
-        print(f"Documents in {', '.join(others)} are left out: the models of {path} learn from {', '.join(learnt)}")
+        print(f"Documents in {', '.join(others)} are left out: {path} trains its models on {', '.join(learnt)}")
     sizes = sizes_of(shape_of(plan, name).shape, rules)
 
     def with_steps(steps: int) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def settled(
     values["adapt"] = {**evaluated_keys(name, methods, rules), **values["adapt"]}
     steps = steps_of(args, earlier, name, rules)
     if steps is None and not args.plan:
-        plan_of(with_steps(rules.steps)).adaptation.keys()  # what cannot be built is refused before it is measured
+        plan_of(with_steps(rules.steps)).adaptation.keys()  # raises if a row cannot be built, before anything is timed
         seconds = measure(path, with_steps(rules.steps), rules, args.snakemake)
         number = (len(methods) + 1) * len(values["seeds"]["pretraining"])
         steps = steps_within(args.hours, seconds, number, rules)
@@ -207,26 +207,26 @@ def settled(
 
 
 def check_names(args: Adapt) -> None:
-    """Refuses what no configuration can say."""
+    """Raises SteleError for options that are unknown, contradict each other or are out of range."""
     rules = whole(AdaptationRules)
     for method in args.methods or ():
         if method not in rules.methods:
             raise unknown("method", method, rules.methods)
     if Path.cwd().is_relative_to(args.documents.expanduser().resolve()):
-        raise SteleError(f"--documents {args.documents}: contains the project and its outputs; give another folder")
+        raise SteleError(f"--documents {args.documents}: the folder contains the project's outputs; give another one")
     if args.hours is not None and args.steps is not None:
-        raise SteleError("--hours, --steps: give only one; the other follows from it")
+        raise SteleError("--hours, --steps: both are given; give only one, since the other follows from it")
     for option in ("hours", "steps", "seeds"):
         value = getattr(args, option)
         if value is not None and value <= 0:
-            raise SteleError(f"--{option} {value:g}: want more than 0")
+            raise SteleError(f"--{option}: found {value:g}, want a number above 0")
 
 
 def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options: Sequence[str]) -> float:
-    """Seconds of a step on this machine, the mean over all trainings, by two short ones.
+    """Measures the seconds of a training step on this machine, estimated as a mean over all trainings.
 
-    Timed are the first method and the control, of as many operations, which masks and predicts words and is mostly
-    slower; the other methods are taken to be as slow as the slower one.
+    It times short trainings of the first method and of the control (masked language modelling with as many operations,
+    which is mostly slower); all other methods are assumed to take as long as the slower of the two.
     """
     keys, base = values["adapt"], values["adapt"]["base"]
     first, control = f"{base}-{MEASURED}", f"{base}-{MEASURED}-control"
@@ -251,7 +251,7 @@ def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options:
 
 
 def report(plan: Plan) -> None:
-    """Prints the verdicts, what to know before believing them, and where the card and the encoders are."""
+    """Prints the verdicts, warnings about them, and the paths of the card and of the encoders."""
     verdict = read_json(Path(plan.paths.verdict), "verdict")
     for comparison in verdict["comparisons"]:
         print(comparison["sentence"])

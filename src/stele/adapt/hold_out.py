@@ -31,7 +31,7 @@ class HoldOut(Job):
 
 def run(args: HoldOut) -> None:
     clock = records.start()
-    # the texts that are held out, by their digests
+    # digests of the held-out texts
     texts = [digest(sentences) for path in args.documents for _, sentences in read_sentences(path)]
     different, rules = list(dict.fromkeys(texts)), whole(AdaptationRules).held_out
     number = min(rules.documents, int(rules.share * len(different)))
@@ -43,8 +43,8 @@ def run(args: HoldOut) -> None:
         repeated = len(texts) - 1 + sum(record.get("dropped", {}).get("repeated_documents", 0) for record in read)
         what = f"{repeated + 1:,} documents of one text" if repeated else "one document"
         raise SteleError(
-            f"{what} in {read[0]['language']}; want different ones to train on: files of their own, rows, or parted by "
-            "blank lines"
+            f"found {what} in {read[0]['language']}; want at least two different documents to train on: one per file, "
+            "per row, or separated by blank lines"
         )
     documents = chain.from_iterable(map(read_documents, args.documents))
     with atomic_directory(args.output.parent, JOB) as folder:
@@ -65,7 +65,7 @@ def run(args: HoldOut) -> None:
 
 
 def spread(size: int, number: int) -> list[int]:
-    """`number` of the numbers below `size`, evenly apart.
+    """Chooses `number` of the integers 0..size-1 at even distances, in ascending order.
 
     >>> spread(10, 3), spread(1, 0)
     ([1, 5, 8], [])

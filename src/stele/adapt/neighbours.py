@@ -1,9 +1,9 @@
 """Find the neighbour of a sentence among sentences of held-out documents, with one encoder.
 
-Of each document's sentences 1 and 2, 3 and 4, ... the first asks, as a query, for the second, as a passage, among 128
-second sentences of its language by cosine. Sentences of one text belong together without any judgments: what is found
-says what an encoder learnt of the text, not how it retrieves. The mean cosine of what does not belong together says
-whether vectors have collapsed. The same is measured of the snapshots that were kept during a training.
+Each document gives pairs of sentences 1 and 2, 3 and 4, ...: the first, as a query, searches by cosine for the second,
+as a passage, among 128 second sentences of its language. This needs no judgments; it measures what an encoder learnt
+about the texts, not how well it retrieves. The mean cosine of sentences from different pairs shows whether the vectors
+have collapsed. Snapshots that were kept during training are measured in the same way.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def run(args: Neighbours) -> None:
     if args.threads:
         torch.set_num_threads(args.threads)
     documents = dict(text.partition("=")[::2] for text in args.documents)
-    # the sentences of each language, of those that have some
+    # pairs of sentences by language, for languages with at least two pairs
     candidates = whole(AdaptationRules).held_out.candidates
     texts = {
         language: list(islice(pairs(sentences for _, sentences in read_sentences(record)), candidates))
         for language, record in documents.items()
     }
     texts = {language: sentences for language, sentences in texts.items() if len(sentences) > 1}
-    # the encoder, and what there was of it during its training
+    # the encoder, and its snapshots during training
     encoding, device = parse_object(args.encoding, "--encoding") or None, str(default_device())
     encoder = load_encoder(args.encoder.parent, encoding, device)
     languages = accuracies(encoder, texts)
@@ -79,7 +79,7 @@ def run(args: Neighbours) -> None:
 
 
 def accuracies(encoder: Any, texts: Mapping[str, Sequence[Pair]]) -> dict[str, dict[str, Any]]:
-    """language -> how an encoder finds the second sentences of its pairs by the first."""
+    """Accuracy, by language, with which an encoder finds the second sentence of a pair by its first."""
     found = {}
     for language, sentences in texts.items():
         queries = unit(encoder.encode([query for query, _ in sentences], "query"))
@@ -89,7 +89,7 @@ def accuracies(encoder: Any, texts: Mapping[str, Sequence[Pair]]) -> dict[str, d
 
 
 def pairs(documents: Iterable[Sequence[str]]) -> Iterable[Pair]:
-    """Neighbouring sentences, no sentence twice; of equal pairs the first.
+    """Pairs of neighbouring sentences; each sentence is in one pair, and equal pairs are kept once.
 
     >>> list(pairs([["a", "b", "c"], ["d", "e"], ["a", "b"]]))
     [('a', 'b'), ('d', 'e')]
@@ -101,7 +101,7 @@ def pairs(documents: Iterable[Sequence[str]]) -> Iterable[Pair]:
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Vectors float32 [n, d] of length 1. Raises SteleError for one without a length."""
+    """Scales vectors, float32 [n, d], to unit length. Raises SteleError if a vector is zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not lengths.all():
         raise SteleError("the encoder maps a held-out sentence to a zero vector; check its weights")
@@ -109,9 +109,9 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def accuracy(queries: np.ndarray, passages: np.ndarray) -> dict[str, Any]:
-    """Of unit vectors [n, d] each: how many of n queries are closest to the passage of their line (of equals none).
+    """Counts how many of n queries are closer to their own row's passage than to any other (ties do not count).
 
-    `cosine` is the mean over pairs of different lines.
+    Both arrays are unit vectors, float [n, d]. `cosine` is the mean over pairs of different rows.
 
     >>> accuracy(np.eye(3), np.eye(3)[[0, 2, 1]])
     {'sentences': 3, 'found': 1, 'cosine': 0.333333}

@@ -3,15 +3,15 @@
     stele adapt verdict --settings JSON --results-dir results_adapt/NAME --encoders MODEL:SEED=RECORD ...
         --neighbours MODEL:SEED=RECORD ... --leakage BENCHMARK=RECORD ... --output verdict.json
 
-`stele adapt` runs it last. Verdicts come from differences query by query over seeds, as those on the papers' claims do
-(docs/evidence.md); all comparisons of an adaptation are one family under Holm's procedure. Beside them stand what the
-trainings learnt and cost, and how often neighbours of held-out sentences are found.
+`stele adapt` runs it last. Verdicts come from differences per query over seeds, as those on the papers' claims do
+(docs/evidence.md); all comparisons of an adaptation are one family under Holm's procedure. verdict.json also has the
+losses and costs of the trainings, and how often neighbours of held-out sentences are found.
 
-A look is a number of seeds at which a verdict was given. Look k has the level alpha / 2^k, so that all looks together
-keep alpha however often seeds are added; a comparison that is decided stays so.
+A look is a number of seeds at which verdicts are given. Look k has the level alpha / 2^k, so that all looks together
+keep alpha however often seeds are added; a comparison that is decided at one look stays decided.
 
-`warnings` are what a reader should know before believing a verdict: trainings that went wrong, documents that were left
-out or look wrong, and texts of the benchmarks that stand in the documents.
+`warnings` list reasons to doubt a verdict: trainings that went wrong, documents that were left out or look wrong, and
+texts of the benchmarks that occur in the training documents.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from stele.papers.table_parts import Seeds
 
 JOB = "adapt verdict"
 FAMILY = "holm"
-STATES = {"supported": "better", "reversed": "worse"}  # the others are called as among the claims
-TOP = 1.0  # of every metric
-PARTS = 8  # of a loss curve
+STATES = {"supported": "better", "reversed": "worse"}  # other states have the names used for claims
+TOP = 1.0  # largest value of every metric
+PARTS = 8  # points of a loss curve in verdict.json
 SMALLEST = "a difference of interest"  # one point: the bar of adaptation.yaml
 OF_A_TRAINING = ("steps", "losses", "chance", "diverged", "unlearnt", "cpu_seconds", "wall_seconds", "device")
 
@@ -72,14 +72,14 @@ def run(args: Verdict) -> None:
     # the verdicts, look by look
     rows = rows_of(settings)
     comparisons = judge_looks(args.results_dir, settings, rows, rules.bar)
-    # what the trainings learnt and cost
+    # losses and costs of the trainings
     trainings = [{**_named(key), "folder": str(path.parent), **training_facts(path)} for key, path in encoders.items()]
     found = {key: records.read_record(path) for key, path in neighbours.items()}
     of_neighbours = [
         {**_named(key), "languages": record["languages"], "snapshots": record["snapshots"]}
         for key, record in found.items()
     ]
-    # the documents that it was given
+    # the user's documents
     documents = [records.read_record(path) for path in args.documents]
     numbers: Counter[str] = Counter()
     for record in documents:
@@ -113,7 +113,7 @@ def run(args: Verdict) -> None:
 
 
 def records_of(assignments: Sequence[str]) -> dict[str, Path]:
-    """`MODEL:SEED`, or a benchmark -> record."""
+    """Parses KEY=RECORD texts into paths of records by key (`MODEL:SEED`, or a benchmark)."""
     parts = [text.partition("=") for text in assignments]
     return {key: Path(path) for key, _, path in parts}
 
@@ -124,7 +124,7 @@ def _named(key: str) -> dict[str, Any]:
 
 
 def training_facts(path: Path) -> dict[str, Any]:
-    """What a pretraining's record says of how it went; `above_chance`: tasks whose loss ended above that of a guess."""
+    """Facts of a pretraining from its record; `above_chance` lists tasks whose final loss is worse than guessing."""
     record = records.read_record(path)
     losses, chance = record.get("losses", {}), record.get("chance", {})
     curve = thinned(path.parent / "curve.csv", PARTS)
@@ -139,7 +139,7 @@ def training_facts(path: Path) -> dict[str, Any]:
 
 # --- warnings ---------------------------------------------------------------------------------------------------------
 def problems(trainings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What went wrong in the trainings of each model: divergence, tasks that learnt nothing, losses above chance."""
+    """Yields warnings about each model's trainings: divergence, tasks that learnt nothing, losses above chance."""
     of_model: dict[tuple[str, str], list[str]] = {}
     for training in trainings:
         model, seed, unlearnt = training["model"], f"seed {training['seed']}", training.get("unlearnt") or {}
@@ -158,7 +158,7 @@ def problems(trainings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def leaks(counts: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[str]:
-    """Which texts of benchmarks stand in the documents."""
+    """Yields a warning for each kind of benchmark text that occurs in the training documents."""
     for benchmark, kinds in counts.items():
         for kind, of_kind in kinds.items():
             if matches := of_kind["exact"] + of_kind["near"]:
@@ -168,7 +168,7 @@ def leaks(counts: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[str
 
 # --- comparisons ------------------------------------------------------------------------------------------------------
 def comparison_facts(comparison: Comparison) -> dict[str, Any]:
-    """What verdict.json says of a comparison."""
+    """A comparison's entry in verdict.json."""
     verdict = comparison.verdict
     return {
         **comparison.row.facts,
@@ -188,7 +188,7 @@ def comparison_facts(comparison: Comparison) -> dict[str, Any]:
 
 
 class Row(NamedTuple):
-    """A model on a benchmark, by one metric."""
+    """One model evaluated on one benchmark in one setting, by one metric."""
 
     benchmark: str
     model: str
@@ -206,7 +206,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """A method minus what it is compared with, and the verdict at a look (from 1)."""
+    """The difference between a method and the model it is compared with, and its verdict at a look (from 1)."""
 
     row: Row
     against: str
@@ -220,14 +220,14 @@ class Comparison:
 
     @property
     def at_extreme(self) -> bool:
-        """Whether it is undecided because both sides score at an end of the scale, which no seed changes."""
+        """Whether the comparison is undecided because both models score at an end of the scale, whatever the seeds."""
         return bool(self.case.extreme and self.verdict.reason)
 
     @property
     def seeds_needed(self) -> int | None:
-        """The seeds that would tell at the next look, which are more than now; None where no number of seeds would.
+        """Number of seeds, above the present one, needed to decide at the next look; None if seeds cannot decide.
 
-        The next look has half of this one's level; one at fewer seeds than decide anything does not count as a look.
+        The next look has half of this one's level, unless this one has too few seeds to count as a look.
         """
         verdict = self.verdict
         if self.case.finding is None or verdict.detectable is None or self.at_extreme:
@@ -238,13 +238,13 @@ class Comparison:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval of the difference; None of one seed, whose luck nobody knows."""
+        """Confidence interval of the difference; None with a single seed, whose variance is unknown."""
         limits = self.verdict.interval
         return limits if self.verdict.seeds > 1 and limits and all(map(math.isfinite, limits)) else None
 
     @property
     def sentence(self) -> str:
-        """The verdict in words."""
+        """The verdict as an English sentence."""
         verdict, head = self.verdict, f"{self.row.model} on {self.row.benchmark}: "
         if verdict.mean is None:
             return f"{head}no data against {self.against}: {verdict.reason}"
@@ -259,7 +259,7 @@ class Comparison:
         return text
 
     def _what_would_tell(self) -> str:
-        """Of an undecided comparison, what would tell the smallest difference of interest."""
+        """What an undecided comparison would need to detect the smallest difference of interest, in words."""
         verdict = self.verdict
         if self.seeds_needed:
             return f"about {self.seeds_needed} seeds would tell {SMALLEST}; now {verdict.seeds}"
@@ -269,7 +269,7 @@ class Comparison:
 
 
 def rows_of(settings: Mapping[str, Any]) -> list[Row]:
-    """The rows of all models, benchmark by benchmark."""
+    """Rows of all models on all benchmarks, ordered by benchmark."""
     return [
         Row(benchmark, model, of["setting"], of["metric"])
         for benchmark, of in settings["benchmarks"].items()
@@ -278,9 +278,9 @@ def rows_of(settings: Mapping[str, Any]) -> list[Row]:
 
 
 def judge_looks(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row], bar: float) -> list[Comparison]:
-    """The verdicts on a folder of results: of each comparison that of the first look which decides it, else the last.
+    """Verdicts on the results in a folder: for each comparison, that of the first look that decides it, else the last.
 
-    A look at n seeds reads the first n of `settings["seeds"]`, of which one is 0: so the encoder as it was is called.
+    A look at n seeds reads the first n of `settings["seeds"]`. One of them is 0, the seed of the base encoder's result.
     """
     methods = [row for row in rows if row.model in settings["methods"]]
     sides = [(row, against) for row in methods for against in (settings["base"], settings["control"])]
@@ -297,7 +297,7 @@ def judge_looks(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row], 
 
 
 def case_of(runs: Runs, row: Row, against: str, bar: float) -> Case:
-    """The case that a method is above what it is compared with; without a finding where results are missing."""
+    """The case that a method beats `against`; no finding without results. Raises SteleError if queries differ."""
     terms = [term_of(runs, row, 1.0), term_of(runs, row._replace(model=against), -1.0)]
     if None in terms:
         return Case(None, bar)
@@ -311,13 +311,13 @@ def case_of(runs: Runs, row: Row, against: str, bar: float) -> Case:
 
 
 def queries_of(runs: Runs, row: Row) -> dict[str, set[int]]:
-    """Language -> the numbers of the queries that count."""
+    """Numbers of the scored queries by language."""
     languages = runs.system(row.key).metrics[row.metric]
     return {code: set(language.queries.tolist()) for code, language in languages.items()}
 
 
 def term_of(runs: Runs, row: Row, weight: float, language: str | None = None) -> Term | None:
-    """A row's mean over its languages, or its score in one, as a term; None where there is no result of it."""
+    """A row's mean over its languages, or its score in one, as a weighted term; None if it has no result."""
     system = runs.system(row.key)
     if isinstance(system, Absent) or not system.metrics.get(row.metric):
         return None
@@ -327,17 +327,17 @@ def term_of(runs: Runs, row: Row, weight: float, language: str | None = None) ->
 
 
 def values_of(folder: Path, seeds: list[int], rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Each row's score over these seeds: its mean over languages with a 95 % interval, and each language.
+    """Each row's scores over these seeds: the mean over languages with a 95 % interval, and each language's score.
 
-    Results of other seeds may be left of an earlier adaptation of this name.
+    Only these seeds count, since the folder may hold results of an earlier adaptation. Raises SteleError without any.
     """
     runs, values = Runs(folder, Seeds(pretraining=seeds)), []
     for row in rows:
         system, term = runs.system(row.key), term_of(runs, row, 1.0)
         if isinstance(system, Absent):
-            raise SteleError(f"{folder}: no result to judge: {system.reason}; ask for the verdict through Snakemake")
+            raise SteleError(f"{folder}: no result to judge: {system.reason}; build the verdict with Snakemake")
         if term is None:
-            raise SteleError(f"{folder / row.key.path}: no {row.metric} of two queries or more in any language")
+            raise SteleError(f"{folder / row.key.path}: no language has {row.metric} of at least two queries")
         estimate = combine([term])
         values.append(
             {
@@ -355,5 +355,5 @@ def values_of(folder: Path, seeds: list[int], rows: Sequence[Row]) -> list[dict[
 
 
 def _has_error(estimate: Estimate, system: System) -> bool:
-    """Whether an interval says anything: of a trained model it takes two seeds."""
+    """Whether an interval is meaningful; for a trained model, that takes at least two seeds."""
     return estimate.error > 0 and len(system.seeds) != 1

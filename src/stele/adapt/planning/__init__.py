@@ -1,1 +1,1 @@
-"""What an adaptation is to be: its documents, sizes and configuration."""
+"""Planning of an adaptation: its documents, model sizes and configuration."""

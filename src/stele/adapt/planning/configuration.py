@@ -1,6 +1,6 @@
-"""The configuration of an adaptation, as `stele adapt` writes it.
+"""The configuration file of an adaptation, which `stele adapt` writes.
 
-Sizes follow from the encoder and the budget, by the rules of catalogue/adaptation.yaml.
+Training sizes follow from the encoder and the budget by the rules in catalogue/adaptation.yaml.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def configuration(
     languages: Sequence[str],
     earlier: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The keys of config.yaml of one adaptation but for the trained models; the documents are in `languages`.
+    """The keys of config.yaml for an adaptation, without the trained models; `languages` are the documents' languages.
 
-    An earlier call's seeds, benchmarks, encoding and keys of other kinds stay. Raises SteleError where it had another
-    encoder or documents.
+    An earlier call's seeds, benchmarks, encoding and other keys are kept. Raises SteleError if that call had another
+    encoder, encoding or documents.
     """
     corpus = {DATASET: str(args.documents.expanduser().resolve())}
     others = read_yaml(args.configfile) if args.configfile else {}
@@ -51,10 +51,10 @@ def configuration(
     ):
         if earlier and old != new:
             raise SteleError(
-                f"{FOLDER / name}.yaml has {old or 'nothing'} as its {key}; give --name NAME for a second adaptation, "
-                "or remove the file where nothing was trained"
+                f"{FOLDER / name}.yaml has {old or 'nothing'} as its {key}, unlike this call; give --name NAME for a "
+                "second adaptation, or remove the file if nothing was trained"
             )
-    # the benchmarks, some of them sets of the user's own, and their languages
+    # the benchmarks, including the user's own data sets, and their languages
     said_before = merged(read_yaml("config.yaml"), merged(others, earlier_sets(earlier)))
     sets = user_sets(args.data, args.languages or languages, said_before)
     names = [*(args.benchmarks or ([] if args.data or before else DEFAULT_BENCHMARKS)), *sets["user_data"]]
@@ -68,7 +68,7 @@ def configuration(
     if not evaluated:
         raise SteleError(
             f"--documents {args.documents}: no benchmark has its languages ({', '.join(languages)}); name a folder or "
-            "file by a language's code (de/, de.txt), or say with --languages which languages are evaluated"
+            "file after a language's code (de/, de.txt), or give the languages to evaluate with --languages"
         )
     seeds = with_more_seeds(seeds_in(earlier), args.seeds or (0 if seeds_in(earlier) else SEEDS))
     values = {
@@ -91,7 +91,7 @@ def configuration(
 
 
 def command_line(words: Sequence[str]) -> str:
-    """The command as it was typed, without --plan.
+    """The command line as typed, without --plan.
 
     >>> command_line(["stele", "adapt", "a/b", "--documents", "my text", "--plan"])
     "stele adapt a/b --documents 'my text'"
@@ -101,7 +101,7 @@ def command_line(words: Sequence[str]) -> str:
 
 
 def with_more_seeds(before: Sequence[int], number: int) -> list[int]:
-    """An earlier call's seeds, none of which is dropped, filled up to `number` with the lowest unused ones.
+    """All seeds of an earlier call, filled up to `number` seeds with the lowest unused ones.
 
     >>> with_more_seeds([], 3), with_more_seeds([7, 1], 3), with_more_seeds([0, 1, 2], 2)
     ([0, 1, 2], [7, 1, 0], [0, 1, 2])
@@ -111,7 +111,7 @@ def with_more_seeds(before: Sequence[int], number: int) -> list[int]:
 
 
 def looks_of(before: Sequence[int], seeds: int) -> list[int]:
-    """The looks with one at this number of seeds; one at fewer seeds than decide anything does not count.
+    """Numbers of seeds at which verdicts are given (looks), with `seeds` added; too few seeds do not count as a look.
 
     >>> looks_of([], 3), looks_of([3], 3), looks_of([3], 5), looks_of([1], 3)
     ([3], [3], [3, 5], [3])
@@ -121,7 +121,7 @@ def looks_of(before: Sequence[int], seeds: int) -> list[int]:
 
 # --- sizes ------------------------------------------------------------------------------------------------------------
 def layer_weights(shape: Shape) -> float:
-    """The weights of an encoder's layers, words apart.
+    """Number of weights in an encoder's layers, without its word embeddings.
 
     >>> layer_weights(Shape(layers=6, width=384, inner=1536, vocabulary=30522)) / MILLION
     10.616832
@@ -130,13 +130,13 @@ def layer_weights(shape: Shape) -> float:
 
 
 def sizes_of(shape: Shape, rules: AdaptationRules) -> EncoderSizes:
-    """How an encoder of this shape is trained."""
+    """Training sizes (learning rate and so on) for an encoder of this shape."""
     millions = layer_weights(shape) / MILLION
     return next(line for line in rules.encoders if line.weights is None or millions <= line.weights)
 
 
 def steps_within(hours: float, step_seconds: float, trainings: int, rules: AdaptationRules) -> int:
-    """The steps that each of `trainings` may take, which together last some hours. Raises SteleError for too few.
+    """Steps of each of `trainings` trainings if all of them together take `hours`. Raises SteleError for too few.
 
     >>> steps_within(1.0, 3.0, 6, whole(AdaptationRules))
     200
@@ -146,7 +146,7 @@ def steps_within(hours: float, step_seconds: float, trainings: int, rules: Adapt
         needed = rules.fewest_steps * trainings * step_seconds
         raise SteleError(
             f"--hours {hours:g} allows {steps} steps of {duration(step_seconds)} in each of {trainings} trainings; "
-            f"give {duration(needed)} at least, fewer --methods or --seeds"
+            f"give at least {duration(needed)}, or fewer --methods or --seeds"
         )
     return steps
 
@@ -154,9 +154,9 @@ def steps_within(hours: float, step_seconds: float, trainings: int, rules: Adapt
 def trained_models(
     base: str, methods: Sequence[str], languages: Sequence[str], sizes: EncoderSizes, steps: int, gpus: int
 ) -> dict[str, dict[str, Any]]:
-    """Key -> the model of each method and of the control, as config.yaml has it.
+    """Entries for `models` of config.yaml by key: one per method, and the control.
 
-    The first method has `steps`; the others and the control take as many operations.
+    The first method trains for `steps`; the other methods and the control take as many operations.
     """
     rules, recipes = whole(AdaptationRules), load("recipes")["pretraining"]
 
@@ -184,12 +184,12 @@ def trained_models(
 
 
 def model_key(base: str, recipe: str, rules: AdaptationRules) -> str:
-    """What a trained model is called: the control as its objective."""
+    """Key of the model trained from `base` with a recipe; the control's key ends in "mlm", its objective."""
     return f"{base}-{'mlm' if recipe == rules.control else recipe}"
 
 
 def evaluated_keys(base: str, methods: Sequence[str], rules: AdaptationRules) -> Mapping[str, Any]:
-    """The models of the key `adapt`."""
+    """The keys of `adapt` that name its models: base, methods and control."""
     return {
         "base": base,
         "methods": [model_key(base, method, rules) for method in methods],

@@ -1,4 +1,4 @@
-"""What stays of an earlier call of `stele adapt` with the same name: what was edited, added, trained."""
+"""State kept from earlier calls of `stele adapt` with the same name: edits, added methods and seeds, trainings."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FOLDER = Path("adapt")
 RESULTS = "results_adapt"
 VERDICT = "verdict.json"
 MEASURED = "measured"  # begins the name of a training whose steps are timed
-BUDGET = {"steps", "warmup_steps", "snapshots"}  # of a recipe, by the hours or steps that a call allows
+BUDGET = {"steps", "warmup_steps", "snapshots"}  # keys of a recipe that follow from --hours or --steps
 
 
 def earlier_call(path: Path, args: Job) -> dict[str, Any]:
-    """The configuration of an earlier call, without the trainings that it timed.
+    """The configuration of an earlier call, without the models that were only timed; empty if there was no call.
 
-    Before anything was trained by it, another budget is taken in place of its own, and with fewer methods or seeds it
-    is begun anew.
+    If no model was trained yet, a new --hours or --steps replaces the earlier one, and a call with fewer methods or
+    seeds starts from an empty configuration.
     """
     if not path.is_file():
         return {}
@@ -46,13 +46,13 @@ def earlier_call(path: Path, args: Job) -> dict[str, Any]:
 
 
 def is_trained(name: str) -> bool:
-    """Whether an adaptation has a training; those that are timed do not count."""
+    """Whether a model of an adaptation was trained; short trainings for timing do not count."""
     records = Path(f"work/{name}.scale/encoders").glob("*/pt*/record.json")
     return any(not is_timed(record.parts[-3], name) for record in records)
 
 
 def is_timed(model: str, name: str) -> bool:
-    """Whether a model of an adaptation is one whose steps were timed.
+    """Whether a model of an adaptation was trained only to time its steps.
 
     >>> is_timed("e-measured", "e"), is_timed("e-measured-control", "e"), is_timed("e-msm", "e")
     (True, True, False)
@@ -61,7 +61,7 @@ def is_timed(model: str, name: str) -> bool:
 
 
 def without_budget(earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration of an earlier call without the steps of the models that it would train."""
+    """The configuration of an earlier call without its budget: hours, and the steps of its models."""
     before, models = earlier.get("adapt") or {}, {**earlier.get("models", {})}
     for key in {*before.get("methods", []), before.get("control")} & models.keys():
         override = {name: value for name, value in models[key].get("override", {}).items() if name not in BUDGET}
@@ -71,7 +71,7 @@ def without_budget(earlier: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_budget(earlier: Mapping[str, Any], fresh: Mapping[str, Any]) -> dict[str, Any]:
-    """The models of an earlier call; those without steps have the fresh models' of the same keys.
+    """The models of an earlier call; a model without steps takes them from the fresh model of the same key.
 
     >>> fresh = {"e-msm": {"override": {"learning_rate": 2, "steps": 9}}}
     >>> with_budget({"e-msm": {"override": {"learning_rate": 1}}}, fresh)
@@ -86,14 +86,14 @@ def with_budget(earlier: Mapping[str, Any], fresh: Mapping[str, Any]) -> dict[st
 
 
 def earlier_sets(earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of an earlier call's data."""
+    """The keys of an earlier call that declare its data sets."""
     return {key: earlier[key] for key in KEYS if earlier.get(key)}
 
 
 def with_earlier_command(values: dict[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration; with the command of the call that asked for all of it where this one asks for nothing new.
+    """The configuration, with the earlier call's command in place of this one's if nothing else differs.
 
-    The card shows a command, so that another one would build the verdict again.
+    The card shows the command, so a different one would rebuild the verdict.
 
     >>> earlier = {"seeds": [0, 1], "adapt": {"command": "stele adapt a/b --seeds 2"}}
     >>> with_earlier_command({"seeds": [0, 1], "adapt": {"command": "stele adapt a/b"}}, earlier) == earlier
@@ -105,7 +105,7 @@ def with_earlier_command(values: dict[str, Any], earlier: Mapping[str, Any]) -> 
 
 
 def methods_of(args: Job, earlier: Mapping[str, Any], name: str) -> list[str]:
-    """The methods of earlier calls, and those that are named; the first, which sets the compute, stays the first."""
+    """The methods of earlier calls, then the new ones; the first method, which sets the compute, stays the first."""
     before = methods_in(earlier, name)
     return list(dict.fromkeys([*before, *(args.methods or ([] if before else ["msm"]))]))
 
@@ -116,33 +116,33 @@ def methods_in(earlier: Mapping[str, Any], name: str) -> list[str]:
 
 
 def steps_of(args: Job, earlier: Mapping[str, Any], name: str, rules: AdaptationRules) -> int | None:
-    """The steps of the first method: an earlier call's, else --steps; None where they follow from --hours.
+    """Training steps of the first method: an earlier call's, else --steps; None if they follow from --hours.
 
-    Raises SteleError where an earlier call had others.
+    Raises SteleError if an earlier call had a different budget.
     """
     before, steps = earlier.get("adapt") or {}, steps_in(earlier)
     if not steps:
         return None if args.hours else args.steps or rules.steps
     if args.steps not in (None, steps) or (args.hours and args.hours != before.get("hours")):
         raise SteleError(
-            f"{FOLDER / name}.yaml has {steps} steps; give --name NAME for a second adaptation, or remove the file and "
-            f"{RESULTS}/{name}"
+            f"{FOLDER / name}.yaml: its models train for {steps} steps, unlike this call's; give --name NAME for a "
+            f"second adaptation, or remove the file and {RESULTS}/{name}"
         )
     return steps
 
 
 def steps_in(earlier: Mapping[str, Any]) -> int | None:
-    """The steps of an earlier call's first method."""
+    """Training steps of an earlier call's first method; None if it has none."""
     return _override_of_first(earlier).get("steps")
 
 
 def languages_in(earlier: Mapping[str, Any]) -> list[str]:
-    """The languages that an earlier call's models learn from; none where there was no call."""
+    """The languages that an earlier call's models are trained on; empty if there was no call."""
     return _override_of_first(earlier).get("languages", [])
 
 
 def seeds_in(earlier: Mapping[str, Any]) -> list[int]:
-    """The seeds of an earlier call's trainings."""
+    """The pretraining seeds of an earlier call."""
     return earlier.get("seeds", {}).get("pretraining", [])
 
 
@@ -152,9 +152,9 @@ def _override_of_first(earlier: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def looks_taken(earlier: Mapping[str, Any], name: str) -> list[int]:
-    """The numbers of seeds at which a verdict was given, or could be: whose results an earlier call built.
+    """Numbers of seeds at which an earlier call gave a verdict, or has results for one.
 
-    A verdict is deleted before it is built again, so that it alone does not tell.
+    verdict.json alone does not tell, because it is deleted before it is built again.
     """
     folder = Path(RESULTS, name)
     verdict = read_json(folder / VERDICT, "verdict") if (folder / VERDICT).is_file() else {}
