@@ -74,7 +74,7 @@ def test_a_result_that_mteb_wrote_stays(tmp_path, capsys):
     file = next(out.rglob("BelebeleRetrieval.json"))
     file.write_text(theirs := json.dumps({**json.loads(file.read_text()), "mteb_version": "2.1.0"}))
     assert export(results, "--format", "mteb", "--to", str(out)) == 1
-    assert "written by MTEB" in capsys.readouterr().err and file.read_text() == theirs
+    assert "MTEB itself wrote this file" in capsys.readouterr().err and file.read_text() == theirs
 
 
 def test_the_hubs_library_reads_the_index_of_a_model_card(tmp_path, capsys):
@@ -103,7 +103,7 @@ def test_what_is_not_the_models_own_number_does_not_leave(tmp_path, capsys, monk
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "results", "belebele", {"ndcg@10": {"en-en": 0.5}}, **given)
     assert export("results", *form) == 1
-    assert "no whole result of a checkpoint as it is on real data" in capsys.readouterr().err
+    assert "no result of an unmodified checkpoint on complete real data" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

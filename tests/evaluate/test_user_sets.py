@@ -175,7 +175,7 @@ def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(tmp_pat
             "add_benchmarks.set.data: unknown dataset 'sett'; did you mean",
         ),
         ({"add_benchmarks": {"set": {"module": "bier"}}}, "unknown module 'bier'; did you mean 'beir'"),
-        ({"add_settings": {}}, "it has no settings; say some"),
+        ({"add_settings": {}}, "it has no settings; add some"),
         ({"add_settings": {"nq": {"direct": {"kind": "dense"}}}}, "add_settings.nq.direct: the catalogue has it"),
         ({"add_settings": {"mrtydi": {"zero_shot": {"kind": "dense"}}}}, "mrtydi.zero_shot: the catalogue has it"),
         ({"add_benchmarks": {"tables": {}}}, r"add_benchmarks.tables: results_dir has a folder tables/ of its own"),

@@ -1,1 +1,1 @@
-"""One encoder on several benchmarks by one command, and its results in the formats of others."""
+"""Evaluates one encoder on several benchmarks with one command, and exports results in other formats."""

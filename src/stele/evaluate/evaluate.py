@@ -84,7 +84,7 @@ class Evaluate(Job):
 def run(args: Evaluate) -> None:
     if not Path("config.yaml").is_file():
         raise SteleError("config.yaml: not in this folder; go to a clone, or to a project of `stele new FOLDER`")
-    # the model's key, and what config.yaml must say of it
+    # the model's key, and its entry in config.yaml
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
     path = inside(FOLDER, f"{name}.yaml", f"the model {args.model}")
     # the configuration of this evaluation, over the user's other keys
@@ -98,7 +98,7 @@ def run(args: Evaluate) -> None:
     keys = {"languages": languages and list(languages), "models": model and {name: model}, **sets}
     values = {"scale": args.scale, "results_dir": args.results_dir, **{key: of for key, of in keys.items() if of}}
     values = merged(others, values)
-    # one name is one model; its card keeps the benchmarks of earlier evaluations
+    # a name stands for one model; its card keeps the benchmarks of earlier evaluations
     refuse_another(path, values)
     earlier = earlier_benchmarks(path, values, benchmarks)
     values = merged(earlier_sets(path, earlier), values)
@@ -121,10 +121,10 @@ def run(args: Evaluate) -> None:
 
 # --- which model is meant ---------------------------------------------------------------------------------------------
 def model_of(name_given: str, encoding: dict[str, Any], name: str | None = None) -> tuple[str, dict[str, Any]]:
-    """The key of a model and what config.yaml must say of it.
+    """The key of a model and its entry for `models` of config.yaml.
 
-    Of a known model that is nothing but the user's encoding. `name` is the key that it shall have; a folder with the
-    key of a model of models.yaml is a copy of that model. Raises SteleError where no model is meant.
+    For a model of models.yaml the entry has only the user's encoding. `name` is the key to give the model; a folder
+    named like a model of models.yaml counts as a copy of it. Raises SteleError if `name_given` denotes no model.
     """
     known = catalogue.entries(Model)
     of_id = {model.checkpoint.lower(): key for key, model in known.items() if model.checkpoint}
@@ -147,7 +147,7 @@ def model_of(name_given: str, encoding: dict[str, Any], name: str | None = None)
 def _of_folder(
     folder: Path, of_id: Mapping[str, str], encoding: dict[str, Any], name: str | None
 ) -> tuple[str, dict[str, Any]]:
-    """A folder, taken for a copy of the model whose repository (lower case -> key) its name is."""
+    """Key and entry of a folder's model, a copy of a known one if named like a repository in `of_id` (lower case)."""
     repository = repository_of(folder)
     known = of_id if "/" in repository else {full.rpartition("/")[2]: key for full, key in of_id.items()}
     key = known.get(repository.lower())
@@ -162,7 +162,7 @@ def _of_folder(
 
 
 def size_difference(key: str, folder: Path) -> str:
-    """In what size a folder's model differs from that of models.yaml; "" where it is as large."""
+    """How the layers and width of a folder's model differ from those of models.yaml, in words; "" if they are equal."""
     sizes, shape = catalogue.entries(Checkpoint).get(key), folder_shape(folder)
     if shape is None:
         return "no config.json in it says its layers and width"
@@ -172,7 +172,7 @@ def size_difference(key: str, folder: Path) -> str:
 
 
 def _of_known(key: str, encoding: dict[str, Any], name: str | None) -> tuple[str, dict[str, Any]]:
-    """A model of models.yaml, or the same checkpoint under another name."""
+    """Key and entry of a model of models.yaml, or of the same checkpoint under another name."""
     model = catalogue.entries(Model)[key]
     if not model.has_encoder:
         raise SteleError(f"{key}: has no encoder")
@@ -187,7 +187,7 @@ def _with_encoding(model: dict[str, Any], encoding: dict[str, Any]) -> dict[str,
 
 
 def repository_of(folder: Path) -> str:
-    """OWNER/NAME of a snapshot in the cache of the Hugging Face hub; of another folder its name.
+    """OWNER/NAME of a snapshot folder in the Hugging Face cache; for any other folder, the folder's name.
 
     >>> repository_of(Path("hub/models--intfloat--multilingual-e5-small/snapshots/fd1525a"))
     'intfloat/multilingual-e5-small'
@@ -200,7 +200,7 @@ def repository_of(folder: Path) -> str:
 
 
 def _named(name: str | None, default: str) -> str:
-    """The key that the user gives a model, else one from the name of its folder or repository."""
+    """The key that the user gives a model, else one made from the name of its folder or repository."""
     if name is None:
         return _key(default, catalogue.entries(Model))
     if _key(name, {}) != name:
@@ -214,9 +214,9 @@ def _key(name: str, known: Container[str]) -> str:
 
 
 def encoding_of(pairs: Sequence[str]) -> dict[str, Any]:
-    """KEY=VALUE texts as keys of an encoding; a value is read as YAML reads it.
+    """Parses KEY=VALUE texts into keys of an encoding, with values read as YAML. Raises SteleError for other texts.
 
-    A prompt and an instruction are texts, whose blanks count, and in which \\n is the end of a line.
+    Prompts and instructions are taken literally, including blanks, except that \\n becomes a line break.
     """
     import yaml
 
@@ -233,7 +233,7 @@ def encoding_of(pairs: Sequence[str]) -> dict[str, Any]:
 
 # --- its configuration ------------------------------------------------------------------------------------------------
 def plan_of(values: dict[str, Any]) -> Plan:
-    """The plan of a configuration beside config.yaml. Raises SteleError for what is wrong in it."""
+    """The plan of config.yaml with these values merged over it. Raises SteleError for invalid keys or values."""
     of_file = read_yaml("config.yaml")
     sources = Sources([("config.yaml", of_file), ("this command", values)])
     return Plan(parse_config(merged(of_file, values), sources))
@@ -248,9 +248,9 @@ def write(path: Path, values: dict[str, Any], head: str = HEAD) -> None:
 
 
 def refuse_another(path: Path, values: dict[str, Any]) -> None:
-    """Refuses a name under which something else has results, so that two models never count as one.
+    """Raises SteleError if another model or scale already has results under this name in this folder of results.
 
-    Results in another folder do not matter.
+    Otherwise the results of two models would be taken for one model's.
     """
     before, folder = read_yaml(path) if path.is_file() else values, values["results_dir"]
     if not in_same_folder(before, values) or not any(Path(folder).glob(f"*/{path.stem}/*.json")):
@@ -266,20 +266,20 @@ def refuse_another(path: Path, values: dict[str, Any]) -> None:
 
 
 def sets_with_results(results_dir: str) -> dict[str, str]:
-    """Name -> folder of the user's own sets of which a folder has results, of any model: one name is one set there."""
+    """Folders, by name, of the user's data sets with results in `results_dir`; a name stands for one set there."""
     calls = [call for path in sorted(FOLDER.glob("*.yaml")) if (call := read_yaml(path))]
     of_folder = [call.get("user_data") or {} for call in calls if in_same_folder(call, {"results_dir": results_dir})]
     return {name: place for of in of_folder for name, place in of.items() if Path(results_dir, name).is_dir()}
 
 
 def in_same_folder(before: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
-    """Whether two configurations have one folder of results, however it is written."""
+    """Whether two configurations use the same folder of results, even if its path is written differently."""
     places = {Path(of.get("results_dir", "")).resolve() for of in (before, values)}
     return len(places) == 1
 
 
 def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequence[str]) -> list[str]:
-    """The benchmarks of earlier evaluations that a name's card still shows: those with results in these languages."""
+    """Benchmarks of earlier evaluations that stay on a model's card: those with results in the same languages."""
     before, folder = read_yaml(path) if path.is_file() else {}, values["results_dir"]
     if not in_same_folder(before, values):
         return []
@@ -293,9 +293,9 @@ def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequen
 
 # --- the run ----------------------------------------------------------------------------------------------------------
 def check_checkpoint(plan: Plan, name: str) -> None:
-    """Fetches and checks the files beside a checkpoint's weights; SteleError where it is no encoder or does not exist.
+    """Fetches and checks a checkpoint's files except its weights. Raises SteleError if it is missing or no encoder.
 
-    A checkpoint that was fetched before is not checked, nor one that the catalogue knows, where there is a network.
+    Skipped for checkpoints that were fetched before, for stand-ins, and, unless offline, for those of the catalogue.
     """
     record, known = Path(plan.paths.checkpoint(name)), catalogue.entries(Model).get(name)
     source = plan.models.checkpoint_source(name)
@@ -312,7 +312,7 @@ def check_checkpoint(plan: Plan, name: str) -> None:
 
 
 def build(arguments: Sequence[str]) -> None:
-    """Runs Snakemake and waits for it to end, also after an interrupt; SteleError where it did not build all."""
+    """Runs Snakemake and waits for its end, even after an interrupt. Raises SteleError if not everything was built."""
     hear_interrupts()
     interrupted, environment = False, {"STELE_PROGRESS": "1", **os.environ}
     with subprocess.Popen([sys.executable, "-m", "snakemake", *arguments], env=environment) as process:
@@ -329,7 +329,7 @@ def build(arguments: Sequence[str]) -> None:
 
 
 def _in_foreground() -> bool:
-    """Whether a terminal's Ctrl-C reaches this process and those that it started."""
+    """Whether Ctrl-C in the terminal reaches this process and its child processes."""
     try:
         return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
     except (OSError, ValueError):
@@ -346,7 +346,7 @@ def on_slurm(options: Sequence[str]) -> bool:
 
 
 def cost(targets: Sequence[str], config: Path, named: str, on_cluster: bool) -> str:
-    """Downloads, disk, memory and hours of building the targets, `named` so, and all that they still need."""
+    """Describes the downloads, disk, memory and hours of building the targets, called `named`, and their inputs."""
     from stele.cluster import settings
     from stele.cluster.cost_page import markdown, on_one_machine
     from stele.cluster.work import device

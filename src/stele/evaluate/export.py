@@ -1,4 +1,4 @@
-"""Write results for others: MTEB's result files, the model-index of a model card, or a CSV of all values.
+"""Export results as MTEB's result files, as the model-index of a model card, or as a CSV of all values.
 
 stele evaluate export --format mteb --to FOLDER        # FOLDER/{owner__name}/{revision}/{task}.json
 stele evaluate export --format model_index --model me5_small > index.yaml
@@ -38,14 +38,14 @@ from stele.files.reading import read_object, reading
 log = logging.getLogger(__name__)
 WITHHELD = (GENERATED, STAND_IN, LIMITED, NO_DIGEST)  # labels of results that are not exported as a model's numbers
 SETTING = "direct"
-NO_REVISION = "no_revision_available"  # MTEB's name for it: of a folder of one's own
+NO_REVISION = "no_revision_available"  # MTEB's name for the revision of a local folder
 
 
 class Measured(NamedTuple):
-    """A result of an unmodified checkpoint on real data; its repository, or a folder's key, and its revision.
+    """A result of an unmodified checkpoint on real data, with its repository (or a folder's key) and revision.
 
-    encoding: the keys of its encoding that config.yaml set, with which the numbers are not the bare checkpoint's.
-    notes: what its encoding left out, such as a folder's prompts that were not used.
+    encoding: keys of its encoding that config.yaml sets, so that the numbers differ from those of its defaults.
+    notes: remarks on its encoding, such as a folder's prompts that were not used.
     """
 
     path: Path
@@ -57,7 +57,7 @@ class Measured(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What whoever gets the numbers must know, on one line; "" where there is nothing."""
+        """Remarks that must go with the numbers, on one line; "" if there are none."""
         notes = [" ".join(note.splitlines()) for note in self.notes]
         if self.encoding:
             keys = ", ".join(f"{key}: {value!r}" for key, value in self.encoding.items())
@@ -77,7 +77,7 @@ class Export(Job):
 
 def run(args: Export) -> None:
     if (args.format == "mteb") != (args.to is not None):
-        raise SteleError("--to FOLDER goes with --format mteb, and with no other")
+        raise SteleError("--to FOLDER: is required with --format mteb and not allowed with other formats")
     if not args.results_dir.is_dir():
         raise SteleError(f"{args.results_dir}: no such folder of results")
     if args.format == "csv":
@@ -91,7 +91,7 @@ def run(args: Export) -> None:
     results = list(measured(args.results_dir, args.model))
     if not results:
         raise SteleError(
-            f"{args.results_dir}: no whole result of a checkpoint as it is on real data, setting {SETTING}, to export"
+            f"{args.results_dir}: no result of an unmodified checkpoint on complete real data, setting {SETTING}"
         )
     if args.format == "mteb":
         write_mteb(results, args.to)
@@ -100,7 +100,7 @@ def run(args: Export) -> None:
 
 
 def measured(results_dir: Path, model: str | None) -> Iterator[Measured]:
-    """The results of a folder that are numbers of unmodified checkpoints on complete real data."""
+    """Yields the results in a folder that unmodified checkpoints have on complete real data."""
     aliases = catalogue.load("settings")["aliases"]
     for path in result_files(results_dir):
         result = read_placed(path, aliases)
@@ -114,7 +114,7 @@ def measured(results_dir: Path, model: str | None) -> Iterator[Measured]:
 
 
 def write_mteb(results: list[Measured], folder: Path) -> None:
-    """Writes a file for each result on data that a task of MTEB reads, where MTEB's loader looks for it."""
+    """Writes results on MTEB's tasks where MTEB's loader looks. Raises SteleError if there are none, or MTEB's own."""
     written = 0
     for one in results:
         about = catalogue.entries(PublishedBenchmark).get(one.result.benchmark)
@@ -125,7 +125,7 @@ def write_mteb(results: list[Measured], folder: Path) -> None:
         with reading(one.path, "result of a task of MTEB's"):
             made = task_result(one.result, about)
         if path.exists() and read_object(path, "result of MTEB's").get("mteb_version") is not None:
-            raise SteleError(f"{path}: was written by MTEB and is not replaced; give another folder")
+            raise SteleError(f"{path}: MTEB itself wrote this file, so it is not replaced; give another folder")
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_json(path, made)
         print(path)
@@ -134,13 +134,13 @@ def write_mteb(results: list[Measured], folder: Path) -> None:
         written += 1
     if not written:
         known = [key for key, about in catalogue.entries(PublishedBenchmark).items() if about.mteb]
-        raise SteleError(f"none of the results is of a task of MTEB's; those are {', '.join(known)}")
+        raise SteleError(f"no result is of a benchmark that is a task of MTEB; those are {', '.join(known)}")
 
 
 def task_result(result: Result, about: PublishedBenchmark) -> dict[str, Any]:
-    """What MTEB's `TaskResult` reads: scores by subset; the first metric of the benchmark is the main score.
+    """A result in the form of MTEB's `TaskResult`: scores by subset, with the benchmark's first metric as main score.
 
-    No version of MTEB and no time stand in it, since neither is MTEB's.
+    Its MTEB version and times are None, since MTEB did not compute the result.
     """
     assert about.mteb
     main = catalogue.entry(Benchmark, result.benchmark).metrics[0]
@@ -154,13 +154,13 @@ def task_result(result: Result, about: PublishedBenchmark) -> dict[str, Any]:
 
 
 def _values(result: Result, code: str) -> dict[str, float]:
-    """The values of one language by MTEB's names of metrics."""
+    """The values in one language by MTEB's metric names."""
     metrics = result.metrics.items()
     return {mteb_metric(name): metric.languages[code] for name, metric in metrics if code in metric.languages}
 
 
 def mteb_metric(name: str) -> str:
-    """MTEB's name of a metric.
+    """MTEB's name for a metric.
 
     >>> mteb_metric("ndcg@10")
     'ndcg_at_10'
@@ -169,7 +169,7 @@ def mteb_metric(name: str) -> str:
 
 
 def subset_of(code: str, task: MtebTask) -> tuple[str, list[str]]:
-    """MTEB's name of a subset, and of its languages: passages' and questions' where they are a pair.
+    """MTEB's names for a subset and its languages; for a pair, those of the passages and of the questions.
 
     >>> task = catalogue.entry(PublishedBenchmark, "belebele").mteb
     >>> subset_of("sw-en", task)
@@ -182,7 +182,7 @@ def subset_of(code: str, task: MtebTask) -> tuple[str, list[str]]:
 
 
 def model_index(results: list[Measured]) -> str:
-    """The `model-index` of a model card as YAML, an entry a model; values are fractions, comments what was changed."""
+    """The `model-index` of model cards as YAML, one entry per model: values as fractions, remarks as comments."""
     import yaml
 
     models: dict[str, list[dict[str, Any]]] = {}
