@@ -1,4 +1,4 @@
-"""config.yaml: what is built. One validated model; unknown keys and names are refused with the nearest valid one."""
+"""The schema of config.yaml. Unknown keys and names are refused with a hint at the nearest valid one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _mirror(address: str) -> str:
 
 
 def _digits(seed: object) -> object:
-    """A number that `--config` left a text: Snakemake reads those inside lists so."""
+    """A seed as int; Snakemake's `--config` leaves numbers inside lists as text."""
     return int(seed) if isinstance(seed, str) and re.fullmatch(r"[0-9]{1,10}", seed) else seed
 
 
@@ -199,8 +199,8 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
     known = catalogue.entries(CatalogueModel)
     if not re.fullmatch(MODEL_KEY, key):
         raise SteleError(
-            f"{where('models', key)}: a model's key may hold letters of English, digits, '_', '-' and '.' only, and "
-            "begins with a letter or digit"
+            f"{where('models', key)}: a model's key may hold only letters of English, digits, '_', '-' and '.', and "
+            "must begin with a letter or digit"
         )
     if key not in known and not model.checkpoint and not (model.base and model.recipe):
         close = nearest(key, known)
@@ -224,7 +224,7 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
 
 
 def _check_adaptation(adapt: Adaptation, config: Config, where: Sources) -> None:
-    """Refuses unknown names, and methods that are no models of the configuration trained from the base."""
+    """Refuses unknown names, and methods or a control that are not models trained from the base."""
     check_known("model", adapt.base, {*catalogue.entries(CatalogueModel), *config.models}, where("adapt", "base"))
     for n, name in enumerate(adapt.benchmarks):
         check_known("benchmark", name, catalogue.entries(Benchmark), where("adapt", "benchmarks", n))
@@ -235,7 +235,7 @@ def _check_adaptation(adapt: Adaptation, config: Config, where: Sources) -> None
 
 
 def _check_ancestry(key: str, config: Config, place: str) -> None:
-    """Refuses a model that starts from itself, be it through others."""
+    """Refuses a model that starts from itself, directly or through other models."""
     line = [key]
     while True:
         user_model, model = config.models.get(line[-1]), catalogue.entries(CatalogueModel).get(line[-1])

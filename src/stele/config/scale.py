@@ -1,4 +1,4 @@
-"""Scales: sets of sizes. Which scale a run has, and which scale's results a folder holds."""
+"""Scales, which are sets of sizes: choosing and loading a run's scale, and the scale stamp of a folder of results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def resolve_scale(config: Config, environment: Mapping[str, str] = os.environ) -
 
 
 def _path(name: str) -> str:
-    """One way of writing a path: from here where it is below, else from the root."""
+    """A path in canonical form: relative if it is below the current folder, else absolute."""
     path = os.path.relpath(name)
     return os.path.abspath(name) if path.startswith("..") else path
 
@@ -49,12 +49,11 @@ def is_file(name: str) -> bool:
 
 
 def check_stamp(folder: Path, scale: str, way_out: str) -> None:
-    """Refuses to put a second scale into a folder; stamps a new one."""
+    """Stamps a new folder with a scale. Raises SteleError, with `way_out` as advice, if it has another's stamp."""
     stamp = read_stamp(folder)
     if stamp and stamp != scale:
         raise SteleError(
-            f"{folder}/ holds what belongs to scale {stamp!r} and this run is of scale {scale!r}: "
-            f"{way_out} or remove {folder}/"
+            f"{folder}/ holds files of scale {stamp!r}, but this run has scale {scale!r}: {way_out} or remove {folder}/"
         )
     if not stamp:
         with atomic_file(folder / STAMP) as handle:
@@ -62,7 +61,7 @@ def check_stamp(folder: Path, scale: str, way_out: str) -> None:
 
 
 def load_scale(name: str) -> Scale:
-    """The sizes of a scale: one of the catalogue's or a YAML file of the user's own."""
+    """The sizes of a scale of the catalogue or of a user's YAML file. Raises SteleError if it is unknown or invalid."""
     if name in catalogue.scale_names():
         return validate(Scale, whole_scale(catalogue.load(f"scales/{name}"), name), name)
     if not is_file(name):
@@ -74,7 +73,7 @@ def load_scale(name: str) -> Scale:
 
 
 def _check_corpora(limits: object, name: str) -> None:
-    """Refuses to cut a dataset that is no corpus, saying so."""
+    """Refuses limits under `corpora` for datasets that cannot be cut."""
     named = limits.keys() if isinstance(limits, Mapping) else set()
     for dataset in named & catalogue.entries(Dataset).keys() - Corpora.model_fields.keys():
         raise SteleError(
@@ -83,9 +82,9 @@ def _check_corpora(limits: object, name: str) -> None:
 
 
 def shards_of(sizes: Scale, wiki: str, size: int | None = None) -> int:
-    """Parts that the dump of a wiki ("enwiki") is cut into, each a job: as many as a scale says, or by its size.
+    """Number of shards that the dump of a wiki ("enwiki") is cut into: the scale's own number, or by the dump's size.
 
-    `size` in bytes; None: what the catalogue reckons with.
+    `size` is in bytes; None for the size in the catalogue.
 
     >>> shards_of(Scale(title="A", generated=False, shard_bytes={"wikipedia": 1 << 29}), "dewiki")
     13
@@ -99,7 +98,7 @@ def shards_of(sizes: Scale, wiki: str, size: int | None = None) -> int:
 
 
 def _check_stem(name: str) -> None:
-    """Refuses a file whose name cannot be that of the scale's folders, or is that of another scale's."""
+    """Refuses a scale file whose name cannot be a folder's name, or is the name of a scale in the catalogue."""
     stem = Path(name).stem
     if stem in catalogue.scale_names():
         raise SteleError(

@@ -1,4 +1,4 @@
-"""The files that a configuration is merged from, so that an error names the one to mend, and what it adds to facts."""
+"""The files that a configuration is merged from, so that errors name the right one, and its catalogue additions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HELPERS = {"arguments", "load", "reader", "types"}  # modules of stele/benchmark
 
 
 class Sources:
-    """The files of a configuration (config.yaml, files of `--configfile`, `--config`), the later winning, key by key.
+    """The files of a configuration (config.yaml, `--configfile`, `--config`); later files win, key by key.
 
     >>> where = Sources([("config.yaml", {"offline": False}), ("mine.yaml", {"models": {"a": {}}})])
     >>> where("models", "a", "base"), where("offline"), where("seeds")
@@ -39,13 +39,13 @@ class Sources:
         return f"{self.name(*key)}: {'.'.join(map(str, key))}"
 
     def name(self, *key: str | int) -> str:
-        """The last file among those that hold most of a key's path."""
+        """The file that sets a key: of the files with the longest part of the key's path, the last one."""
         deepest, last = max((_depth(values, key), n) for n, (_, values) in enumerate(self.files))
         return self.files[last if deepest else 0][0]
 
 
 def _depth(values: Any, key: tuple[str | int, ...]) -> int:
-    """How many parts of a key's path some values have."""
+    """Number of leading parts of a key's path that exist in some values."""
     for depth, part in enumerate(key):
         try:
             values = values[part]
@@ -64,7 +64,7 @@ def read_sources(workflow) -> Sources:
 
 # --- what config.yaml adds to the catalogue: languages, datasets, benchmarks and settings -----------------------------
 def additions(config: Config) -> dict[str, Values]:
-    """What a configuration adds to files of the catalogue; languages that nobody describes get neutral entries."""
+    """Entries that a configuration adds to catalogue files; languages without description get neutral entries."""
     languages = {code: entry.given() for code, entry in config.add_languages.items()}
     described = {*catalogue.entries(Language), *languages}
     for benchmark in config.add_benchmarks.values():
@@ -79,12 +79,12 @@ def additions(config: Config) -> dict[str, Values]:
 
 
 def check_additions(config: Config, where: Sources) -> None:
-    """Refuses what the catalogue has already, and names that it does not have."""
+    """Refuses additions that the catalogue has already, and references to names that do not exist."""
     for kind in (Language, Dataset, Benchmark):
         key, known = f"add_{kind.FILE}", catalogue.entries(kind)
         for name in getattr(config, key).keys() & known.keys():
             what = known[name].name if kind is Language else known[name].title
-            raise SteleError(f"{where(key, name)}: the catalogue has it ({what}); leave it out")
+            raise SteleError(f"{where(key, name)}: the catalogue has it already ({what}); leave it out")
     for name in config.add_benchmarks.keys() & PARTS:
         raise SteleError(f"{where('add_benchmarks', name)}: results_dir has a folder {name}/ of its own; rename it")
     for name, dataset in config.add_datasets.items():
@@ -102,7 +102,7 @@ def check_additions(config: Config, where: Sources) -> None:
         check_known("module", benchmark.module or name, modules, where("add_benchmarks", name))
         if name not in config.add_settings:
             example = f"add_settings: {{{name}: {{direct: {{kind: dense}}}}}}"
-            raise SteleError(f"{where('add_benchmarks', name)}: it has no settings; say some, e.g. {example}")
+            raise SteleError(f"{where('add_benchmarks', name)}: it has no settings; add some, e.g. {example}")
     for name, settings in config.add_settings.items():
         check_known(
             "benchmark", name, {*catalogue.entries(Benchmark), *config.add_benchmarks}, where("add_settings", name)
@@ -114,13 +114,13 @@ def check_additions(config: Config, where: Sources) -> None:
 
 
 def _check_codes(codes: Iterable[str] | None, place: str) -> None:
-    """Refuses a language (or a pair) that could not be part of a path or a word of a command line."""
+    """Refuses a language code (or pair) that could not be part of a path or of a command line."""
     for code in codes or ():
         if not re.fullmatch(LANGUAGE, code):
             raise SteleError(f"{place}: found {code!r}; want a code of letters, digits and _, or a pair as fr-en")
 
 
 def check_known(kind: str, name: str, valid: Collection[str], place: str) -> None:
-    """Raises SteleError, with the nearest valid name, for a name that is none."""
+    """Raises SteleError, with the nearest valid name, if a name is not valid."""
     if name not in valid:
         raise unknown(kind, name, valid, place)

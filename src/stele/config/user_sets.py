@@ -1,4 +1,4 @@
-"""Data sets of one's own, given by their folders: what config.yaml must say of them."""
+"""Entries of config.yaml for the user's own data sets, made from their folders."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ BENCHMARK: Values = {
 def user_sets(
     folders: Sequence[Path], languages: Sequence[str] | None, declared: Mapping[str, Any] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """The keys of config.yaml for folders in BEIR's or MTEB's layout; a set's name is its folder's.
+    """The keys of config.yaml for folders in BEIR's or MTEB's layout; a set is named after its folder.
 
-    A set is of the languages, or pairs (en-de), of its subsets ({language}-corpus and so on), else of the one language
-    that is asked for, else of `und`. Raises SteleError for a folder that lacks a part, and for two folders of one name,
-    be the other in `declared`, what config.yaml and earlier calls say.
+    A set has the languages, or pairs (en-de), of its subsets ({language}-corpus and so on), else the single requested
+    language, else `und`. Raises SteleError for a folder that lacks a part, and for two folders of one name, including
+    those in `declared`, the keys of config.yaml and of earlier calls.
     """
     values: dict[str, dict[str, Any]] = {key: {} for key in KEYS}
     before = (declared or {}).get("user_data") or {}
@@ -89,7 +89,7 @@ def user_sets(
 
 
 def name_of(folder: Path, known: Container[str]) -> str:
-    """The name of a set, by its folder's; with `_own` where that name is taken.
+    """The name of a set, made from its folder's name, with `_own` if that name is taken.
 
     >>> name_of(Path("data/My-Set.v2"), {}), name_of(Path("nq"), {"nq"})
     ('my_set_v2', 'nq_own')
@@ -99,7 +99,7 @@ def name_of(folder: Path, known: Container[str]) -> str:
 
 
 def files_of(folder: Path) -> dict[str, tuple[str, str]]:
-    """file -> (subset, role) of the files that are read; of judgments of several splits those of `test`."""
+    """(subset, role) by file that is read; of several splits, `test`. Raises SteleError for an incomplete folder."""
     roles = {name: role_of(Path(name)) for name in listing(folder)}
     files = {name: (subset, role) for name, (subset, role) in roles.items() if role}
     if lacking := [role for role in (*COUNTED.values(), "qrels") if role not in {role for _, role in files.values()}]:
@@ -123,7 +123,7 @@ def files_of(folder: Path) -> dict[str, tuple[str, str]]:
 
 # --- with other keys of config.yaml -----------------------------------------------------------------------------------
 def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of two configurations, those of `over` winning; models and sets are merged by name."""
+    """Merges two configurations; the keys of `over` win, and models and data sets are merged by name."""
     both = {
         key: {**(values.get(key) or {}), **(over.get(key) or {})} for key in ("models", *KEYS) if values.get(key)
     }  # fmt: skip
@@ -131,7 +131,7 @@ def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]
 
 
 def earlier_sets(path: Path, benchmarks: Sequence[str]) -> dict[str, Any]:
-    """The keys of the user's own data sets among a card's earlier benchmarks."""
+    """The keys of config.yaml for those of a card's earlier benchmarks that are the user's own data sets."""
     before = read_yaml(path) if benchmarks else {}
     sets = {key: {name: entry for name, entry in before.get(key, {}).items() if name in benchmarks} for key in KEYS}
     return {key: entries for key, entries in sets.items() if entries}
