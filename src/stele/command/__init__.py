@@ -1,4 +1,4 @@
-"""The stages of the workflow in their order, each a folder and a group of commands; and the groups of all commands."""
+"""The stages of the workflow in order, each of which is a folder and a group of commands, and all other groups."""
 
 STAGES = (
     "sources",

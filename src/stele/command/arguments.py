@@ -1,8 +1,8 @@
-"""A command's job: one typed class, from which its command line, its help and its page in the docs come.
+"""A command's job: one typed class that defines its command line, its help and its page in the docs.
 
-A field is a flag: its name and type say how it is written, its default whether it may be left out, the text below it
-is its help. The types here are those that several jobs share: numbers as they are written in files, records, outputs
-that can be written. What a type refuses is wrong usage; an output that may not be written is a SteleError.
+A field is a flag: its name and type determine how it is written, a default makes it optional, and the text below it is
+its help. The types here are shared by several jobs: numbers as they are written in files, records, outputs that can be
+written. A value that a type refuses is wrong usage; an output that must not be written raises SteleError.
 
     class Finetune(Job):
         encoder: Record
@@ -42,13 +42,13 @@ class Job(BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        """A field is named on the command line (`--field`), unless it is `Positional`."""
+        """Makes each field a named option of the command line (`--field`), unless it is `Positional`."""
         for field in cls.model_fields.values():  # as cyclopts reads it
             field.kw_only = POSITIONAL not in field.metadata
 
     @classmethod
     def describe(cls) -> None:
-        """Gives each field the text below it as its description, for help alone.
+        """Sets each field's description, which only the help shows, to the text below the field.
 
         Pydantic's `use_attribute_docstrings` would search all loaded modules for the source at every start of a job.
         """
@@ -62,7 +62,7 @@ class Job(BaseModel):
 
 
 def whole(text: str) -> int:
-    """A whole number in the digits 0 to 9. Raises ValueError.
+    """Parses a whole number in the digits 0 to 9. Raises ValueError for other text.
 
     >>> whole("-12")
     -12
@@ -73,39 +73,39 @@ def whole(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """A seed, as all generators of random numbers take it. Raises ValueError."""
+    """Parses a seed that all random number generators accept. Raises ValueError for other text."""
     if (value := whole(text)) > LARGEST_SEED:
         raise ValueError(f"want a seed of at most {LARGEST_SEED}, found {text}")
     return value
 
 
 def number(text: str) -> float:
-    """A finite number in the digits 0 to 9. Raises ValueError."""
+    """Parses a finite number in the digits 0 to 9. Raises ValueError for other text."""
     if not re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", text) or not math.isfinite(float(text)):
         raise ValueError(f"{text!r} is not a number")
     return float(text)
 
 
 def _read(parse: Callable[[str], Any]) -> BeforeValidator:
-    """Reads a value of the command line; one of Python's own is taken as it is."""
+    """Validator that parses a value of the command line if it is text; other values pass unchanged."""
     return BeforeValidator(lambda value: parse(value) if isinstance(value, str) else value)
 
 
 def ends_in(*endings: str) -> AfterValidator:
-    """A file to write, whose ending says its format: refused before the work, and not after it."""
+    """Validator of a file to write: raises SteleError before the work if its suffix is none of `endings`."""
 
     def check(file: Path) -> Path:
         if file.suffix not in endings:
-            raise SteleError(f"{file}: want a file that ends in {' or '.join(endings)}, which says its format")
+            raise SteleError(f"{file}: want a file that ends in {' or '.join(endings)}, which names its format")
         if file.is_dir():
-            raise SteleError(f"{file}: a folder, want a file that ends in {' or '.join(endings)}")
+            raise SteleError(f"{file}: it is a folder; want a file that ends in {' or '.join(endings)}")
         return file
 
     return AfterValidator(check)
 
 
 def record_of(job: str) -> AfterValidator:
-    """The record.json of a folder that `job` makes whole: refused before the work if it may not."""
+    """Validator of the record.json of a folder that `job` writes: raises SteleError if it must not replace that."""
 
     def check(record: Path) -> Path:
         if record.name != RECORD:
@@ -117,7 +117,7 @@ def record_of(job: str) -> AfterValidator:
 
 
 def record_beside(job: str, folders: Sequence[str], *files: str) -> AfterValidator:
-    """A record that `job` writes with folders and files beside it: refused before the work if those are another's."""
+    """Validator of a record with folders and files next to it: raises SteleError if `job` did not write what exists."""
 
     def check(record: Path) -> Path:
         check_record(record, job)
@@ -133,7 +133,7 @@ def record_beside(job: str, folders: Sequence[str], *files: str) -> AfterValidat
 
 
 def record_as_json(job: str) -> AfterValidator:
-    """A file that `job` writes with its record beside it, as .json: refused before the work if that is another's."""
+    """Validator of a file whose record is the .json next to it: raises SteleError if another job wrote that record."""
 
     def check(file: Path) -> Path:
         check_record(file.with_suffix(".json"), job)
@@ -163,7 +163,7 @@ SpecsFolder = Annotated[Path, Field(description="Folder of the papers.")]
 
 
 class ResumableJob(Job):
-    """A job that keeps the state of an unfinished run and goes on from it."""
+    """A job that saves the state of an unfinished run and resumes from it."""
 
     state: State
     code: Code = ""

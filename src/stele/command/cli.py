@@ -1,6 +1,6 @@
 """The command line: `stele STAGE COMMAND`, or `python -m stele` where the package is not installed.
 
-Options before the stage say what a job has; with several processes the command is started in each
+Options before the stage give the job's nodes, GPUs and CPUs; with several processes, each of them runs the command
 (`stele.command.launch`). A command is the module `stele/{stage}/{command}.py`.
 Such a module has a docstring (its first line is the help), a class of its jobs (`stele.command.arguments`) and
 `run(args)`, which runs one.
@@ -32,7 +32,7 @@ WRONG_USAGE = 2
 
 
 def commands(stage: str, package: str = PACKAGE) -> dict[str, str]:
-    """The commands of a stage ("": at the top of a package) and their help lines, read without importing them."""
+    """Help lines by command, for a stage ("" for the top of a package); read without importing the modules."""
     helps = {}
     for path in sorted((Path(__file__).parents[2] / package / stage).glob("*.py")):
         text = path.read_text(encoding="utf-8")
@@ -42,7 +42,7 @@ def commands(stage: str, package: str = PACKAGE) -> dict[str, str]:
 
 
 def _program(package: str) -> str:
-    """What a user types for a package's command line."""
+    """Name of a package's command-line program."""
     return package.replace("_", "-")
 
 
@@ -63,7 +63,7 @@ def _listing(stages: Sequence[str], package: str) -> str:
 def main(argv: Sequence[str] | None = None, package: str = PACKAGE) -> int:
     """Runs one command and returns the exit code: 0 done, 1 an error the user can correct, 2 wrong usage.
 
-    A command whose output nobody reads on (`stele ... | head`) ends without a word, with the code of SIGPIPE.
+    A command whose output pipe is closed (`stele ... | head`) ends silently, with the code of SIGPIPE.
     """
     try:
         try:
@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None, package: str = PACKAGE) -> int:
 
 
 def _reader_left() -> bool:
-    """Whether it is standard output that nobody reads, and no other pipe."""
+    """Whether the broken pipe is standard output, and not another pipe."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)  # an error is told unasked
     return bool(poll.poll(0))
@@ -128,7 +128,7 @@ def _main(argv: list[str], package: str) -> int:
 
 
 def _is_text(argument: str) -> bool:
-    """Whether an argument can be written to a file: bytes that are no UTF-8 come as halves of characters."""
+    """Whether an argument is valid UTF-8; Python turns other bytes into surrogates, which no file can hold."""
     try:
         argument.encode("utf-8")
     except UnicodeEncodeError:
@@ -137,7 +137,7 @@ def _is_text(argument: str) -> bool:
 
 
 def _rank() -> int:
-    """The number of this process among those that share a command, 0 for one alone."""
+    """Rank of this process among those that share a command; 0 for a single process."""
     return int(os.environ.get("RANK", "0"))
 
 
@@ -149,7 +149,7 @@ def _refuse(error: SteleError, code: int, package: str) -> int:
 
 
 def _speak() -> None:
-    """Messages go to standard error; of several processes the first one reports progress, and all report errors."""
+    """Sends messages to standard error; of several processes, only the first reports progress, all report errors."""
     rank = _rank()
     level, who = (logging.WARNING, f"process {rank}: ") if rank else (logging.INFO, "")
     logging.basicConfig(stream=sys.stderr, level=level, format=f"{who}%(message)s", force=True)

@@ -16,7 +16,7 @@ DECLINED = b"declined\n"
 
 
 def is_one_process(argv: Sequence[str]) -> bool:
-    """Whether a command line surely asks for one process, as the workflow writes its general options.
+    """Whether a command line, with general options as the workflow writes them, certainly asks for one process.
 
     >>> is_one_process(["--nodes", "1", "--gpus", "0", "pretraining", "pretrain"]), is_one_process(["scoring", "score"])
     (True, True)
@@ -32,7 +32,7 @@ def is_one_process(argv: Sequence[str]) -> bool:
 
 
 def hand_over(path: str, arguments: Sequence[str], package: str = "stele") -> int | None:
-    """Lets the worker at `path` run a command of a package; returns its exit code, or None when no worker does."""
+    """Lets the worker at `path` run a package's command. Returns its exit code, or None if no worker accepts it."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.connect(path)

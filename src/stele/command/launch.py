@@ -1,8 +1,8 @@
-"""Starts a command in several processes, one a GPU: with torchrun on one node, through srun with one torchrun on each.
+"""Starts a command in several processes, one per GPU: by torchrun on one node, by srun and torchrun on several.
 
-The general options of the command line (`stele --nodes 2 --gpus 4 --cpus 32 STAGE COMMAND`) say what a job has. The
-command is the same for any number of processes; each of them learns its number from the environment that torchrun gives
-it (`stele.training.processes.process_context`).
+The general options of the command line (`stele --nodes 2 --gpus 4 --cpus 32 STAGE COMMAND`) give a job's resources. The
+command is the same for any number of processes; each reads its rank from the environment that torchrun sets
+(`stele.training.processes.process_context`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SHUTDOWN_TIMEOUT = 600
 
 
 class Resources(Job):
-    """What a job has: nodes, and on each of them GPUs (0: none requested) and CPU threads."""
+    """Resources of a job: nodes, and on each node GPUs (0: none requested) and CPU threads."""
 
     nodes: Annotated[Whole, Field(ge=1)] = 1
     gpus: Annotated[Whole, Field(ge=0)] = 0
@@ -47,7 +47,7 @@ class Resources(Job):
 
     @property
     def processes_per_node(self) -> int:
-        """Processes on each node."""
+        """Number of processes on each node: one per GPU, at least one."""
         return max(self.gpus, 1)
 
     @property
@@ -56,7 +56,7 @@ class Resources(Job):
 
 
 def options(argv: Sequence[str]) -> tuple[Resources, list[str]]:
-    """The general options, which stand before the stage, and what follows them.
+    """Splits a command line into its general options, which come before the stage, and the remaining words.
 
     >>> options(["--nodes", "2", "--gpus", "4", "pretraining", "pretrain", "--seed", "0"])
     (Resources(nodes=2, gpus=4, cpus=1), ['pretraining', 'pretrain', '--seed', '0'])
@@ -81,10 +81,10 @@ def visible() -> list[str]:
 
 
 def with_gpus(resources: Resources, trains: bool) -> Resources:
-    """What a job has of the GPUs that it requested; the others that are seen are hidden.
+    """The job's resources with the GPUs that it really gets; hides all other visible GPUs from it.
 
-    In SLURM's job of a rule they are those that were requested, or it is refused. Elsewhere, on one node, a job that
-    does not train takes what is there, none even, with a warning: it makes the same of any number, if slower.
+    Raises SteleError if a SLURM job sees more or fewer GPUs than it requested, or a training fewer. Other jobs on one
+    node run on the GPUs there are, even none, with a warning: their number changes the speed and not the results.
     """
     requested = resources.gpus
     if not requested:
@@ -107,14 +107,14 @@ def with_gpus(resources: Resources, trains: bool) -> Resources:
 
 
 def thread_environment(resources: Resources) -> dict[str, str]:
-    """The environment in which a process takes its share of the node's threads."""
+    """Environment variables that limit a process to its share of the node's CPU threads."""
     each = max(1, resources.cpus // resources.processes_per_node)
     names = dict.fromkeys(("OMP_NUM_THREADS", "RAYON_NUM_THREADS"), str(each))
     return {**names, "TOKENIZERS_PARALLELISM": "true" if each > 1 else "false"}
 
 
 def launch(resources: Resources, command: Sequence[str], trains: bool) -> int:
-    """Runs a command (stage, command, its flags) in all its processes; returns the exit code, 0 if all ended well."""
+    """Runs a command (stage, command, flags) in all its processes. Returns the exit code, 0 if all succeeded."""
     if resources.nodes > 1 and RENDEZVOUS not in os.environ:
         _on_nodes(resources, command)
     resources = with_gpus(resources, trains)
@@ -133,7 +133,7 @@ def launch(resources: Resources, command: Sequence[str], trains: bool) -> int:
 
 
 def _on_nodes(resources: Resources, command: Sequence[str]) -> None:
-    """Becomes an srun that starts this command line once on each node of the SLURM job; this host is the first one."""
+    """Replaces this process by an srun that runs its command line once on each node; this host is the first node."""
     if "SLURM_JOB_ID" not in os.environ:
         raise SteleError(f"--nodes {resources.nodes}: several nodes need a SLURM job: snakemake --profile slurm")
     if not shutil.which("srun"):
@@ -152,7 +152,7 @@ def _on_nodes(resources: Resources, command: Sequence[str]) -> None:
 
 
 def _torchrun(rendezvous: Sequence[str], command: Sequence[str]) -> int:
-    """torchrun in this process: it starts the ranks of this node, passes signals on, ends all when one has failed."""
+    """Runs torchrun in this process: it starts this node's ranks, forwards signals, and ends all if one fails."""
     from torch.distributed import run
     from torch.distributed.elastic.multiprocessing import SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
@@ -178,7 +178,7 @@ def _torchrun(rendezvous: Sequence[str], command: Sequence[str]) -> int:
 
 
 def _how(code: int) -> str:
-    """How a process ended, by its exit code: of a signal, that is its negative number.
+    """Describes how a process ended by its exit code, which is the negative signal number after a signal.
 
     >>> _how(-9), _how(1)
     ('by SIGKILL', 'with exit code 1')

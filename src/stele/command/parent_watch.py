@@ -1,4 +1,4 @@
-"""No orphan still writing: a job ends when the driver that started it is gone.
+"""Ends a job when the driver (the Snakemake process) that started it is gone, so that no orphan goes on writing.
 
 A killed Snakemake leaves its shells running. The Snakefile therefore names its process in `STELE_DRIVER`; each command
 looks now and then whether that process still lives. On a cluster that process is the Snakemake of the job itself, which
@@ -33,17 +33,17 @@ def process_start(pid: int) -> str | None:
 
 @cache
 def boot() -> str:
-    """What names this host since its last start: its name and the kernel's id of that start."""
+    """Identifies this host since its last boot: its name and the kernel's boot id."""
     return f"{socket.gethostname()}/{BOOT.read_text().strip() if BOOT.exists() else ''}"
 
 
 def identity(pid: int) -> str:
-    """What names a process of this host for good: its id, its start time, the host and the host's start."""
+    """Unique name of a process of this host: its id, its start time, the host and the host's boot id."""
     return f"{pid}:{process_start(pid)}@{boot()}"
 
 
 def is_here(name: str) -> bool:
-    """Whether the process that `identity` named is one of this host since its last start, so that it can be seen."""
+    """Whether the process that `identity` named belongs to this host since its last boot, so that it can be seen."""
     return name.partition("@")[2] == boot()
 
 
@@ -59,14 +59,14 @@ def alive(name: str) -> bool:
 
 
 def hear_interrupts() -> None:
-    """Has SIGINT end this process where the shell that started it in the background (`nohup ... &`) had it ignored."""
+    """Lets SIGINT end this process even if the shell started it in the background (`nohup ... &`) to ignore SIGINT."""
     here = threading.current_thread() is threading.main_thread()  # the one that may say so
     if here and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def watch_driver() -> None:
-    """Ends this process and its children once the driver named in the environment is gone, where that can be seen."""
+    """Ends this process and its children once the driver in STELE_DRIVER is gone, if that is a process of this host."""
     name = os.environ.get("STELE_DRIVER", "")
     if not is_here(name) or not Path("/proc/self/stat").exists():
         return

@@ -1,4 +1,4 @@
-"""From the words of a command line to a job, and from a job's class to its help."""
+"""Parses a command line into a job, and shows the help of a job's class."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def job_type(run: Callable[[Any], None]) -> type[Job]:
 
 
 def parse(job: type[AnyJob], argv: Sequence[str], program: str = "stele", text: str = "") -> AnyJob | None:
-    """The job of a command line; None where its help was asked for and is shown. Raises UsageError."""
+    """Parses a command line into a job; None if its help is shown instead. Raises UsageError for wrong usage."""
     if not {"-h", "--help"}.isdisjoint(argv):
         _show_help(job, program, text)
         return None
@@ -37,7 +37,7 @@ def parse(job: type[AnyJob], argv: Sequence[str], program: str = "stele", text: 
 
 
 def _show_help(job: type[Job], program: str, text: str) -> None:
-    """Prints what a command does, and its arguments; no line is cut, so that examples can be copied."""
+    """Prints a command's description and its arguments, without wrapping, so that examples can be copied."""
     from rich.console import Console
 
     job.describe()
@@ -46,7 +46,7 @@ def _show_help(job: type[Job], program: str, text: str) -> None:
 
 
 def application(job: type[Job], program: str) -> App:
-    """Cyclopts' reading of a job's class."""
+    """The Cyclopts application that parses a command line into a job of this class."""
 
     def identity(args: Job) -> Job:
         return args
@@ -72,19 +72,19 @@ def application(job: type[Job], program: str) -> App:
 
 
 def _shown_default(default: Any) -> Any:
-    """A default as it is typed; nothing where it is that a flag is not given."""
+    """A default as a user would type it; None if the default is to leave the flag out."""
     if default is False or default in ((), ""):
         return None
     return " ".join(map(str, default)) if isinstance(default, tuple) else default
 
 
 def flag(job: type[Job], name: str) -> str:
-    """How a field is called on the command line."""
+    """Name of a field on the command line."""
     return name.upper() if POSITIONAL in job.model_fields[name].metadata else f"--{name.replace('_', '-')}"
 
 
 def _explain(error: ValidationError, job: type[Job]) -> str:
-    """A line for each flag with which something is wrong, and one for those that are missing."""
+    """Error text with one line for all missing flags and one line per invalid flag."""
     missing, lines = [], []
     for finding in error.errors(include_url=False):
         name = flag(job, finding["loc"][0]) if finding["loc"] else ""
@@ -97,7 +97,7 @@ def _explain(error: ValidationError, job: type[Job]) -> str:
 
 
 def _grouped(job: type[Job], argv: Sequence[str]) -> list[str]:
-    """The words; a flag that is given once for each list (--system a 1 --system b 2) has each as JSON."""
+    """The words of a command line, with each list of a repeated flag (--system a 1 --system b 2) joined as JSON."""
     of_lists = {
         flag(job, name)
         for name, field in job.model_fields.items()

@@ -1,6 +1,6 @@
 """An optional local worker: it has torch and transformers loaded and forks a child for each command.
 
-Starting Python with torch and transformers takes seconds, more than most jobs of the miniature; a fork hundredths.
+Starting Python with torch and transformers takes seconds, longer than most miniature jobs; a fork takes hundredths.
 The worker loads third-party packages only, never Stele's own modules, so each child runs the code as it is on disk.
 The command line is the same with and without it: `python -m stele` asks the worker named in `STELE_WORKER` and runs the
 command itself when there is none.
@@ -73,7 +73,7 @@ SOCKET_PATH = 107  # bytes of sun_path, without the zero that ends it: unix(7)
 def start() -> str:
     """Starts a worker that ends with this process; returns the path of its socket.
 
-    Where TMPDIR is too long for a socket's path, that is in /tmp, as there in a folder of this user's alone.
+    If TMPDIR is too long for the path of a socket, the socket is in /tmp, in a folder that only this user can access.
     """
     from stele.command.parent_watch import identity
 
@@ -97,7 +97,7 @@ def start() -> str:
 
 
 def child_of(path: str, client: int) -> int | None:
-    """The process that the worker at `path` runs for a client's process; None where it runs none."""
+    """Id of the process that the worker at `path` runs for a client's process; None if there is none."""
     try:
         return int(_file_of_child(path, client).read_text())
     except (OSError, ValueError):
@@ -171,7 +171,7 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
 
 
 def _request(connection: socket.socket) -> tuple[dict, array.array] | None:
-    """A client's request and file descriptors; None when it went away first, or is of another Python."""
+    """A client's request and file descriptors; None if it disconnected or uses another Python."""
     descriptors = array.array("i")
     request = None
     try:
@@ -252,7 +252,7 @@ def _exit_code(error: BaseException) -> int:
 
 
 def _forward(connection: socket.socket, child: int) -> None:
-    """Passes a client's signals on to its child; a client that is gone ends it."""
+    """Forwards a client's signals to its child, and kills the child if the client has disconnected."""
     received = connection.recv(64)
     if not received:
         _kill(child, signal.SIGKILL)

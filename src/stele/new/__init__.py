@@ -1,1 +1,1 @@
-"""A project of one's own, outside any clone."""
+"""Creates a user's own project from the installed package, outside any clone."""
