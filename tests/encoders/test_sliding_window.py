@@ -197,7 +197,7 @@ def test_windows_that_cannot_be(window, message):
 def test_inputs_past_the_last_position_are_refused(folders, tmp_path):
     model = converted(folders, tmp_path / "w", 8)
     ids, _, types = pairs((129,), (6,))
-    with pytest.raises(SteleError, match="an input of 129 tokens, the model has 128 positions"):
+    with pytest.raises(SteleError, match="an input has 129 tokens, but the model has only 128 positions"):
         token_states(model, ids, None, types)
     assert token_states(model, ids[:, :128], None, types[:, :128]).shape[1] == 128
     with pytest.raises(SteleError, match="passage_length is 129, the model has 128 positions"):

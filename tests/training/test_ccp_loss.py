@@ -195,10 +195,10 @@ def test_sentences_of_one_window_are_positives_of_each_other():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"window": 1}, "window: 1 sentence is the centre alone; want 2"),
+        ({"window": 1}, "window: 1 sentence is the centre alone; want at least 2"),
         ({"pairs": 1}, r"pairs: .*2 \(found 1\)"),
-        ({"bank": 11}, "bank: 11 is less than the 12 sentences of a step; want 0, or 12 or more"),
-        ({"bank": 12, "bank_sides": "both"}, "less than the 24 sentences of a step"),
+        ({"bank": 11}, "bank: 11 is less than the 12 sentences that a step adds; want 0, or at least 12"),
+        ({"bank": 12, "bank_sides": "both"}, "less than the 24 sentences that a step adds"),
         ({"languages": None}, "languages: "),
         ({"output_norm": True, "batch_norm": "none"}, "output_norm: "),
         ({"statistics": "language", "mixing": "all_languages"}, "statistics: language needs"),
@@ -226,7 +226,7 @@ def test_a_bank_holds_the_groups_of_a_step_that_are_not_mlm_s():
 
 
 def test_documents_of_one_sentence_have_no_context():
-    with pytest.raises(SteleError, match="CCP: want documents of two sentences at least"):
+    with pytest.raises(SteleError, match="CCP: found a document of one sentence, want at least two"):
         draw(np.array([3, 1]), (1, 1), generator(0))
 
 

@@ -96,7 +96,7 @@ def test_negatives_are_of_the_page_as_often_as_it_has_others_and_never_the_docum
 
 def test_a_language_of_one_section_has_no_negatives():
     store = Sections([[[[[10]]]], [[[[20]]]]], [(0, 1)])
-    with pytest.raises(SteleError, match="a language of one section has no negatives"):
+    with pytest.raises(SteleError, match="a language with a single section has no negatives"):
         draw_negatives(store, draw_pairs(store, np.array([0]), generator(0)), generator(0))
 
 
@@ -157,10 +157,10 @@ def test_rr_scores_a_query_with_its_document_and_with_a_negative(ranking):
 def test_what_rr_cannot_start_from():
     settled = recipe("clir", ranking="pointwise")
     encoder = model("bert")
-    with pytest.raises(SteleError, match="scores by the pooler, and the checkpoint has none"):
+    with pytest.raises(SteleError, match="needs a pooler, but the checkpoint has none"):
         objective_of(settled, "rr").heads(encoder)
     encoder.config.type_vocab_size = 1
-    with pytest.raises(SteleError, match="want a model with two token types"):
+    with pytest.raises(SteleError, match="found a bert model without two token types"):
         objective_of(settled, "rr").heads(encoder)
 
 
@@ -193,8 +193,8 @@ def test_a_pass_over_a_language_pair_has_every_pair_of_sections_once(stores):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"tasks": ["rr", "rr"]}, "one is named twice in rr, rr"),
-        ({"mask_probability": None}, "QLM needs it"),
+        ({"tasks": ["rr", "rr"]}, "tasks: found rr, rr, want each task once"),
+        ({"mask_probability": None}, "mask_probability: missing, but task qlm needs it"),
         ({"mlm_share": 0.2}, "leave the key out"),
         ({"mask": "queries"}, "'query', 'document' or 'both'"),
         ({"mixing": "one_language"}, "'rounds'"),

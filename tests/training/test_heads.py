@@ -69,5 +69,5 @@ def test_vocabulary_head_on_masked_positions_equals_the_model(family):
 
 
 def test_a_model_without_a_known_head_is_named():
-    with pytest.raises(SteleError, match="Linear: no masked-language-model head"):
+    with pytest.raises(SteleError, match="Linear: Stele finds no masked-language-model head"):
         vocabulary_head(torch.nn.Linear(2, 2))

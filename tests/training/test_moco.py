@@ -139,7 +139,7 @@ def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path, stores):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"queue": 7}, "queue: want room for the 8 keys of a step"),
+        ({"queue": 7}, "queue: found 7, want at least a step's 8 keys"),
         ({"mlm_share": 0.4}, "mlm_share: .*want 0"),
         ({"momentum": 1.5}, "momentum: "),
         ({"crop_ratio": [0.1, 1.5]}, "crop_ratio: "),

@@ -93,7 +93,7 @@ def test_it_is_as_wide_as_a_distilbert_whose_configuration_has_other_names():
 
 
 def test_longer_documents_than_the_recipe_says_are_refused():
-    with pytest.raises(SteleError, match=r"7 sentences.*allows 6"):
+    with pytest.raises(SteleError, match=r"7 sentences.*allows only 6"):
         encoder()(torch.randn(9, WIDTH), np.array([7, 2]))
 
 

@@ -192,5 +192,5 @@ def test_pieces_are_computed_again_only_where_there_are_several():
 
 
 def test_more_processes_than_sequences_is_an_error():
-    with pytest.raises(SteleError, match="a group of 3 cannot be spread over 4 processes; use at most 3"):
+    with pytest.raises(SteleError, match="a group of 3 texts cannot be spread over 4 processes; use fewer"):
         own_parts(lambda piece: torch.zeros(len(piece)), cut(3, 1), True, ProcessContext(CPU, 0, 4))

@@ -190,7 +190,7 @@ def test_a_part_smaller_than_its_share_of_a_group_comes_again():
 
 
 def test_too_little_text_is_an_error():
-    with pytest.raises(SteleError, match=r"clk: all languages together lack the 1000 examples .*\(found 947\)"):
+    with pytest.raises(SteleError, match=r"clk: all languages together have fewer than the 1000 .*\(found 947\)"):
         mixed_sampler(group=1000)
 
 

@@ -95,7 +95,7 @@ def test_no_pairs_are_a_store(tmp_path):
 )
 def test_damage_is_named(folder, name, values):
     np.save(folder / name, np.array(values, np.int64))
-    with pytest.raises(SteleError, match="damaged store of section pairs"):
+    with pytest.raises(SteleError, match="the store of section pairs is damaged"):
         SectionStore(folder)
 
 

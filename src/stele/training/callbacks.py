@@ -19,7 +19,7 @@ from stele.training.saved_state import State
 
 
 class Run(Protocol):
-    """The run that a hook is given: `step` optimiser steps of `steps` are done."""
+    """The training run as its hooks see it, after `step` of its `steps` optimiser steps."""
 
     module: nn.Module
     process: ProcessContext
@@ -29,25 +29,25 @@ class Run(Protocol):
 
 
 class Callback:
-    """Hooks of a run; a subclass overrides those that it needs. Every process calls them, in the callbacks' order."""
+    """Hooks of a training run; a subclass overrides some. Every process calls all callbacks, in their order."""
 
     def on_step(self, run: Run) -> None:
-        """After each optimiser step, before the state is saved; done again if the run is killed before it is saved."""
+        """Runs after each optimiser step and before the state is saved; a run killed in between repeats it."""
 
     def on_end(self, run: Run) -> None:
-        """After the last step, when the log is complete."""
+        """Runs after the last step, when the log is complete."""
 
     def state_dict(self) -> State:
-        """Tensors and plain values of the callback that are saved with the run's state."""
+        """Returns the callback's own state, tensors and plain values, to be saved with the state of the run."""
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Takes back what `state_dict` gave, when a killed run goes on."""
+        """Restores the state that `state_dict` returned, when a killed run is resumed."""
 
 
 @dataclass
 class AfterStep(Callback):
-    """Calls `function(process)` after every step: what a module changes by itself, a momentum encoder for example."""
+    """Calls `function(process)` after every step, for updates without gradients such as a momentum encoder's."""
 
     function: Callable[[ProcessContext], None]
 
@@ -57,7 +57,7 @@ class AfterStep(Callback):
 
 @dataclass
 class Snapshots(Callback):
-    """The main process calls `functions[n]` after step n. A run that is killed may do so twice for the same step."""
+    """Calls `functions[n]` after step n, in the main process. A killed run may call it again for the same step."""
 
     functions: Mapping[int, Callable[[], None]]
 
@@ -67,9 +67,9 @@ class Snapshots(Callback):
 
 
 class Evaluation(Callback, ABC):
-    """Measures the module after every `every` steps and after the last, without gradients or dropout.
+    """Measures the module every `every` steps and after the last step, without gradients or dropout.
 
-    The figures go to the curve, and with their step to `figures`. Before step `first` nothing is measured.
+    The figures enter the training curve and, with their step, `figures`. Measuring starts at step `first`.
     """
 
     def __init__(self, every: int, first: int = 0) -> None:
@@ -78,7 +78,7 @@ class Evaluation(Callback, ABC):
 
     @abstractmethod
     def measure(self, step: int) -> Mapping[str, float]:
-        """The figures after `step` optimiser steps, by name."""
+        """Measures the module after `step` optimiser steps; returns figures by their names."""
 
     def on_step(self, run: Run) -> None:
         if run.step < self.first or (run.step % self.every and run.step != run.steps):
@@ -100,7 +100,7 @@ class Evaluation(Callback, ABC):
 
 @dataclass
 class Curve(Callback):
-    """Writes the log as a CSV to `path`, and draws it as an .svg of the same name."""
+    """Writes the log as a CSV file to `path` at the end, and draws it as an .svg file of the same name."""
 
     path: Path
     title: str

@@ -29,11 +29,11 @@ def in_batch_loss(
 def in_batch_scores(
     queries: Tensor, passages: Tensor, positives: Tensor, mask: Tensor | None = None, temperature: float = 1.0
 ) -> Tensor:
-    """query . passage / temperature, float32 [b, m]; minus infinity where a passage is no candidate.
+    """Inner products over the temperature, float32 [b, m]; minus infinity where a passage is no candidate.
 
     queries [b, d], passages [m, d], positives int64 [b] (the column of each query's positive), mask bool [b, m], True
-    where a passage is no candidate for a query (see `duplicate_mask`). Vectors are taken as they are: normalise them
-    for cosines. A query with a single candidate would have loss 0 and teach nothing: that is an error.
+    where a passage is no candidate for a query (see `duplicate_mask`). For cosines, normalise the vectors first.
+    Raises SteleError if the mask hides a positive, or leaves a query with a single candidate and so with loss 0.
     """
     scores = queries.float() @ passages.float().T / temperature
     if mask is not None:
@@ -45,20 +45,20 @@ def in_batch_scores(
 
 
 def check_candidates(candidates: Tensor | int) -> None:
-    """Refuses groups in which some query has nothing but its positive."""
+    """Raises SteleError if some query has fewer than two `candidates` (int64 [b], or one number for all)."""
     fewest = int(candidates if isinstance(candidates, int) else candidates.min())
     if fewest < 2:
         raise SteleError(
-            "in-batch loss: a query has no candidate besides its own positive, so its loss is 0 and nothing is learnt; "
-            "use larger groups, or give hard negatives"
+            "in-batch loss: a query has no candidate besides its own positive, so its loss is 0 and the model learns "
+            "nothing from it; use larger groups, or give hard negatives"
         )
 
 
 def duplicate_mask(duplicate_keys: Tensor, positives: Tensor) -> Tensor:
-    """Candidates that are the same text as a query's positive without being it: bool [b, m].
+    """Marks the other candidates with the same text as a query's positive: bool [b, m].
 
-    duplicate_keys int64 [m] is equal for equal candidates (ids or hashes), positives int64 [b]. As negatives they would
-    push the positive away from itself. The number of masked ones is the mask's sum: record it.
+    duplicate_keys int64 [m]: ids or hashes, equal for equal candidates; positives int64 [b]. Used as negatives, such
+    duplicates would push the positive away from itself. The sum of the mask is their number: record it.
 
     >>> duplicate_mask(torch.tensor([7, 8, 7]), torch.tensor([0, 1])).tolist()
     [[False, False, True], [False, False, False]]
@@ -73,7 +73,7 @@ def pair_scores(
 ) -> tuple[Tensor, Tensor]:
     """Scores float32 [n, n] of the pairs queries [n, d] and passages [n, d], and the positives int64 [n].
 
-    Inner products over the recipe's temperature, or cosines where `normalize` is set; equal passages are no negatives.
+    Scores are inner products, or cosines with `normalize`, over the temperature; `mask_duplicates` excludes copies.
     """
     positives = torch.arange(len(queries), device=queries.device)
     mask = duplicate_mask(batch["duplicate_keys"], positives) if recipe.mask_duplicates else None
@@ -86,13 +86,13 @@ def pair_scores(
 
 @torch.no_grad()
 def search_figures(scores: Tensor, positives: Tensor, texts: Tensor) -> dict[str, Tensor]:
-    """What tells whether right texts are found, each float32 []; by them a run is judged.
+    """Figures that tell whether queries find their positives, each float32 []; a run is judged by them.
 
-    scores [n, m] with minus infinity where there is no candidate, positives int64 [n], texts [k, width]: vectors.
+    scores [n, m], minus infinity where there is no candidate; positives int64 [n]; texts [k, width]: text vectors.
 
-    accuracy   how often the positive scores better than every other candidate; a tie is no find
-    guess      how often a guess among the candidates would be right
-    cosine     the mean of two different texts
+    accuracy   share of queries whose positive scores above every other candidate; a tie counts as a failure
+    guess      expected accuracy of a random guess among the candidates
+    cosine     mean cosine of two different texts
 
     >>> scores = torch.tensor([[2.0, 1.0], [3.0, 3.0]])
     >>> found = search_figures(scores, torch.tensor([0, 1]), torch.tensor([[1.0, 0.0], [0.0, 2.0]]))

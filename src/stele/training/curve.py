@@ -1,4 +1,4 @@
-"""The losses of a run: their log, read from the device now and then, its CSV with one line a step, and its picture."""
+"""The training curve: the log of a run's losses, its CSV file with one line per step, and its picture."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from stele.training.processes import ProcessContext
 
 FIRST = ("step", "learning_rate")
-UNDRAWN = ("_guess", "_cosine")  # ends of columns that the CSV alone has
+UNDRAWN = ("_guess", "_cosine")  # endings of columns that are in the CSV but not in the picture
 SUFFIXES = (".csv", ".svg")  # numbers and picture
 WIDTH, HEIGHT = 340, 220  # of a panel of the picture
 LEFT, RIGHT, TOP, BOTTOM = 50, 325, 50, 190  # where its curve is
 
 
 def columns(rows: Sequence[dict[str, float]]) -> list[str]:
-    """Step and learning rate, then the rest by name."""
+    """Names of the curve's columns: step, learning rate, then all others in alphabetical order."""
     return [*FIRST, *sorted({name for row in rows for name in row} - set(FIRST))]
 
 
 def write_csv(path: Path, rows: Sequence[dict[str, float]]) -> None:
-    """One line a step; what a step did not have (no batch of that kind) is left empty."""
+    """Writes one line per step; a cell is empty where a step has no such value (no batch of that kind)."""
     names = columns(rows)
     with atomic_file(path) as handle:
         lines = ([int(row["step"]), *(f"{row[n]:.7g}" if n in row else "" for n in names[1:])] for row in rows)
@@ -46,13 +46,13 @@ def read_csv(path: Path) -> list[dict[str, float]]:
 
 
 def copy_curve(curve: Path, folder: Path) -> None:
-    """Puts a curve's files (`curve` is the CSV) into a folder, as curve.csv and so on."""
+    """Copies the CSV file `curve` and its .svg into a folder, as curve.csv and curve.svg."""
     for suffix in SUFFIXES:
         shutil.copyfile(curve.with_suffix(suffix), folder / f"curve{suffix}")
 
 
 def smoothed(values: Sequence[float], span: int) -> list[float]:
-    """A running mean over the last `span` values.
+    """Running mean of `values` over the last `span` of them.
 
     >>> smoothed([4.0, 2.0, 0.0], 2)
     [4.0, 3.0, 1.0]
@@ -77,7 +77,7 @@ def draw(path: Path, rows: Sequence[dict[str, float]], title: str) -> None:
 
 
 def _panel(name: str, rows: Sequence[dict[str, float]]) -> str:
-    """A column by steps, with its first and last step, least and greatest value: thin as measured, thick its mean."""
+    """Draws a column over steps: a thin line for its values, a thick one for their running mean; labels both axes."""
     points = [(row["step"], row[name]) for row in rows if math.isfinite(row.get(name, math.nan))]
     if not points:
         return _text(LEFT, TOP, name)
@@ -99,7 +99,7 @@ def _panel(name: str, rows: Sequence[dict[str, float]]) -> str:
 
 
 def _scaled(values: Sequence[float], first: int, last: int, among: Sequence[float] = ()) -> list[float]:
-    """Values as places from `first`, the least of them (or of `among`), to `last`, the greatest.
+    """Scales values linearly: the least value (of `among`, if given) becomes `first`, the greatest becomes `last`.
 
     >>> _scaled([3.0, 1.0, 2.0], 100, 0)
     [0.0, 100.0, 50.0]
@@ -116,25 +116,25 @@ def _text(x: int, y: int, text: str, anchor: str = "start") -> str:
 EVERY = 50  # steps whose losses stay on the device before they are read and checked
 NORM = "gradient_norm"  # may be infinite now and then under float16: the step is then skipped
 
-Losses = dict[str, tuple[Any, "float | None"]]  # name -> sum of weighted losses, sum of weights (None: weighted before)
+Losses = dict[str, tuple[Any, "float | None"]]  # name -> (sum of weighted losses, sum of weights, if known)
 
 
 class Figure(NamedTuple):
-    """A mean over a micro-batch that the curve shows, weighted as its loss is; no part of the loss."""
+    """A mean over a micro-batch that the curve shows but the loss excludes, and its weight among micro-batches."""
 
     value: Tensor
     weight: float
 
 
 def diverged(step: int, what: str) -> SteleError:
-    """The error of a run that comes to numbers that are not finite."""
+    """Error for a run that computed infinite or undefined numbers; `what` names them."""
     return SteleError(
         f"training diverged at step {step}: {what}; lower the learning rate, clip gradients (clip_norm) or use float32"
     )
 
 
 def weigh(value: Tensor | tuple[Tensor, float]) -> tuple[Tensor, float | None]:
-    """A micro-batch's share of the step's loss, and its weight where it came as (mean loss, weight)."""
+    """Weighted loss of a micro-batch and its weight, from (mean loss, weight); weight None if it came weighted."""
     return (value[0] * value[1], value[1]) if isinstance(value, tuple) else (value, None)
 
 
@@ -146,7 +146,7 @@ def merge(totals: Losses, parts: Losses) -> None:
 
 
 class MetricsLog:
-    """The log of a run: `rows`, one a step, and `counts`."""
+    """Log of a training run: `rows`, one for each step, and `counts`, summed over all steps."""
 
     def __init__(self, process: ProcessContext) -> None:
         self.process = process
@@ -155,15 +155,15 @@ class MetricsLog:
         self._waiting: list[tuple[dict[str, float], Losses, dict[str, int]]] = []
 
     def add(self, step: int, rate: float, losses: Losses, counts: Mapping[str, int]) -> None:
-        """Takes note of a step; its losses may still be on the device."""
+        """Adds a step to the log; its losses may still be on the device."""
         self._waiting.append(({"step": step, "learning_rate": rate}, losses, dict(counts)))
         if len(self._waiting) >= EVERY:
             self.flush()
 
     def flush(self) -> None:
-        """Reads what waits, summed over processes; all of them must come here together.
+        """Reads the waiting losses off the device, summed over processes, which must all call this together.
 
-        A loss that is not a finite number ends the run, and so never reaches a saved state.
+        Raises SteleError if a loss is not finite, so that such a loss never reaches a saved state.
         """
         read = [
             (row, {name: (float(value), weight) for name, (value, weight) in losses.items()}, counts)
@@ -187,7 +187,7 @@ class MetricsLog:
         self.rows.append({**row, **means})
 
     def tail(self, share: float = 0.05) -> dict[str, float]:
-        """Mean losses over the last twentieth of the steps; a gradient norm that is infinite (float16) has no part."""
+        """Means of all columns over the last `share` of the steps; infinite gradient norms (float16) are ignored."""
         rows = self.rows[-max(1, round(len(self.rows) * share)) :]
         columns: dict[str, list[float]] = {}
         for name in sorted({name for row in rows for name in row} - {"step", "learning_rate"}):

@@ -1,4 +1,4 @@
-"""Layers that pretraining puts on an encoder and drops at the end, the vocabulary head it came with, and its loss."""
+"""Heads of an encoder in pretraining: projections, which are dropped at the end, and the vocabulary head of MLM."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INIT = 0.02  # standard deviation of new weights, as in BERT; objectives give th
 
 
 def initialise(module: nn.Module, std: float) -> None:
-    """BERT's initialisation: weights from N(0, std), biases 0; normalisation layers keep 1 and 0."""
+    """Initialises weights from N(0, std) and biases with 0, as BERT does; normalisation layers keep 1 and 0."""
     for part in module.modules():
         if isinstance(part, nn.Linear | nn.Embedding):
             nn.init.normal_(part.weight, std=std)
@@ -35,9 +35,9 @@ def initialise(module: nn.Module, std: float) -> None:
 class ProjectionHead(nn.Module):
     """Linear - BatchNorm - ReLU - Linear - BatchNorm, without biases; the last one without a learned scale and shift.
 
-    As in MSM's released code (contrastive_utils.ProjectionHead: eps 1e-12, train mode throughout). Statistics are those
-    of the vectors it is given, so a call must get one whole contrastive group; running statistics would serve nobody,
-    since the head is dropped after pretraining, and are not kept.
+    As in MSM's released code (contrastive_utils.ProjectionHead: eps 1e-12, train mode throughout). It normalises by the
+    statistics of the vectors in a call, so a call must get one whole contrastive group. It keeps no running
+    statistics, since the head is dropped after pretraining.
     """
 
     def __init__(self, width: int, std: float = INIT) -> None:
@@ -49,10 +49,10 @@ class ProjectionHead(nn.Module):
         initialise(self, std)
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """[n, width] -> [n, width], float32 also under autocast; n is at least 2.
+        """Projects vectors [n, width] -> [n, width], in float32 also under autocast; n is at least 2.
 
-        Sentence vectors have most of their length in common, and batch normalisation keeps what differs: rounding them
-        to bfloat16 before would be most of what it sees.
+        Sentence vectors share a large common component, which batch normalisation removes: had they been rounded to
+        bfloat16 before, mostly rounding errors would remain.
         """
         with torch.autocast(vectors.device.type, enabled=False):
             hidden = torch.relu(self.first_norm(self.first(vectors.float())))
@@ -60,9 +60,9 @@ class ProjectionHead(nn.Module):
 
 
 class Projector(nn.Module):
-    """The projection of both sides of a contrastive loss before their similarity (MSM, Table 7).
+    """Projects both sides of a contrastive loss before their similarity is computed (MSM, Table 7).
 
-    "asymmetric": a head for each side; "shared": one head for both, each side with its own batch statistics; "none".
+    Kinds: "asymmetric", a head for each side; "shared", one head for both, with batch statistics by side; "none".
     """
 
     KINDS = ("none", "shared", "asymmetric")
@@ -72,17 +72,17 @@ class Projector(nn.Module):
         self.heads = nn.ModuleList(ProjectionHead(width, std) for _ in range(self.KINDS.index(kind)))
 
     def forward(self, keys: Tensor, queries: Tensor) -> tuple[Tensor, Tensor]:
-        """keys (the sentence vectors h) [n, d], queries (the predictions p) [n, d] -> both projected"""
+        """Projects keys [n, d] (the sentence vectors h) and queries [n, d] (the predictions p), to the same shapes."""
         if not self.heads:
             return keys, queries
         return self.heads[0](keys), self.heads[-1](queries)
 
 
 class MomentumQueue(nn.Module):
-    """MoCo's encoder of the keys, and the keys of earlier steps (Izacard et al. 2022, section 3).
+    """MoCo's key encoder and its queue of keys from earlier steps (Izacard et al. 2022, section 3).
 
     queue    float32 [size, width]: the keys; random unit vectors at first
-    oldest   int64 []: the place of the oldest key
+    oldest   int64 []: the row of the oldest key
     waiting  keys of this process's groups of the step, each float32 [pairs, width]
     """
 
@@ -95,7 +95,7 @@ class MomentumQueue(nn.Module):
 
     @torch.no_grad()
     def push(self, groups: int, pairs: int, process: ProcessContext) -> None:
-        """The step's keys take the places of the oldest ones, in the order of their groups."""
+        """Replaces the oldest keys by those of this step, in the order of their groups."""
         numbers = divide(groups, process).numbers
         zeros = self.queue.new_zeros(groups, pairs, self.queue.shape[1])
         keys = of_all_groups(dict(zip(numbers, self.waiting, strict=True)), zeros, process).flatten(0, 1)
@@ -106,13 +106,13 @@ class MomentumQueue(nn.Module):
 
     @torch.no_grad()
     def follow(self, model: nn.Module, momentum: float) -> None:
-        """The encoder of the keys keeps `momentum` of itself and takes the rest from the model."""
+        """Updates the key encoder: `momentum` times its own weights plus (1 - momentum) times the model's."""
         for key, query in zip(self.key_encoder.parameters(), model.base_model.parameters(), strict=True):
             key.lerp_(query, 1 - momentum)
 
 
 def head_file(task: str) -> str:
-    """The name of the file that holds the weights which a task keeps beside the encoder.
+    """Name of the file with the head weights that a task keeps beside the encoder.
 
     >>> head_file("rr")
     'rr_head.safetensors'
@@ -121,9 +121,9 @@ def head_file(task: str) -> str:
 
 
 def vocabulary_head(model: nn.Module) -> Callable[[Tensor], Tensor]:
-    """The masked-language-model head of a `transformers` model: states [m, d] -> logits [m, vocabulary].
+    """Finds the masked-language-model head of a `transformers` model: states [m, d] -> logits [m, vocabulary].
 
-    Given the masked positions only, it does 15 % of the work of the model's own forward.
+    On masked positions alone it does 15 % of the forward pass's work. Raises SteleError if Stele knows no such head.
     """
     for name in ("lm_head", "cls"):  # XLM-R and RoBERTa; BERT and ERNIE
         head = getattr(model, name, None)
@@ -134,8 +134,8 @@ def vocabulary_head(model: nn.Module) -> Callable[[Tensor], Tensor]:
             model.vocab_layer_norm(model.activation(model.vocab_transform(states)))
         )
     raise SteleError(
-        f"{type(model).__name__}: no masked-language-model head that Stele knows; pretraining starts from "
-        f"checkpoints of BERT, ERNIE, RoBERTa, XLM-R and DistilBERT"
+        f"{type(model).__name__}: Stele finds no masked-language-model head in this model; start pretraining from a "
+        f"checkpoint of BERT, ERNIE, RoBERTa, XLM-R or DistilBERT"
     )
 
 
@@ -146,10 +146,10 @@ NATS = float(np.log(2))  # of a bit
 def masked_loss(
     model: nn.Module, batch: Mapping[str, Tensor], chunk: int | None = None, processes: ProcessContext | None = None
 ) -> Tensor:
-    """Mean cross-entropy over the hidden tokens of a batch; the vocabulary head sees their states only.
+    """Mean cross-entropy over the hidden tokens of a batch, float32 []; the vocabulary head sees their states only.
 
-    With `chunk`, so many sequences at a time, computed again in the backward pass: memory is that of one chunk. Of
-    several `processes` each computes some of them, and all get the mean of all (sharding.own_parts).
+    With `chunk`, the model encodes that many sequences at a time and again in the backward pass, so memory is that of
+    one chunk. Several `processes` share the sequences, and all get the mean over all (sharding.own_parts).
     """
     ids, mask, places, targets = (batch[name] for name in ("ids", "mask", "places", "targets"))
     types = batch.get("types")
@@ -178,7 +178,7 @@ def _loss(model: nn.Module, texts: tuple[Tensor | None, ...], places: Tensor, ta
 
 # --- bits -------------------------------------------------------------------------------------------------------------
 def characters(tokenizer: PreTrainedTokenizerBase, size: int) -> np.ndarray:
-    """The number of characters that each token of a vocabulary stands for, at least 1: int64 [size]."""
+    """Counts the characters that each token of a vocabulary stands for, at least 1: int64 [size]."""
     names = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
     counts = [max(1, len(name.removeprefix("##").removeprefix("▁"))) for name in names]
     return np.array(counts + [1] * (size - len(counts)))
@@ -188,9 +188,9 @@ def characters(tokenizer: PreTrainedTokenizerBase, size: int) -> np.ndarray:
 def bits(
     model: nn.Module, batches: Iterable[Batch], counts: np.ndarray, device: torch.device, chunk: int | None = None
 ) -> dict[str, float]:
-    """Bits a hidden token and a hidden character, over all of the MLM `batches`; `counts` as `characters` has them.
+    """Bits per hidden token and per hidden character over all MLM `batches`; `counts` come from `characters`.
 
-    `chunk`: sequences at a time. The model is left on the device and in evaluation mode.
+    `chunk` is the number of sequences encoded at a time. The model stays on the device, in evaluation mode.
     """
     total, tokens, letters = 0.0, 0, 0
     model.to(device).eval()

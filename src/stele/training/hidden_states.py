@@ -1,4 +1,4 @@
-"""Token states of an encoder, computed where they are needed and nowhere else."""
+"""Hidden states of an encoder and the text vectors pooled from them, without computing states that go unused."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from stele.training.masking import pieces_by_length
 from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, in_pieces
 
-# Model families whose layers are BERT's. Others name the parts of a layer alike and compute another thing: ELECTRA
-# widens its embeddings first, XLM-RoBERTa-XL and ESM normalise before a layer and not after it.
+# Model families whose layers are BERT's. Others give the parts of a layer the same names but compute something else:
+# ELECTRA widens its embeddings first, XLM-RoBERTa-XL and ESM normalise before a layer and not after it.
 BERT_LIKE = ("bert", "camembert", "data2vec-text", "ernie", "roberta", "xlm-roberta")
 
 
 def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None = None) -> Tensor:
     """Last hidden states [n, t, d] of ids [n, t]; mask bool [n, t], None where nothing is padding.
 
-    types int64 [n, t]: 1 for the second text of a pair; None: none is given, which the model takes for 0.
+    types int64 [n, t]: 1 for the second text of a pair; with None the model uses 0 everywhere.
     """
     inputs = {} if types is None else {"token_type_ids": types}
     inputs |= global_attention(model.config, ids, mask, types)
@@ -31,10 +31,10 @@ def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tens
 
 
 def first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None = None) -> Tensor:
-    """The last hidden state [n, d] of each sequence's first token: the sentence vector of MSM (section 3.1).
+    """Last hidden state [n, d] of each sequence's first token: the sentence vector of MSM (section 3.1).
 
     In the last layer only that token's output is needed, so queries, attention, feed-forward and normalisation are
-    computed for it alone; with L layers this saves about 5/6 of one layer and changes nothing else. `types` as for
+    computed for it alone; this saves about 5/6 of one layer and leaves the result as it is. Arguments as for
     `token_states`.
     """
     if _is_bert_like(model):
@@ -43,7 +43,7 @@ def first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tens
 
 
 def mean_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None = None) -> Tensor:
-    """The mean last hidden state [n, d] of a sequence's tokens, special ones included, float32 (KEPT, section 3.1)."""
+    """Mean last hidden state, float32 [n, d], of a sequence's tokens, special ones included (KEPT, section 3.1)."""
     states = token_states(model, ids, mask, types).float()
     if mask is None:
         return states.mean(1)
@@ -59,12 +59,12 @@ def pooled_states(
     processes: ProcessContext | None = None,
     types: Tensor | None = None,
 ) -> Tensor:
-    """The vectors [n, d] of a group's texts by a `pooling`: "cls" (`first_states`) or "mean" (`mean_states`).
+    """Vectors [n, d] of a group's texts by a `pooling`: "cls" (`first_states`) or "mean" (`mean_states`).
 
-    Texts of about equal length go through the model together (masking.pieces_by_length), so that little of what is
-    computed is padding; pairs in one sequence, which have `types`, in the order that they have. With `chunk`, that
-    many texts go through at a time and are computed again in the backward pass: memory is that of one chunk. Of several
-    `processes` each computes some of the texts, and all get all (sharding.in_pieces).
+    The model encodes texts of similar length together (masking.pieces_by_length), so that little padding is computed;
+    packed pairs, which have `types`, are encoded in their own order. With `chunk`, the model encodes that many texts at
+    a time and again in the backward pass, so memory is that of one chunk. Several `processes` share the texts, and all
+    get all vectors (sharding.in_pieces).
     """
     states_of = mean_states if pooling == "mean" else first_states
     if mask is None or types is not None:
@@ -84,7 +84,7 @@ def pooled_states(
 
 
 def stacked(texts: Sequence[tuple[Tensor, Tensor | None]], pad_id: int) -> tuple[Tensor, Tensor | None]:
-    """Several batches of texts as one, of the longest width: ids int64 [sum of n, t], mask bool or None (no padding).
+    """Joins batches of texts, padded to the longest: ids int64 [sum of n, t], mask bool [sum of n, t] or None.
 
     >>> first, second = torch.tensor([[5, 6]]), torch.tensor([[7, 8, 9]])
     >>> [part.tolist() for part in stacked([(first, None), (second, None)], 1)]
@@ -99,7 +99,7 @@ def stacked(texts: Sequence[tuple[Tensor, Tensor | None]], pad_id: int) -> tuple
 
 
 def _is_bert_like(model: nn.Module) -> bool:
-    """Whether `_first_states` is the model's own forward; with another attention than PyTorch's, do not guess."""
+    """Whether `_first_states` computes the model's own forward pass; False unless attention is PyTorch's (sdpa)."""
     config = model.config
     is_encoder = config.model_type in BERT_LIKE and not getattr(config, "is_decoder", False)
     return is_encoder and config.num_hidden_layers > 0 and config._attn_implementation == "sdpa"
@@ -124,18 +124,18 @@ def _first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Ten
     return last.output(last.intermediate(attended), attended)[:, 0]
 
 
-# --- which tokens of a model with sliding windows attend to all, and are attended to by all (Yu et al. 2021) ----------
-# A folder that encoders/sliding_window.py made says `global_separators` in its config.json; Longformers of others do
-# not, and keep what `transformers` does without such a mask: windows alone.
+# --- global attention of models with sliding windows (Yu et al. 2021) -------------------------------------------------
+# A checkpoint that encoders/sliding_window.py converted has `global_separators` in its config.json. Other Longformers
+# do not have it; as in `transformers` without a global mask, their attention is by windows alone.
 GLOBAL_SEPARATORS = "global_separators"
 
 
 def global_attention(config: Any, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> dict[str, Tensor]:
-    """Further arguments of the model's forward for ids [n, t]: `global_attention_mask` int64 [n, t], or none.
+    """Further arguments of the model's forward pass for ids [n, t]: `global_attention_mask` int64 [n, t], or none.
 
-    mask, types [n, t]: 1 where a token is there, 1 where it is of a pair's second text; padding is on the right. Of a
-    pair, [CLS], the first text and both [SEP] are global (config: 2 `global_separators`; the released code has 1, not
-    the last one); of a text alone, which is no query, [CLS] and [SEP].
+    mask [n, t]: 1 for a token, 0 for padding, on the right; types [n, t]: 1 for a pair's second text. In a pair, [CLS],
+    the first text and both [SEP] are global (config: 2 `global_separators`; the released code has 1 and leaves out the
+    last [SEP]). In a single text, [CLS] and [SEP] are. Raises SteleError if t exceeds the model's positions.
     """
     separators = getattr(config, GLOBAL_SEPARATORS, None)
     if separators is None:
@@ -152,7 +152,7 @@ def global_attention(config: Any, ids: Tensor, mask: Tensor | None, types: Tenso
 
 
 def check_length(config: Any, length: int) -> None:
-    """Refuses inputs of more tokens than a converted model has positions."""
+    """Raises SteleError if inputs of `length` tokens exceed the positions of a converted model."""
     most = config.max_position_embeddings - config.pad_token_id - 1
     if length > most:
-        raise SteleError(f"an input of {length} tokens, the model has {most} positions; cut inputs to that length")
+        raise SteleError(f"an input has {length} tokens, but the model has only {most} positions; cut inputs to that")

@@ -1,12 +1,12 @@
-"""The one training loop: accumulation, mixed precision, clipping, schedule, logging, resuming, processes.
+"""The training loop of all models: accumulation, mixed precision, clipping, schedule, logging, resuming, processes.
 
-What a step does is a function of (seed, step): the micro-batches come from `loss_at(step)`, and the random numbers of
-micro-batch i (dropout) are seeded with (seed, step, i). A run that was killed and started again, on the same number of
-threads, ends in the same bytes on a CPU as one that was not. What else a run does (curve, snapshots, evaluation) are
-callbacks (stele.training.callbacks).
+A step is a function of (seed, step): `loss_at(step)` yields its micro-batches, and the random numbers of micro-batch i
+(dropout) are seeded with (seed, step, i). On a CPU with the same number of threads, a run that was killed and resumed
+ends in the same bytes as an uninterrupted one. Callbacks (stele.training.callbacks) do the rest: curve, snapshots,
+evaluation.
 
-With several processes, process r of w takes the micro-batches r, r + w, ... of a step, or all of them have a share of
-each (stele.training.sharding); gradients are summed over processes before the optimiser sees them, once a step.
+With several processes, process r of w computes the micro-batches r, r + w, ... of a step, or all processes share every
+micro-batch (stele.training.sharding). Gradients are summed over processes once a step, before the optimiser's update.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ TYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 class Outcome(TypedDict):
-    """The outcome of a run.
+    """Outcome of a training run.
 
-    steps    that were done
-    rows     the log of each step
-    losses   the means over the last twentieth of them
-    counts   of what the micro-batches counted
-    seconds  that all steps took
-    earlier  (wall-clock seconds, CPU seconds) of the steps before the run went on from its state
+    steps    number of optimiser steps done
+    rows     the log, one row per step
+    losses   mean losses over the last twentieth of the steps
+    counts   sums of the micro-batches' counts
+    seconds  wall-clock seconds of all steps
+    earlier  (wall-clock seconds, CPU seconds) of the steps before the run was resumed
     """
 
     steps: int
@@ -57,15 +57,15 @@ class Outcome(TypedDict):
 
 
 class MicroBatches(NamedTuple):
-    """Where the losses of one process come from.
+    """The micro-batches of one process, as the source of its losses.
 
     loss_at(step)  yields the process's micro-batches of optimiser step `step` (from 0), one after another; each is a
                    mapping name -> loss. A loss is a tensor, weighted already, or (mean loss, weight), of which the
                    curve shows the weighted mean; the step's loss is the sum of weighted losses over micro-batches and
-                   processes. An int is a count of something, added up over the run.
-                   A Figure is shown in the curve and is no part of the loss.
-    numbers        of those micro-batches among the step's, on which their random numbers (dropout) depend; the same in
-                   all processes where each has a share of every micro-batch (stele.training.sharding.divide)
+                   processes. An int is a count, summed over the run.
+                   A Figure appears in the curve and is no part of the loss.
+    numbers        the places of these micro-batches in the step, which seed their random numbers (dropout); the same in
+                   all processes if they share every micro-batch (stele.training.sharding.divide)
     """
 
     loss_at: Callable[[int], Iterator[Named]]
@@ -86,12 +86,12 @@ def train(
 ) -> Outcome:
     """Trains `module` in place.
 
-    `state` is the folder for the run's state, saved every `save_every_seconds` and on SIGINT, SIGTERM or SIGUSR1, which
-    then end the run with a SteleError; a run whose state is there goes on from it. The caller gives each run (recipe,
-    inputs, seed, code) a folder of its own and removes it in the end. `callbacks` say what else happens after a step
-    and at the end, in their order, and are saved by their names; `label` names the run in messages. A loss or gradient
-    that is not a finite number is an error; with `stop_at_nonfinite` it ends the run before the step that it would
-    spoil, but for the first, before which nothing was learnt.
+    `state` is the folder of the run's state, which is saved every `save_every_seconds` and on SIGINT, SIGTERM or
+    SIGUSR1; a run resumes from the state that it finds there. The caller gives each run (recipe, inputs, seed, code) a
+    folder of its own and removes it in the end. `callbacks` run in their order after each step and at the end, and are
+    saved by their names; `label` names the run in messages. Raises SteleError after one of these signals, and if a loss
+    or gradient is not finite; with `stop_at_nonfinite` the run instead ends before the step that it would spoil, unless
+    that is the first step.
     """
     run = _Run(module, optimisation, Path(state), seed, process, callbacks or {}, stop_at_nonfinite)
     run.resume()
@@ -109,7 +109,7 @@ def train(
             if stop:
                 raise SteleError(
                     f"{label}: stopped by {received[0] if received else 'a signal'} after step {run.step} of "
-                    f"{run.steps}; the state is saved in {state}: run the same command again to go on"
+                    f"{run.steps}; the state is saved in {state}: run the same command again to resume"
                 )
     run.metrics_log.flush()
     run.refuse_nonfinite_weights()
@@ -126,7 +126,7 @@ def train(
 
 
 class _Run:
-    """A run between two steps."""
+    """State of a training run between two steps."""
 
     def __init__(
         self,
@@ -152,11 +152,11 @@ class _Run:
 
     # --- one step ---------------------------------------------------------------------------------------------------
     def advance(self, batches: MicroBatches) -> bool:
-        """One optimiser step; False if the run ends before it."""
+        """Does one optimiser step; returns False if the run ends before it."""
         self.optimiser.zero_grad(set_to_none=True)
         losses, counts = self._accumulate(batches)
         if not _sum_gradients(self.parameters, self.process):
-            raise SteleError(f"step {self.step + 1}: no micro-batch gave a gradient; the source of batches is empty")
+            raise SteleError(f"step {self.step + 1}: no micro-batch gave a gradient; check that there are batches")
         if self.stop_at_nonfinite and self.step and not self._finite(losses):
             log.warning("not a finite number at step %d of %d: the run ends before it", self.step + 1, self.steps)
             return False
@@ -174,19 +174,19 @@ class _Run:
         return True
 
     def _finite(self, losses: Losses) -> bool:
-        """Whether the losses of all processes and the gradient are finite; all processes agree."""
+        """Whether the losses of all processes and the gradient are finite; all processes get the same answer."""
         total = sum(value.detach() for value, _ in losses.values())
         if not self.scaler.is_enabled():  # under float16 a gradient overflows now and then, and the step is skipped
             total = total + nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])
         return bool(self.process.all_reduce_sum(total.clone()).isfinite())
 
     def refuse_nonfinite_weights(self) -> None:
-        """Raises SteleError for what the last step has spoiled: no further loss tells it."""
+        """Raises SteleError if a weight is not finite after the last step, which no later loss would reveal."""
         if not all(bool(parameter.isfinite().all()) for parameter in self.parameters):
             raise diverged(self.step, "a weight is not finite")
 
     def _accumulate(self, batches: MicroBatches) -> tuple[Losses, dict[str, int]]:
-        """Backward passes of all micro-batches; returns what the log is to show, still on the device."""
+        """Runs the backward passes of all micro-batches; returns their losses, still on the device, and counts."""
         totals: Losses = {}
         counts: dict[str, int] = {}
         each, numbers = iter(batches.loss_at(self.step)), iter(batches.numbers)
@@ -210,18 +210,18 @@ class _Run:
         return nullcontext() if dtype is None else torch.autocast(self.process.device.type, dtype=dtype)
 
     def spent(self) -> tuple[float, float]:
-        """Wall-clock and CPU seconds of all steps, those before the run went on from its state included."""
+        """Wall-clock and CPU seconds of all steps, including those before the run was resumed."""
         (wall, cpu), (earlier_wall, earlier_cpu) = self.started, self.earlier
         return earlier_wall + time.monotonic() - wall, earlier_cpu + time.process_time() - cpu
 
     # --- the state on disk ------------------------------------------------------------------------------------------
     def due(self) -> bool:
-        """Whether it is time to save; not after the last step, when the caller writes its output."""
+        """Whether it is time to save the state; never after the last step, when the caller writes its output."""
         late = time.monotonic() - self.saved >= self.optimisation.save_every_seconds
         return late and self.step < self.steps
 
     def agreed(self, stop: bool, save: bool) -> tuple[bool, bool]:
-        """(stop, save): some process got a signal, the main process is due; all of them do so together."""
+        """Agrees on (stop, save) with all processes: whether any got a signal, whether the main one is due to save."""
         if self.process.world == 1:
             return stop, save
         flags = torch.tensor([stop, save and self.process.is_main], device=self.process.device).long()
@@ -250,7 +250,7 @@ class _Run:
         step = 0 if saved is None else saved["step"]
         if any(other != step for other in self.process.gather_others(step)):
             raise SteleError(
-                f"{self.folder}: not all processes see the same state; is it on a file system of all nodes?"
+                f"{self.folder}: processes find different training states; put it on a file system that all nodes share"
             )
         if saved is None:
             return
@@ -266,9 +266,9 @@ class _Run:
 
 
 def _sum_gradients(parameters: list[nn.Parameter], process: ProcessContext) -> bool:
-    """Sums gradients over processes; whether any parameter has one.
+    """Sums gradients over processes; returns whether any parameter has one.
 
-    A parameter that no process used keeps no gradient, so that the optimiser leaves it alone, as in one process.
+    A parameter that no process used stays without gradient, so that the optimiser leaves it alone, as in one process.
     """
     if process.world == 1:
         return any(parameter.grad is not None for parameter in parameters)

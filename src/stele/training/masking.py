@@ -1,4 +1,4 @@
-"""From flat tokens to padded batches, and the masking of masked language modelling; numpy only, no loop over tokens."""
+"""Padding of flat tokens into batches, and the masking of masked language modelling; in numpy, no loop over tokens."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from stele.errors import SteleError
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-REPLACED, RANDOM = 0.8, 0.1  # of the chosen: 80 % the mask token, 10 % another token, 10 % left as they are
-PIECES = 4  # of a batch by length: of sentences of a Wikipedia they leave a quarter padding, one piece more than half
-WORTH = 512  # tokens of padding that another pass through an encoder has to save
+REPLACED, RANDOM = 0.8, 0.1  # of the chosen tokens: 80 % become the mask token, 10 % another token, 10 % stay
+PIECES = 4  # of a batch, by length: on Wikipedia sentences they leave a quarter of padding, a single piece over half
+WORTH = 512  # tokens of padding that one more pass through an encoder must save
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The ids a batch needs from a tokenizer."""
+    """Size of a vocabulary and the ids of its special tokens, as batches need them."""
 
     size: int
     cls: int
@@ -36,23 +36,23 @@ class Vocabulary:
 
 
 def read_vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
-    """Reads the special ids off a tokenizer; `size` is the model's, which may be larger than the tokenizer's."""
+    """Reads special ids from a tokenizer; raises SteleError if it lacks one, or has more tokens than `size`."""
     names = {"cls": tokenizer.cls_token_id, "sep": tokenizer.sep_token_id, "pad": tokenizer.pad_token_id}
     names["mask"] = tokenizer.mask_token_id
     missing = [name for name, token in names.items() if token is None]
     if missing:
-        raise SteleError(f"the tokenizer of {tokenizer.name_or_path} has no {', '.join(missing)} token to train with")
+        raise SteleError(f"{tokenizer.name_or_path}: the tokenizer has no {', '.join(missing)} token; use another one")
     if len(tokenizer) > size:
         raise SteleError(
-            f"the tokenizer of {tokenizer.name_or_path} has {len(tokenizer)} tokens, its model {size}: not a pair"
+            f"{tokenizer.name_or_path}: the tokenizer has {len(tokenizer)} tokens, the model only {size}; use its own"
         )
     return Vocabulary(size=size, special=tuple(sorted(set(tokenizer.all_special_ids))), **names)
 
 
 def pad(tokens: np.ndarray, lengths: np.ndarray, vocabulary: Vocabulary, longest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sequences `cls tokens sep` cut to `longest` ids and padded to the longest there is.
+    """Builds sequences `cls tokens sep`, cut to `longest` ids and padded to the longest of them.
 
-    tokens int64 [sum(lengths)], lengths int64 [n] -> ids int64 [n, t], lengths with special tokens int64 [n]
+    tokens int64 [sum(lengths)], lengths int64 [n], none 0 -> ids int64 [n, t], lengths with special tokens int64 [n]
     """
     if len(lengths) == 0 or lengths.min() == 0:
         raise SteleError("a batch holds an empty segment; mine the pairs again, leaving out empty sentences")
@@ -72,15 +72,15 @@ def pad(tokens: np.ndarray, lengths: np.ndarray, vocabulary: Vocabulary, longest
 
 
 def attention(lengths: np.ndarray, width: int) -> np.ndarray | None:
-    """The mask bool [n, width] of the tokens that are there; None where nothing is padding."""
+    """Attention mask, bool [n, width], True for tokens and False for padding; None if there is no padding."""
     return None if (lengths == width).all() else np.arange(width) < lengths[:, None]
 
 
 def pieces_by_length(lengths: np.ndarray, chunk: int | None = None) -> list[np.ndarray]:
-    """The rows, int64, of the texts that go through an encoder together, each piece of texts about equally long.
+    """Divides texts by length into pieces that an encoder reads together; returns each piece's rows, int64.
 
-    Pieces of `chunk` texts; of no more texts than that, quarters where they save enough padding, else all at once. The
-    same on every device: compute is equal by the tokens that pieces leave.
+    More than `chunk` texts are divided into pieces of that size; fewer into quarters if this saves enough padding, else
+    they stay together. Devices play no part, so that recipes of equal compute stay equal on all of them.
 
     >>> [rows.tolist() for rows in pieces_by_length(np.array([9, 3, 8, 2]), 2)]
     [[3, 1], [2, 0]]
@@ -94,7 +94,7 @@ def pieces_by_length(lengths: np.ndarray, chunk: int | None = None) -> list[np.n
 
 
 def computed_length(lengths: np.ndarray, chunk: int | None = None) -> float:
-    """Tokens that an encoder computes a text, padding of the text's piece included: the mean over texts."""
+    """Mean number of tokens per text that an encoder computes, including the padding within `pieces_by_length`."""
     return _computed(lengths, pieces_by_length(lengths, chunk)) / len(lengths)
 
 
@@ -109,7 +109,7 @@ def mask_tokens(
     probability: float,
     among: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Chooses tokens to be predicted and hides them: 80 % masked, 10 % replaced, 10 % kept (BERT, section 3.1).
+    """Chooses tokens to be predicted and hides them: 80 % masked, 10 % replaced, 10 % unchanged (BERT, section 3.1).
 
     Never chooses special tokens or tokens where `among` (bool [n, t]) is false; always chooses at least one. ids int
     [n, t] -> masked ids [n, t], flat positions of the chosen tokens [m], their original ids [m]. Raises SteleError if
@@ -118,7 +118,7 @@ def mask_tokens(
     ordinary = ~np.isin(ids, vocabulary.special)
     candidates = np.flatnonzero(ordinary if among is None else ordinary & among)
     if not len(candidates):
-        raise SteleError("masking: a batch of empty sequences; the mined stretches hold no tokens")
+        raise SteleError("masking: no sequence of the batch has a token to hide; mine again, leaving out empty texts")
     chosen = candidates[rng.random(len(candidates)) < probability]
     if not len(chosen):
         chosen = rng.choice(candidates, 1)
@@ -132,14 +132,14 @@ def mask_tokens(
 
 
 def fingerprints(ids: np.ndarray) -> np.ndarray:
-    """A number for each row of ids [n, t] that equal rows share (and others, but for one chance in 2**64, do not)."""
+    """Hashes each row of ids [n, t] to uint64 [n]: equal rows get equal numbers, others almost surely do not."""
     mixed = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     weights = (np.arange(1, ids.shape[1] + 1, dtype=np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)) | np.uint64(1)
     return ((mixed ^ (mixed >> np.uint64(29))) * weights).sum(axis=1, dtype=np.uint64)
 
 
 def duplicate_counts(ids: np.ndarray) -> dict[str, Any]:
-    """Of the texts ids [n, t] that are compared: duplicate_keys int64 [n], equal for equal texts; vectors (n);
-    duplicates (how many of them another one equals)"""
+    """Counts duplicates among texts, ids [n, t]: duplicate_keys int64 [n], equal for equal texts; vectors (n);
+    duplicates (n minus the number of different texts)."""
     keys = fingerprints(ids)
     return {"duplicate_keys": keys.view(np.int64), "vectors": len(ids), "duplicates": len(ids) - len(np.unique(keys))}

@@ -1,4 +1,4 @@
-"""The device of a process, and its rank among the processes that share a job."""
+"""The device of a process, its rank among the processes of a job, and the exchange between them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 CHOICE = "STELE_DEVICE"  # "cpu" keeps a job off an accelerator
-# how long processes wait for one another: longer than what the first does alone, reading a training set above all; that
-# one of them has ended is torchrun's to notice
+# How long processes wait for one another: longer than the first one needs alone, mostly to read a training set.
+# If one of them dies, torchrun notices and ends the others.
 PROCESS_TIMEOUT = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
 class ProcessContext:
-    """One process of `world`, number `rank`, on `device`."""
+    """Process number `rank` of the `world` processes of a job, on `device`."""
 
     device: torch.device
     rank: int = 0
@@ -30,11 +30,11 @@ class ProcessContext:
 
     @property
     def is_main(self) -> bool:
-        """Whether this process is the one that writes files (rank 0)."""
+        """Whether this is the main process (rank 0), which writes all files."""
         return self.rank == 0
 
     def all_reduce_sum(self, tensor: Tensor) -> Tensor:
-        """The sum over all processes, in place; nothing to do for one."""
+        """Sums a tensor over all processes, in place, and returns it."""
         if self.world > 1:
             import torch.distributed as distributed
 
@@ -42,7 +42,7 @@ class ProcessContext:
         return tensor
 
     def gather_others(self, value: Any) -> list[Any]:
-        """This value as every other process has it, in the order of their ranks."""
+        """Collects the `value` of every other process, in the order of their ranks."""
         if self.world == 1:
             return []
         import torch.distributed as distributed
@@ -52,7 +52,7 @@ class ProcessContext:
         return values[: self.rank] + values[self.rank + 1 :]
 
     def barrier(self) -> None:
-        """Waits until every process has come here."""
+        """Waits until all processes have called this."""
         if self.world > 1:
             import torch.distributed as distributed
 
@@ -60,7 +60,7 @@ class ProcessContext:
 
 
 def to_device(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
-    """A batch with its arrays as tensors on the device, and all else unchanged."""
+    """Copies a batch: its arrays become tensors on the device, all other values stay as they are."""
     import torch
 
     return {
@@ -70,7 +70,7 @@ def to_device(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
 
 
 def process_context() -> ProcessContext:
-    """The accelerator if there is one, else the CPU; processes as `torchrun` started them (stele.command.launch)."""
+    """Context of this process, as `torchrun` started it (stele.command.launch); on an accelerator if there is one."""
     import torch
     from accelerate import PartialState
 
@@ -84,5 +84,5 @@ def process_context() -> ProcessContext:
 
 
 def default_device() -> torch.device:
-    """The device alone, for work that is not shared (encoding, search)."""
+    """Device of this process, for work that processes do not share (encoding, search)."""
     return process_context().device

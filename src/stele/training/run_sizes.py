@@ -1,7 +1,7 @@
-"""The sizes of a pretraining run: the examples that it draws of its stores, its operations, its steps.
+"""The sizes of a pretraining run: the examples that it draws from its stores, its operations, its steps.
 
-Examples are counted by arithmetic while a run is planned; operations by the run's own batches, padding included, since
-documents and sentences are shorter than a recipe allows (stretches of running text hardly).
+Planning counts examples by arithmetic. Operations are counted on the run's own batches, padding included, since
+documents and sentences are shorter than a recipe allows (stretches of running text hardly are).
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import MLM, PretrainingRecipe
 
-MARGIN = 1.5  # shares of languages are reckoned from about how large their texts are
+MARGIN = 1.5  # for shares of languages, which are estimated from the approximate sizes of their texts
 LEAST = 1 << 20  # a cap below this saves nothing
-SAMPLED = 200  # groups of each kind whose batches an average is taken of
+SAMPLED = 200  # groups of each task over whose batches operations are averaged
 
 Tasks = Mapping[str, Any]  # name -> training.tasks.Task, which stands above this file
 
 
 def drawn(recipe: PretrainingRecipe) -> dict[str, float]:
-    """store -> examples that a run draws of all its parts together.
+    """Number of examples that a run draws from each store, over all parts of the store: store -> examples.
 
-    A recipe that is to equal another in compute reads that one's stores as the other does; it is taken to have as many
-    steps, since a group of MLM costs more than one of vectors.
+    A recipe that must equal another one in compute draws at least what the other draws from each store. It is assumed
+    to have as many steps as the other, since a group of MLM costs more than a contrastive one.
     """
     other = recipe.to_equal()
     groups = (recipe.steps or other.steps) * recipe.groups
@@ -33,20 +33,20 @@ def drawn(recipe: PretrainingRecipe) -> dict[str, float]:
     if mlm_share:
         examples.append((recipe.store_of(MLM), recipe.examples(MLM) * mlm_share))
     draws: dict[str, float] = drawn(other) if other else {}
-    for store, number in examples:  # tasks that share a store go through it each by itself
+    for store, number in examples:  # tasks that share a store draw from it independently
         draws[store] = max(draws.get(store, 0), groups * number)
     return draws
 
 
 def most(examples: float, share: float) -> float:
-    """The most that may be drawn of a part, of which about a `share` of the draws is: no more than all of them."""
+    """Upper bound on the examples drawn from a part that gets about `share` of all draws; at most `examples`."""
     return examples * min(1.0, MARGIN * share)
 
 
 def cap(examples: float) -> int:
-    """The size that a store is cut to if `examples` may be drawn from it, rounded up to three bits.
+    """Size to which a store is cut if at most `examples` are drawn from it, rounded up to three significant bits.
 
-    A recipe that is changed a little therefore mostly leaves the stores as they are.
+    Thanks to the rounding, most small changes of a recipe leave the stores as they are.
 
     >>> cap(1000) == 1 << 20, cap(1_500_000) == 6 << 18, cap(1_500_001) == 6 << 18
     (True, True, True)
@@ -58,7 +58,7 @@ def cap(examples: float) -> int:
 
 # --- operations -------------------------------------------------------------------------------------------------------
 def per_step(recipe: PretrainingRecipe, tasks: Tasks, shape: Shape) -> float:
-    """Forward and backward passes of an average optimiser step, by the batches of its first groups of each kind."""
+    """Operations of an average optimiser step, forward and backward, from the first batches of each task."""
     number = min(SAMPLED, recipe.steps * recipe.groups)
     means = {
         name: sum(task.objective.flops(task.batch(n), shape) for n in range(number)) / number
@@ -72,16 +72,16 @@ def per_step(recipe: PretrainingRecipe, tasks: Tasks, shape: Shape) -> float:
 def with_steps(
     recipe: PretrainingRecipe, tasks_of: Callable[[PretrainingRecipe], Tasks], shape: Shape
 ) -> tuple[PretrainingRecipe, float | None]:
-    """Settles the steps of a recipe that is to cost as much as another one; returns it and the other's operations.
+    """Sets the steps of a recipe that must cost as much as another one; returns it with the other's operations.
 
-    Its warm-up is the same share of its steps as the other's, and its snapshots, given in the other's steps, are at the
-    same shares. Any other recipe comes back as it is, with None.
+    Its warm-up takes the same share of its steps as the other's, and its snapshots, given in the other's steps, are at
+    the same shares. A recipe without such a requirement is returned unchanged, with None.
     """
     other = recipe.to_equal()
     if other is None:
         return recipe, None
     wanted = per_step(other, tasks_of(other), shape) * other.steps
-    trial = recipe.model_copy(update={"steps": other.steps})  # how many steps does not change what the first ones see
+    trial = recipe.model_copy(update={"steps": other.steps})  # the number of steps does not change the first batches
     steps = max(1, round(wanted / per_step(trial, tasks_of(trial), shape)))
     warmup = round(steps * other.warmup_steps / other.steps)
     snapshots = sorted({max(1, round(steps * step / other.steps)) for step in recipe.snapshots})

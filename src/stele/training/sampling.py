@@ -1,8 +1,8 @@
-"""The examples of a step: pure functions of (seed, step), so that a resumed run needs no position in the data.
+"""Sampling of a step's examples as pure functions of (seed, step), so that resuming needs no position in the data.
 
-A training step is `groups` groups; a group is one micro-batch, of one language or of many, whose members share
-negatives and batch-norm statistics. Groups are numbered through the whole run, j = step * groups + i, and j alone
-decides what the group is: its kind, its languages, its examples. Which device works on it plays no part.
+A training step has `groups` groups. A group is one micro-batch, of one language or of many, whose members share
+negatives and batch-norm statistics. Groups are numbered through the whole run, j = step * groups + i. With the seed, j
+alone decides a group's kind, languages and examples; the device that computes it plays no part.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ MASK64 = (1 << 64) - 1
 
 
 def derive(*key: int | str) -> int:
-    """A 63-bit seed from a key, e.g. derive(seed, "mask", j); the same on every machine."""
+    """Derives a 63-bit seed from a key, for example derive(seed, "mask", j); equal on every machine."""
     return int.from_bytes(hashlib.blake2b(repr(key).encode(), digest_size=8).digest(), "little") >> 1
 
 
 def generator(*key: int | str) -> np.random.Generator:
-    """The random generator of a key."""
+    """Random generator seeded with a key (`derive`)."""
     return np.random.Generator(np.random.PCG64(derive(*key)))
 
 
 def language_probabilities(sizes: Mapping[str, int], alpha: float) -> dict[str, float]:
-    """p_l proportional to (n_l / n) ** alpha: alpha 1 follows the sizes, 0 is uniform (MSM: 0.3, XLM-R section 3.1).
+    """Probability of each language, ~ (n_l / n) ** alpha: 1 follows sizes, 0 is uniform (MSM: 0.3; XLM-R, section 3.1).
 
     >>> {k: round(v, 3) for k, v in language_probabilities({"en": 1000, "sw": 1}, 0.3).items()}
     {'en': 0.888, 'sw': 0.112}
     """
     empty = [language for language, size in sizes.items() if size <= 0]
     if not sizes or empty:
-        raise SteleError(f"sampling: languages without examples: {empty or 'all'}")
+        raise SteleError(f"sampling: these languages have no examples: {empty or 'all'}; want at least one of each")
     total = sum(sizes.values())
     weights = {language: (size / total) ** alpha for language, size in sizes.items()}
     whole = sum(weights.values())
@@ -46,10 +46,10 @@ def language_probabilities(sizes: Mapping[str, int], alpha: float) -> dict[str, 
 
 
 def kind_of(j: int, share: float) -> tuple[bool, int]:
-    """Whether group j is of the second kind, and how many groups of its kind came before.
+    """Decides whether group j is of the second of two kinds, and counts the groups of its kind before it.
 
-    The second kind has exactly floor(share * n) of any first n groups, evenly spread: no chance is involved, so a run
-    of few groups has its share, too.
+    Of the first n groups, for any n, exactly floor(share * n) are of the second kind, evenly spread. Nothing is random,
+    so even a short run has its share.
 
     >>> [kind_of(j, 0.4)[0] for j in range(10)]
     [False, False, True, False, True, False, False, True, False, True]
@@ -61,11 +61,11 @@ def kind_of(j: int, share: float) -> tuple[bool, int]:
 
 
 def permuted(size: int | np.ndarray, key: int | np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Where the `positions` of a range of `size` go in a pseudo-random permutation chosen by `key`.
+    """Maps `positions` (int64 [n], from 0 to size - 1) by a pseudo-random permutation chosen by `key`; int64 [n].
 
-    Size and key are one for all positions, or each position's own, int64 [n]. A Feistel network of four rounds over the
-    next even power of two, walked until inside the range: no table, so the order of a billion examples costs nothing to
-    resume.
+    Size and key are one number for all positions, or one for each, int64 [n]. The permutation is a Feistel network of
+    four rounds over the next even power of two, repeated until inside the range. It needs no table, so resuming costs
+    nothing even with a billion examples.
     """
     places = np.asarray(positions).astype(np.uint64)
     sizes, keys = (np.broadcast_to(np.asarray(value, np.uint64), places.shape) for value in (size, key))
@@ -87,37 +87,37 @@ def permuted(size: int | np.ndarray, key: int | np.ndarray, positions: np.ndarra
 
 
 def mixed(values: np.ndarray, keys: np.ndarray | np.uint64) -> np.ndarray:
-    """A 64-bit hash of each value, uint64 [n], with its key or one for all (the finaliser of MurmurHash3)."""
+    """Hashes each value, uint64 [n], with its own key or one key for all (the 64-bit finaliser of MurmurHash3)."""
     hashes = values ^ keys
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(factor)
     return hashes ^ (hashes >> np.uint64(33))
 
 
-Batch = dict[str, Any]  # what an objective makes of a group: name -> array (on a device: tensor) or number
+Batch = dict[str, Any]  # a group as its objective prepares it: name -> array (on a device: tensor) or number
 
 
 class Group(NamedTuple):
-    """The n-th group of a task in a run (`number`) and its examples: their parts, with indices in the parts' stores."""
+    """A group of a task: its `number` in the run, and its examples as (part, indices in the part's store)."""
 
     number: int
     drawn: Sequence[tuple[str, np.ndarray]]
 
     @property
     def language(self) -> str | None:
-        """The part that all examples are of; None where they are of several."""
+        """The part from which all examples come; None if they come from several."""
         return self.drawn[0][0] if len(self.drawn) == 1 else None
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """The parts that groups of one kind (`name`) are drawn from in a run: languages, or pairs of languages.
+    """The parts from which a run draws the groups of one kind (`name`): languages, or pairs of languages.
 
-    sizes    examples of each part
+    sizes    number of examples of each part
     group    examples in a group
     groups   groups of this kind in the whole run
     alpha    the exponent of `language_probabilities`
-    in_all   examples that each part has where `sizes` are of samples: it is by them that parts are drawn
+    in_all   full number of examples of each part, if `sizes` are those of samples; parts are drawn by these numbers
     """
 
     sizes: Mapping[str, int]
@@ -129,7 +129,7 @@ class Sampling:
     in_all: Mapping[str, int] | None = None
 
     def sizes_from(self, least: int) -> tuple[dict[str, int], dict[str, int]]:
-        """The sizes of the parts with at least `least` examples, and of the parts that are left out, both sorted."""
+        """Sizes of the parts with at least `least` examples, and sizes of all other parts, both sorted by part."""
         ordered = sorted(self.sizes.items())
         large = {part: size for part, size in ordered if size >= least}
         return large, {part: size for part, size in ordered if size < least}
@@ -142,11 +142,11 @@ class Sampling:
 class Sampler:
     """Draws the language and the examples of group n of one kind.
 
-    Languages are drawn independently for each group; within a language, examples come in passes: each pass is a new
-    permutation in which every example stands once, cut into groups one after another (a group may begin in one pass and
-    end in the next, then without repeating an example).
+    A language is drawn independently for each group. Within a language, examples come in passes: each pass is a new
+    permutation of all examples, cut into consecutive groups (a group may begin in one pass and end in the next, without
+    repeating an example). Raises SteleError if no language has enough examples for one group.
 
-    in_a_row   groups of this kind that stand together before those of the next kind that takes turns with it
+    in_a_row   consecutive groups of this kind before the next kind has its turn
     """
 
     in_a_row = 1
@@ -156,7 +156,7 @@ class Sampler:
         if not self.sizes:
             raise SteleError(
                 f"{sampling.name}: no language has the {sampling.group} examples that one group needs "
-                f"(found {self.left_out}): give more text, documents of several sentences, or a recipe with smaller "
+                f"(found {self.left_out}); provide more text, documents of several sentences, or a recipe with smaller "
                 "groups"
             )
         self.group_size, self.seed, self.name = sampling.group, sampling.seed, sampling.name
@@ -166,13 +166,13 @@ class Sampler:
         self.earlier = _occurrences(self.drawn, len(self.languages))
 
     def _draws(self, groups: int) -> np.ndarray:
-        """The language of each group, by its number: int64 [groups]."""
+        """Draws the language of each group, as an index into `languages`: int64 [groups]."""
         bounds = np.cumsum([self.probabilities[language] for language in self.languages])
         draws = generator(self.seed, self.name, "languages").random(groups)
         return np.minimum(np.searchsorted(bounds, draws, side="right"), len(bounds) - 1)
 
     def draw(self, n: int) -> list[tuple[str, np.ndarray]]:
-        """The n-th group of this kind as its parts, here a single one: (language, example indices [group])."""
+        """Draws the n-th group of this kind: a single part (language, example indices int64 [group])."""
         return [self.group(n)]
 
     def group(self, n: int) -> tuple[str, np.ndarray]:
@@ -181,7 +181,7 @@ class Sampler:
         return language, self.examples(language, int(self.earlier[n]))
 
     def examples(self, language: str, n: int) -> np.ndarray:
-        """The examples of a language's n-th group."""
+        """Indices of the examples of a language's n-th group, int64 [group]."""
         size = self.sizes[language]
         first, inside = divmod(n * self.group_size, size)
         here = np.arange(inside, min(inside + self.group_size, size))
@@ -189,7 +189,7 @@ class Sampler:
         missing = self.group_size - len(chosen)
         if not missing:
             return chosen
-        # the next pass, as far as needed; what the group already has is skipped, and made up for from further on
+        # The rest comes from the next pass, skipping examples that the group already has.
         following = self._pass(language, first + 1, np.arange(min(size, 2 * self.group_size)))
         return np.concatenate([chosen, following[~np.isin(following, chosen)][:missing]])
 
@@ -198,7 +198,7 @@ class Sampler:
 
 
 def _occurrences(drawn: np.ndarray, kinds: int) -> np.ndarray:
-    """For each entry, how often its value stands before it.
+    """Counts for each entry the earlier entries of the same value.
 
     >>> _occurrences(np.array([1, 0, 1, 1, 0]), 2).tolist()
     [0, 0, 1, 2, 1]
@@ -215,13 +215,13 @@ CHUNK = 512  # groups
 
 
 class MixedSampler:
-    """Draws every example's part by itself, as mContriever's loader does (MultiDataset): a function of (seed, name, n).
+    """Draws the part of each example independently, as mContriever's loader does (MultiDataset).
 
-    A part is a language or a pair of languages. The parts of a group's examples are independent draws, so their numbers
-    are multinomial; within a part, examples come in passes, each a new permutation in which every example stands once.
-    To resume at group n, a run must know how often each part came before. It need not replay the earlier groups: the
-    counts of a whole chunk of groups are multinomial, too, and given the counts every order of the chunk's draws is
-    equally likely. So a run draws the counts of every chunk once, and shuffles a chunk when it reaches it.
+    A part is a language or a pair of languages, and group n is a function of (seed, name, n). The counts of the parts
+    in a group are multinomial; within a part, examples come in passes, each a new permutation of all examples. To
+    resume at group n, a run must know how often each part came before, without replaying the earlier groups: the counts
+    of a whole chunk of groups are multinomial, too, and given the counts every order of the chunk's draws is equally
+    likely. So a run draws the counts of every chunk once, and shuffles a chunk when it reaches it.
     """
 
     in_a_row = 1
@@ -230,8 +230,8 @@ class MixedSampler:
         self.sizes, self.left_out = sampling.sizes_from(1)
         if sum(self.sizes.values()) < sampling.group:
             raise SteleError(
-                f"{sampling.name}: all languages together lack the {sampling.group} examples that one group needs "
-                f"(found {sum(self.sizes.values())}): give more text, or a recipe with smaller groups"
+                f"{sampling.name}: all languages together have fewer than the {sampling.group} examples that one group "
+                f"needs (found {sum(self.sizes.values())}); provide more text, or a recipe with smaller groups"
             )
         self.group_size, self.seed, self.name = sampling.group, sampling.seed, sampling.name
         self.parts: Sequence[str] = list(self.sizes)
@@ -241,11 +241,11 @@ class MixedSampler:
         self._held: tuple[int, np.ndarray, np.ndarray] | None = None
 
     def draw(self, n: int) -> list[tuple[str, np.ndarray]]:
-        """The parts of the n-th group, each with its example indices; together they are `group_size`.
+        """Draws the n-th group: its parts, each with its example indices (int64), `group_size` in all.
 
-        Where a pass ends within a group an example may stand in it twice, and it does where a part has fewer examples
-        than the group takes of it: a loss that masks duplicates does not take a mined pair for its own negative. Of a
-        stretch that is cropped, the second one's crops are others, and count as those of any other stretch.
+        An example can occur twice in a group in which a pass ends, and does if a part has fewer examples than the group
+        takes from it. A loss that masks duplicates then never uses a mined pair as its own negative. A cropped stretch
+        is cropped anew each time, and the second crops count as those of another stretch.
         """
         counts, before = self._numbers(n)
         drawn = np.flatnonzero(counts)
@@ -260,16 +260,16 @@ class MixedSampler:
         return [(self.parts[k], part) for k, part in zip(drawn, np.split(indices, begins[1:]), strict=True)]
 
     def _chunk(self, number: int) -> np.ndarray:
-        """The number of examples of each part in a chunk of groups: int64 [parts]."""
+        """Draws the number of examples of each part in a chunk of groups: int64 [parts]."""
         rng = generator(self.seed, self.name, "parts", number)
         return rng.multinomial(self.group_size * CHUNK, list(self.probabilities.values()))
 
     def _key(self, part: int, number: int) -> int:
-        """Chooses the permutation of a part's pass."""
+        """Key of the permutation of a part's pass `number`."""
         return derive(self.seed, self.name, self.parts[part], int(number))
 
     def _numbers(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """The number of examples of each part in group n, and in all groups before it: two int64 [parts]."""
+        """Numbers of examples of each part in group n, and in all groups before it: two arrays int64 [parts]."""
         chunk, row = divmod(n, CHUNK)
         if self._held is None or self._held[0] != chunk:
             order = np.repeat(np.arange(len(self.parts)), self._totals[chunk])
@@ -282,7 +282,7 @@ class MixedSampler:
 
 
 class RoundSampler(Sampler):
-    """Groups in rounds: each part comes once a round, in an order drawn for the round; examples come in passes."""
+    """Draws groups in rounds: one group of each part per round, in a random order; examples come in passes."""
 
     def __init__(self, sampling: Sampling) -> None:
         super().__init__(sampling)

@@ -1,7 +1,7 @@
-"""The state of a training run on disk: enough to go on as if it had never stopped.
+"""The state of a training run on disk, from which it resumes as if it had never stopped.
 
-Batches, learning rate, masking and dropout are functions of (seed, step), so weights, optimiser, loss scale and what
-was logged so far are all there is to keep.
+Batches, learning rate, masking and dropout are functions of (seed, step), so the state needs only weights, optimiser,
+loss scale, callbacks and the log so far.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ State = dict[str, Any]  # of tensors, numbers, texts, and lists and mappings of 
 
 
 def save(folder: Path, values: State) -> None:
-    """Writes the state whole or not at all: a kill while writing leaves the one before."""
+    """Writes the state atomically: a run killed while writing leaves the previous state."""
     import torch
 
     with atomic_file(Path(folder) / FILE, "wb") as handle:
@@ -28,7 +28,7 @@ def save(folder: Path, values: State) -> None:
 
 
 def load(folder: Path, device: Any) -> State | None:
-    """The saved state, None when there is none."""
+    """Loads the saved state, or returns None if there is none. Raises SteleError if the file is damaged."""
     import torch
 
     path = Path(folder) / FILE
@@ -39,7 +39,7 @@ def load(folder: Path, device: Any) -> State | None:
 
 
 def rows_to_tensors(rows: list[dict[str, float]]) -> State:
-    """The log as one double per entry (a missing one is NaN), which is small and loads without pickled objects."""
+    """Packs the log into a float64 tensor [rows, names], NaN for a missing entry: small, without pickled objects."""
     import torch
 
     names = sorted({name for row in rows for name in row})
@@ -57,9 +57,9 @@ def tensors_to_rows(log: State) -> list[dict[str, float]]:
 
 @contextmanager
 def stop_signals() -> Iterator[list[str]]:
-    """Collects SIGINT, SIGTERM and SIGUSR1 (a scheduler's notice before its time limit) instead of dying from them.
+    """Collects SIGINT, SIGTERM and SIGUSR1 (a scheduler's notice before its time limit) instead of ending the process.
 
-    Yields a list that holds the names of the signals received so far. Outside the main thread signals stay as they are.
+    Yields the list of names of the signals received so far. Outside the main thread signals stay as they are.
     """
     import signal
     import threading

@@ -1,17 +1,17 @@
-"""Stores of section pairs: what `pairs tokenise_sections` writes and the objectives of the CLIR language model read.
+"""Stores of section pairs: `pairs tokenise_sections` writes them, the objectives of the CLIR language model read them.
 
-A store is of two languages, "de-en": the first is side 0, the second side 1. In its folder lie
+A store has a pair of languages, such as "de-en": the first is side 0, the second side 1. Its folder contains
 
     tokens.npy, segments.npy, examples.npy   a `Store` whose examples are sections and whose segments are their
                    sentences, without special tokens: sections of side 0 before those of side 1, pages in the order of
-                   their corpus, a page's sections in reading order. Of a page that has a pair all sections are there,
-                   also the lead and those too short to be matched: the others are a pair's hard negatives
+                   their corpus, a page's sections in reading order. A page with a matched section has all its sections
+                   here, even the lead and those too short to match: they serve as hard negatives
     pairs.npy      int64 [pairs, 2]: the matched sections by their numbers in that store, column 0 of side 0, column 1
-                   of side 1. No section is in two pairs. In an order drawn by the seed
-    pages.npy      int64 [pages + 1]: the number of each page's first section, and of all sections at the end
+                   of side 1, in an order drawn by the seed. No section is in two pairs
+    pages.npy      int64 [pages + 1]: the number of each page's first section; the last entry counts all sections
     languages.npy  int64 [3]: 0, the number of side 1's first section, the number of all sections
 
-What a step draws is drawn in training: the side that asks, the sentence that is its query, the negative.
+Training draws the rest at each step: the side of the query, the sentence that becomes the query, the negative.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from stele.files.reading import reading
 from stele.training.store import Flat, Store, ranges, write_store
 
 PAIRS, PAGES, LANGUAGES = "pairs.npy", "pages.npy", "languages.npy"
-EMPTY = "empty"  # what the writer counts of pairs that it drops
+EMPTY = "empty"  # the writer's count of dropped pairs
 
 
 class TokenSection(NamedTuple):
-    """A section to be stored: which side's page, the page's number, and its sentences, each uint32 [tokens]."""
+    """A section to be stored: its side (0 or 1), the number of its page, its sentences, each uint32 [tokens]."""
 
     side: int
     page: int
@@ -40,10 +40,10 @@ class TokenSection(NamedTuple):
 
 
 def write_section_store(folder: Path, sections: Iterable[TokenSection], pairs: np.ndarray) -> dict[str, int]:
-    """Writes a store into `folder`; returns how many pairs (`examples`), sections, segments and tokens it has.
+    """Writes a store into `folder`; returns its numbers of pairs (`examples`), sections, segments and tokens.
 
-    `sections` come in the order above, and `pairs`, int64 [n, 2], count them. Sections without a sentence are left out,
-    and so are the pairs that have one, which `empty` counts.
+    `sections` come in the order described above; `pairs`, int64 [n, 2], hold their positions in it. Sections without a
+    sentence are left out, together with their pairs, whose number is returned as `empty`.
     """
     sides, pages, there = array("b"), array("q"), array("b")
 
@@ -73,7 +73,7 @@ def write_section_store(folder: Path, sections: Iterable[TokenSection], pairs: n
 
 
 class SectionStore:
-    """The pairs of one store; `len` is how many there are, `in_all` the same, as of a `Store`.
+    """The section pairs of one store; `len` is their number, `in_all` the full number if the store is a sample.
 
     >>> store = SectionStore("work/miniature/pairs/section_pairs/mbert/en-es")  # doctest: +SKIP
     >>> first, second = store.pairs[0]  # doctest: +SKIP
@@ -87,7 +87,7 @@ class SectionStore:
         self.pairs, self.pages, self.languages = (self._open(name) for name in (PAIRS, PAGES, LANGUAGES))
         if not (self._has_shapes() and self._has_order() and all(map(self._is_within, (0, 1)))):
             raise SteleError(
-                f"{self.folder}: a damaged store of section pairs: its pairs, pages and languages do not fit its "
+                f"{self.folder}: the store of section pairs is damaged: its pairs, pages and languages do not fit its "
                 f"{len(self.sections)} sections; tokenise the pairs again"
             )
         self.in_all = len(self) if in_all is None else in_all
@@ -104,7 +104,7 @@ class SectionStore:
         return self.pairs.shape[1:] == (2,) and self.pages.ndim == 1 and self.languages.shape == (3,)
 
     def _has_order(self) -> bool:
-        """Pages and languages divide all sections, each page with one at least."""
+        """Whether pages and languages divide all sections, with at least one section on each page."""
         if not len(self.pages):
             return False
         ends = [*self.pages[[0, -1]], *self.languages[[0, 2]]]
@@ -120,32 +120,32 @@ class SectionStore:
 
     @property
     def tokens(self) -> np.ndarray:
-        """All tokens, uint32, as a `Store` has them."""
+        """All tokens of all sections, uint32 [tokens], as in `Store`."""
         return self.sections.tokens
 
     def of_language(self, side: int) -> tuple[int, int]:
-        """The numbers [begin, end) of all sections of a side's language."""
+        """Range [begin, end) of the section numbers of a side's language."""
         return int(self.languages[side]), int(self.languages[side + 1])
 
     def of_page(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers [begin, end), int64 [n] each, of the sections of the pages that some sections are of.
+        """Ranges [begin, end) of the sections on the page of each section of `numbers`; two arrays int64 [n].
 
-        The page's other sections are all of these but the section itself: end - begin - 1 of them.
+        The page has end - begin - 1 other sections.
         """
         page = np.searchsorted(self.pages, numbers, side="right") - 1
         return self.pages[page], self.pages[page + 1]
 
     def sentence_counts(self, numbers: np.ndarray) -> np.ndarray:
-        """int64 [n]: how many sentences each of some sections has, at least 1."""
+        """Number of sentences of each section of `numbers`, at least 1: int64 [n]."""
         return self.sections.examples[numbers + 1] - self.sections.examples[numbers]
 
     def sentences(self, numbers: np.ndarray, places: np.ndarray) -> Flat:
-        """One sentence of each of some sections, the `places`-th, counted from 0: a segment an example."""
+        """Sentence number `places[i]`, from 0, of section `numbers[i]`; each is an example of one segment."""
         chosen = self.sections.examples[numbers] + places
         return self._texts(self.sections.segments[chosen], self.sections.segments[chosen + 1])
 
     def documents(self, numbers: np.ndarray, most: int) -> Flat:
-        """The first `most` tokens of each of some sections, whatever their sentences: a segment an example."""
+        """First `most` tokens of each section of `numbers`, across sentences; each is an example of one segment."""
         begin, end = (self.sections.segments[self.sections.examples[n]] for n in (numbers, numbers + 1))
         return self._texts(begin, np.minimum(end, begin + most))
 

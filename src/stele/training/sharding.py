@@ -1,8 +1,8 @@
-"""Divides a step among the processes of a job: whole groups if they divide evenly, else each group over all.
+"""Divides a step among the processes of a job: by whole groups if they divide evenly, else each group over all.
 
-A group is what shares negatives and batch-norm statistics. Spread over processes it stays one group: each process
-encodes some of its sequences, the vectors are gathered, and all processes compute the loss of the whole group from all
-of them. So global batch and contrastive group are the recipe's, whatever the number of devices.
+The members of a group share negatives and batch-norm statistics. A group spread over processes stays one group: each
+process encodes some of its sequences, the vectors are gathered, and all processes compute the loss of the whole group
+from them. So batch and contrastive group are those of the recipe on any number of devices.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from stele.training.processes import ProcessContext
 
 
 class Shard(NamedTuple):
-    """One process's part of a step.
+    """The part of a step that one process computes.
 
-    numbers   its groups among those of the step
-    processes      the processes that each of them is spread over; None: this process has them whole
-    weight    what the loss of a group counts, so that the sum over groups and processes is the step's mean loss
-    counted   whether this process is the one that counts what is in its groups
+    numbers    places of its groups in the step
+    processes  the processes that share each of these groups; None if this process computes them alone
+    weight     weight of a group's loss, so that the sum over groups and processes is the step's mean loss
+    counted    whether this process counts the contents of its groups
     """
 
     numbers: range
@@ -39,7 +39,7 @@ class Shard(NamedTuple):
 
 
 def divide(groups: int, process: ProcessContext) -> Shard:
-    """The part of a process in a step of `groups` groups.
+    """Determines the part of a process in a step of `groups` groups.
 
     >>> divide(4, ProcessContext(torch.device("cpu"), rank=1, world=2)).numbers
     range(1, 4, 2)
@@ -52,7 +52,7 @@ def divide(groups: int, process: ProcessContext) -> Shard:
 
 
 def cut(rows: int, chunk: int | None) -> list[np.ndarray]:
-    """Rows 0, 1, ... in pieces of `chunk`; None: one piece.
+    """Cuts the rows 0, 1, ... into pieces of `chunk` rows, int64 each; None: into one piece.
 
     >>> [piece.tolist() for piece in cut(5, 2)]
     [[0, 1], [2, 3], [4]]
@@ -66,9 +66,9 @@ def in_pieces(
     chunked: bool,
     processes: ProcessContext | None,
 ) -> Tensor:
-    """Vectors [n, d] of the rows 0 to n - 1, which `pieces` hold in some order: encode(piece) -> [len(piece), d].
+    """Encodes the rows 0 to n - 1, which `pieces` hold in any order, to vectors [n, d] in the order of rows.
 
-    `chunked` and `processes` as for `own_parts`; all processes get all vectors.
+    encode(piece) -> [len(piece), d]; `chunked` and `processes` as for `own_parts`. All processes get all vectors.
     """
     world = 1 if processes is None else processes.world
     pieces = _enough(pieces, world)
@@ -86,13 +86,13 @@ def own_parts(
     chunked: bool,
     processes: ProcessContext | None,
 ) -> list[Tensor]:
-    """compute(piece) for the pieces of this process, every world-th one.
+    """Results of compute(piece) for the pieces of this process: every world-th one.
 
-    `chunked`: the pieces are the recipe's. Each draws random numbers (dropout) of its own, and is computed again in the
-    backward pass where a process has several, so that memory is that of one piece. Then what comes out does not depend
-    on the number of processes, but for the order of sums. Other pieces, and chunked ones that are fewer than the
-    processes, are cut smaller for more processes, and dropout draws differ. Random numbers after this are the same in
-    all processes.
+    `chunked` says that the recipe sets the pieces. Each piece then has its own random numbers (dropout), and a process
+    with several computes each again in the backward pass, so that memory is that of one piece. The results are then
+    independent of the number of processes, except for the order of sums. Other pieces, and chunked ones fewer than the
+    processes, are cut smaller for more processes, with other dropout. Random numbers drawn afterwards are equal in all
+    processes. Raises SteleError if there are fewer rows than processes.
     """
     rank, world = (0, 1) if processes is None else (processes.rank, processes.world)
     pieces = _enough(pieces, world)
@@ -105,18 +105,18 @@ def own_parts(
 
 
 def _enough(pieces: Sequence[np.ndarray], world: int) -> Sequence[np.ndarray]:
-    """The pieces, cut anew into as many as there are processes where they are fewer."""
+    """The pieces, or one piece for each process if there are fewer pieces than processes."""
     if len(pieces) >= world:
         return pieces
     rows = np.concatenate(pieces)
     if len(rows) < world:
-        raise SteleError(f"a group of {len(rows)} cannot be spread over {world} processes; use at most {len(rows)}")
-    # sorted by length, as they may be: each process gets long ones and short ones
+        raise SteleError(f"a group of {len(rows)} texts cannot be spread over {world} processes; use fewer")
+    # rows may be sorted by length: each process gets long texts and short ones
     return [rows[start::world] for start in range(world)]
 
 
 def _seeded(encode: Callable[[np.ndarray], Tensor], piece: np.ndarray, seed: int, again: bool) -> Tensor:
-    """encode(piece) with random numbers of its own; `again`: kept are only the vectors, until the backward pass."""
+    """Result of encode(piece) with its own random numbers; `again`: recomputed in the backward pass to save memory."""
 
     def alone(piece: np.ndarray) -> Tensor:
         with torch.random.fork_rng(devices=[torch.cuda.current_device()] if torch.cuda.is_initialized() else []):
@@ -128,23 +128,23 @@ def _seeded(encode: Callable[[np.ndarray], Tensor], piece: np.ndarray, seed: int
 
 # --- exchange between processes ---------------------------------------------------------------------------------------
 def gathered(vectors: Tensor, sizes: Sequence[int], processes: ProcessContext) -> Tensor:
-    """The vectors of all processes [sum of sizes, d], in the order of their ranks.
+    """Gathers the vectors of all processes, [sum of sizes, d], in the order of their ranks.
 
-    All processes compute the same loss from them, of which each is to take 1 / world: the gradient that a process gets
-    for its own vectors is therefore `world` times the one that it computes.
+    All processes compute the same loss from them and weight it by 1 / world. The gradient of a process's own vectors is
+    therefore multiplied by `world`.
     """
     return _Gathered.apply(vectors, tuple(sizes), processes)
 
 
 def summed(part: Tensor, processes: ProcessContext | None) -> Tensor:
-    """The sum of all processes' parts of a loss; gradients as for `gathered`."""
+    """Sums a loss over the parts of all processes; gradients as for `gathered`."""
     return part if processes is None else _Summed.apply(part, processes)
 
 
 def of_all_groups(own: Mapping[int, Tensor], zeros: Tensor, process: ProcessContext) -> Tensor:
-    """`zeros` [groups, ...], contiguous, filled with what each process has of the groups of a step, by their numbers.
+    """Collects the tensors of all groups of a step from all processes into `zeros` [groups, ...], which is contiguous.
 
-    Groups that are spread over processes are the same in all of them; a group that nobody has stays 0.
+    `own`: place in the step -> tensor. Shared groups are equal in all processes; a group that none has stays 0.
     """
     for number, tensor in own.items():
         zeros[number] = tensor
@@ -181,10 +181,10 @@ class _Summed(torch.autograd.Function):
 
 
 def seed_torch(seed: int) -> None:
-    """Sets the seed of torch's own generators; unlike torch.manual_seed, not of devices that this process never uses.
+    """Seeds torch's generators, except those of devices that this process never uses, unlike torch.manual_seed.
 
-    torch.manual_seed keeps a call, with the stack that made it, for each kind of device that is not initialised: a
-    millisecond and some memory each time, which at thousands of micro-batches of a small model is a twentieth of a run.
+    For each kind of uninitialised device torch.manual_seed queues a call with its stack trace: a millisecond and some
+    memory each time, a twentieth of a run with thousands of micro-batches of a small model.
     """
     torch.default_generator.manual_seed(seed)
     if torch.cuda.is_initialized():

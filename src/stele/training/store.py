@@ -1,8 +1,8 @@
-"""Example stores: what mining writes and pretraining reads, one shape for every method.
+"""Example stores, which mining writes and pretraining reads; all mining methods share one format.
 
 An example is an ordered tuple of token sequences ("segments"), without special tokens: the sentences of a document
-(MSM), a pair (CROP, ICT, KEPT's knowledge pairs), one stretch of text (MLM, crops). A store is one part: a language, or
-a pair of languages ("en-fr"). Three flat arrays hold them, memory-mapped when read:
+(MSM), a pair (CROP, ICT, KEPT's knowledge pairs), one stretch of text (MLM, crops). A store holds one part: a language,
+or a pair of languages ("en-fr"). It consists of three flat arrays, memory-mapped when read:
 
     tokens.npy    uint32, all tokens one after another
     segments.npy  int64, where each segment begins in `tokens`; one entry more than there are segments
@@ -22,11 +22,11 @@ from stele.errors import SteleError
 from stele.files.reading import reading
 
 TOKENS, SEGMENTS, EXAMPLES = "tokens.npy", "segments.npy", "examples.npy"
-BUFFER = 1 << 20  # tokens held back before they are written
+BUFFER = 1 << 20  # tokens collected in memory before they are written
 
 
 class _Appender:
-    """A one-dimensional .npy file that grows: its header is written again, in the same space, at the end."""
+    """A one-dimensional .npy file that grows; `close` rewrites its header, in the same space, with the length."""
 
     def __init__(self, path: Path, dtype: str) -> None:
         self.handle = open(path, "wb")  # noqa: SIM115 (open for as long as it grows)
@@ -46,14 +46,14 @@ class _Appender:
         begin = self.handle.tell() - self.length * self.dtype.itemsize  # of the data
         self._header()
         if self.handle.tell() != begin:
-            raise SteleError(f"{self.handle.name}: this numpy leaves no space to grow in the header of an .npy file")
+            raise SteleError(f"{self.handle.name}: no room in numpy's .npy header; install the locked version")
         self.handle.close()
 
 
 def write_store(folder: Path | str, examples: Iterable[Sequence[np.ndarray]]) -> dict[str, int]:
-    """Writes examples into `folder` as they come; returns how many examples, segments and tokens there are.
+    """Writes a stream of examples into `folder`; returns the numbers of `examples`, `segments` and `tokens`.
 
-    The folder must exist (make it with `atomic_directory`); memory stays bounded whatever the number of examples.
+    The folder must exist (create it with `atomic_directory`). Memory does not grow with the number of examples.
     """
     folder = Path(folder)
     files = [_Appender(folder / name, dtype) for name, dtype in ((TOKENS, "<u4"), (SEGMENTS, "<i8"), (EXAMPLES, "<i8"))]
@@ -92,11 +92,11 @@ def write_store(folder: Path | str, examples: Iterable[Sequence[np.ndarray]]) ->
 
 
 class Flat(NamedTuple):
-    """Some examples, one after another.
+    """Several examples as flat arrays, one example after another.
 
     tokens    int64 [sum of lengths]
-    lengths   int64 [segments], tokens a segment
-    counts    int64 [examples], segments an example
+    lengths   int64 [segments], tokens per segment
+    counts    int64 [examples], segments per example
     """
 
     tokens: np.ndarray
@@ -105,12 +105,12 @@ class Flat(NamedTuple):
 
 
 def joined(parts: Sequence[Flat]) -> Flat:
-    """The examples of all parts, one after another."""
+    """Concatenates the examples of all `parts`."""
     return parts[0] if len(parts) == 1 else Flat(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 class Store:
-    """The examples of one store, memory-mapped; `in_all` is how many its part has, where the store is a sample.
+    """The examples of one store, memory-mapped; `in_all` is the full number of examples if the store is a sample.
 
     >>> store = Store("work/miniature/pairs/msm/xlmr/en")  # doctest: +SKIP
     >>> len(store), [len(sentence) for sentence in store[0]]  # doctest: +SKIP
@@ -124,15 +124,15 @@ class Store:
         self.examples = self._open(EXAMPLES, np.int64)
         if self.segments[-1] != len(self.tokens) or self.examples[-1] != len(self.segments) - 1:
             raise SteleError(
-                f"{self.folder}: a damaged example store: {len(self.tokens)} tokens, {len(self.segments) - 1} segments "
-                f"where the offsets promise {self.segments[-1]} and {self.examples[-1]}; mine the pairs again"
+                f"{self.folder}: the example store is damaged (found {len(self.tokens)} tokens, "
+                f"{len(self.segments) - 1} segments; want {self.segments[-1]}, {self.examples[-1]}); mine it again"
             )
         self.in_all = len(self) if in_all is None else in_all
 
     def _open(self, name: str, dtype: type) -> np.ndarray:
         path = self.folder / name
         if not path.exists():
-            raise SteleError(f"{path}: no such file; {self.folder} is no example store: mine the pairs first")
+            raise SteleError(f"{path}: no such file, so {self.folder} is no example store; mine the examples first")
         with reading(path, "array", "delete it and mine the pairs again"):
             array = _load(path)
         if array.dtype != dtype or array.ndim != 1 or (name != TOKENS and len(array) == 0):
@@ -145,13 +145,13 @@ class Store:
 
     def __getitem__(self, index: int) -> list[np.ndarray]:
         if not -len(self) <= index < len(self):
-            raise IndexError(f"{self.folder}: example {index} of {len(self)}")
+            raise IndexError(f"{self.folder}: example {index} does not exist; the store has {len(self)} examples")
         index %= len(self)
         bounds = self.segments[self.examples[index] : self.examples[index + 1] + 1]
         return [self.tokens[begin:end] for begin, end in pairwise(bounds)]
 
     def take(self, indices: np.ndarray) -> Flat:
-        """The examples `indices`, flat; no loop over tokens or segments in Python."""
+        """Reads the examples at `indices` (int64 [n]) as flat arrays, with no loop over tokens or segments."""
         first, last = self.examples[indices], self.examples[indices + 1]
         chosen = ranges(first, last - first)
         begin, end = self.segments[chosen], self.segments[chosen + 1]
@@ -160,7 +160,7 @@ class Store:
 
 
 def _load(path: Path) -> np.ndarray:
-    """An .npy file as a memory map; an empty one, which cannot be mapped, as an array."""
+    """Opens an .npy file as a memory map, or as an array if it is empty and so cannot be mapped."""
     with open(path, "rb") as handle:
         np.lib.format.read_magic(handle)
         shape, _, dtype = np.lib.format.read_array_header_1_0(handle)
@@ -168,7 +168,7 @@ def _load(path: Path) -> np.ndarray:
 
 
 def ranges(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Concatenates range(begin, begin + length) over all pairs; int64 [sum of lengths].
+    """Concatenates the ranges from `begins[i]` to `begins[i] + lengths[i]`: int64 [sum of lengths].
 
     >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]

@@ -1,4 +1,4 @@
-"""From stores to losses: the groups of every optimiser step, an objective's tasks in turn and MLM beside them."""
+"""Turns stores into losses: an objective's tasks, with MLM beside them, alternate over the groups of each step."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from stele.training.sampling import (
 from stele.training.sharding import divide
 from stele.training.store import Store
 
-COUNTED = ("duplicates", "hard_negatives", "vectors")  # what a batch says of itself, added up over the run
+COUNTED = ("duplicates", "hard_negatives", "vectors")  # counts of a batch that are summed over the run
 SAMPLERS = {"one_language": Sampler, "all_languages": MixedSampler, "rounds": RoundSampler}
 
 
 class Task:
-    """One task of a recipe with the stores of its parts: makes the n-th group of its kind."""
+    """One task of a recipe with the stores of its parts; `batch(n)` prepares the task's n-th group."""
 
     def __init__(
         self, name: str, objective: Objective, stores: Mapping[str, Store], vocabulary: Vocabulary, seed: int
@@ -55,8 +55,8 @@ class Task:
         self.sampler = SAMPLERS[recipe.mixing](sampling)
 
     def batch(self, n: int) -> Batch:
-        """The arrays of the n-th group: a function of (seed, n)."""
-        # sorted: read the files forwards; order is no information
+        """Prepares the arrays of the task's n-th group, which depend on (seed, n) only."""
+        # sorted, to read the files forwards; the order of examples in a group has no meaning
         group = Group(n, [(part, np.sort(indices)) for part, indices in self.sampler.draw(n)])
         rng = generator(self.seed, self.name, "noise", n)
         examples = self.objective.take(self.stores, group, rng)
@@ -64,7 +64,7 @@ class Task:
 
 
 class Pretraining(nn.Module):
-    """The model before the first step, and the heads of every task; their weights are a function of the seed."""
+    """The model with the heads of every task, before the first step; the seed determines the heads' weights."""
 
     def __init__(self, model: nn.Module, objectives: Mapping[str, Objective], seed: int) -> None:
         super().__init__()
@@ -77,25 +77,25 @@ class Pretraining(nn.Module):
         self.heads = nn.ModuleDict(heads)
 
     def forward(self, task: str, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
-        """The mean loss of one group, which several processes may share."""
+        """Computes the mean loss of one group, float32 []; several processes may share the group."""
         return self.objectives[task].loss(self.heads[task], self.model, batch, processes)
 
     def figures(self, task: str) -> dict[str, Tensor]:
-        """The task's figures of its last group, as the curve names them."""
+        """Figures of the task's last group, by their names in the curve (`{task}_{name}`)."""
         return {f"{task}_{name}": value for name, value in self.objectives[task].figures.items()}
 
     def after_step(self, process: ProcessContext) -> None:
-        """Updates the tasks' heads between two steps."""
+        """Lets every task update its heads between two steps."""
         for task, objective in self.objectives.items():
             objective.after_step(self.heads[task], self.model, process)
 
     def kept_weights(self) -> dict[str, Mapping[str, Tensor]]:
-        """task -> the weights that it keeps beside the encoder."""
+        """Head weights that each task keeps beside the encoder: task -> name -> weight."""
         return {task: objective.kept_weights(self.heads[task]) for task, objective in self.objectives.items()}
 
 
 def new_objectives(recipe: PretrainingRecipe) -> dict[str, Objective]:
-    """task -> its objective: the recipe's own tasks, and MLM beside them."""
+    """Creates the objective of each task of a recipe, MLM included if it runs beside them: task -> objective."""
     objectives = {task: recipe.new_objective(task) for task in recipe.own_tasks()}
     if recipe.mlm_beside:
         objectives[MLM] = MaskedLanguageModelling(recipe)
@@ -105,7 +105,7 @@ def new_objectives(recipe: PretrainingRecipe) -> dict[str, Objective]:
 def new_tasks(
     recipe: PretrainingRecipe, stores: Mapping[str, Mapping[str, Store]], vocabulary: Vocabulary, seed: int
 ) -> dict[str, Task]:
-    """The tasks of a recipe by their names."""
+    """Creates the tasks of a recipe, by their names; `stores`: store -> part -> example store."""
     tasks = {}
     for name, objective in new_objectives(recipe).items():
         tasks[name] = Task(name, objective, stores[recipe.store_of(name)], vocabulary, seed)
@@ -113,10 +113,10 @@ def new_tasks(
 
 
 def scheduled(j: int, recipe: PretrainingRecipe, in_a_row: int = 1) -> tuple[str, int]:
-    """The task of group j of the run, and how many groups of that task came before.
+    """Task of group j of the run, and the number of earlier groups of that task.
 
-    `kind_of` makes group j an MLM batch or not. The objective's tasks take turns over the other groups, `in_a_row`
-    groups each, so that a step of whole turns has equally many groups of each task.
+    `kind_of` decides whether group j is an MLM batch. The objective's tasks take turns over the other groups, with
+    `in_a_row` consecutive groups each, so that a step of whole turns has as many groups of each task.
     """
     tasks = recipe.own_tasks()
     is_mlm, n = kind_of(j, recipe.mlm_share) if recipe.mlm_beside else (False, j)
@@ -129,12 +129,12 @@ def scheduled(j: int, recipe: PretrainingRecipe, in_a_row: int = 1) -> tuple[str
 def losses(
     tasks: Mapping[str, Task], module: Pretraining, recipe: PretrainingRecipe, process: ProcessContext, shape: Shape
 ) -> MicroBatches:
-    """The groups of a step that are this process's, or its shares of all.
+    """Micro-batches of this process: its own groups of each step, or its shares of all groups.
 
-    Each group counts as its mean loss, so the step's loss is their mean: the sum of equation 3 of MSM with the two
-    terms in the ratio of their batches, as the released code has it (criterions/masked_lm_msm.py scales a contrastive
-    batch to weigh as much as an MLM batch). KEPT's sum over its tasks is that mean but for the factor 1 / groups, which
-    Adam's steps do not depend on. Groups, their vectors and duplicates, and the operations of all are counted.
+    A step's loss is the mean of its groups' mean losses: the sum of equation 3 of MSM with the two terms in the ratio
+    of their batches, as in the released code (criterions/masked_lm_msm.py scales a contrastive batch to weigh as much
+    as an MLM batch). KEPT's sum over its tasks differs from that mean by the factor 1 / groups only, on which Adam's
+    steps do not depend. Groups, their vectors and duplicates, and all operations are counted.
     """
     part = divide(recipe.groups, process)
     in_a_row = tasks[recipe.own_tasks()[0]].sampler.in_a_row

@@ -1,4 +1,4 @@
-"""Pairs of texts, numpy only: for contrast (mined ones, or two crops of a stretch: Izacard et al. 2022), or packed."""
+"""Pairs of texts as arrays: mined pairs or two crops of a stretch (Izacard et al. 2022), apart or in one sequence."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from stele.training.store import Flat, joined, ranges
 
 
 class Texts(NamedTuple):
-    """Texts one after another: tokens int64 [sum of lengths], without special ones; lengths int64 [n]."""
+    """Concatenated texts: tokens int64 [sum of lengths], without special tokens; lengths int64 [n]."""
 
     tokens: np.ndarray
     lengths: np.ndarray
 
 
 def crop(stretches: Texts, ratio: tuple[float, float], rng: np.random.Generator) -> Texts:
-    """One crop of each stretch: its share of the stretch uniform within `ratio`, its place uniform.
+    """Draws one crop of each stretch: the crop's share of the stretch is uniform within `ratio`, its place uniform.
 
-    As in contriever's src/data.py (randomcrop): the length is rounded down; at least one token here.
+    As in contriever's src/data.py (randomcrop), the length is rounded down, but here to no less than one token.
     """
     low, high = ratio
     lengths = (stretches.lengths * rng.uniform(low, high, len(stretches.lengths))).astype(np.int64).clip(1)
@@ -32,28 +32,28 @@ def crop(stretches: Texts, ratio: tuple[float, float], rng: np.random.Generator)
 
 
 def both_sides(flat: Flat, ratio: tuple[float, float], rng: np.random.Generator) -> tuple[Texts, Texts]:
-    """Queries and passages: the two segments of each example, or two crops of an example with one segment.
+    """Makes queries and passages: the two segments of each example, or two crops of examples with one segment.
 
-    Crops are independent and drawn anew each time. Raises SteleError for examples of any other form.
+    Crops are independent and drawn anew each time. Raises SteleError if examples have another number of segments.
     """
     if (flat.counts == 1).all():
         stretches = Texts(flat.tokens, flat.lengths)
         return crop(stretches, ratio, rng), crop(stretches, ratio, rng)
     if (flat.counts != 2).any():
-        raise SteleError("want stretches of text, or pairs of texts; these examples were mined by another method")
+        raise SteleError("these examples were mined by another method; want stretches of text, or pairs of texts")
     return segments(flat)
 
 
 def segments(flat: Flat) -> tuple[Texts, Texts]:
-    """The first segment of each example, and the second, of examples with two."""
+    """Splits examples of two segments each into all first segments and all second segments."""
     of_passage = np.repeat(np.arange(len(flat.lengths)) % 2 == 1, flat.lengths)
     queries = Texts(flat.tokens[~of_passage], flat.lengths[0::2])
     return queries, Texts(flat.tokens[of_passage], flat.lengths[1::2])
 
 
 def pair_batch(sides: tuple[Texts, Texts], vocabulary: Vocabulary, longest: tuple[int, int]) -> Batch:
-    """query_ids int64 [n, t], passage_ids int64 [n, u], each side cut to its `longest` ids, special ones included;
-    their masks"""
+    """Pads both sides: query_ids int64 [n, t], passage_ids int64 [n, u], each cut to its `longest` ids, special tokens
+    included, and their masks bool (None: no padding)."""
     made: Batch = {}
     for name, texts, most in zip(("query", "passage"), sides, longest, strict=True):
         ids, lengths = pad(*texts, vocabulary, most)
@@ -62,11 +62,11 @@ def pair_batch(sides: tuple[Texts, Texts], vocabulary: Vocabulary, longest: tupl
 
 
 # --- two texts in one sequence, `[CLS] query [SEP] document [SEP]`, as BERT reads pairs -------------------------------
-SPECIAL = 3  # tokens of a sequence
+SPECIAL = 3  # special tokens of a sequence
 
 
 class Packed(NamedTuple):
-    """ids, types int64 [n, t]: types are 1 from the document to the end; mask bool [n, t], None: nothing is padding."""
+    """Packed pairs: ids, types int64 [n, t], types 1 from the document on; mask bool [n, t] or None (no padding)."""
 
     ids: np.ndarray
     types: np.ndarray
@@ -74,9 +74,9 @@ class Packed(NamedTuple):
 
 
 def kept_lengths(first: np.ndarray, second: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of tokens kept of two texts, int64 [n] each, `most` in all: the longer text is cut first.
+    """Numbers of tokens kept of two texts, int64 [n] each, at most `most` in sum: the longer text is cut first.
 
-    As the tokenizers' "longest_first": of two that are both too long the longer one keeps the odd token.
+    As with the tokenizers' "longest_first"; if both are cut, the longer text keeps the odd token.
 
     >>> [part.tolist() for part in kept_lengths(np.array([3, 9, 20, 2]), np.array([4, 2, 30, 50]), 11)]
     [[3, 9, 5, 2], [4, 2, 6, 9]]
@@ -88,12 +88,12 @@ def kept_lengths(first: np.ndarray, second: np.ndarray, most: int) -> tuple[np.n
 
 
 def most_global(types: np.ndarray) -> int:
-    """Global tokens of the longest query among types [n, t], where there are windows: all but the document's."""
+    """Number of global tokens with the longest query among types int64 [n, t]: [CLS], query and both [SEP]."""
     return int(types.argmax(1).max()) + 1
 
 
 def pack(queries: Flat, documents: Flat, vocabulary: Vocabulary, longest: int) -> Packed:
-    """Query i with document i, cut to `longest` ids; both Flat of n texts, one segment each."""
+    """Packs query i with document i, cut to `longest` ids; both have n segments. Raises SteleError if one is empty."""
     if min(queries.lengths.min(), documents.lengths.min()) < 1:
         raise SteleError("a batch holds an empty query or document; mine the pairs again, leaving out empty sentences")
     lengths = np.stack(kept_lengths(queries.lengths, documents.lengths, longest - SPECIAL), axis=1)

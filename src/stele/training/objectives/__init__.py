@@ -1,7 +1,7 @@
-"""Pretraining objectives, one a file, chosen by the file's name.
+"""Pretraining objectives, one per file and named after it.
 
-A file has the `Recipe` of its objective, whose `new_objective(task)` builds an `Objective`. All recipes are read while
-a run is planned, so nothing here imports torch before a job trains: methods that need it import it themselves.
+Each file defines the `Recipe` of its objective, whose `new_objective(task)` builds an `Objective`. Planning a run loads
+all recipes, so the methods that need torch import it themselves, when a job trains.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from stele.training.processes import ProcessContext
 
 
-LAST = 0.1  # of the steps, by which a run is judged
+LAST = 0.1  # share of the last steps, by which a run is judged
 ALIKE = 0.99  # mean cosine of different texts: 8 degrees apart
-SHRUNK = 0.1  # of the variance of unit vectors (1 - mean cosine) at a run's start: what is left after a collapse
+SHRUNK = 0.1  # after a collapse, at most this share of the initial variance of unit vectors (1 - mean cosine) is left
 PADDING = 64  # tokens that are computed as fast as another call of a small encoder
-LUCK = 1.5  # times a guess; fewer right ones are taken for luck, more have learnt something
+LUCK = 1.5  # an accuracy of this many times a random guess's shows learning; a lower one may be chance
 
 
 class Objective(ABC):
-    """One task of a pretraining: what an example is, what its group costs, its heads and its loss.
+    """A pretraining task: it defines an example, the cost of a group, the heads and the loss.
 
-    POOLING       how its vectors come from token states, where neither recipe nor base says; None: it makes none
-    MAY_DIVERGE   whether a loss that is not a finite number is a result: the run ends before that step; elsewhere it
-                  is an error
-    figures       what the curve shows of the last group beside its loss: `accuracy` (how often the right text scores
-                  best), `guess` (how often a guess would be right), `cosine` (the mean of different texts)
+    POOLING       default pooling of token states, if neither recipe nor base sets it; None: the task makes no vectors
+    MAY_DIVERGE   True: a loss that is not finite counts as a result, and the run ends before that step; False: such a
+                  loss is an error
+    figures       figures of the last group for the curve: `accuracy` (how often the right text scores best), `guess`
+                  (how often a random guess would be right), `cosine` (mean cosine of different texts)
     """
 
     POOLING: ClassVar[str | None] = None
@@ -51,44 +51,44 @@ class Objective(ABC):
 
     @property
     def pooling(self) -> str | None:
-        """How its vectors come from token states: as the recipe says (or the base of the run), else POOLING."""
+        """Pooling of token states to vectors: set by the recipe (or the base of the run), else POOLING."""
         return self.POOLING and (self.recipe.pooling or self.POOLING)
 
     # --- examples -----------------------------------------------------------------------------------------------------
     def take(self, stores: Mapping[str, Any], group: Group, rng: np.random.Generator) -> Any:
-        """The examples of a group, whole as they were mined (store.Flat); `stores`: part -> store."""
+        """Reads the examples of a group as they were mined (store.Flat); `stores`: part -> store."""
         return joined([stores[part].take(indices) for part, indices in group.drawn])
 
     @abstractmethod
     def batch(self, examples: Any, vocabulary: Vocabulary, group: Group, rng: np.random.Generator) -> Batch:
-        """The arrays of a group, a pure function of the arguments; `examples` are what `take` returns.
+        """Makes the arrays of a group from the examples that `take` returned; a pure function of its arguments.
 
-        Its numbers `vectors`, `duplicates` and `hard_negatives` are added up over the run.
+        The batch's counts `vectors`, `duplicates` and `hard_negatives` are summed over the run.
         """
 
     # --- arithmetic ---------------------------------------------------------------------------------------------------
     @abstractmethod
     def sizes(self, batch: Batch) -> Sequence[float]:
-        """The sizes of a batch by which the recipe's `flops` counts its operations."""
+        """Sizes of a batch, as arguments of the recipe's `flops` after the shape."""
 
     def flops(self, batch: Batch, shape: Shape) -> float:
-        """Operations of a group, forward and backward."""
+        """Floating-point operations of a group, forward and backward."""
         return self.recipe.flops(shape, *self.sizes(batch))
 
     def vectors(self) -> int | None:
-        """Vectors that share a group's negatives, at most; None where nothing is contrasted."""
+        """Largest number of vectors in a contrastive group; None if the loss is not contrastive."""
         return None
 
     def negatives(self, vectors: float) -> float:
-        """Negatives of a query in a group of `vectors` vectors: all but its own."""
+        """Number of a query's negatives in a group of `vectors` vectors: all but its positive."""
         return vectors - 1
 
     def choices(self, vocabulary: int) -> int:
-        """Where nothing is contrasted: how many a prediction chooses among."""
+        """Number of classes of a prediction if the loss is not contrastive; `vocabulary` is the vocabulary's size."""
         return vocabulary
 
     def computed_length(self, batch: Batch, side: str = "") -> float:
-        """Tokens that the encoder computes a text of a batch (or of its `side`), padding included."""
+        """Mean number of tokens that the encoder computes per text of a batch (or of a `side`), padding included."""
         mask = batch.get(f"{side}mask")
         if mask is None:
             return batch[f"{side}ids"].shape[1]
@@ -96,26 +96,26 @@ class Objective(ABC):
 
     # --- heads and loss -----------------------------------------------------------------------------------------------
     def heads(self, model: nn.Module) -> nn.Module:
-        """The layers that are trained beside the model and dropped in the end; none by default."""
+        """Creates the layers that are trained with the model and dropped in the end; none by default."""
         from torch import nn
 
         return nn.Module()
 
     @abstractmethod
     def loss(self, heads: nn.Module, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
-        """The mean loss of a group, float32 []; several `processes` may share the group (training/sharding.py)."""
+        """Mean loss of a group, float32 []; several `processes` may share the group (training/sharding.py)."""
 
     def after_step(self, heads: nn.Module, model: nn.Module, process: ProcessContext) -> None:  # noqa: B027
-        """Called after every optimiser step, in all processes together; what it changes in `heads` is saved."""
+        """Runs after every optimiser step, in all processes together; its changes to `heads` are saved."""
 
     def kept_weights(self, heads: nn.Module) -> Mapping[str, Tensor]:
-        """Weights that are saved beside the encoder, as {task}_head.safetensors."""
+        """Head weights that are saved beside the encoder, as {task}_head.safetensors."""
         return {}
 
     def sentence_states(
         self, model: nn.Module, ids: Tensor, mask: Tensor | None, processes: ProcessContext | None = None
     ) -> Tensor:
-        """The vectors [n, width] of texts, by `pooling`: ids int64 [n, t], mask bool [n, t] or None."""
+        """Encodes texts, ids int64 [n, t] with mask bool [n, t] or None, to vectors [n, width] by `pooling`."""
         from stele.training.hidden_states import pooled_states
 
         return pooled_states(self.pooling, model.base_model, ids, mask, self.recipe.encode_chunk, processes)
@@ -123,9 +123,9 @@ class Objective(ABC):
     def both_states(
         self, model: nn.Module, batch: Batch, sides: tuple[str, str], processes: ProcessContext | None = None
     ) -> Sequence[Tensor]:
-        """The vectors of two sides' texts, [n, width] each, in one forward pass where little is padded for it.
+        """Encodes the texts of two sides, [n, width] each, in one forward pass if this adds little padding.
 
-        Chunks of fewer texts, and what several processes share, are of one side, as the recipe counts operations.
+        With more texts than `encode_chunk`, or several processes, each side has its own passes, as operations assume.
         """
         texts = [(batch[f"{side}_ids"], batch[f"{side}_mask"]) for side in sides]
         ids = [ids for ids, _ in texts]
@@ -141,16 +141,16 @@ class Objective(ABC):
     def pair_loss(
         self, queries: Tensor, passages: Tensor, batch: Batch, texts: Tensor, normalize: bool = False
     ) -> Tensor:
-        """The in-batch loss of the pairs queries [n, d] and passages [n, d]; equal passages are no negatives.
+        """In-batch loss, float32 [], of the pairs queries [n, d] and passages [n, d], scored by `pair_scores`.
 
-        Inner products over the temperature, or cosines. texts [n, width]: the passages' vectors before any head.
+        texts [n, width] are the passages' vectors before any head, for the figures.
         """
         from stele.training.contrastive_loss import pair_scores
 
         return self.search_loss(*pair_scores(queries, passages, batch, self.recipe, normalize), texts)
 
     def search_loss(self, scores: Tensor, positives: Tensor, texts: Tensor) -> Tensor:
-        """The cross entropy of scores [n, m] at positives int64 [n], and its figures; texts: vectors [k, width]."""
+        """Cross-entropy of scores [n, m] at positives int64 [n]; sets `figures`, with texts [k, width] as vectors."""
         from torch.nn import functional
 
         from stele.training.contrastive_loss import search_figures
@@ -159,18 +159,18 @@ class Objective(ABC):
         return functional.cross_entropy(scores, positives)
 
     def has_collapsed(self, before: float, after: float) -> bool:
-        """Whether embeddings have collapsed, by the mean cosine of different texts in a run's first and last steps.
+        """Whether embeddings have collapsed, by the mean cosine of different texts in the first and the last steps.
 
         A checkpoint that starts above .99 (as XLM-R does) may still separate texts, so the mean must also have risen.
         """
         return after > ALIKE and 1 - after < SHRUNK * (1 - before)
 
     def diverged(self, rows: Sequence[Mapping[str, float]], task: str, chance: float) -> str | None:
-        """Why a task learnt nothing by the last tenth of the log's steps; None where it learnt.
+        """Says why a task has learnt nothing by the last tenth of the log's steps; None if it has learnt.
 
-        `chance` is its loss by chance, where the log says none. The loss alone does not tell: it depends on the
-        temperature, so that the same vectors, which find the right text by far, are below chance at a high one and
-        above it at a low one. Only a task without accuracy, the likelihood of tokens, is judged by its loss alone.
+        `chance` is the loss of random predictions, used where the log has none. The loss alone is no proof: it depends
+        on the temperature, so that vectors which find the right text reliably have a loss below chance at a high
+        temperature and above it at a low one. Only a task without accuracy (predicting tokens) is judged by loss alone.
         """
         number = max(1, round(len(rows) * LAST))
         first, logged = ([row for row in part if task in row] for part in (rows[:number], rows[-number:]))
@@ -189,7 +189,7 @@ class Objective(ABC):
         signs += [f"the loss is {loss:.3f}, above chance ({chance:.3f}),"] if loss > chance else []
         if not signs:
             return None
-        found = f", and the right one of a group is found {accuracy:.3f} of the times, by a guess {guess:.3f}"
+        found = f", and accuracy within a group is {accuracy:.3f} (random guessing: {guess:.3f})"
         return f"{' and '.join(signs)} over the last tenth of the steps{'' if math.isnan(accuracy) else found}"
 
 
@@ -198,7 +198,7 @@ def _mean(rows: Sequence[Mapping[str, float]], name: str, default: float) -> flo
 
 
 class PairObjective(Objective):
-    """An objective on pairs of texts: each query's negatives are the passages of the group's other pairs."""
+    """Objective on pairs of texts, in which a query's negatives are the passages of the group's other pairs."""
 
     def vectors(self) -> int:
         return self.recipe.pairs

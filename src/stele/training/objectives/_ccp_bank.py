@@ -1,4 +1,4 @@
-"""CCP's memory bank, how old its vectors are, and what the groups of a step leave behind for it."""
+"""CCP's memory bank, a probe of how stale its vectors are, and the vectors that each step adds to it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from stele.training.processes import ProcessContext
 from stele.training.sampling import Batch
 from stele.training.sharding import of_all_groups
 
-EMPTY = -1  # the tag of a place where nothing is yet
+EMPTY = -1  # the tag of an empty place
 NONE = -1  # no group is held
-APART = 16  # groups from one that is held to the next: encoding it costs a sixth of its loss with the gradient
+APART = 16  # least distance in groups between held ones: encoding one costs a sixth of its loss with the gradient
 
 
 class MemoryBank(nn.Module):
-    """Vectors of earlier steps, first in, first out (Wu et al. 2018; CCP, section 3.1).
+    """Memory bank of vectors from earlier steps, first in, first out (Wu et al. 2018; CCP, section 3.1).
 
-    One queue for all tags, or one for each; nothing in it has a gradient, all of it is saved with the module.
+    It has one queue for all tags (languages) or one for each, has no gradient, and is saved with the module.
 
     vectors   float32 [queues, size, width]
     tags      int64 [queues, size]: 0, 1, ... or EMPTY
-    pushed    int64 [queues]: how many vectors have come in so far; the next one takes place `pushed % size`
+    pushed    int64 [queues]: number of vectors added so far; the next one takes place `pushed % size`
 
     >>> bank = MemoryBank(size=3, width=1)
     >>> bank.push(torch.tensor([[1.0], [2.0]]), torch.tensor([0, 1]))
@@ -42,12 +42,12 @@ class MemoryBank(nn.Module):
         self.register_buffer("pushed", torch.zeros(queues, dtype=torch.long))
 
     def queue(self, tag: int) -> int:
-        """The queue that vectors with a tag enter."""
+        """Number of the queue for vectors with this tag."""
         return tag if len(self.pushed) > 1 else 0
 
     @torch.no_grad()
     def push(self, vectors: Tensor, tags: Tensor) -> None:
-        """Adds vectors [m, width] with tags [m] in their order, at most `size`; the oldest ones go."""
+        """Adds vectors [m, width] with tags int64 [m], in their order and at most `size`; drops the oldest."""
         if len(self.pushed) == 1:
             return self._push(0, vectors, tags)
         for tag in tags.unique().tolist():
@@ -60,7 +60,7 @@ class MemoryBank(nn.Module):
         self.pushed[queue] += len(tags)
 
     def entries(self, tags: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """Vectors [m, width] and tags [m] of the queues of these tags; others and empty places may be among them."""
+        """Vectors [m, width] and tags [m] in the queues of `tags`, with any other tags and empty places in them."""
         queues = sorted({self.queue(tag) for tag in tags})
         if len(queues) == 1:
             return self.vectors[queues[0]], self.tags[queues[0]]
@@ -68,12 +68,12 @@ class MemoryBank(nn.Module):
 
 
 class Probe(nn.Module):
-    """The partners of a group whose vectors are in the bank, held until the first of them may leave it.
+    """Probe of the bank's staleness: it holds the partners of one group until their vectors begin to leave the bank.
 
-    ids       int64 [n, t], -1 behind their ends
+    ids       int64 [n, t], -1 after the end of a sentence
     vectors   float32 [n, width], as they entered the bank
-    facts     int64 [3]: what their queue had taken before them (NONE: nothing is held), the number in the run of the
-              group that is or was held, its tag
+    facts     int64 [3]: number of vectors in their queue's history before them (NONE: no group is held); number in the
+              run of the group held now or last; its tag
     """
 
     def __init__(self, pairs: int, length: int, width: int) -> None:
@@ -84,33 +84,32 @@ class Probe(nn.Module):
 
     @torch.no_grad()
     def hold(self, ids: Tensor, vectors: Tensor, facts: tuple[int, int, int]) -> None:
-        """Takes a group in the place of another."""
+        """Replaces the held group by another one."""
         self.ids.copy_(ids)
         self.vectors.copy_(vectors)
         self.facts.copy_(torch.tensor(facts))
 
     def release(self) -> None:
-        """Holds nothing until the next one."""
+        """Releases the held group."""
         self.facts[0] = NONE
 
     @torch.no_grad()
     def cosine(self, encode: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-        """The mean cosine of the held vectors and of those that encode(ids, mask) makes of the sentences now."""
+        """Mean cosine, float32 [], between the held vectors and encode(ids, mask) of the same sentences now."""
         mask = self.ids >= 0
         width = int(mask.sum(1).max())
         now = encode(self.ids[:, :width].clamp(min=0), mask[:, :width])
         return functional.cosine_similarity(now, self.vectors).mean()
 
 
-# --- what the groups of a step leave behind, of all processes and in their order --------------------------------------
+# --- additions of a step's groups to the bank, from all processes and in the order of groups --------------------------
 class Added(NamedTuple):
-    """The additions of a group to bank and statistics; of several groups, one dimension more. Numbers are shifted by
-    one, and 0 where there is nothing.
+    """Additions of a group to bank and running statistics; those of several groups have one dimension more.
 
-    tags         int64 [m]: one more than the languages of its sentences that enter the bank
+    tags         int64 [m]: 1 + language number of each sentence that enters the bank; 0: none
     vectors      float32 [m, width]: their vectors; none without a bank
-    statistics   float32 [s, 2, width]: mean and variance of a head's batch, by normalisation, where it is asymmetric
-    ids          int64 [n, t]: one more than those of its partners, by which the bank may be probed
+    statistics   float32 [s, 2, width]: batch mean and variance of each normalisation of a head, if asymmetric
+    ids          int64 [n, t]: 1 + token ids of the partners, for probing the bank; 0: padding
     """
 
     tags: Tensor
@@ -120,14 +119,14 @@ class Added(NamedTuple):
 
 
 def sizes(recipe: Any, width: int, norms: int) -> tuple[tuple[int, ...], ...]:
-    """The shapes of what a group leaves behind; `norms`: normalisations of a head."""
+    """Shapes of the fields of `Added` for one group; `norms` is the number of normalisations in a head."""
     banked = recipe.banked if recipe.bank else 0
     statistics = norms if recipe.batch_norm == "asymmetric" else 0
     return (recipe.banked,), (banked, width), (statistics, 2, width), (recipe.pairs, recipe.sentence_length)
 
 
 def added(batch: Batch, vectors: Tensor, statistics: Tensor | None, recipe: Any) -> Added:
-    """The additions of a group: vectors [2 n, width] are its centres and partners, as they were scored."""
+    """Collects a group's additions; vectors [2 n, width] are those scored by the loss, centres before partners."""
     ids, mask = batch["ids"][1::2] + 1, batch["mask"]
     padded = ids.new_zeros(recipe.pairs, recipe.sentence_length)
     padded[:, : ids.shape[1]] = ids if mask is None else ids * mask[1::2]
@@ -137,7 +136,7 @@ def added(batch: Batch, vectors: Tensor, statistics: Tensor | None, recipe: Any)
 
 
 def of_step(own: Mapping[int, Added], shapes: tuple, recipe: Any, device: Any, process: ProcessContext) -> Added:
-    """The additions of all groups of a step; `own` are this process's by their places. MLM's groups add nothing."""
+    """Collects the additions of a step's groups, in order; `own`: place -> those of this process. MLM adds nothing."""
     parts = []
     for n, shape in enumerate(shapes):
         dtype = torch.long if n in (0, 3) else torch.float32

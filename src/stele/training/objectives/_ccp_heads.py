@@ -1,4 +1,4 @@
-"""CCP's heads with their normalisation, and its loss among the sentences of a group and a bank (section 3.1)."""
+"""CCP's projection heads with their batch normalisation, and its loss over group and memory bank (section 3.1)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from stele.training.objectives._ccp_bank import APART, NONE, Added, MemoryBank, 
 from stele.training.processes import ProcessContext
 from stele.training.sampling import Batch
 
-MOMENTUM = 0.1  # PyTorch's; the share of the newest batch
-EPS = 1e-12  # MSM's released code
+MOMENTUM = 0.1  # weight of the newest batch in running statistics, PyTorch's default
+EPS = 1e-12  # as in MSM's released code
 
 
 class RunningNorm(nn.Module):
-    """Normalises [n, width] by the batch, with its gradient as ever, or by running statistics, which have none.
+    """Batch normalisation of [n, width] by the batch's statistics, with gradients, or by running ones, without.
 
-    mean, variance   float32 [sets, width], 0 and 1 at first: running statistics, of all batches (one set) or by kinds
-    seen             [2, width]: mean and unbiased variance of the last batch that was normalised by itself
+    mean, variance   float32 [sets, width], 0 and 1 at first: running statistics of all batches (one set) or by language
+    seen             float32 [2, width]: mean and unbiased variance of the last batch normalised by its own statistics
     """
 
     def __init__(self, width: int, sets: int = 1, affine: bool = True) -> None:
@@ -35,7 +35,7 @@ class RunningNorm(nn.Module):
         self.seen: Tensor | None = None
 
     def forward(self, vectors: Tensor, by_batch: bool, number: int = 0) -> Tensor:
-        """`number`: of the set of running statistics; by the batch, n is at least 2."""
+        """Normalises vectors [n, width] `by_batch` (n at least 2), or by the running statistics of set `number`."""
         if not by_batch:
             mean, variance = self.mean[number], self.variance[number]
             return functional.batch_norm(vectors, mean, variance, self.weight, self.bias, training=False, eps=EPS)
@@ -45,27 +45,27 @@ class RunningNorm(nn.Module):
 
     @torch.no_grad()
     def update(self, seen: Tensor, number: int = 0) -> None:
-        """Running statistics move towards those of a batch, [2, width] as `seen`."""
+        """Moves the running statistics of set `number` towards those of a batch, [2, width] like `seen`."""
         self.mean[number].lerp_(seen[0], MOMENTUM)
         self.variance[number].lerp_(seen[1], MOMENTUM)
 
 
 class ContextHead(nn.Module):
-    """Linear - normalisation - ReLU - Linear, and a second normalisation where the recipe has one; without biases.
+    """Linear - normalisation - ReLU - Linear, then a second normalisation if the recipe has one; without biases.
 
-    "Two linear layers and one batch normalization between", non-linear (section 3.1); ReLU, no biases and the second
-    normalisation, which learns nothing, are those of MSM's released code (contrastive_utils.ProjectionHead).
+    The paper has "two linear layers and one batch normalization between", non-linear (section 3.1). ReLU, no biases and
+    the second normalisation, without parameters, follow MSM's released code (contrastive_utils.ProjectionHead).
     """
 
     def __init__(self, width: int, std: float, norms: int, sets: int) -> None:
-        """norms: 0, 1 or 2; sets: of running statistics"""
+        """Creates a head with 0, 1 or 2 `norms` (normalisations) and `sets` sets of running statistics."""
         super().__init__()
         self.first, self.second = (nn.Linear(width, width, bias=False) for _ in range(2))
         self.norms = nn.ModuleList(RunningNorm(width, sets, affine=number == 0) for number in range(norms))
         initialise(self, std)
 
     def forward(self, states: Tensor, by_batch: bool, number: int = 0) -> Tensor:
-        """[n, width] -> [n, width], float32; the statistics are the batch's, or those of set `number`."""
+        """Projects states [n, width] to float32 [n, width], normalised `by_batch` or by running set `number`."""
         hidden = self.first(states.float())
         if len(self.norms) > 0:
             hidden = self.norms[0](hidden, by_batch, number)
@@ -73,18 +73,18 @@ class ContextHead(nn.Module):
         return self.norms[1](projected, by_batch, number) if len(self.norms) > 1 else projected
 
     def seen(self) -> Tensor:
-        """[norms, 2, width]: statistics of the last batch that normalised itself."""
+        """Statistics of the last batch that was normalised by its own, float32 [norms, 2, width]."""
         return torch.stack([norm.seen for norm in self.norms])
 
     def update(self, seen: Tensor, number: int) -> None:
-        """Running statistics move towards those of a batch, as `seen` gives them."""
+        """Moves the running statistics of set `number` towards those of a batch, [norms, 2, width] like `seen()`."""
         for norm, statistics in zip(self.norms, seen, strict=True):
             norm.update(statistics, number)
 
 
 class Start(NamedTuple):
-    """The groups of all steps before this one; whether the bank is to be probed in it by the group that is held, and
-    whether a group is to be held after it."""
+    """State of the heads at the start of a step: number of `groups` in all earlier steps; whether this step must
+    `probe` the bank with the held group; whether the heads must `hold` a new group after the step."""
 
     groups: int
     probe: bool
@@ -92,7 +92,7 @@ class Start(NamedTuple):
 
 
 class Heads(nn.Module):
-    """The heads of centres and partners, bank and running statistics, and the group by which the bank is probed."""
+    """CCP's heads for centres and partners, with running statistics, the memory bank and its probe."""
 
     def __init__(self, recipe: Any, config: Any) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class Heads(nn.Module):
     def forward(
         self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """The group's mean loss over all positive terms, and the figures that the curve shows beside it."""
+        """Computes the group's mean loss over all positive terms, float32 [], and the figures for the curve."""
         recipe, number, start = self.recipe, batch["number"], self._started()
         states = pooled_states(
             self.recipe.pooling or "cls", model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes
@@ -131,7 +131,7 @@ class Heads(nn.Module):
 
     @torch.no_grad()
     def after_step(self, process: ProcessContext) -> None:
-        """Adds the groups' vectors and statistics to bank and running statistics, in the order of the groups."""
+        """Adds the step's vectors to the bank and its statistics to the running ones, in the order of groups."""
         start, recipe = self._started(), self.recipe
         step = of_step(self.waiting, self.sizes, recipe, self.groups.device, process)
         tags = step.tags - 1
@@ -151,12 +151,12 @@ class Heads(nn.Module):
         self.start = None
 
     def _project(self, states: Tensor, side: int, number: int, tag: int) -> Tensor:
-        """The projection [n, width] of a side of a group: of centres (0) or partners (1)."""
+        """Projects the states [n, width] of one side of a group: centres (0) or partners (1)."""
         by_batch = self.recipe.batch_norm == "plain" or number % 2 == side
         return self.sides[side](states, by_batch, self._set(tag))
 
     def _set(self, tag: int) -> int:
-        """The set of running statistics that a group of this language uses."""
+        """Number of the set of running statistics for groups of this language."""
         return tag if self.recipe.statistics == "language" else 0
 
     def _started(self) -> Start:
@@ -171,7 +171,7 @@ class Heads(nn.Module):
         return self.start
 
     def _bank_cosine(self, model: nn.Module, processes: ProcessContext | None) -> Tensor:
-        """The mean cosine of the held group's vectors, about to leave the bank, and of those its sentences have now."""
+        """Mean cosine between the held group's vectors, about to leave the bank, and its sentences' current vectors."""
         _, number, tag = self.probe.facts.tolist()
 
         def encode(ids: Tensor, mask: Tensor) -> Tensor:
@@ -192,18 +192,18 @@ class Heads(nn.Module):
 def context_loss(
     vectors: Tensor, tags: Tensor, positives: Tensor, bank: tuple[Tensor, Tensor] | None, recipe: Any
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """The mean of -log softmax over all positive terms of both directions (Algorithm 1, lines 14 to 16), and figures.
+    """Mean of -log softmax over all positive terms of both directions (Algorithm 1, lines 14 to 16), and figures.
 
-    vectors [2 n, d]: the n centres, then their partners, unit vectors where scores are cosines; tags int64 [n]: their
-    languages, or [1] where they have one; positives bool [n, n]: whether partner j is in the window of centre i; bank:
-    vectors [m, d] and tags int64 [m], negative where a place is empty. A term has one positive in its numerator and all
-    candidates below it.
+    vectors [2 n, d]: the n centres, then their partners, unit vectors if scores are cosines; tags int64 [n]: their
+    languages, or [1] if they share one; positives bool [n, n]: whether partner j is in the window of centre i; bank:
+    vectors [m, d] and tags int64 [m], negative for an empty place. A term has one positive in its numerator and all
+    candidates in its denominator.
 
     The figures, each a mean over the group:
 
-    chance           log of the candidates of a term: its loss by chance
-    accuracy, guess  whether a positive is the best of the group's own candidates, and how often a guess would be
-    cosine           of different sentences of one side
+    chance           log of the number of a term's candidates: the loss of random scores
+    accuracy, guess  share of sentences whose best candidate in the group is a positive; that share for random guesses
+    cosine           cosine of different sentences of one side
     """
     number, languages = len(positives), tags if len(tags) == 1 else torch.cat([tags, tags])
     shared = recipe.bank_languages == "shared"
@@ -236,11 +236,11 @@ def context_loss(
 
 
 def _scores(vectors: Tensor, others: Tensor, allowed: Tensor, temperature: float) -> Tensor:
-    """Inner products over the temperature, minus infinity where another is no candidate."""
+    """Inner products over the temperature; minus infinity where `allowed` is False."""
     return torch.addmm(torch.where(allowed, 0.0, float("-inf")), vectors, others.T, alpha=1 / temperature)
 
 
 def _mean_cosine(vectors: Tensor, number: int) -> Tensor:
-    """Of two different centres, and of two different partners; vectors [2 n, d]."""
+    """Mean cosine of two different centres, or two different partners; vectors [2 n, d]."""
     total = functional.normalize(vectors, dim=1).view(2, number, -1).sum(1)
     return (total.square().sum(1).mean() - number) / (number * (number - 1))

@@ -18,7 +18,7 @@ EPS = 1e-12  # of DistilBERT, whose configuration does not say it
 
 
 class Layer(nn.Module):
-    """A post-norm Transformer layer (BERT's), able to compute its output for one position of each sequence only."""
+    """Post-norm Transformer layer (BERT's) that can compute its output for one position of each sequence only."""
 
     def __init__(self, width: int, heads: int, inner: int, dropout: float, eps: float) -> None:
         super().__init__()
@@ -31,9 +31,9 @@ class Layer(nn.Module):
         self.norm = nn.LayerNorm(width, eps=eps)
 
     def forward(self, states: Tensor, seen: Tensor | None, queries: Tensor | None = None) -> Tensor:
-        """states [m, n, c] -> [m, n, c]; with `queries` [m, 1, c], the states of one position each -> [m, 1, c].
+        """Maps states [m, n, c] to [m, n, c]; with `queries` [m, 1, c], the states of one position each, to [m, 1, c].
 
-        seen bool [m, 1, 1, n]: the positions that may be looked at; None = all.
+        seen bool [m, 1, 1, n]: the positions open to attention; None: all.
         """
         queries = states if queries is None else queries
         key, value = self.key_value(states).unflatten(-1, (2, self.heads, -1)).permute(2, 0, 3, 1, 4)
@@ -49,12 +49,12 @@ class Layer(nn.Module):
 class DocumentEncoder(nn.Module):
     """Predicts every sentence vector of every document from the document's other sentences (MSM, section 3.1).
 
-    Each of a document's N positions is masked in turn, so a document makes N sequences of N vectors, and of sequence t
-    the output at position t is wanted: the diagonal of (B, N, N, C). Two things are therefore not computed: embedding
-    and LayerNorm of a sentence that is not masked are the same in all N sequences and done once; in the last layer only
-    position t is computed. Neither changes any output. Learned positions, no segments, LayerNorm and dropout on the
-    embedding, a learned mask vector, width, heads and inner width as in the sentence encoder, weights from N(0, std),
-    .02 there (transformer_document_encoder.py of the released code).
+    Each of a document's N positions is masked in turn, so a document makes N sequences of N vectors; sequence t yields
+    its output at position t: the diagonal of (B, N, N, C). This saves work without changing any output: embedding and
+    LayerNorm of an unmasked sentence are the same in all N sequences and computed once, and the last layer computes
+    position t only. The encoder has learned positions, no segments, LayerNorm and dropout on the embedding, a learned
+    mask vector, width, heads and inner width of the sentence encoder, and weights from N(0, std), with std .02 in the
+    released code (transformer_document_encoder.py).
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class DocumentEncoder(nn.Module):
 
     @classmethod
     def of(cls, config: Any, layers: int, positions: int, dropout: float) -> DocumentEncoder:
-        """One as wide as the sentence encoder of a `transformers` configuration, for documents of `positions`."""
+        """Builds one as wide as the sentence encoder of a `transformers` config, for up to `positions` sentences."""
         return cls(
             layers=layers,
             width=config.hidden_size,
@@ -93,16 +93,16 @@ class DocumentEncoder(nn.Module):
         )
 
     def forward(self, vectors: Tensor, counts: Sequence[int]) -> Tensor:
-        """vectors [m, c], the sentences of all documents in order; counts, sentences of each document; sum(counts) = m.
+        """Predicts each sentence vector from the others of its document: vectors [m, c] -> predictions [m, c].
 
-        -> [m, c], for each sentence what the others predict.
+        `counts` are the documents' numbers of sentences, m in sum; raises SteleError if one exceeds the positions.
         """
         counts = np.asarray(counts)
         longest = int(counts.max())
         if longest > self.positions.num_embeddings:
             raise SteleError(
-                f"document encoder: a document of {longest} sentences, the recipe's `sentences` allows "
-                f"{self.positions.num_embeddings}; mine the documents with the same number"
+                f"document encoder: a document has {longest} sentences, but the recipe's `sentences` allows only "
+                f"{self.positions.num_embeddings}; mine the documents with that number"
             )
         states, seen = self._sequences(vectors, counts, longest)
         states = functional.dropout(states, self.dropout, self.training)
@@ -113,7 +113,7 @@ class DocumentEncoder(nn.Module):
         return self.layers[-1](states, seen, states[rows, places].unsqueeze(1)).squeeze(1)
 
     def _sequences(self, vectors: Tensor, counts: np.ndarray, longest: int) -> tuple[Tensor, Tensor | None]:
-        """One sequence for each sentence, in which it is masked: [m, n, c] and what may be seen of it [m, 1, 1, n]."""
+        """Builds per sentence a sequence with it masked, [m, n, c], and the attention mask [m, 1, 1, n] or None."""
         positions = self.positions.weight[:longest]
         whole = bool((counts == longest).all())
         if whole:
@@ -135,7 +135,7 @@ class DocumentEncoder(nn.Module):
 
 
 def _ramp(counts: np.ndarray) -> np.ndarray:
-    """0, 1, ... up to each count: the place of every sentence in its document.
+    """Place of every sentence in its document, from 0; `counts` are the documents' numbers of sentences.
 
     >>> _ramp(np.array([2, 3])).tolist()
     [0, 1, 0, 1, 2]
@@ -154,10 +154,10 @@ def hierarchical_scores(
     intra_negatives: bool = True,
     duplicates: Tensor | None = None,
 ) -> Tensor:
-    """Scores float32 [m, m] of all h of the group, as each p_t sees them; the loss is their cross entropy at h_t.
+    """Scores, float32 [m, m], of every sentence vector h_j for every prediction p_t; their cross-entropy is the loss.
 
     predictions p and vectors h, float [m, d], both after the projection heads, document by document; counts: sentences
-    of each document, m in all. With s = cos(p_t, h_j) / temperature:
+    of each document, m in sum. With s = cos(p_t, h_j) / temperature:
 
         loss_t = -log  exp(s_tt) / (exp(s_tt) + sum_intra exp(s_tj - mu * alpha_t) + sum_cross exp(s_tk))      (1)
         alpha_t = mean_intra(s_tj) - mean_cross(s_tk), without gradient                                       (2)
@@ -165,12 +165,12 @@ def hierarchical_scores(
     alpha is computed after the division by the temperature, row by row, over the group only (released code,
     contrastive_utils.masked_loss). The paper writes 1 / (|I| - 1) for the mean over the |I| - 1 other sentences.
 
-    intra_negatives False leaves the other sentences of the document out ("Cross-doc" of Table 5). `duplicates` bool
-    [m, m] leaves out further pairs; the released code has no such thing. A document of one sentence has no intra-doc
-    negatives: its alpha is 0. A group of one document has no cross-doc negatives, and alpha no meaning: an error.
+    intra_negatives False leaves out the other sentences of the document ("Cross-doc" of Table 5). `duplicates` bool
+    [m, m] leaves out further pairs, which the released code cannot. A document of one sentence has no intra-document
+    negatives, so its alpha is 0. Raises SteleError for a group of one document, where alpha is undefined.
     """
     if len(counts) < 2:
-        raise SteleError("MSM: a group of one document has no cross-document negatives; use 2 documents or more")
+        raise SteleError("MSM: a group of one document has no cross-document negatives; use at least 2 documents")
     p = functional.normalize(predictions.float(), dim=-1)
     h = functional.normalize(vectors.float(), dim=-1)
     scores = p @ h.T / temperature
@@ -189,7 +189,7 @@ def hierarchical_scores(
 
 
 def dynamic_bias(scores: Tensor, intra: Tensor, cross: Tensor) -> Tensor:
-    """alpha of equation 2 for each row of scores [m, m]; 0 where a row has no intra-doc or no cross-doc negative."""
+    """Dynamic bias alpha (equation 2), float32 [m], of rows of scores [m, m]; 0 without intra or cross negatives."""
     some = intra.any(1) & cross.any(1)
     return torch.where(some, _mean(scores, intra) - _mean(scores, cross), 0.0)
 

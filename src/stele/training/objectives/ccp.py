@@ -1,14 +1,14 @@
-"""CCP: a sentence is to find a sentence of its window among those of its language (Wu et al. 2022, section 3.1).
+"""CCP: a sentence must find a sentence of its window among those of its language (Wu et al. 2022, section 3.1).
 
 Centre and partner are drawn from the documents of MSM's store. One encoder makes both vectors (first token, last
-layer), each side has a projection head, dropped in the end. Candidates are the group's other sentences and a memory
-bank of earlier ones, of the same language only. Asymmetric batch normalisation: of an even group (by its number in the
-run) the centres are normalised by their batch and the partners by running statistics, of an odd one the reverse
+layer), and each side has a projection head, dropped in the end. Candidates are the group's other sentences and a memory
+bank of earlier ones, of the same language only. With asymmetric batch normalisation, an even group (by its number in
+the run) normalises its centres by their batch and its partners by running statistics, an odd one the reverse
 (Algorithm 1).
 
-The groups of a step see bank and running statistics as they were before it; what they add enters after the step, in the
-order of the groups, so the number of processes changes nothing. (Algorithm 1 updates after each minibatch, since it
-takes no several of them to a step.)
+The groups of a step use bank and running statistics as they were before it. Their own vectors and statistics enter
+after the step, in the order of groups, so the number of processes has no effect. (Algorithm 1 updates after each
+minibatch, since its steps have a single one.)
 """
 
 from __future__ import annotations
@@ -68,25 +68,25 @@ class Recipe(PretrainingRecipe):
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The numbers of sentences before and behind a centre that belong to its window."""
+        """Numbers of sentences before and after a centre that belong to its window."""
         if self.window_counts == "radius":
             return self.window, self.window
         return (self.window - 1) // 2, self.window // 2
 
     @property
     def banked(self) -> int:
-        """Sentences of a group that enter the bank."""
+        """Number of a group's sentences that enter the bank."""
         return self.pairs * (2 if self.bank_sides == "both" else 1)
 
     @property
     def banked_a_step(self) -> int:
-        """Sentences of a step that enter the bank, at most; MLM's groups have none."""
+        """Largest number of a step's sentences that enter the bank; MLM's groups add none."""
         return self.banked * ceil(self.groups * (1 - Fraction(str(self.mlm_share))))
 
     @model_validator(mode="before")
     @classmethod
     def _groups_of_a_step(cls, values: Values) -> Values:
-        """A step has as many pairs whatever a group has (Table 6), and an MLM batch as many sequences as a group."""
+        """Sets `groups` so that a step has `step_pairs` pairs at any group size (Table 6), and MLM batches likewise."""
         pairs, step = values.get("pairs"), values.get("step_pairs")
         if not isinstance(step, int):
             return values
@@ -97,15 +97,15 @@ class Recipe(PretrainingRecipe):
     def _groups_make_a_step(self) -> Recipe:
         if self.step_pairs is not None and self.groups * self.pairs != self.step_pairs:
             raise ValueError(
-                f"step_pairs: {self.step_pairs} are not {self.groups} groups of {self.pairs}; want a multiple of "
-                "`pairs`, and no `groups`"
+                f"step_pairs: {self.step_pairs} is not {self.groups} groups of {self.pairs} pairs; want a multiple of "
+                "`pairs`, and no key `groups`"
             )
         return self
 
     @model_validator(mode="after")
     def _a_window_has_a_partner(self) -> Recipe:
         if sum(self.reach) == 0:
-            raise ValueError("window: 1 sentence is the centre alone; want 2 (it and the next one) or more")
+            raise ValueError("window: 1 sentence is the centre alone; want at least 2 (the centre and the next one)")
         return self
 
     @model_validator(mode="after")
@@ -113,32 +113,32 @@ class Recipe(PretrainingRecipe):
         step = self.banked_a_step
         if 0 < self.bank < step:
             raise ValueError(
-                f"bank: {self.bank} is less than the {step} sentences of a step; want 0, or {step} or more"
+                f"bank: {self.bank} is less than the {step} sentences that a step adds; want 0, or at least {step}"
             )
         if self.bank_per == "language" and self.bank_languages == "shared":
             raise ValueError(
-                "bank_per: a bank for each language keeps apart what bank_languages: shared wants; want all"
+                "bank_per: found language, but bank_languages: shared needs one bank for all languages; want all"
             )
         return self
 
     @model_validator(mode="after")
     def _norms_fit(self) -> Recipe:
         if self.output_norm and self.batch_norm == "none":
-            raise ValueError("output_norm: batch_norm: none leaves no normalisation; want false")
+            raise ValueError("output_norm: found true, but batch_norm: none allows no normalisation; want false")
         if self.statistics == "language" and (self.batch_norm, self.mixing) != ("asymmetric", "one_language"):
-            raise ValueError("statistics: language needs batch_norm: asymmetric and groups of one language")
+            raise ValueError("statistics: language needs batch_norm: asymmetric and mixing: one_language")
         return self
 
     @classmethod
     def store_of(cls, task: str) -> str:
-        """Contexts are drawn from the documents that MSM reads."""
+        """Store of a task; contexts are drawn from MSM's documents."""
         return "msm" if task == "ccp" else task
 
     def new_objective(self, task: str) -> ContextPrediction:
         return ContextPrediction(self)
 
     def flops(self, shape: Shape, sentences: int, length: float, languages: int) -> float:
-        """Encoder, heads, scores; no gradient goes to the bank, whose queues of the group's languages are read."""
+        """Operations of a group: encoder, heads, scores, and scores in the bank, which takes no gradient."""
         encoder = encode(sentences, length, shape, first_only=self.pooling != "mean")
         queues = languages if self.bank_per == "language" else 1
         heads, scores = 4 * shape.width**2 * sentences, 2 * shape.width * sentences**2
@@ -154,13 +154,13 @@ class ContextPrediction(PairObjective):
     MAY_DIVERGE = True  # `fail` of CCP's Table 5 is detected, never configured
 
     def negatives(self, vectors):
-        """At most: of a full bank that held a single language."""
+        """Largest number of a query's negatives: that with a full bank of a single language."""
         return (vectors - 1) * (2 if self.recipe.candidates == "both_sides" else 1) + self.recipe.bank
 
     def batch(self, examples, vocabulary, group, rng):
-        """ids int64 [2 n, t]: centre and partner of each document in turn, mask bool [2 n, t] or None; tags int64 [n]:
-        their languages by their numbers in the recipe, queues: which those are; positives bool [n, n] (`same_window`);
-        number: the group's; vectors (n), duplicates (partners that another one equals)"""
+        """Batch of n pairs: ids int64 [2 n, t], centre and partner alternating; mask bool [2 n, t] or None; tags int64
+        [n], languages as indices into the recipe's; queues, the group's; positives bool [n, n] (`same_window`);
+        number, the group's; vectors (n); duplicates (n minus the number of different partners)."""
         recipe = self.recipe
         contexts = draw(examples.counts, recipe.reach, rng)
         ids, lengths = pad(*sentences(examples, contexts), vocabulary, recipe.sentence_length)
@@ -193,30 +193,30 @@ class ContextPrediction(PairObjective):
         heads.after_step(process)
 
     def has_collapsed(self, before, after):
-        """Of projections, which start far apart. The loss does not tell: stale bank vectors are easy negatives, so that
-        it can be far below chance although embeddings have collapsed.
+        """Whether projections, which start far apart, have collapsed. The loss cannot tell: stale bank vectors are easy
+        negatives, so it can be far below chance although embeddings have collapsed.
         """
         return after > ALIKE
 
 
-# --- contexts: a centre of each document and a sentence of its window, drawn anew whenever the document comes ---------
+# --- contexts: a centre of each document and a sentence of its window, drawn anew at each use of the document ---------
 class Contexts(NamedTuple):
-    """centres, partners int64 [n]: places of two sentences in each of n documents"""
+    """Places of two sentences, centre and partner, in each of n documents: centres, partners int64 [n]."""
 
     centres: np.ndarray
     partners: np.ndarray
 
 
 def draw(sizes: np.ndarray, reach: tuple[int, int], rng: np.random.Generator) -> Contexts:
-    """A centre, uniform among the sentences that have others in their window, and one of those, uniform.
+    """Draws a centre, uniform among the sentences with others in their window, and one of these others, uniform.
 
-    sizes int64 [n]: sentences of each document; reach: sentences of a window before and behind its centre. Windows end
-    where the document does.
+    sizes int64 [n]: sentences of each document; reach: sentences of a window before and after its centre. Windows end
+    where the document does. Raises SteleError if a document has fewer than two sentences.
     """
     if len(sizes) and sizes.min() < 2:
         raise SteleError(
-            "CCP: want documents of two sentences at least; these examples were mined by another method, or by MSM's "
-            "with `sentences_min` 1"
+            "CCP: found a document of one sentence, want at least two; mine documents by MSM's method, with "
+            "`sentences_min` of 2 or more"
         )
     before, behind = reach
     centres = rng.integers(0, sizes if before else sizes - 1)  # a window that only goes forwards has no last sentence
@@ -226,7 +226,7 @@ def draw(sizes: np.ndarray, reach: tuple[int, int], rng: np.random.Generator) ->
 
 
 def sentences(flat: Flat, contexts: Contexts) -> tuple[np.ndarray, np.ndarray]:
-    """Tokens and lengths int64 [2 n] of centre and partner of each document in turn."""
+    """Selects the sentences of n contexts, centre and partner alternating: tokens int64 and lengths int64 [2 n]."""
     documents = np.cumsum(flat.counts) - flat.counts
     chosen = np.stack([documents + contexts.centres, documents + contexts.partners], axis=1).ravel()
     begins = np.cumsum(flat.lengths) - flat.lengths
@@ -234,9 +234,9 @@ def sentences(flat: Flat, contexts: Contexts) -> tuple[np.ndarray, np.ndarray]:
 
 
 def same_window(group: Group, contexts: Contexts, reach: tuple[int, int]) -> np.ndarray:
-    """bool [n, n]: whether partner j is a sentence of the window around centre i (m of Algorithm 1).
+    """Whether partner j is a sentence of the window around centre i, bool [n, n] (m of Algorithm 1).
 
-    Its own partner is; another one only where a document stands in the group twice. No sentence is in its own context.
+    Partner i is; another one only if its document is in the group twice. No sentence is in its own window.
     """
     documents = [(part, index) for part, indices in group.drawn for index in indices.tolist()]
     numbers = {document: number for number, document in enumerate(documents)}

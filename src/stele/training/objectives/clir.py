@@ -1,9 +1,9 @@
 """The CLIR language model: query language modelling and relevance ranking (Yu et al. 2021, section 4).
 
-A group is `pairs` pairs of matched sections of one language pair, packed as `[CLS] query [SEP] document [SEP]` for one
-of two tasks. In each pass a pair has a new query: a sentence of one section, which section by a coin; the other one is
-the document. A round has a group of every language pair for the first task, in an order drawn for the round, then for
-the next.
+A group has `pairs` pairs of matched sections of one language pair, packed as `[CLS] query [SEP] document [SEP]` for one
+of two tasks. Each pass draws a pair's query anew: a sentence of either section, with equal probability; the other
+section is the document. A round has a group of every language pair for the first task, in random order, then for the
+next task.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ QUERY = 40  # tokens of a query that is a sentence of a Wikipedia, special ones 
 
 
 class Recipe(TasksRecipe):
-    """Its own keys. A round has a group of each language pair for one task, then for the next."""
+    """Recipe keys of the CLIR language model."""
 
     objective: Literal["clir"] = "clir"
     tasks: list[Literal["rr", "qlm"]] = Field(min_length=1, description="in the order that they take turns in")
@@ -46,14 +46,14 @@ class Recipe(TasksRecipe):
     @model_validator(mode="after")
     def _tasks_are_whole(self) -> Recipe:
         if "qlm" in self.tasks and self.mask_probability is None:
-            raise ValueError("mask_probability: QLM needs it")
+            raise ValueError("mask_probability: missing, but task qlm needs it; give a number")
         if self.mlm_share:
-            raise ValueError("mlm_share: no MLM batches stand between the rounds; leave the key out")
+            raise ValueError("mlm_share: this objective has no MLM batches beside its rounds; leave the key out")
         return self
 
     @classmethod
     def store_of(cls, task: str) -> str:
-        """Both tasks read the same pairs of sections."""
+        """Store of a task; rr and qlm read the same section pairs."""
         return STORE if task in ("rr", "qlm") else task
 
     def trains_pooler(self) -> bool:
@@ -63,12 +63,12 @@ class Recipe(TasksRecipe):
         return {"rr": RelevanceRanking, "qlm": QueryModelling}[task](self)
 
     def ranking_flops(self, shape: Shape, sequences: int, length: int, global_tokens: int) -> float:
-        """Of a group of RR: each query with its document, and with another."""
+        """Operations of a group of RR, whose `sequences` pack each query with its document and with a negative."""
         encoder = encode(sequences, length, shape, first_only=True, global_tokens=global_tokens)
         return passes(sequences, self.encode_chunk) * encoder
 
     def flops(self, shape: Shape, length: int, query: int) -> float:
-        """The mean of its tasks' groups, of pairs of `length` tokens of which `query` are the query's."""
+        """Mean operations of the tasks' groups, for pairs of `length` tokens with `query` tokens in the query."""
         places = (self.mask_probability or 0.0) * self.pairs * (query if self.mask == "query" else length)
         of_task = {
             "rr": lambda: self.ranking_flops(shape, 2 * self.pairs, length, query),
@@ -83,12 +83,12 @@ class Recipe(TasksRecipe):
         return 2 * self.pairs, self.length
 
 
-# --- what a step draws anew of section pairs --------------------------------------------------------------------------
-EASY = 3 / 4  # to the power of the page's other sections: how probable a negative is that is no section of its page
+# --- draws of a step from section pairs -------------------------------------------------------------------------------
+EASY = 3 / 4  # to the power of the page's other sections: probability that a negative comes from outside the page
 
 
 class Drawn(NamedTuple):
-    """queries Flat of n sentences; documents int64 [n]: the numbers of their sections; sides int64 [n]: of those."""
+    """Queries of n pairs, Flat of sentences; their documents' section numbers int64 [n] and sides int64 [n] (0, 1)."""
 
     queries: Flat
     documents: np.ndarray
@@ -96,7 +96,7 @@ class Drawn(NamedTuple):
 
 
 def draw_pairs(store: SectionStore, indices: np.ndarray, rng: np.random.Generator) -> Drawn:
-    """Of each pair a sentence of one section, by a coin, as the query, and the other section as its document."""
+    """Draws each pair's query, a sentence of a section chosen at random; the pair's other section is its document."""
     rows, asking = np.arange(len(indices)), rng.integers(0, 2, len(indices))
     pairs = store.pairs[indices]
     sections = pairs[rows, asking]
@@ -105,7 +105,7 @@ def draw_pairs(store: SectionStore, indices: np.ndarray, rng: np.random.Generato
 
 
 def hard_probability(others: np.ndarray) -> np.ndarray:
-    """1 - (3/4)^T for T other sections of the page: with none there is no hard negative (section 4.2.2).
+    """Probability of a hard negative, 1 - (3/4)^T for T other sections on the page (section 4.2.2).
 
     >>> hard_probability(np.array([0, 1, 2, 5])).round(4).tolist()
     [0.0, 0.25, 0.4375, 0.7627]
@@ -114,15 +114,15 @@ def hard_probability(others: np.ndarray) -> np.ndarray:
 
 
 def draw_negatives(store: SectionStore, drawn: Drawn, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A section that is not the document for each query [n], and whether it is another one of the document's page [n].
+    """Draws each query's negative: section numbers int64 [n], and whether it is hard, of the document's page, bool [n].
 
-    T counts the page's other sections, as the released code does. The others are uniform over the language's sections
-    but the document; the code may draw the document itself.
+    T counts the page's other sections, as in the released code. Other negatives are uniform over the language's
+    sections, the document excluded; the released code may draw it. Raises SteleError if a language has one section.
     """
     own_page = np.stack(store.of_page(drawn.documents), axis=1)
     language = np.array([store.of_language(side) for side in (0, 1)])[drawn.sides]
     if ((language[:, 1] - language[:, 0]) < 2).any():
-        raise SteleError("RR: a language of one section has no negatives; give more text")
+        raise SteleError("RR: a language with a single section has no negatives; provide more text")
     hard = rng.random(len(drawn.documents)) < hard_probability(own_page[:, 1] - own_page[:, 0] - 1)
     begin, end = np.where(hard[:, None], own_page, language).T
     chosen = rng.integers(begin, end - 1)
@@ -131,16 +131,16 @@ def draw_negatives(store: SectionStore, drawn: Drawn, rng: np.random.Generator) 
 
 # --- query language modelling -----------------------------------------------------------------------------------------
 class QueryModelling(Objective):
-    """Predict hidden tokens of a query from it and a document that answers it (section 4.2.1)."""
+    """Query language modelling: predicts hidden tokens of a query from it and a relevant document (section 4.2.1)."""
 
     def take(self, stores, group, rng):
-        """(queries, their documents), Flat of n texts each."""
+        """Draws a group's queries and their documents, each Flat of n texts."""
         ((part, indices),) = group.drawn
         drawn = draw_pairs(stores[part], indices, rng)
         return drawn.queries, stores[part].documents(drawn.documents, self.recipe.length)
 
     def batch(self, examples, vocabulary, group, rng):
-        """ids int64 [n, t] with tokens hidden; types, mask as `Packed`; places int64 [m] (flat), targets int64 [m]"""
+        """Batch: masked ids int64 [n, t]; types, mask of `Packed`; hidden places (flat), targets int64 [m]."""
         recipe = self.recipe
         packed = pack(*examples, vocabulary, recipe.length)
         among = None if recipe.mask == "both" else packed.types == int(recipe.mask == "document")
@@ -154,7 +154,7 @@ class QueryModelling(Objective):
         return self.recipe.mlm_flops(shape, *self.sizes(batch))
 
     def loss(self, heads, model, batch, processes=None):
-        """The vocabulary head is the checkpoint's own, tied to its embeddings."""
+        """Mean cross-entropy of hidden tokens, by the checkpoint's own vocabulary head, tied to its embeddings."""
         from stele.training.heads import masked_loss
 
         return masked_loss(model, batch, self.recipe.encode_chunk, processes)
@@ -162,7 +162,7 @@ class QueryModelling(Objective):
 
 # --- relevance ranking ------------------------------------------------------------------------------------------------
 class Texts(NamedTuple):
-    """n queries; their n documents and then n negatives; how many of these are of the documents' own pages"""
+    """Texts of n queries, of their documents and then n negatives; number of negatives from the documents' pages."""
 
     queries: Flat
     documents: Flat
@@ -170,16 +170,16 @@ class Texts(NamedTuple):
 
 
 class RelevanceRanking(Objective):
-    """A query's document is to score above a negative (section 4.2.2); each query has its own negative.
+    """Relevance ranking: a query's document must score above the query's own negative (section 4.2.2).
 
-    The head makes a score of a pair: one vector w, or (`pointwise`) two classes of the pooler's output. It is kept:
-    weight [1, width]; or weight [2, width] and bias [2], of which class 1 scores.
+    The head scores a pair by one vector w, or (`pointwise`) by two classes of the pooler's output. Its weights are
+    kept: weight [1, width]; or weight [2, width] and bias [2], of which class 1 is the score.
     """
 
     POOLING = pooling = "cls"  # of pairs of texts, however the base reads one text
 
     def take(self, stores, group, rng):
-        """Queries, their documents and a negative for each."""
+        """Draws a group's queries, their documents and a negative for each query."""
         ((part, indices),) = group.drawn
         store = stores[part]
         drawn = draw_pairs(store, indices, rng)
@@ -188,8 +188,8 @@ class RelevanceRanking(Objective):
         return Texts(drawn.queries, store.documents(numbers, self.recipe.length), int(hard.sum()))
 
     def batch(self, examples, vocabulary, group, rng):
-        """ids, types int64 [2 n, t], mask bool [2 n, t] or None: n queries with their documents, then with the
-        negatives; hard_negatives: how many of these are other sections of the documents' pages"""
+        """Batch: ids, types int64 [2 n, t], mask bool [2 n, t] or None: n queries with their documents, then with their
+        negatives; hard_negatives: number of negatives from the documents' pages."""
         queries = joined([examples.queries, examples.queries])
         packed = pack(queries, examples.documents, vocabulary, self.recipe.length)
         return {**packed._asdict(), "hard_negatives": examples.hard}
@@ -201,7 +201,7 @@ class RelevanceRanking(Objective):
         return self.recipe.ranking_flops(shape, *self.sizes(batch))
 
     def choices(self, vocabulary):
-        """The document and one negative, or two classes."""
+        """Number of classes: document or negative, relevant or not."""
         return 2
 
     def heads(self, model):
@@ -211,15 +211,15 @@ class RelevanceRanking(Objective):
 
         config, pointwise = model.config, self.recipe.ranking == "pointwise"
         if getattr(config, "type_vocab_size", 0) < 2:
-            raise SteleError(f"RR: want a model with two token types, as BERT has; found {config.model_type}")
+            raise SteleError(f"RR: found a {config.model_type} model without two token types; use one such as BERT")
         if pointwise and getattr(model.base_model, "pooler", None) is None:
-            raise SteleError("RR: `ranking: pointwise` scores by the pooler, and the checkpoint has none; use pairwise")
+            raise SteleError("RR: `ranking: pointwise` needs a pooler, but the checkpoint has none; use pairwise")
         score = nn.Linear(config.hidden_size, 2 if pointwise else 1, bias=pointwise)
         initialise(score, config.initializer_range)
         return nn.ModuleDict({"dropout": nn.Dropout(self.recipe.dropout), "score": score})
 
     def loss(self, heads, model, batch, processes=None):
-        """Pairwise: the mean of log(1 + exp(S- - S+)). Pointwise: cross entropy of each document's two classes."""
+        """Pairwise: the mean of log(1 + exp(S- - S+)). Pointwise: cross-entropy of each document's two classes."""
         import torch
         from torch.nn import functional
 

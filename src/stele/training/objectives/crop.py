@@ -1,9 +1,9 @@
 """CROP: two sentences from one window of a document are a positive pair (Wu et al. 2022; MSM section 5.3).
 
-The pair's sentences stand at most `window` sentences apart (mining decides), negatives are the other pairs of the
-group, as in Wu et al.; heads, similarity and temperature are MSM's. The group of MSM's released code is another one
-(--enable-sent2sent): MSM's own 16 documents x 32 sentences, each asked for by a neighbour, with the 31 other sentences
-of the document among its negatives and with the dynamic bias.
+Mining chooses the pair's sentences at most `window` sentences apart. Negatives come from the other pairs of the group,
+as in Wu et al.; heads, similarity and temperature are MSM's. MSM's released code has another group
+(--enable-sent2sent): MSM's own 16 documents x 32 sentences, where a neighbour is the query of each sentence, with the
+31 other sentences of the document among its negatives and with the dynamic bias.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stele.training.objectives import PairObjective
 
 
 class Recipe(PretrainingRecipe):
-    """CROP's own keys."""
+    """Recipe keys of CROP."""
 
     objective: Literal["crop"] = "crop"
     pairs: int = Field(ge=2, description="pairs of one contrastive group")
@@ -45,9 +45,9 @@ class Crop(PairObjective):
     POOLING = "cls"
 
     def batch(self, examples, vocabulary, group, rng):
-        """ids int64 [2 n, t]: sentence and neighbour of each pair in turn; `duplicate_counts` of the sentences"""
+        """Batch of n pairs: ids int64 [2 n, t], sentence and neighbour alternating, their mask, `duplicate_counts`."""
         if (examples.counts != 2).any():
-            raise SteleError("CROP: want examples of two sentences; these pairs were mined by another method")
+            raise SteleError("CROP: these examples were mined by another method; want examples of two sentences")
         ids, lengths = pad(examples.tokens, examples.lengths, vocabulary, self.recipe.sentence_length)
         return {"ids": ids, "mask": attention(lengths, ids.shape[1]), **duplicate_counts(ids[0::2])}
 
@@ -60,7 +60,7 @@ class Crop(PairObjective):
         return Projector(self.recipe.projector, model.config.hidden_size, model.config.initializer_range)
 
     def loss(self, heads, model, batch, processes=None):
-        """The neighbour asks, the sentence is to be found."""
+        """In-batch loss in which the neighbour is the query and the sentence its positive."""
         vectors = self.sentence_states(model, batch["ids"], batch["mask"], processes)
         keys, queries = heads(vectors[0::2], vectors[1::2])
         return self.pair_loss(queries, keys, batch, vectors[0::2], normalize=True)

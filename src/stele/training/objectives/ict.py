@@ -1,10 +1,9 @@
-"""ICT, the inverse cloze task: a sentence asks for the block it was taken from (Lee et al. 2019, section 4).
+"""ICT, the inverse cloze task: a sentence is the query for the block it comes from (Lee et al. 2019, section 4).
 
-One encoder and one dense layer of `width` with LayerNorm and dropout serve both sides, as in google-research/language
-(orqa, ict_model: one module, dense 128); the score is the inner product, negatives are the other blocks of the group.
-That code projects BERT's pooled output; here the first token's last state is projected, since the poolers of some
-checkpoints are untrained and no objective trains them. That the sentence stays in its block one time in ten is the
-mining's doing.
+Both sides share one encoder and one dense layer of `width` with LayerNorm and dropout, as in google-research/language
+(orqa, ict_model: one module, dense 128). The score is the inner product, negatives are the other blocks of the group.
+That code projects BERT's pooled output; Stele projects the first token's last state, since the poolers of some
+checkpoints are untrained and no objective trains them. Mining leaves the sentence in its block one time in ten.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from stele.training.text_pairs import pair_batch, segments
 
 
 class Recipe(PretrainingRecipe):
-    """ICT's own keys; the original's group of 4,096 needs `encode_chunk`."""
+    """Recipe keys of ICT; the original's group of 4,096 needs `encode_chunk`."""
 
     objective: Literal["ict"] = "ict"
     pairs: int = Field(ge=2, description="pairs of one contrastive group")
@@ -51,9 +50,9 @@ class InverseCloze(PairObjective):
     POOLING = "cls"
 
     def batch(self, examples, vocabulary, group, rng):
-        """query_ids int64 [n, t], passage_ids int64 [n, u] of the blocks, their masks; their `duplicate_counts`"""
+        """Batch of n pairs: query_ids int64 [n, t], passage_ids int64 [n, u] (blocks), masks, `duplicate_counts`."""
         if (examples.counts != 2).any():
-            raise SteleError("ICT: want examples of a query and its block; these pairs were mined by another method")
+            raise SteleError("ICT: these examples were mined by another method; want examples of a query and its block")
         longest = self.recipe.query_length, self.recipe.block_length
         arrays = pair_batch(segments(examples), vocabulary, longest)
         return {**arrays, **duplicate_counts(arrays["passage_ids"])}

@@ -1,9 +1,9 @@
-"""KEPT: texts that the knowledge base joins are positive pairs, one group a task (KEPT, sections 3.3 and 3.4).
+"""KEPT: texts linked by the knowledge base are positive pairs; each task has its own groups (sections 3.3 and 3.4).
 
-A group is `pairs` pairs of one task, of all languages or language pairs mixed; its loss is equation 4: of a query's own
-passage against the other passages of the group, from queries to passages only, inner products over the temperature.
+A group has `pairs` pairs of one task, with all languages or language pairs mixed. Its loss is equation 4: a query's own
+passage against the other passages of the group, from queries to passages only, by inner products over the temperature.
 One encoder makes both sides' vectors, the means of its last hidden states (section 3.1). The store of a task has pairs
-(ILK, CLK and their variants); CROP's has stretches of text, of which every batch takes two new crops.
+(ILK, CLK and their variants); CROP's has stretches of text, each cropped twice anew for every batch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CROP = "crop"  # pairs of crops, drawn from MLM's stretches of text
 
 @cache
 def task_names() -> tuple[str, ...]:
-    """CROP, and the mining methods on the knowledge base."""
+    """Names of KEPT's tasks: CROP and the mining methods on the knowledge base."""
     of_knowledge = [name for name, recipe in methods().items() if issubclass(recipe, KnowledgeRecipe)]
     return CROP, *of_knowledge
 
@@ -42,7 +42,7 @@ Task = Annotated[str, AfterValidator(_task)]
 
 
 class Recipe(TasksRecipe):
-    """KEPT's own keys. Ablations (Tables 7 and 9) leave out, replace or add a task.
+    """Recipe keys of KEPT. Ablations (Tables 7 and 9) leave out, replace or add a task.
 
     A step has one group of each task, so `groups` is the number of tasks, or a multiple of it for larger batches.
     """
@@ -69,7 +69,7 @@ class Recipe(TasksRecipe):
 
     @classmethod
     def store_of(cls, task: str) -> str:
-        """Crops are of the stretches that MLM reads; every other task has the store of its name."""
+        """Store of a task: crop reads MLM's stretches of text, every other task the store of its own name."""
         return MLM if task == CROP else task
 
     def new_objective(self, task: str) -> KnowledgePairs:
@@ -87,12 +87,12 @@ class Recipe(TasksRecipe):
 
 
 class KnowledgePairs(PairObjective):
-    """All tasks alike; the encoder's own vectors are compared."""
+    """Objective of every task of KEPT; it compares the encoder's own vectors, without heads."""
 
     POOLING = "mean"
 
     def batch(self, examples, vocabulary, group, rng):
-        """query_ids int64 [n, t], passage_ids int64 [n, u], their masks; `duplicate_counts` of the passages"""
+        """Batch of n pairs: query_ids int64 [n, t], passage_ids int64 [n, u], masks, passages' `duplicate_counts`."""
         sides = both_sides(examples, self.recipe.crop_ratio, rng)
         arrays = pair_batch(sides, vocabulary, (self.recipe.length, self.recipe.length))
         return {**arrays, **duplicate_counts(arrays["passage_ids"])}

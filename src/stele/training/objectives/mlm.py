@@ -26,13 +26,13 @@ class Recipe(PretrainingRecipe):
 
 
 class MaskedLanguageModelling(Objective):
-    """Any recipe's MLM batches. The vocabulary head is the checkpoint's own, tied to its embeddings."""
+    """Objective of any recipe's MLM batches, with the checkpoint's own vocabulary head, tied to its embeddings."""
 
     def batch(self, examples, vocabulary, group, rng):
-        """ids int64 [n, t] with tokens hidden, mask bool [n, t] or None, places int64 [m] (flat), targets int64 [m]"""
+        """Batch: masked ids int64 [n, t], mask bool [n, t] or None; hidden tokens' places (flat), targets int64 [m]."""
         recipe = self.recipe
         if (examples.counts != 1).any():
-            raise SteleError("MLM: want examples of one stretch of text; these pairs were mined by another method")
+            raise SteleError("MLM: these examples were mined by another method; want examples of one stretch of text")
         ids, lengths = pad(examples.tokens, examples.lengths, vocabulary, recipe.mlm_length)
         hidden, places, targets = mask_tokens(ids, vocabulary, rng, recipe.mask_probability)
         return {"ids": hidden, "mask": attention(lengths, ids.shape[1]), "places": places, "targets": targets}

@@ -1,14 +1,14 @@
-"""MoCo as mContriever has it: a crop asks for another crop of its stretch among the keys of earlier steps.
+"""MoCo as in mContriever: a crop must find another crop of its stretch among the keys of earlier steps.
 
-Izacard et al. 2022, section 3; contriever's src/moco.py. Keys come from an encoder of their own, without gradient, that
-follows the trained one: after every step it keeps `momentum` of itself and takes the rest from it. The logits of a
-query are its inner products with its own key and with the queue, over the temperature; nothing is normalised, but for
-the random vectors that fill the queue at first. Both encoders have dropout: the code leaves the one of the keys in
-training mode. A query's negatives are the queue alone, never its neighbours, so a step's pairs may be encoded in groups
-of any size, on any number of devices.
+Izacard et al. 2022, section 3; contriever's src/moco.py. Keys come from a second encoder without gradient, which
+follows the trained one: after every step it becomes `momentum` times itself plus the rest of the trained one. The
+logits of a query are its inner products with its own key and with the queue, over the temperature; nothing is
+normalised except the random vectors that fill the queue at first. Both encoders have dropout: the released code leaves
+the key encoder in training mode. A query's negatives are the queue alone, never its neighbours, so a step's pairs may
+be encoded in groups of any size, on any number of devices.
 
-The code updates the encoder of the keys before it encodes, with the weights that the step before has left: the same as
-after that step, since both encoders start alike.
+The released code updates the key encoder before it encodes, with the weights of the step before. Updating after that
+step is the same, since both encoders start with equal weights.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from stele.training.text_pairs import both_sides, pair_batch
 
 
 class Recipe(PretrainingRecipe):
-    """MoCo's own keys. Queries are independent of each other, so only `groups` x `pairs`, those of a step, matters."""
+    """Recipe keys of MoCo. Queries are independent of each other; only a step's `groups` x `pairs` pairs matter."""
 
     objective: Literal["moco"] = "moco"
     pairs: int = Field(ge=1, description="pairs of crops encoded together")
@@ -37,21 +37,21 @@ class Recipe(PretrainingRecipe):
     @model_validator(mode="after")
     def _sizes_fit(self) -> Recipe:
         if self.queue < self.groups * self.pairs:
-            raise ValueError(f"queue: want room for the {self.groups * self.pairs} keys of a step")
+            raise ValueError(f"queue: found {self.queue}, want at least a step's {self.groups * self.pairs} keys")
         if self.mlm_share:
-            raise ValueError("mlm_share: MLM batches take the places of pairs, and every step has as many keys; want 0")
+            raise ValueError("mlm_share: MLM batches would replace pairs, but each step needs all its keys; want 0")
         return self
 
     @classmethod
     def store_of(cls, task: str) -> str:
-        """Crops are of the stretches that MLM reads."""
+        """Store of a task; crops are cut from the stretches of text that MLM reads."""
         return MLM
 
     def new_objective(self, task: str) -> MomentumContrast:
         return MomentumContrast(self)
 
     def flops(self, shape: Shape, pairs: int, query_length: float, passage_length: float) -> float:
-        """Queries forward and backward, keys forward; scores twice, since no gradient goes to the queue."""
+        """Operations of a group: queries forward and backward, keys forward, scores twice (no queue gradient)."""
         queries, keys = (
             encode(pairs, length, shape, self.pooling == "cls") for length in (query_length, passage_length)
         )
@@ -68,7 +68,7 @@ class MomentumContrast(PairObjective):
         return self.recipe.queue
 
     def batch(self, examples, vocabulary, group, rng):
-        """query_ids int64 [n, t], passage_ids int64 [n, u] (whose vectors are the keys), their masks; vectors (n)"""
+        """Batch of n pairs: query_ids int64 [n, t], passage_ids int64 [n, u], encoded to keys, masks; vectors (n)."""
         sides = both_sides(examples, self.recipe.crop_ratio, rng)
         arrays = pair_batch(sides, vocabulary, (self.recipe.length, self.recipe.length))
         return {**arrays, "vectors": len(arrays["query_ids"])}
@@ -79,7 +79,7 @@ class MomentumContrast(PairObjective):
         return MomentumQueue(self.recipe.queue, model)
 
     def loss(self, heads, model, batch, processes=None):
-        """The mean of -log softmax of each query's own key against the queue (Izacard et al. 2022, equation 1)."""
+        """Mean of -log softmax of each query's own key against the queue (Izacard et al. 2022, equation 1)."""
         import torch
 
         queries = self.sentence_states(model, batch["query_ids"], batch["query_mask"], processes)

@@ -1,9 +1,9 @@
-"""MSM: predict the vector of a masked sentence from the other sentences of its document (Zhang et al., section 3).
+"""MSM predicts the vector of a masked sentence from the other sentences of its document (Zhang et al., section 3).
 
-The sentence encoder makes one vector a sentence (last hidden state of the first token), the document encoder predicts
-each sentence from the others, two heads project both, the hierarchical contrastive loss compares them. The contrastive
-group is `documents` documents of one language: with 16 documents of 32 sentences each query has 511 negatives, 31 of
-its own document. After pretraining everything but the sentence encoder is dropped.
+The sentence encoder makes one vector per sentence (last hidden state of the first token). The document encoder predicts
+each vector from the others, two heads project both, and the hierarchical contrastive loss compares them. A contrastive
+group has `documents` documents of one language: with 16 documents of 32 sentences each query has 511 negatives, 31 of
+its own document. After pretraining only the sentence encoder is kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COPIES = {"shared": 1, "separate_english": 2}  # of an encoder or of heads
 
 
 class Recipe(PretrainingRecipe):
-    """MSM's own keys.
+    """Recipe keys of MSM.
 
     Ablations: document_encoder and heads (Table 4), intra_negatives and mu (Table 5; mu 0 is "w/o bias"), documents
     (Table 6: negatives = documents x sentences), projector (Table 7), layers (Table 8).
@@ -45,14 +45,14 @@ class Recipe(PretrainingRecipe):
     @model_validator(mode="after")
     def _english_has_groups_of_its_own(self) -> Recipe:
         if self.mixing != "one_language" and "separate_english" in (self.document_encoder, self.heads):
-            raise ValueError("separate_english needs groups of one language: mixing: one_language")
+            raise ValueError("separate_english: needs groups of one language; want mixing: one_language")
         return self
 
     def new_objective(self, task: str) -> MaskedSentences:
         return MaskedSentences(self)
 
     def flops(self, shape: Shape, sentences: int, length: float, of_a_document: int) -> float:
-        """Sentence encoder, document encoder (its last layer asks once a sequence), heads, scores."""
+        """Operations of a group: sentence and document encoder (last layer: one position a sequence), heads, scores."""
         encoder = encode(sentences, length, shape, first_only=self.pooling != "mean")
         document = encode(sentences, of_a_document, shape._replace(layers=self.layers), first_only=True)
         heads = 0 if self.projector == "none" else 8 * shape.width**2 * sentences
@@ -72,16 +72,16 @@ class MaskedSentences(Objective):
     POOLING = "cls"
 
     def vectors(self):
-        """Of a group of full documents."""
+        """Number of sentence vectors in a group of full documents."""
         return self.recipe.documents * self.recipe.sentences
 
     def negatives(self, vectors):
-        """Of documents that are equally long."""
+        """Number of a query's negatives if all documents are equally long."""
         return vectors - (1 if self.recipe.intra_negatives else vectors / self.recipe.documents)
 
     def batch(self, examples, vocabulary, group, rng):
-        """ids int64 [m, t] of all sentences in order, mask bool [m, t] or None, counts (sentences of each document),
-        english bool, `duplicate_counts` of the sentences"""
+        """Batch of m sentences in order: ids int64 [m, t], mask bool [m, t] or None, counts (sentences per document),
+        english (whether the group is English), `duplicate_counts` of the sentences."""
         ids, lengths = pad(examples.tokens, examples.lengths, vocabulary, self.recipe.sentence_length)
         return {
             "ids": ids,
@@ -95,7 +95,7 @@ class MaskedSentences(Objective):
         return len(batch["ids"]), self.computed_length(batch), max(batch["counts"])
 
     def heads(self, model):
-        """Document encoder and projection heads, once for all languages or once more for English."""
+        """Creates document encoder and projection heads, either shared by all languages or with a copy for English."""
         from torch import nn
 
         from stele.training.heads import Projector
@@ -111,7 +111,7 @@ class MaskedSentences(Objective):
         return nn.ModuleDict({"encoders": encoders, "projectors": projectors})
 
     def loss(self, heads, model, batch, processes=None):
-        """The group's mean hierarchical contrastive loss."""
+        """Mean hierarchical contrastive loss of the group, float32 []."""
         import torch
 
         from stele.training.objectives._msm import hierarchical_scores
