@@ -222,7 +222,7 @@ def test_the_defaults_are_muse_s_and_a_wrong_key_is_refused():
     assert (own.epochs, own.epoch_vectors, own.batch, own.refinements, own.neighbours) == (5, 1_000_000, 32, 5, 10)
     with pytest.raises(SteleError, match=r"rotation\.strat.*did you mean 'start'"):
         validate(CalibrationRecipe, {"rotation": {"strat": "identity"}}, "--recipe")
-    with pytest.raises(SteleError, match="refinement_vectors: 15000 exceeds a language's 500"):
+    with pytest.raises(SteleError, match="refinement_vectors: 15000 exceeds the 500 `sentences`"):
         validate(CalibrationRecipe, {"sentences": 500}, "--recipe")
 
 

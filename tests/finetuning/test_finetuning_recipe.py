@@ -131,7 +131,7 @@ def test_steps_of_an_epoch_are_whole_groups():
     assert recipe.total_steps(87_599) == 3 * (87_599 // 4 // 4)
     assert parse_finetuning({**SHORT, "batch": 128, "epochs": 0.5}).total_steps(1_280) == 5
     assert parse_finetuning({**SHORT, "epochs": 2.3}).total_steps(400) == 230  # 229.99999999999997 in floats
-    with pytest.raises(SteleError, match="15 usable examples, one optimiser step takes 4 x 4"):
+    with pytest.raises(SteleError, match="15 usable examples, but one optimiser step takes 4 x 4"):
         recipe.steps_per_epoch(15)
 
 
@@ -145,14 +145,14 @@ def test_the_keys_that_a_finetuning_recipe_must_have(key):
     ("change", "message"),
     [
         ({"learningrate": 1}, r"unknown key 'learningrate'; did you mean 'learning_rate'"),
-        ({"steps": 5}, "either `epochs` or `steps`"),
-        ({"epochs": None}, "either `epochs` or `steps`"),
+        ({"steps": 5}, "epochs, steps: want exactly one"),
+        ({"epochs": None}, "epochs, steps: want exactly one"),
         ({"selection": "best"}, "want last, dev_nll or average_rank_from_epoch_N, found 'best'"),
         ({"selection": "dev_nll", "dev_set": None}, "needs `dev_set`"),
         ({"batch": 1, "hard_negatives": 0}, "no candidate but its positive"),
         ({"batch": 0}, "batch: "),
-        ({"hard_negatives": 0, "negatives": "mined"}, "hard_negatives 0"),
-        ({"hard_negatives": 0, "hard_negative_ratio": 0.5}, "hard_negatives 0"),
+        ({"hard_negatives": 0, "negatives": "mined"}, "hard_negatives: found 0"),
+        ({"hard_negatives": 0, "hard_negative_ratio": 0.5}, "hard_negatives: found 0"),
         ({"batch": 1, "hard_negative_ratio": 0.5}, "may have no candidate"),
         ({"hard_negative_ratio": 0}, "hard_negative_ratio"),
         ({"negatives": "random"}, "negatives"),

@@ -137,7 +137,7 @@ def test_what_a_scale_forces_reaches_the_command(jobs, miniature):
     [
         ({"calibration": {"cpc": {}}}, "calibration: unknown value 'cpc'; did you mean 'ccp'"),
         ({"calibration": {"ccp": {"sentence": 3}}}, "key 'calibration.ccp.sentence'; did you mean 'sentences'"),
-        ({"calibration": {"ccp": {"sentences": 100}}}, "refinement_vectors: 15000 exceeds a language's 100"),
+        ({"calibration": {"ccp": {"sentences": 100}}}, "refinement_vectors: 15000 exceeds the 100 `sentences`"),
         ({"pretraining_languages": {"msn": ["en"]}}, "pretraining_languages: unknown value 'msn'; did you mean 'msm'"),
         ({"pretraining_languages": {"msm": ["fr"]}}, "pretraining_languages.msm: unknown value 'fr'"),
     ],

@@ -79,7 +79,7 @@ def test_an_id_may_look_like_a_window():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"sentences": 2, "stride": 3, "hits": 1, "best": 1}', "stride 3 leaves out sentences"),
+        ('{"sentences": 2, "stride": 3, "hits": 1, "best": 1}', "stride: 3 leaves out sentences"),
         ('{"sentences": 0, "stride": 1, "hits": 1, "best": 1}', "sentences"),
         ('{"sentence": 2, "stride": 1, "hits": 1, "best": 1}', "sentences"),
         ("5", "want an object"),

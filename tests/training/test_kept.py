@@ -109,7 +109,7 @@ def test_a_group_mixes_parts_and_crops_come_anew(stores):
     ("changes", "message"),
     [
         ({"groups": 4}, "groups: 4 is not a multiple of 3 tasks"),
-        ({"tasks": ["ilk", "ilk"], "groups": 2}, "tasks: one is named twice"),
+        ({"tasks": ["ilk", "ilk"], "groups": 2}, "tasks: found ilk, ilk, want each task once"),
         ({"tasks": ["ikl"], "groups": 1}, r"tasks.0: .*'ilk'"),
         ({"tasks": []}, "tasks: "),
         ({"crop_ratio": [0.5, 0.1]}, "crop_ratio: .*the smaller first"),

@@ -26,25 +26,25 @@ def test_the_recipe_to_equal():
     other = parse_recipe({**MLM, "equal_compute_to": {**MSM, "steps": 9}}).to_equal()
     assert (other.objective, other.steps) == ("msm", 9)
     late = parse_recipe({**MLM, "equal_compute_to": {**MSM, "steps": 9}, "snapshots": [9, 10]})
-    with pytest.raises(SteleError, match="snapshots: step 10 is past the last one of equal_compute_to, 9"):
+    with pytest.raises(SteleError, match="snapshots: step 10 is after the last step of equal_compute_to, 9"):
         late.to_equal()
     nested = {**MLM, "equal_compute_to": {**MLM, "equal_compute_to": {**MSM, "steps": 9}}}
-    with pytest.raises(SteleError, match="want a recipe that says its `steps`"):
+    with pytest.raises(SteleError, match="want a recipe that gives its own `steps`"):
         parse_recipe(nested).to_equal()
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"steps": 3}, "give `objective`"),
+        ({"steps": 3}, "the key `objective` is missing; give"),
         ({"objective": "mms", "steps": 3}, "unknown objective 'mms'; did you mean"),
         ({"objective": "msm", "steps": 3, "document": 4}, "unknown key 'document'; did you mean 'documents'"),
         ({**MSM, "steps": 3, "mu": -1}, r"mu: .*\(found -1\)"),
         ({**MSM, "steps": 3, "projector": "both"}, "projector: .*asymmetric"),
-        (MSM, "either `steps` or `equal_compute_to`"),
-        ({**MLM, "steps": 3, "equal_compute_to": {}}, "either `steps` or `equal_compute_to`"),
-        ({**MSM, "steps": 3, "snapshots": [2, 4]}, "step 4 is past the last one, 3"),
-        ({**MSM, "steps": 3, "snapshots": [0, 2]}, "step 0 is before the first one, 1"),
+        (MSM, "steps, equal_compute_to: want exactly one"),
+        ({**MLM, "steps": 3, "equal_compute_to": {}}, "steps, equal_compute_to: want exactly one"),
+        ({**MSM, "steps": 3, "snapshots": [2, 4]}, "step 4 is after the last step, 3"),
+        ({**MSM, "steps": 3, "snapshots": [0, 2]}, "step 0 is before the first step, 1"),
         ({**MSM, "steps": 3, "mlm_share": 0.4, "mlm_length": None}, "MLM batches need mlm_sequences, mlm_length and"),
         ({"objective": "crop", "steps": 3, "layers": 2}, "unknown key 'layers'"),
     ],

@@ -1,4 +1,4 @@
-"""Recipes: what each job of training, mining and searching may be told. The papers' values: catalogue/recipes.yaml."""
+"""Recipes: the keys of training, mining and search jobs. The papers' values are in catalogue/recipes.yaml."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from stele.files.strict import Strict
 
 
 class Recipe(Strict):
-    """A recipe of recipes.yaml, as its command is given it and with the keys that the plan alone reads (`plan_key`).
+    """Base of all recipes: the keys that a command takes, and those that only the plan reads (`plan_key`).
 
-    CATALOGUE_KEYS   keys that an entry of recipes.yaml must have, although a command need not be given them
+    CATALOGUE_KEYS   keys that an entry of recipes.yaml must have, although they are optional for a command
     """
 
     CATALOGUE_KEYS: ClassVar[tuple[str, ...]] = ()
 
 
 def plan_key(default: Any = None, **constraints: Any) -> Any:
-    """A key that the plan alone reads, since it names other entries of the catalogue.
+    """Declares a key that only the plan reads, since it names other entries of the catalogue.
 
-    No command is given it; it is in no record, and no job reruns for it.
+    Commands do not get the key, records do not contain it, and no job reruns when it changes.
     """
     return Field(default, exclude=True, **constraints)

@@ -1,4 +1,4 @@
-"""How texts become vectors: one `EncodingSpec`, saved with an encoder, used by training, encoding and search alike."""
+"""Encoding of texts as vectors: an `EncodingSpec` is saved with its encoder and used by training, encoding, search."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ SPEC_FILE = "encoding.json"
 Kind = Literal["query", "passage"]
 Pooling = Literal["cls", "mean", "last", "pooler"]
 TextInput = str | tuple[str, str]
-UNTITLED = "none"  # what a template says of a passage without a title, as EmbeddingGemma's card has it
-FOLDER, BENCHMARK = "folder", "benchmark"  # of the encoder; the evaluation's protocol
+UNTITLED = "none"  # fills {title} for a passage without a title, as in EmbeddingGemma's model card
+FOLDER, BENCHMARK = "folder", "benchmark"  # origins of keys: the encoder's folder, the evaluation's protocol
 MODEL_SAYS = ("config", "models")  # config.yaml, models.yaml
-ORIGINS = (*MODEL_SAYS, "scale", BENCHMARK)  # who says how texts become vectors beside a folder, in their order
-SOME_INSTRUCTION = {"instruction": "what a benchmark asks for"}  # where none is known yet: each says its own
+ORIGINS = (*MODEL_SAYS, "scale", BENCHMARK)  # origins of encoding keys other than the folder, in their order
+SOME_INSTRUCTION = {"instruction": "what a benchmark asks for"}  # stands in until a benchmark gives its instruction
 _FIELD = re.compile(r"\{(\w*)\}")
-# what a prompt may have filled in: the benchmark's (or the model's own) instruction, and the title of a passage
+# fields that a prompt may contain: the benchmark's (or the model's own) instruction, and the title of a passage
 FIELDS = {"query_prompt": ("instruction",), "passage_prompt": ("instruction", "title")}
-# keys that came later: records and encoders' folders hold them where they are not the default
+# keys that were added later: records and encoders' folders contain them only if they differ from the default
 SAID_IF_CHOSEN = ("weights", "dimension", "include_prompt", "instruction")
 
 
 class EncodingSpec(Strict):
-    """What a vector depends on besides the weights and the tokenizer.
+    """Settings that determine a text's vector, besides the weights and the tokenizer.
 
     pooling         "cls": last hidden state of the first token; "mean": mean over the attention mask; "pooler": the
                     model's pooler (a linear layer and tanh on the first token, as in XTREME-R's dual encoders);
-                    "last": last hidden state of the last token of the mask, as of models that read left to right
+                    "last": last hidden state of the last token of the mask, for models that read left to right
     normalize       vectors have unit length
-    query_length, passage_length   tokens, special ones included; longer texts are cut
+    query_length, passage_length   most tokens of a text, special ones included; longer texts are cut
     passage_format  "title_text_pair": title and text as the tokenizer's pair (DPR), one alone when the other is
                     empty; "title_text": title, a space, text; "text": the text alone
     towers          "shared": one model for both sides; "separate": one each, in query/ and passage/
-    layer           read the hidden states of this layer (1 = the first transformer layer) and leave out those above
+    layer           use the hidden states of this layer (1 = the first transformer layer), ignore the layers above
     segments        a pair's second text gets token type 1; False: all token types are 0, as in DPR's and MSM's code
-    query_prompt, passage_prompt   text put before every query or passage; {instruction} in it is what a benchmark asks
-                    for, {title} (of a passage) its title, "none" without one, which then stands nowhere else
-    instruction     what {instruction} is
-    include_prompt  False: the prompt's tokens are read and left out of the mean, or before the first token (cls)
-    dimension       so many numbers of a vector, the first ones (Matryoshka); scaled to length 1 after that
-    weights         as what the weights are held and computed
+    query_prompt, passage_prompt   text put before every query or passage; {instruction} in it stands for the
+                    instruction, {title} for the title of a passage ("none" if it has none), then not repeated
+    instruction     text that replaces {instruction}
+    include_prompt  False: the model reads the prompt's tokens, but pooling ("mean", "cls") ignores them
+    dimension       number of components kept from the start of a vector (Matryoshka), then scaled to length 1
+    weights         number format in which the weights are stored and multiplied
     """
 
     pooling: Pooling
@@ -70,18 +70,18 @@ class EncodingSpec(Strict):
     @model_validator(mode="after")
     def _consistent(self) -> EncodingSpec:
         if self.layer is not None and self.pooling == "pooler":
-            raise ValueError("the pooler belongs to the last layer; with `layer` use pooling cls or mean")
+            raise ValueError("pooling: the pooler belongs to the last layer; with `layer` use pooling cls or mean")
         for key, fields in FIELDS.items():
             for name in _FIELD.findall(getattr(self, key)):
                 if name not in fields:
                     raise ValueError(str(unknown("field", name, fields, key)))
         if not self.include_prompt and self.fills_titles:
-            raise ValueError("include_prompt: false is of one prompt for all passages; found {title} in passage_prompt")
+            raise ValueError("include_prompt: false needs one prompt for all passages; found {title} in passage_prompt")
         return self
 
     @property
     def half(self) -> bool:
-        """Whether it computes with 16 bits, so that more of a vector than that says nothing."""
+        """Whether the encoder computes with 16 bits, so that storing vectors with more bits adds nothing."""
         return "bfloat16" in (self.precision, self.weights)
 
     @property
@@ -89,22 +89,22 @@ class EncodingSpec(Strict):
         return "{title}" in self.passage_prompt
 
     def facts(self) -> dict[str, Any]:
-        """The spec as records and folders have it."""
+        """The spec as plain values, for records and encoders' folders."""
         defaults = {key: type(self).model_fields[key].default for key in SAID_IF_CHOSEN}
         values = self.model_dump()
         return {key: value for key, value in values.items() if key not in defaults or value != defaults[key]}
 
     def length(self, kind: Kind) -> int:
-        """The longest input of that kind, in tokens."""
+        """Most tokens of an input of this kind."""
         return self.query_length if kind == "query" else self.passage_length
 
     def prompt(self, kind: Kind) -> str:
-        """What stands before every text of that kind; a template of titles is filled by `inputs`."""
+        """Prompt before every text of this kind; `inputs` fills in {title}."""
         prompt = self.query_prompt if kind == "query" else self.passage_prompt
         return prompt.replace("{instruction}", self.instruction)
 
     def inputs(self, texts: Sequence[TextInput], kind: Kind) -> list[TextInput]:
-        """Texts as the tokenizer is to see them, their prompts before them.
+        """Puts the prompts before texts, as the tokenizer reads them.
 
         >>> spec = EncodingSpec(pooling="mean", query_prompt="query: ", passage_prompt="title: {title} | text: ")
         >>> spec.inputs(["who"], "query")
@@ -122,16 +122,16 @@ class EncodingSpec(Strict):
 
     @property
     def of_one_kind(self) -> bool:
-        """Whether a text has one vector, whether it is a query or a passage, unless it is so long that it is cut."""
+        """Whether a text has the same vector as a query and as a passage, unless it is long enough to be cut."""
         return self.towers == "shared" and self.query_prompt == self.passage_prompt and not self.fills_titles
 
     @property
     def longer(self) -> Kind:
-        """The kind of text of which more is read."""
+        """Kind of text with the larger maximum length."""
         return "query" if self.query_length >= self.passage_length else "passage"
 
     def passage(self, title: str, text: str) -> TextInput:
-        """A passage as `inputs` takes it.
+        """Formats a passage as an argument of `inputs`.
 
         >>> EncodingSpec(pooling="cls").passage("Title", "Text.")
         ('Title', 'Text.')
@@ -148,13 +148,12 @@ class EncodingSpec(Strict):
 
 
 class SomeEncoding(EncodingSpec):
-    """Some keys of an encoding; others have the default, or come from elsewhere.
+    """Some keys of an encoding; the others have their defaults, or come from other origins.
 
-    prompt_name     which of a folder's own prompts stands before queries, in place of query_prompt
-    max_length      tokens of queries and passages alike
-                    Like the two lengths it makes a folder's own shorter, never longer.
-    passages_as_queries   both sides are texts of one kind, as sentences that are aligned: what stands before a query
-                    stands before a passage
+    prompt_name     name of one of the folder's own prompts for queries, in place of query_prompt
+    max_length      most tokens of queries and of passages
+                    Like the two lengths it can shorten the folder's own, never lengthen it.
+    passages_as_queries   both sides are texts of one kind, such as aligned sentences: passages get the queries' prompt
     """
 
     pooling: Pooling = "mean"
@@ -164,14 +163,14 @@ class SomeEncoding(EncodingSpec):
 
 
 def make_spec(values: Values | EncodingSpec, where: str = "encoding") -> EncodingSpec:
-    """A spec from plain values; what is wrong with them is said with the key's name."""
+    """Validates plain values as a spec; raises SteleError with the key at fault and what is wrong with it."""
     if isinstance(values, EncodingSpec):
         return values
     return validate(EncodingSpec, values, where)
 
 
 def check_keys(values: Values, where: str) -> None:
-    """Refuses keys that an encoding does not have."""
+    """Raises SteleError if `values` has a key that an encoding does not have."""
     unknown_keys = sorted(set(values) - set(SomeEncoding.model_fields))
     if unknown_keys:
         raise unknown("key", unknown_keys[0], SomeEncoding.model_fields, where)
@@ -182,7 +181,7 @@ def write_spec(folder: Path, spec: EncodingSpec) -> None:
 
 
 def read_spec(folder: Path) -> EncodingSpec | None:
-    """The spec saved in an encoder folder; None when it has none."""
+    """Reads the spec saved in an encoder folder, or None if it has none; raises SteleError if it is invalid."""
     path = Path(folder) / SPEC_FILE
     if not path.exists():
         return None

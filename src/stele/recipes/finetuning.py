@@ -1,4 +1,4 @@
-"""Fine-tuning recipes: of an encoder, of a reader that answers questions, of a generator of queries."""
+"""Fine-tuning recipes: for an encoder, for a reader that answers questions, for a generator of queries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AVERAGE_RANK = re.compile(r"average_rank_from_epoch_([0-9]{1,6})")
 
 
 class TrainingSet(Strict):
-    """Examples: the module of stele/benchmarks that reads them, and which of the given datasets it reads (None: all).
+    """A training set: the module of stele/benchmarks that reads it, and the datasets it reads (None: all given).
 
     A plain name is the module's; in recipes.yaml it is an `entry` of training_sets.yaml, which the plan looks up.
     """
@@ -38,11 +38,11 @@ class TrainingSet(Strict):
 
 
 class FinetuningRecipe(OptimiserKeys):
-    """One fine-tuning run.
+    """Recipe of a dual encoder's fine-tuning.
 
-    A *group* is `batch` queries with their passages, who share negatives: a query's candidates are the positives and
-    hard negatives of all queries of its group. One optimiser step takes `accumulation` groups and their mean loss.
-    Neither depends on the number of devices.
+    A *group* has `batch` queries that share negatives: a query's candidates are the positives and hard negatives of
+    all queries in its group. One optimiser step takes the mean loss of `accumulation` groups. Neither number depends on
+    the number of devices.
     """
 
     CATALOGUE_KEYS: ClassVar = ("start",)
@@ -92,17 +92,17 @@ class FinetuningRecipe(OptimiserKeys):
     @model_validator(mode="after")
     def _consistent(self) -> FinetuningRecipe:
         if (self.epochs is None) == (self.steps is None):
-            raise ValueError("give either `epochs` or `steps`, one of the two")
+            raise ValueError("epochs, steps: want exactly one of the two keys")
         if self.selection not in ("last", "dev_nll") and not AVERAGE_RANK.fullmatch(self.selection):
             raise ValueError(f"selection: want last, dev_nll or average_rank_from_epoch_N, found {self.selection!r}")
         if self.needs_dev and self.dev_set is None:
-            raise ValueError(f"selection {self.selection} needs `dev_set`")
+            raise ValueError(f"dev_set: missing, but selection {self.selection} or evaluate_every needs `dev_set`")
         if self.batch * (1 + self.hard_negatives) < 2:
-            raise ValueError("batch 1 without hard negatives: a query would have no candidate but its positive")
+            raise ValueError("batch: a lone query has no candidate but its positive; want 2, or hard negatives")
         if self.batch < 2 and self.hard_negative_ratio < 1:
-            raise ValueError("batch 1 with a hard_negative_ratio: a query may have no candidate but its positive")
+            raise ValueError("batch: with hard_negative_ratio a lone query may have no candidate; want 2 or more")
         if self.hard_negatives == 0 and (self.negatives == "mined" or self.hard_negative_ratio < 1):
-            raise ValueError("hard_negatives 0: leave out `negatives` and `hard_negative_ratio`, which are of them")
+            raise ValueError("hard_negatives: found 0; leave out `negatives` and `hard_negative_ratio`, too")
         return self
 
     @property
@@ -111,24 +111,24 @@ class FinetuningRecipe(OptimiserKeys):
 
     @property
     def rank_from_epoch(self) -> int | None:
-        """The epoch (from 0) from which the average rank selects; None: never."""
+        """First epoch, from 0, in which the average rank selects the checkpoint; None: no epoch."""
         match = AVERAGE_RANK.fullmatch(self.selection)
         return int(match[1]) if match else None
 
     def spec(self) -> EncodingSpec:
-        """How the fine-tuned encoder reads texts; the vectors of its searches are float32."""
+        """Encoding of the fine-tuned encoder; its vectors in searches are float32."""
         names = ("towers", "pooling", "normalize", "query_length", "passage_length", "passage_format", "segments")
         return EncodingSpec(**{name: getattr(self, name) for name in names})
 
     def total_steps(self, examples: int) -> int:
-        """Optimiser steps of the run; an epoch is the whole groups of `examples`, the rest is left for the next one."""
+        """Number of optimiser steps of the run; an epoch leaves out the examples that do not fill a whole step."""
         return self.steps or max(1, int(Fraction(str(self.epochs)) * self.steps_per_epoch(examples)))
 
     def steps_per_epoch(self, examples: int) -> int:
         steps = examples // self.batch // self.accumulation
         if steps < 1:
             raise SteleError(
-                f"the training set has {examples} usable examples, one optimiser step takes {self.batch} x "
+                f"the training set has only {examples} usable examples, but one optimiser step takes {self.batch} x "
                 f"{self.accumulation} (batch x accumulation); give more examples or a smaller batch"
             )
         return steps
@@ -148,7 +148,7 @@ def parse_finetuning(values: Values, where: str = "--recipe") -> FinetuningRecip
 
 # --- question answering -----------------------------------------------------------------------------------------------
 class AnsweringRecipe(OptimiserKeys):
-    """One fine-tuning on questions about paragraphs; for each query set the epoch with the best dev F1 is taken."""
+    """Recipe of a reader's fine-tuning; each query set is answered with the epoch of its best dev F1."""
 
     training_set: TrainingSet
     length: int = Field(512, ge=8, description="tokens of a window: the question, a piece of the paragraph, the marks")
@@ -164,9 +164,9 @@ class AnsweringRecipe(OptimiserKeys):
     @model_validator(mode="after")
     def _consistent(self) -> AnsweringRecipe:
         if self.dev_from_epoch > self.epochs:
-            raise ValueError(f"dev_from_epoch {self.dev_from_epoch} is past the last of {self.epochs} epochs")
+            raise ValueError(f"dev_from_epoch: {self.dev_from_epoch} is after the last of the {self.epochs} epochs")
         if self.question_length > self.length - 5:
-            raise ValueError(f"question_length {self.question_length} leaves no room for a paragraph in {self.length}")
+            raise ValueError(f"question_length: {self.question_length} leaves no room for a paragraph; raise `length`")
         return self
 
 
@@ -181,7 +181,7 @@ def parse_answering(values: Values, where: str = "--recipe") -> AnsweringRecipe:
 
 # --- generators of queries --------------------------------------------------------------------------------------------
 class GeneratorOfLanguage(Strict):
-    """Where a generator of a language comes from."""
+    """Sources of the query generator of one language."""
 
     model: str = Field(description="a name of models.yaml: what is fine-tuned")
     code: str = Field(description="how that model calls the language")
@@ -189,7 +189,7 @@ class GeneratorOfLanguage(Strict):
 
 
 class GeneratorRecipe(Optimisation):
-    """The passage is the input, the query what is learnt; cross-entropy of its tokens, label-smoothed."""
+    """Recipe of a query generator's fine-tuning: passage in, query out, label-smoothed cross-entropy of its tokens."""
 
     CATALOGUE_KEYS: ClassVar = ("by_language",)
     by_language: dict[str, GeneratorOfLanguage] = plan_key({}, description="language -> what it is made of")

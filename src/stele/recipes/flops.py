@@ -1,18 +1,18 @@
-"""Floating-point operations of encoders: the arithmetic behind "equal compute" and behind what a run will cost.
+"""Floating-point operations of encoders, for recipes of equal compute and for the predicted cost of runs.
 
-Multiplications and additions of the matrix products are counted (one multiply-add = 2), as this code computes them;
-softmax, normalisation and dropout are not. A backward pass costs two forward passes, recomputed activations
-(`encode_chunk`) one more. With width C, inner width F, V words:
+Only the matrix products that this code computes are counted (one multiply-add = 2 operations), not softmax,
+normalisation and dropout. A backward pass costs two forward passes; recomputed activations (`encode_chunk`) cost one
+more. With width C, inner width F, vocabulary size V:
 
     layer, per token                  8 C^2 (query, key, value, output) + 4 C F (feed-forward)
     attention, per query token        4 T C (scores and weighted sum over T tokens)
     vocabulary head, per masked token 2 C^2 + 2 C V
 
-Of windows of W tokens with G global ones, as transformers' Longformer computes them: per token 4 C^2 more (key and
+Windows of W tokens with G global ones, as transformers' Longformer computes them, cost per token 4 C^2 more (key and
 value of global attention) and 7 W C + 8 G C for attention (scores of chunks of 2 W tokens, sums over 1.5 W, both ways
 between a token and the global ones), per global token 2 C^2 (its query). Inputs are padded to a multiple of W.
 
-What a group of an objective takes is the recipe's `flops` (objectives/), of the sizes of a batch or of expected ones.
+The recipe's `flops` (objectives/) counts a group's operations, from the sizes of a batch or from expected sizes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 
 class Shape(NamedTuple):
-    """The sizes of an encoder that its cost depends on."""
+    """Sizes of an encoder that determine its cost."""
 
     layers: int
     width: int
@@ -31,7 +31,7 @@ class Shape(NamedTuple):
 
     @classmethod
     def of(cls, config: Any) -> Shape:
-        """From a `transformers` configuration (DistilBERT spells some sizes differently)."""
+        """Reads the sizes from a `transformers` configuration (DistilBERT names some differently)."""
         layers = getattr(config, "num_hidden_layers", None) or config.n_layers
         width = getattr(config, "hidden_size", None) or config.dim
         inner = getattr(config, "intermediate_size", None) or config.hidden_dim
@@ -40,7 +40,7 @@ class Shape(NamedTuple):
 
 
 def layer_forward(tokens: float, length: float, shape: Shape, queries: float | None = None) -> float:
-    """One layer over `tokens` tokens in sequences of `length`; `queries` of them have an output (None: all)."""
+    """Operations of a layer over `tokens` tokens, in sequences of `length`; `queries` have an output (None: all)."""
     queries = tokens if queries is None else queries
     keys = 4 * shape.width**2 * tokens  # key and value of every token
     rest = (4 * shape.width**2 + 4 * shape.width * shape.inner + 4 * length * shape.width) * queries
@@ -48,7 +48,7 @@ def layer_forward(tokens: float, length: float, shape: Shape, queries: float | N
 
 
 def windowed_layer_forward(sequences: int, length: float, shape: Shape, global_tokens: int) -> float:
-    """One layer with sliding windows over sequences of `length`, each with as many global tokens."""
+    """Operations of one layer with sliding windows over sequences of `length`; `global_tokens` per sequence."""
     padded = -(-length // shape.window) * shape.window
     attention = (7 * shape.window + 8 * global_tokens) * shape.width
     token = 12 * shape.width**2 + 4 * shape.width * shape.inner + attention
@@ -56,9 +56,9 @@ def windowed_layer_forward(sequences: int, length: float, shape: Shape, global_t
 
 
 def encode(sequences: int, length: float, shape: Shape, first_only: bool, global_tokens: int = 2) -> float:
-    """An encoder's forward pass; `first_only`: the last layer computes the first token of each sequence alone.
+    """Operations of an encoder's forward pass; `first_only`: the last layer computes only each sequence's first token.
 
-    `global_tokens`: of a sequence, where there are windows; of a text alone, [CLS] and [SEP].
+    `global_tokens` is the number per sequence, used with windows only; by default 2, a single text's [CLS] and [SEP].
     """
     if shape.window is not None:
         return shape.layers * windowed_layer_forward(sequences, length, shape, global_tokens)
@@ -69,5 +69,5 @@ def encode(sequences: int, length: float, shape: Shape, first_only: bool, global
 
 
 def passes(sequences: int, chunk: int | None) -> int:
-    """A forward and a backward pass in units of the forward one; with chunks the forward one is done twice."""
+    """Cost of a forward and a backward pass in forward passes: 3, or 4 where `chunk` makes it run forward twice."""
     return 3 if chunk is None or sequences <= chunk else 4

@@ -1,6 +1,6 @@
-"""Mining recipes, method by method. Lengths in tokens count the two special tokens that training adds.
+"""Mining recipes, one class per method. Lengths in tokens include the two special tokens that training adds.
 
-The recipe of a method that is not here is the class `Recipe` of the method's own file (stele/pairs/methods).
+A method without a class here has its recipe, the class `Recipe`, in its own file (stele/pairs/methods).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Corpus = Literal["cc100", "documents", "wikipedia", "wikitext103"]
 
 
 class MiningRecipe(Recipe):
-    """The keys of all methods; each method adds its own."""
+    """Keys that all mining methods share; each method adds its own."""
 
     corpus: Corpus = plan_key(
         "cc100", description="whose documents; `documents` of one's own take the place of `cc100` where there are some"
@@ -36,12 +36,12 @@ class MiningRecipe(Recipe):
     method: str
 
     def text(self, sentence: str) -> str:
-        """The text of a sentence that is tokenised: all of it, unless the method cuts sentences by words."""
+        """The part of a sentence that is tokenised: all of it, unless the method cuts sentences by words."""
         return sentence
 
 
 class MlmRecipe(MiningRecipe):
-    """MLM's keys. Lengths in tokens count the two special ones that training adds, but for `least`."""
+    """Mining recipe of MLM. Lengths include the two special tokens that training adds, except `least`."""
 
     method: Literal["mlm"] = "mlm"
     length: int = Field(256, ge=3, description="tokens of a stretch")
@@ -49,7 +49,7 @@ class MlmRecipe(MiningRecipe):
 
 
 class UnitRecipe(MiningRecipe):
-    """How documents become pieces of units. Lengths in tokens count the two special ones that training adds."""
+    """Keys for cutting documents into pieces of units: sentences or blocks. Lengths include the two special tokens."""
 
     unit: Literal["sentences", "blocks"] = "sentences"
     sentence_words: int | None = Field(64, ge=1, description="unit sentences: most words of one; null: any number")
@@ -65,7 +65,7 @@ class UnitRecipe(MiningRecipe):
     @model_validator(mode="after")
     def _least_fits(self) -> UnitRecipe:
         if self.least > self.sentences:
-            raise ValueError(f"sentences_min {self.least} is more than the {self.sentences} sentences of a piece")
+            raise ValueError(f"sentences_min: {self.least} is more than the {self.sentences} `sentences` of a piece")
         return self
 
     @property
@@ -73,29 +73,29 @@ class UnitRecipe(MiningRecipe):
         return self.sentences_min or (2 if self.unit == "sentences" else self.sentences)
 
     def text(self, sentence: str) -> str:
-        """The sentence's first `sentence_words` words; the same object where nothing is cut."""
+        """Cuts a sentence to its first `sentence_words` words; returns the same object if it has no more."""
         most = self.sentence_words
         if self.unit != "sentences" or most is None or len(sentence) < 2 * most:
-            return sentence  # too few characters for more words
+            return sentence  # too short to have more words
         words = sentence.split(None, most)
         return sentence if len(words) <= most else " ".join(words[:most])
 
 
 class MsmRecipe(UnitRecipe):
-    """MSM has only the keys of its units."""
+    """Mining recipe of MSM, which has only the keys of units."""
 
     method: Literal["msm"] = "msm"
 
 
 class CropRecipe(UnitRecipe):
-    """CROP's keys: the window, and the keys of MSM's units."""
+    """Mining recipe of CROP: the window, and the keys of MSM's units."""
 
     method: Literal["crop"] = "crop"
     window: int = Field(5, ge=1, description="units from the anchor to its neighbour, at most")
 
 
 class IctRecipe(MiningRecipe):
-    """ICT's keys. Lengths in tokens count the two special ones that training adds."""
+    """Mining recipe of ICT. Lengths in tokens include the two special tokens that training adds."""
 
     method: Literal["ict"] = "ict"
     query_tokens: int = Field(64, ge=3, description="most tokens of a query")
@@ -106,7 +106,7 @@ class IctRecipe(MiningRecipe):
 
 # --- on the knowledge base --------------------------------------------------------------------------------------------
 class TokenLengths(Strict):
-    """The keys that `pairs tokenise` alone reads, and it no others."""
+    """Keys that `pairs tokenise` reads; it reads no others, and no other command reads them."""
 
     query_tokens: int = Field(128, ge=3, description="most tokens of a query, special ones included")
     passage_tokens: int = Field(128, ge=3, description="the same of a passage")
@@ -116,7 +116,7 @@ OF_TOKENS = frozenset(TokenLengths.model_fields)
 
 
 class KnowledgeRecipe(MiningRecipe, TokenLengths):
-    """Keys of a method that reads the knowledge base; each method adds its own."""
+    """Keys that all methods on the knowledge base share; each method adds its own."""
 
     passage_words: int = Field(100, ge=1, description="most words of a passage, longer sentences apart")
     min_characters: int = Field(10, ge=1, description="a text with fewer letters or digits is near-empty: no pair")
@@ -124,14 +124,14 @@ class KnowledgeRecipe(MiningRecipe, TokenLengths):
 
 
 class IlkRecipe(KnowledgeRecipe):
-    """ILK has no keys of its own."""
+    """Mining recipe of ILK, without keys of its own."""
 
     method: Literal["ilk"] = "ilk"
     max_pairs: int | None = Field(5_000_000, ge=1)
 
 
 class ClkRecipe(KnowledgeRecipe):
-    """CLK's keys."""
+    """Mining recipe of CLK."""
 
     method: Literal["clk"] = "clk"
     passages: int = Field(3, ge=1, description="first passages of a page that are its segments")
@@ -140,13 +140,13 @@ class ClkRecipe(KnowledgeRecipe):
 
 
 class DsClkRecipe(ClkRecipe):
-    """DS-CLK has CLK's keys."""
+    """Mining recipe of DS-CLK, with CLK's keys."""
 
     method: Literal["ds_clk"] = "ds_clk"
 
 
 class UhsIlkRecipe(KnowledgeRecipe):
-    """UHS-ILK's keys."""
+    """Mining recipe of UHS-ILK."""
 
     method: Literal["uhs_ilk"] = "uhs_ilk"
     passages: int = Field(3, ge=1, description="first passages that describe a page")
@@ -154,17 +154,17 @@ class UhsIlkRecipe(KnowledgeRecipe):
 
 
 class ClhedRecipe(UhsIlkRecipe):
-    """CLHED has UHS-ILK's keys."""
+    """Mining recipe of CLHED, with UHS-ILK's keys."""
 
     method: Literal["clhed"] = "clhed"
     max_pairs: int | None = Field(500_000, ge=1)
 
 
-NLTK = {"de": "GERMAN", "en": "EN_PLUS", "es": "SPANISH", "fr": "FRENCH"}  # what bm25s calls NLTK's lists
+NLTK = {"de": "GERMAN", "en": "EN_PLUS", "es": "SPANISH", "fr": "FRENCH"}  # bm25s's names of NLTK's lists
 
 
 class SectionRecipe(MiningRecipe):
-    """The keys of section pairs."""
+    """Mining recipe of section pairs."""
 
     method: Literal["section"] = "section"
     threshold: float = Field(0.3, ge=-1, lt=1, description="the cosine of two headings is above it")
@@ -178,7 +178,7 @@ class SectionRecipe(MiningRecipe):
 # --- by name ----------------------------------------------------------------------------------------------------------
 @cache
 def methods() -> dict[str, type[MiningRecipe]]:
-    """Mining method -> its recipe."""
+    """Recipe class of each mining method, by the method's name."""
     here = {}
     for kind in list(globals().values()):
         if isinstance(kind, type) and issubclass(kind, MiningRecipe):

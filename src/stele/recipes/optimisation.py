@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class OptimiserKeys(Recipe):
-    """The keys of an optimiser. The number of threads is among them, since it changes the last bits."""
+    """Keys of an optimiser, among them the number of threads, which changes the last bits of results."""
 
     learning_rate: float = Field(gt=0)
     schedule: Literal["linear", "constant", "polynomial"] = "linear"
@@ -27,13 +27,13 @@ class OptimiserKeys(Recipe):
     save_every_seconds: float = Field(60.0, ge=0)
 
     def optimisation(self, steps: int) -> Optimisation:
-        """The optimisation of a run of `steps` steps, with the recipe's keys."""
+        """Optimisation of a run of `steps` steps, with the recipe's keys."""
         values = {name: getattr(self, name) for name in Optimisation.model_fields if name in type(self).model_fields}
         return Optimisation(**{**values, "steps": steps})
 
 
 class Optimisation(OptimiserKeys):
-    """AdamW with warm-up and decay."""
+    """Optimisation by AdamW, with warm-up and decay of the learning rate."""
 
     steps: int = Field(ge=1)
     warmup_steps: int = Field(0, ge=0)
@@ -41,10 +41,10 @@ class Optimisation(OptimiserKeys):
     decay_all: bool = Field(True, description="False: no decay on biases and normalisation weights (BERT's own code)")
 
     def learning_rate_at(self, step: int) -> float:
-        """The learning rate of optimiser step `step`, counted from 0.
+        """Learning rate of optimiser step `step`, counted from 0.
 
-        It rises linearly to the full rate at the last warm-up step, then falls to 0 behind the last step: linearly, by
-        `power` (polynomial), or not at all (constant).
+        It rises linearly to the full rate at the last warm-up step. Then it falls linearly or by `power` (polynomial)
+        towards 0 after the last step, or stays (constant).
 
         >>> [round(Optimisation(steps=6, learning_rate=1, warmup_steps=2).learning_rate_at(s), 2) for s in range(6)]
         [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
@@ -57,9 +57,9 @@ class Optimisation(OptimiserKeys):
         return self.learning_rate * left ** (self.power if self.schedule == "polynomial" else 1.0)
 
     def optimiser(self, module: torch.nn.Module) -> torch.optim.Optimizer:
-        """AdamW over all trainable parameters, with the fused kernel (a quarter of the overhead) where there is one.
+        """Creates AdamW over all trainable parameters, with the fused kernel (a quarter of the overhead) if available.
 
-        Biases and the weights of normalisation layers are the parameters of one dimension.
+        Parameters of one dimension count as biases and normalisation weights (`decay_all`).
         """
         import torch
 

@@ -1,4 +1,4 @@
-"""The keys of pretraining recipes; every objective adds its own (training/objectives)."""
+"""Keys that all pretraining recipes share; every objective adds its own (training/objectives)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MLM = "mlm"
 
 
 class SlidingWindow(Strict):
-    """Yu et al. 2021, section 4.3: 1,024 positions, a window of 64; Table 8: 32 to 256."""
+    """Keys of sliding-window attention (Yu et al. 2021: 64, 1,024 positions, section 4.3; 32 to 256, Table 8)."""
 
     window: int = Field(ge=2, description="tokens that one attends to, on both sides together")
     positions: int = Field(ge=1, description="most tokens of an input, special ones included")
@@ -30,13 +30,13 @@ class SlidingWindow(Strict):
     @classmethod
     def _even(cls, window: int) -> int:
         if window % 2:
-            raise ValueError("a window has as many tokens on either side: want an even number")
+            raise ValueError(f"found {window}, want an even number: a window has as many tokens on either side")
         return window
 
 
 def _shares(ratio: tuple[float, float]) -> tuple[float, float]:
     if not 0 < ratio[0] <= ratio[1] <= 1:
-        raise ValueError("want two shares of a stretch, the smaller first, above 0 and up to 1")
+        raise ValueError(f"found {list(ratio)}, want two shares of a stretch, the smaller first, above 0 and up to 1")
     return ratio
 
 
@@ -49,17 +49,17 @@ CropRatio = Annotated[
 
 
 class Expected(Strict):
-    """The hours and GPUs that a paper states for a run."""
+    """Hours and GPUs that a paper states for a run."""
 
     hours: float = Field(gt=0)
     gpus: str = Field(description="how many of which")
 
 
 class PretrainingRecipe(Optimisation):
-    """The keys that all objectives share. The papers' values stand in catalogue/recipes.yaml, not here.
+    """Keys that the recipes of all objectives share. The papers' values are in catalogue/recipes.yaml, not here.
 
-    One optimiser step takes `groups` groups; a group is one contrastive group (or one MLM batch) and counts as its mean
-    loss, so a step's loss is the mean over its groups.
+    One optimiser step takes `groups` groups. A group is one contrastive group (or one MLM batch) and enters with its
+    mean loss, so a step's loss is the mean over its groups.
     """
 
     CATALOGUE_KEYS: ClassVar = ("mining", "languages")
@@ -108,7 +108,7 @@ class PretrainingRecipe(Optimisation):
     def _mlm_batches_have_a_size(self) -> PretrainingRecipe:
         sizes = (self.mlm_sequences, self.mlm_length, self.mask_probability)
         if (self.objective == MLM or self.mlm_share) and None in sizes:
-            raise ValueError("MLM batches need mlm_sequences, mlm_length and mask_probability")
+            raise ValueError("mlm_share: MLM batches need mlm_sequences, mlm_length and mask_probability; give all")
         return self
 
     @model_validator(mode="after")
@@ -116,122 +116,122 @@ class PretrainingRecipe(Optimisation):
         if self.sliding_window is None:
             return self
         if self.objective != MLM:
-            raise ValueError(f"sliding_window: a conversion is trained by mlm, not {self.objective}")
+            raise ValueError(f"sliding_window: found objective {self.objective}; only mlm can train a conversion")
         if self.mlm_length > self.sliding_window.positions:
-            raise ValueError(f"mlm_length {self.mlm_length} is more than the {self.sliding_window.positions} positions")
+            raise ValueError(f"mlm_length: {self.mlm_length} exceeds the {self.sliding_window.positions} positions")
         return self
 
     @model_validator(mode="after")
     def _steps_are_known(self) -> PretrainingRecipe:
         if (self.steps is None) == (self.equal_compute_to is None):
-            raise ValueError("give either `steps` or `equal_compute_to`, one of the two")
+            raise ValueError("steps, equal_compute_to: want exactly one of the two keys")
         if self.snapshots and min(self.snapshots) < 1:
-            raise ValueError(f"snapshots: step {min(self.snapshots)} is before the first one, 1")
+            raise ValueError(f"snapshots: step {min(self.snapshots)} is before the first step, 1")
         if self.steps and self.snapshots and max(self.snapshots) > self.steps:
-            raise ValueError(f"snapshots: step {max(self.snapshots)} is past the last one, {self.steps}")
+            raise ValueError(f"snapshots: step {max(self.snapshots)} is after the last step, {self.steps}")
         return self
 
     @classmethod
     def store_of(cls, task: str) -> str:
-        """The store whose examples a task reads."""
+        """Name of the store from which a task reads its examples."""
         return task
 
     def trains_pooler(self) -> bool:
-        """Whether the checkpoint's pooler is trained; otherwise it is kept unchanged."""
+        """Whether training changes the checkpoint's pooler; otherwise it is saved unchanged."""
         return False
 
     def own_tasks(self) -> list[str]:
-        """The tasks of the objective itself, without MLM beside it; they take turns, group by group."""
+        """Tasks of the objective itself, without MLM beside it; they take turns, group by group."""
         return [self.objective]
 
     @property
     def mlm_beside(self) -> bool:
-        """Whether MLM is trained beside the objective."""
+        """Whether MLM batches are mixed in with those of another objective."""
         return self.objective != MLM and self.mlm_share > 0
 
     @abstractmethod
     def new_objective(self, task: str) -> Any:
-        """The training.objectives.Objective of a task, a class of the same file as the recipe."""
+        """Creates the training.objectives.Objective of a task, a class in the same file as the recipe."""
 
     def mined_stores(self) -> dict[str, str]:
-        """store -> the mining recipe that fills it."""
+        """Mining recipe that fills each store: store -> recipe."""
         return dict(self.mining)
 
     def all_tasks(self) -> list[str]:
-        """The objective's own tasks, and MLM beside them."""
+        """The objective's own tasks, then MLM if it is trained beside them."""
         return [*self.own_tasks(), *([MLM] if self.mlm_beside else [])]
 
     def examples(self, task: str) -> int:
-        """Examples of a group of a task."""
+        """Number of examples in a group of a task."""
         return self.mlm_sequences if task == MLM else getattr(self, self.group_key)
 
     def stores_read(self) -> set[str]:
-        """The stores that the tasks read, with the stores of the recipe in `equal_compute_to`."""
+        """Names of the stores that the tasks read, and those of the recipe in `equal_compute_to`."""
         recipes = [recipe for recipe in (self, self.to_equal()) if recipe is not None]
         return {recipe.store_of(task) for recipe in recipes for task in recipe.all_tasks()}
 
     def longest_group(self) -> tuple[int, int]:
-        """Sequences of a group of the objective that wait together for the backward pass; the most tokens of one."""
+        """Number of a group's sequences whose activations wait for the backward pass, and most tokens of one."""
         sequences, *lengths = self.group_sizes(1.0, 1.0)
         return sequences, max(lengths)
 
     def encoded_at_a_time(self) -> list[tuple[int, int]]:
-        """Of the objective and of MLM beside it: sequences encoded at a time, and the most tokens of one."""
+        """Sequences encoded at a time and most tokens of one, for the objective and then for MLM beside it."""
         groups = [self.longest_group()]
         if self.mlm_beside:
             groups.append((self.mlm_sequences, self.mlm_length))
         return [(min(number, self.encode_chunk or number), length) for number, length in groups]
 
     def read_by_heads(self) -> tuple[int, int, int]:
-        """Sequences that layers above the encoder read at a time, tokens of each, and those layers."""
+        """Sequences that layers above the encoder read at a time, tokens of each, and number of these layers."""
         return 0, 0, 0
 
     def hidden_tokens(self) -> float:
-        """Tokens of MLM that are predicted at a time."""
+        """Expected number of hidden tokens that MLM predicts at a time; 0 without MLM."""
         if self.mlm_sequences is None or not (self.mlm_beside or self.objective == MLM):
             return 0.0
         sequences = min(self.mlm_sequences, self.encode_chunk or self.mlm_sequences)
         return self.mask_probability * sequences * self.mlm_length
 
     def mlm_flops(self, shape: Shape, sequences: int, length: int, places: float, global_tokens: int = 2) -> float:
-        """Operations of an MLM batch, forward and backward; `places`: tokens that it predicts."""
+        """Operations of an MLM batch, forward and backward; `places` is the number of predicted tokens."""
         head = places * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
         whole = encode(sequences, length, shape, first_only=False, global_tokens=global_tokens) + head
         return passes(sequences, self.encode_chunk) * whole
 
     def mlm_sizes(self) -> tuple[int, int, float]:
-        """The arguments of `mlm_flops` for sequences as long as the recipe allows."""
+        """Arguments of `mlm_flops` for sequences as long as the recipe allows."""
         return self.mlm_sequences, self.mlm_length, self.mask_probability * self.mlm_sequences * (self.mlm_length - 2)
 
     def to_equal(self) -> PretrainingRecipe | None:
-        """The recipe in `equal_compute_to`; raises SteleError where that says no `steps`."""
+        """Recipe in `equal_compute_to`, or None; raises SteleError if it has no `steps`, or fewer than a snapshot."""
         if self.equal_compute_to is None:
             return None
         other = parse_recipe(self.equal_compute_to, "--recipe: equal_compute_to")
         if other.steps is None:
-            raise SteleError("--recipe: equal_compute_to: want a recipe that says its `steps`")
+            raise SteleError("--recipe: equal_compute_to: want a recipe that gives its own `steps`")
         if self.snapshots and max(self.snapshots) > other.steps:
-            last = f"the last one of equal_compute_to, {other.steps}"
-            raise SteleError(f"--recipe: snapshots: step {max(self.snapshots)} is past {last}")
+            last = f"the last step of equal_compute_to, {other.steps}"
+            raise SteleError(f"--recipe: snapshots: step {max(self.snapshots)} is after {last}")
         return other.model_copy(update={"pooling": self.pooling}) if self.pooling else other
 
 
 class TasksRecipe(PretrainingRecipe):
-    """A recipe whose objective has several tasks, which the key `tasks` chooses."""
+    """Recipe of an objective with several tasks, chosen by the key `tasks`."""
 
     tasks: list[str]
 
     @model_validator(mode="after")
     def _each_task_once(self) -> TasksRecipe:
         if len(set(self.tasks)) < len(self.tasks):
-            raise ValueError(f"tasks: one is named twice in {', '.join(self.tasks)}")
+            raise ValueError(f"tasks: found {', '.join(self.tasks)}, want each task once")
         return self
 
     def own_tasks(self) -> list[str]:
         return list(self.tasks)
 
     def mined_stores(self) -> dict[str, str]:
-        """Of the chosen tasks alone; all, where it is to equal another in compute: that one's texts decide its cost."""
+        """Mining recipe of each chosen task's store; of all stores if the compute of another recipe must be matched."""
         if self.equal_compute_to is not None:
             return dict(self.mining)
         read = {self.store_of(task) for task in self.tasks}
@@ -240,7 +240,7 @@ class TasksRecipe(PretrainingRecipe):
 
 @cache
 def recipe_model(objective: str) -> type[PretrainingRecipe]:
-    """The recipe of an objective, a file of training/objectives; torch is not needed for it."""
+    """Recipe class of an objective, a file of training/objectives; loading it does not need torch."""
     return load_named(OBJECTIVES, objective, "objective").Recipe
 
 
@@ -250,25 +250,25 @@ def parse_recipe(values: Values, where: str = "--recipe") -> PretrainingRecipe:
     Raises SteleError with the key, what is wrong with it and what is valid.
     """
     if "objective" not in values:
-        raise SteleError(f"{where}: give `objective`, the name of a file in training/objectives")
+        raise SteleError(f"{where}: the key `objective` is missing; give the name of a file in training/objectives")
     if values["objective"] not in (known := module_names(OBJECTIVES)):
         raise unknown("objective", str(values["objective"]), known, where)
     return validate(recipe_model(values["objective"]), values, where)
 
 
 def snapshot_step(recipe: Values, epoch: int, where: str) -> int | None:
-    """The step after which a recipe with `epoch_steps` keeps its encoder of an epoch; None: the last, its end.
+    """Step of the snapshot at the end of `epoch`, for a recipe with `epoch_steps`; None: the end of the run.
 
-    An epoch without a snapshot is an error that says the nearest.
+    Raises SteleError, which names the nearest epoch, if there is no snapshot of this one.
 
     >>> snapshot_step({"steps": 40, "epoch_steps": 10, "snapshots": [10, 20]}, 2, "a")
     20
     """
     length, steps = recipe.get("epoch_steps"), recipe.get("steps")
     if length is None or steps is None:
-        raise SteleError(f"{where}: its pretraining has no epochs: its recipe says no `epoch_steps` or no `steps`")
+        raise SteleError(f"{where}: its pretraining has no epochs, since the recipe lacks `epoch_steps` or `steps`")
     step_of_epoch = {step // length: step for step in (*recipe.get("snapshots", ()), steps) if step % length == 0}
     if epoch not in step_of_epoch:
         close = min(step_of_epoch, key=lambda other: abs(other - epoch), default=None)
-        raise SteleError(f"{where}: no snapshot of epoch {epoch}, the nearest: {close}. Valid: {sorted(step_of_epoch)}")
+        raise SteleError(f"{where}: no snapshot of epoch {epoch}, the nearest: {close}; valid: {sorted(step_of_epoch)}")
     return None if step_of_epoch[epoch] == steps else step_of_epoch[epoch]

@@ -1,6 +1,6 @@
-"""Re-ranking recipes: a scorer that is trained in folds of topics, or one that learns nothing.
+"""Re-ranking recipes, for scorers trained in folds of topics and for scorers without training.
 
-Each scorer is a file of stele/reranking/scorers. The papers' recipes stand in catalogue/recipes.yaml.
+Each scorer is a file of stele/reranking/scorers. The papers' recipes are in catalogue/recipes.yaml.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from stele.recipes.optimisation import OptimiserKeys
 
 
 class RerankingRecipe(Recipe):
-    """The key that all scorers share."""
+    """Key that the recipes of all scorers share."""
 
     scorer: str = Field(description="a file of stele/reranking/scorers")
 
 
 class Trained(RerankingRecipe, OptimiserKeys):
-    """A scorer that is trained in five folds of topics: three to train, one to choose the epoch, one that is scored.
+    """Recipe of a scorer trained in five folds of topics: three to train, one to choose the epoch, one to score.
 
-    In an epoch each relevant document is paired with one that is judged not to be, of the same topic, drawn anew.
+    Each epoch pairs each relevant document with a newly drawn one of the same topic that is judged not relevant.
     """
 
     loss: Literal["pairwise", "pointwise"] = Field(
@@ -39,17 +39,17 @@ class Trained(RerankingRecipe, OptimiserKeys):
     @model_validator(mode="after")
     def _some_epoch_counts(self) -> Trained:
         if self.dev_from_epoch > self.epochs:
-            raise ValueError(f"dev_from_epoch {self.dev_from_epoch} is past the last of {self.epochs} epochs")
+            raise ValueError(f"dev_from_epoch: {self.dev_from_epoch} is after the last of the {self.epochs} epochs")
         return self
 
     @property
     def outputs(self) -> int:
-        """Numbers that a document gets, of which the last is its score: a score, or a logit for each of two classes."""
+        """Number of the scorer's outputs per document, the last being the score: 1, or 2 logits of two classes."""
         return 1 if self.loss == "pairwise" else 2
 
 
 class CrossEncoder(Trained):
-    """A transformer over query and document together."""
+    """Recipe of a cross-encoder, a transformer that reads query and document together."""
 
     window_length: int | None = plan_key(ge=8, description="`length` where the model has windows of attention")
 
@@ -64,13 +64,13 @@ class CrossEncoder(Trained):
 
 
 class Interaction(Trained):
-    """A model over the cosines of the words of query and document."""
+    """Keys shared by models of the cosines between the words of query and document."""
 
     document_terms: int | None = Field(None, ge=1, description="the first ones, of which alone it reads; None: all")
 
 
 class Drmm(Interaction):
-    """Guo et al. 2016: histograms of cosines."""
+    """Recipe of DRMM, on histograms of cosines (Guo et al. 2016)."""
 
     scorer: Literal["drmm"]
     bins: int = Field(30, ge=2, description="of a histogram, that of cosine 1 among them")
@@ -78,7 +78,7 @@ class Drmm(Interaction):
 
 
 class Knrm(Interaction):
-    """Xiong et al. 2017: kernels over cosines."""
+    """Recipe of K-NRM, on kernels over cosines (Xiong et al. 2017)."""
 
     scorer: Literal["knrm"]
     kernels: int = Field(20, ge=1, description="beside that of cosine 1")
@@ -87,14 +87,14 @@ class Knrm(Interaction):
 
 
 class BweAgg(RerankingRecipe):
-    """Litschko et al. 2018: the cosine of summed word vectors."""
+    """Recipe of BWE-AGG, the cosine of summed word vectors (Litschko et al. 2018)."""
 
     scorer: Literal["bwe_agg"]
     weights: Literal["uniform", "idf"] = Field(description="of a document's words")
 
 
 class TbtQtQl(RerankingRecipe):
-    """Litschko et al. 2018: each query word is translated to the nearest one, then query likelihood."""
+    """Recipe of TbT-QT-QL: nearest translation of query words, then query likelihood (Litschko et al. 2018)."""
 
     scorer: Literal["tbt_qt_ql"]
     mu: float = Field(1500.0, gt=0, description="of Dirichlet smoothing")
@@ -110,7 +110,7 @@ SCORERS: dict[str, type[RerankingRecipe]] = {
 
 
 def recipe_model(scorer: str, where: str = "--recipe") -> type[RerankingRecipe]:
-    """The recipe of a scorer; nothing that scores is needed for it."""
+    """Recipe class of a scorer, without loading the scorer. Raises SteleError if the name is unknown."""
     if scorer not in SCORERS:
         raise unknown("scorer", str(scorer), SCORERS, where)
     return SCORERS[scorer]

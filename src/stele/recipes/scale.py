@@ -1,4 +1,4 @@
-"""A scale: sizes, and what sizes force of recipes."""
+"""Scales: sizes of data, and the recipe keys that must change with them."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ Label = Annotated[str, AfterValidator(plain_label)]
 
 
 class Documents(Strict):
-    """The size of the sample of CC-100."""
+    """Size of the sample of CC-100."""
 
     documents: int = Field(ge=1, description="the first N documents of each language")
 
 
 class Pages(Strict):
-    """The size of the sample of a Wikipedia."""
+    """Size of the sample of a Wikipedia."""
 
     pages: int = Field(ge=1, description="the first N pages of each dump, in the order of their ids")
 
 
 class Corpora(Strict):
-    """Sizes of the samples of the corpora that pretraining is mined from. Evaluation data are never cut."""
+    """Sizes of the samples of corpora from which pretraining examples are mined. Evaluation data are never cut."""
 
     cc100: Documents | None = None
     wikipedia: Pages | None = None
 
     def first(self, corpus: str) -> int | None:
-        """The number of documents or pages that are read of a corpus; None: all.
+        """Number of documents or pages read from a corpus; None: all.
 
         >>> Corpora(cc100=Documents(documents=7)).first("cc100")
         7
@@ -43,7 +43,7 @@ class Corpora(Strict):
 
 
 class Scale(Strict):
-    """A set of sizes, and what sizes force."""
+    """A scale: a set of sizes, and the keys of recipes that these sizes force."""
 
     like: str | None = Field(None, description="the scale of the catalogue that holds what this one leaves out")
     title: Label

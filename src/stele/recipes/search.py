@@ -1,4 +1,4 @@
-"""Settings of searches: BM25 and its expansion, the fusion of two rankings, windows, the calibration of vectors."""
+"""Recipes of searches: BM25 and its expansion, fusion of two rankings, windows, calibration of vectors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Bm25(Strict):
 
 
 class Tuning(Strict):
-    """BM25 with the k1 and b that are best on the questions of a split."""
+    """BM25 with the k1 and b that give the best results on the questions of a split."""
 
     split: Literal["train", "dev"]
     k1: list[K1] = Field(min_length=1)
@@ -43,13 +43,13 @@ class Tuning(Strict):
 
 
 class Search(Bm25):
-    """BM25 with the model's expansion, if it has one: the recipe of a job."""
+    """Recipe of a BM25 search job, with the model's query expansion if it has one."""
 
     rm3: Rm3 | None = None
 
 
 def parse_lexical(values: Values, where: str = "--recipe") -> Search | Tuning:
-    """Validates a recipe; one with a `split` is a tuning.
+    """Validates a recipe, as a tuning if it has a `split`; raises SteleError with the key at fault.
 
     >>> parse_lexical({"k1": 0.9, "b": 0.4, "rm3": {}}).rm3.terms
     10
@@ -58,19 +58,19 @@ def parse_lexical(values: Values, where: str = "--recipe") -> Search | Tuning:
 
 
 class Fusion(Strict):
-    """Shi et al., section 3: a weight for the scores of term matching, the rest of 1 for those of dense retrieval."""
+    """Fusion of rankings, with weight w for term matching and 1 - w for dense retrieval (Shi et al., section 3)."""
 
     scores: Literal["raw", "min_max"] = Field(
         "raw", description="min_max: each list's scores are scaled to 0..1, query by query; the paper states nothing"
     )
 
 
-# --- documents that are longer than an encoder reads ------------------------------------------------------------------
+# --- documents longer than an encoder's input -------------------------------------------------------------------------
 class Windows(Strict):
-    """Shi et al., section 5: "a sliding window of 5 sentences and a stride of 1 sentence", 100 hits, the mean of 3.
+    """Windows of sentences; Shi et al., section 5: 5 sentences, a stride of 1 sentence, 100 hits, the mean of 3.
 
-    A document's score is the mean of the scores of its `best` best windows among the `hits` that were retrieved for the
-    query: of fewer where fewer were. With `best` 1 it is that of its best passage (max-passage).
+    A document's score is the mean score of its `best` highest windows among the `hits` windows retrieved for the query,
+    or of all of them if it has fewer. With `best` 1 it is the score of its best passage (max-passage).
     """
 
     sentences: int = Field(ge=1, description="a window")
@@ -81,12 +81,12 @@ class Windows(Strict):
     @model_validator(mode="after")
     def _no_gap(self) -> Windows:
         if self.stride > self.sentences:
-            raise ValueError(f"stride {self.stride} leaves out sentences between windows of {self.sentences}")
+            raise ValueError(f"stride: {self.stride} leaves out sentences, since a window has only {self.sentences}")
         return self
 
 
 class TokenWindows(Strict):
-    """Windows as long as the encoder reads, each with the document's title; of one that fits, the whole.
+    """Windows as long as the encoder's input, each with the document's title; a document that fits is one window.
 
     With `best` 1 a document's score is that of its best window (max-passage: Dai and Callan, SIGIR 2019, section 3).
     """
@@ -98,10 +98,10 @@ class TokenWindows(Strict):
 
 # --- calibration (CCP, section 3.2) -----------------------------------------------------------------------------------
 class RotationRecipe(Strict):
-    """How the orthogonal W of two languages is learnt without translations (Conneau et al. 2018).
+    """Recipe for learning the orthogonal map W between two languages without translations (Conneau et al. 2018).
 
-    CCP refers to that paper and gives no values: the defaults are those of facebookresearch/MUSE 0ca12a0
-    `unsupervised.py`, whose `dis_most_frequent` (the most frequent words) has no meaning for sentences.
+    CCP refers to that paper and gives no values. The defaults are those of facebookresearch/MUSE 0ca12a0
+    `unsupervised.py`, except `dis_most_frequent` (the most frequent words), which has no meaning for sentences.
     """
 
     start: Literal["adversarial", "identity"] = "adversarial"
@@ -126,7 +126,7 @@ class RotationRecipe(Strict):
 
 
 class CalibrationRecipe(Recipe):
-    """Mean and deviation of each language's vectors, and the rotation W of each pair of languages."""
+    """Recipe of a calibration: mean and deviation of each language's vectors, and the rotation W of each pair."""
 
     sentences: int = Field(200_000, ge=2, description="of CommonCrawl for each language; the paper states no number")
     scale_by: Literal["standard_deviation", "variance"] = Field(
@@ -139,5 +139,5 @@ class CalibrationRecipe(Recipe):
     def _sentences_suffice(self) -> CalibrationRecipe:
         for key in ("refinement_vectors", "criterion_vectors"):
             if (looked := getattr(self.rotation, key)) > self.sentences:
-                raise ValueError(f"rotation.{key}: {looked} exceeds a language's {self.sentences} `sentences`")
+                raise ValueError(f"rotation.{key}: {looked} exceeds the {self.sentences} `sentences` a language has")
         return self

@@ -1,7 +1,7 @@
-"""How stand-ins for public checkpoints are made: a recipe class a kind, whose name in small letters is the kind's.
+"""Recipes of stand-ins for public checkpoints: a class for each kind, whose name in lower case is the kind's.
 
-They stand here and not beside the code that makes stand-ins (`stele_world.standins`), so that the catalogue is checked
-and jobs are planned without torch.
+They are here and not beside the code that makes stand-ins (`stele_world.standins`), so that checking the catalogue and
+planning jobs does not need torch.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from stele.recipes.pretraining import CropRatio, PretrainingRecipe, recipe_model
 
 
 class Tokenizer(Strict):
-    """A tokenizer of its own: XLM-R's (one vocabulary of pieces), mBART's two, BERT's WordPiece, RoBERTa's bytes.
+    """A stand-in's own tokenizer: XLM-R's (SentencePiece), mBART's two, BERT's WordPiece, RoBERTa's byte-level BPE.
 
-    `ending`: bytes, with one token at the end of a text and padding on the left, as decoders have it.
+    `ending`: byte-level, with one special token at the end of a text and padding on the left, as for decoders.
     """
 
     kind: Literal["sentencepiece", "wordpiece", "byte", "mbart", "mbart50", "ending"]
@@ -28,9 +28,9 @@ class Tokenizer(Strict):
 
 
 class Architecture(Strict):
-    """The sizes of a new model, in the words of papers; `positions` counts tokens that fit.
+    """Sizes of a new model, by the names that papers use; `positions` is the most tokens of an input.
 
-    A model with a decoder has as many layers there.
+    A model with a decoder has the same number of layers there.
     """
 
     model_type: Literal["xlm-roberta", "roberta", "bert", "ernie", "distilbert", "mbart", "gte", "qwen3", "gemma3_text"]
@@ -43,9 +43,9 @@ class Architecture(Strict):
 
 
 class Recipe(Strict):
-    """The keys of every stand-in: where it is published, and one training run of masked language modelling or more."""
+    """Keys of every stand-in: the form in which it is published, and its training by masked language modelling."""
 
-    BASES: ClassVar[int] = 1  # how many stand-ins its kind continues from
+    BASES: ClassVar[int] = 1  # number of stand-ins from which this kind continues
 
     kind: str
     repo: str | None = Field(None, description="its id on the hub; None: released elsewhere, as a folder")
@@ -66,21 +66,21 @@ class Recipe(Strict):
     @model_validator(mode="after")
     def _bases_are_as_many(self) -> Recipe:
         if len(self.bases) != self.BASES:
-            raise ValueError(f"bases: kind {self.kind} continues from {self.BASES} (found {self.bases})")
+            raise ValueError(f"bases: found {self.bases}, but kind {self.kind} continues from {self.BASES} stand-in(s)")
         return self
 
     @property
     def own_layers(self) -> int | None:
-        """How many layers it has; None: as many as the first stand-in that it continues from."""
+        """Number of layers; None: as many as the first stand-in from which it continues."""
         return None
 
     def of(self, languages: Iterable[str]) -> list[str]:
-        """The languages it reads, of those there are."""
+        """Languages that the stand-in reads: English alone, or all `languages`."""
         return ["en"] if self.english else list(languages)
 
 
 class PairsRecipe(Recipe):
-    """The further keys of those that also learn from pairs of texts."""
+    """Further keys of stand-ins that also learn from pairs of texts."""
 
     pairs: int = Field(32, ge=2, description="pairs a step; each one's negatives are the others of its batch")
     pair_length: int = Field(32, ge=3, description="tokens of a side, special ones included")
@@ -88,7 +88,7 @@ class PairsRecipe(Recipe):
 
 
 class Trained(Recipe):
-    """Trained from the start."""
+    """A stand-in trained from new weights."""
 
     BASES = 0
 
@@ -101,13 +101,13 @@ class Trained(Recipe):
 
 
 class Denoising(Trained):
-    """Learns to restore texts; `mask_probability` is the share of a text's tokens that are hidden, span by span."""
+    """A stand-in that learns to restore texts with hidden spans; `mask_probability` is the share of hidden tokens."""
 
     span: float = Field(3.5, gt=0, description="mean length of a hidden span, in tokens")
 
 
 class Stacked(Recipe):
-    """More layers than its base."""
+    """A stand-in with more layers than its base."""
 
     layers: int = Field(ge=1)
 
@@ -117,33 +117,33 @@ class Stacked(Recipe):
 
 
 class Lengthened(Recipe):
-    """Longer texts than its base's."""
+    """A stand-in that reads longer texts than its base."""
 
     positions: int = Field(ge=8, description="tokens that fit")
 
 
 class Retokenised(Recipe):
-    """The layers of its base, and a tokenizer of its own."""
+    """A stand-in with the layers of its base and a tokenizer of its own."""
 
     tokenizer: Tokenizer
 
 
 class Spans(Recipe):
-    """Predicts spans of words."""
+    """A stand-in that learns to predict spans of words."""
 
 
 class Translation(PairsRecipe):
-    """Learns from translations, beside masked language modelling."""
+    """A stand-in that learns from translations, beside masked language modelling."""
 
 
 class Windows(PairsRecipe):
-    """Learns from neighbouring sentences."""
+    """A stand-in that learns from neighbouring sentences."""
 
     window: int = Field(2, ge=1, description="how many sentences away a partner may be")
 
 
 class Moco(PairsRecipe):
-    """Learns from crops of one text."""
+    """A stand-in that learns from crops of the same text, by MoCo."""
 
     queue: int = Field(ge=1, description="keys of earlier steps")
     momentum: float = Field(ge=0, le=1, description="what the encoder of the keys keeps of itself in a step")
@@ -152,24 +152,24 @@ class Moco(PairsRecipe):
     @model_validator(mode="after")
     def _queue_holds_a_step(self) -> Moco:
         if self.queue < self.pairs:
-            raise ValueError(f"queue: want room for the {self.pairs} keys of a step")
+            raise ValueError(f"queue: found {self.queue}, want at least a step's {self.pairs} keys")
         return self
 
     def objective(self) -> PretrainingRecipe:
-        """The keys that the objective reads; how it is optimised is the stand-in's own matter."""
+        """Recipe with the keys that the MoCo objective reads; the optimisation is the stand-in's own."""
         shared = self.model_dump(include={"pairs", "temperature", "queue", "momentum", "crop_ratio"})
         return recipe_model("moco").model_construct(**shared, length=self.pair_length, groups=1, encode_chunk=None)
 
 
 class Ranking(PairsRecipe):
-    """Ranks translations."""
+    """A stand-in that learns to rank translations."""
 
     margin: float = Field(0.3, ge=0)
     max_length: int = Field(256, ge=8, description="tokens after which its folder says to cut")
 
 
 class Distilled(PairsRecipe):
-    """Imitates a teacher, its second base; it starts from the layers of the first."""
+    """A stand-in that starts from the layers of its first base and learns to imitate its second, the teacher."""
 
     BASES = 2
 
@@ -182,7 +182,7 @@ class Distilled(PairsRecipe):
 
 
 class Contrastive(PairsRecipe):
-    """An encoder that is trained for retrieval. It learns from translations, English as the question."""
+    """A stand-in encoder trained for retrieval on translations, with English as the query."""
 
     architecture: Architecture | None = Field(
         None, description="of a new model with its base's tokenizer; None: its base itself is trained on"
@@ -200,7 +200,7 @@ class Contrastive(PairsRecipe):
 
 
 class Causal(Contrastive):
-    """An encoder that is a decoder, with a tokenizer of its own."""
+    """A stand-in encoder with a decoder's architecture and a tokenizer of its own."""
 
     BASES = 0
 
@@ -209,13 +209,13 @@ class Causal(Contrastive):
 
 
 def kinds() -> dict[str, type[Recipe]]:
-    """Kind -> its recipe: the classes of this module that a stand-in may have."""
+    """Recipe class of each kind of stand-in, by the kind's name."""
     classes = [value for value in globals().values() if isinstance(value, type) and issubclass(value, Recipe)]
     return {value.__name__.lower(): value for value in classes if value not in (Recipe, PairsRecipe)}
 
 
 def parse_recipe(values: Any, where: str = "--recipe") -> Recipe:
-    """Validates a recipe with the class of its kind. Raises SteleError with the key and what is valid."""
+    """Validates a recipe with the class of its kind. Raises SteleError with the key at fault and what is valid."""
     if not isinstance(values, Mapping) or not isinstance(values.get("kind"), str):
         raise SteleError(f"{where}: want an object with `kind`, one of {', '.join(kinds())}")
     if values["kind"] not in kinds():

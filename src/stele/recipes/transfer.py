@@ -1,4 +1,4 @@
-"""Recipes of transfer sets: queries from a Wikipedia's titles, or from a generator (Shi et al., section 4.2)."""
+"""Recipes of transfer sets, whose queries are a Wikipedia's titles or generated (Shi et al., section 4.2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stele.recipes import Recipe, plan_key
 
 
 class TitleQueriesRecipe(Recipe):
-    """Titles of articles, the articles as their positives, and what BM25 finds beside them as negatives."""
+    """Recipe of title queries: articles' titles, with the article as positive and BM25's other hits as negatives."""
 
     queries: int = Field(ge=1, description="titles drawn; those whose article is not found are dropped afterwards")
     depth: int = Field(ge=2, description="articles that are retrieved for a title")
@@ -24,7 +24,7 @@ class TitleQueriesRecipe(Recipe):
 
 
 class GeneratedQueriesRecipe(Recipe):
-    """Windows that are drawn, and how a sequence-to-sequence model is decoded: by beam search, nothing is sampled."""
+    """Recipe of generated queries: draws windows, and decodes a sequence-to-sequence model by beam search."""
 
     CATALOGUE_KEYS: ClassVar = ("generator", "collections")
     generator: str | None = plan_key(description="a recipe of `generators`")

@@ -1,4 +1,4 @@
-"""The sizes of a generated world: a scale's `world:` block, checked."""
+"""Sizes of the generated internet: the model of a scale's `world:` block."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Range = Annotated[tuple[Length, Length], Field(strict=False)]  # YAML and JSON h
 
 
 class Pools(Strict):
-    """Shares of the entities that the questions of a split may ask about; the rest is only talked about."""
+    """Shares of the entities that the questions of each split may ask about; texts mention the rest, too."""
 
     train: Share = 0.6
     dev: Share = 0.12
@@ -25,7 +25,7 @@ class Pools(Strict):
 
 
 class QuestionCounts(Strict):
-    """At most so many questions a language of one purpose."""
+    """Most questions per language for one data set, by split."""
 
     train: Count = 0
     dev: Count = 0
@@ -33,13 +33,13 @@ class QuestionCounts(Strict):
 
 
 class Dials(Strict):
-    """What makes transfer easy or hard; each is a probability.
+    """Probabilities that make cross-lingual transfer easier or harder on the generated texts.
 
-    loan/loan_use: a concept has an English loan word / it is used where there is one. verbatim: a name stays in Latin
-    letters. keep, swap, distractor: a frame is told in a language's article, changes place with the next, is followed
-    by a sentence that tells none. inverse: a fact that an article tells of another entity is told on that one's page,
-    too. named: a sentence after the first names its subject in full. topic: a value comes
-    from the entity's own topic. cognate: multiplies the shares of cognates in languages.yaml.
+    loan/loan_use: a concept has an English loan word / a text uses it. verbatim: a name stays in Latin letters. keep,
+    swap, distractor: a language's article states a fact, swaps it with the next, adds a sentence without a fact.
+    inverse: a fact about another entity is also stated on that entity's page. named: a sentence after the first names
+    its subject in full. topic: a value comes from the entity's own topic. cognate, not a probability: factor on the
+    shares of cognates in languages.yaml.
     """
 
     loan: Share = 0.4
@@ -56,7 +56,7 @@ class Dials(Strict):
 
 
 class WorldSizes(Strict):
-    """How much world there is. Counts of questions, mentions and pairs are upper bounds a language."""
+    """Sizes of the generated internet. Counts of questions, mentions and pairs are upper bounds per language."""
 
     entities: Annotated[int, Field(ge=20)] = 300
     types: Annotated[int, Field(ge=6, le=8)] = 6
@@ -88,5 +88,5 @@ class WorldSizes(Strict):
 
 
 def world_sizes(block: Values, where: str = "world") -> WorldSizes:
-    """The `world:` block of a scale as sizes; SteleError names a key that is unknown or out of range."""
+    """Validates the `world:` block of a scale. Raises SteleError that names a key unknown or out of range."""
     return validate(WorldSizes, block, where)
