@@ -227,11 +227,11 @@ def test_errors_name_what_is_wrong(run, tmp_path, pairs, monkeypatch):
         (dict(objective="kept", tasks=["clk"], groups=1, languages=["en", "sw", "de"]), "no clk examples for de"),
         (dict(objective="kept", tasks=["clk"], groups=1, languages=["en"]), "no clk examples for en, a language"),
         (dict(objective="kept", pairs={"clk:en-sw": pairs["clk:en-sw"]}), "reads: unknown store 'ilk'"),
-        (dict(sentence_length=39), "sentence_length is 39, the model has 38 positions"),
-        (dict(mlm_length=39), "mlm_length is 39, the model has 38 positions"),
-        (dict(objective="ict", block_length=39), "block_length is 39, the model has 38 positions"),
+        (dict(sentence_length=39), "sentence_length is 39, but the model has only 38 positions"),
+        (dict(mlm_length=39), "mlm_length is 39, but the model has only 38 positions"),
+        (dict(objective="ict", block_length=39), "block_length is 39, but the model has only 38 positions"),
         (dict(documents=100), "no language has the 100 examples"),
-        (dict(sentences=3), "`sentences` allows 3"),
+        (dict(sentences=3), "`sentences` allows only 3"),
         (dict(pairs={"msm:en": pairs["crop:en"], "mlm:en": pairs["crop:en"]}), "mined by another method"),
     ]
     for changes, message in cases:
@@ -246,8 +246,8 @@ def test_errors_name_what_is_wrong(run, tmp_path, pairs, monkeypatch):
     [
         ({}, 500, "mined with another tokenizer than the checkpoint's (token 500 of 80)"),
         ({"tokenizer_probe": "other"}, 5, "(other ids for the same text)"),
-        ({"method": "msm"}, 5, "method 'msm', given as mlm:en"),
-        ({"language": "th"}, 5, "language 'th', given as mlm:en"),
+        ({"method": "msm"}, 5, "its method is 'msm', but --pairs gives it as mlm:en"),
+        ({"language": "th"}, 5, "its language is 'th', but --pairs gives it as mlm:en"),
     ],
 )
 def test_stores_are_what_they_are_given_as(run, tmp_path, pairs, facts, token, message):

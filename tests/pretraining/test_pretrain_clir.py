@@ -98,7 +98,7 @@ def test_the_vocabulary_head_of_a_conversion_is_the_one_it_was_trained_with(wind
     ("changes", "message"),
     [
         ({"sliding_window": {**WINDOWS, "window": 9}}, "sliding_window.window: .*want an even number"),
-        ({"sliding_window": {**WINDOWS, "positions": 30}}, "mlm_length 32 is more than the 30 positions"),
+        ({"sliding_window": {**WINDOWS, "positions": 30}}, "mlm_length: 32 exceeds the 30 positions"),
     ],
 )
 def test_conversions_that_cannot_be(tmp_path, bert, pairs, changes, message, capsys):
@@ -200,11 +200,11 @@ def test_several_processes_have_the_curve_of_one(tmp_path, bert, windows, pairs,
 
 def test_inputs_past_the_positions_are_refused_before_the_first_step(tmp_path, bert, sections, capsys):
     assert main(command(tmp_path, bert, sections, CLIR)) == 1
-    assert "length is 36, the model has 20 positions" in capsys.readouterr().err
+    assert "length is 36, but the model has only 20 positions" in capsys.readouterr().err
 
 
 def test_a_damaged_store_of_sections_is_refused(tmp_path, bert, sections, capsys):
     damaged = shutil.copytree(sections["section:de-en"].parent, tmp_path / "damaged")
     np.save(damaged / "pages.npy", np.array([0, 3]))
     assert main(command(tmp_path, bert, sections | {"section:de-en": damaged / "record.json"}, CLIR, length=20)) == 1
-    assert "a damaged store of section pairs" in capsys.readouterr().err
+    assert "the store of section pairs is damaged" in capsys.readouterr().err

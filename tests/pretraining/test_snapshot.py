@@ -63,7 +63,7 @@ def test_a_damaged_snapshot_is_not_taken(run, tmp_path, capsys):
 
 def test_a_step_without_a_snapshot_is_one_clear_error(run, tmp_path, capsys):
     assert take(run, tmp_path / "mine/record.json", 3) == 1
-    assert "no snapshot of step 3; there are step-2, step-4" in capsys.readouterr().err
+    assert "no snapshot of step 3; choose one of these: step-2, step-4" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

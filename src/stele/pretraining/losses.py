@@ -2,8 +2,8 @@
 
     stele pretraining losses work/miniature/encoders/*/pt0/record.json
 
-Losses are means over the last twentieth of the steps, in nats; chance is the logarithm of how many a query chooses
-among, of the vocabulary for MLM. A task whose loss is near chance has taught nothing.
+Losses are means over the last twentieth of the steps, in nats. The loss by chance is the logarithm of the number of a
+query's candidates, or of the vocabulary's size for MLM. A task whose loss stays near chance has taught nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from stele.errors import SteleError
 
 class Losses(Job):
     records: Positional[Some[Path]]
-    """Of `pretraining pretrain`."""
+    """Records of `pretraining pretrain`."""
 
 
 def run(args: Losses) -> None:
@@ -26,13 +26,13 @@ def run(args: Losses) -> None:
     for path in args.records:
         record = read_record(path)
         if "chance" not in record:
-            raise SteleError(f"{path}: found a record of {record.get('job')!r}, want one of 'pretrain' with `chance`")
+            raise SteleError(f"{path}: found a record of job {record.get('job')!r}, want 'pretrain' with key `chance`")
         for row in rows(record):
             print(f"| {' | '.join(row)} |")
 
 
 def rows(record: Record) -> Iterator[tuple[str, ...]]:
-    """Model, task, steps, loss, chance and their difference of each task, as the table shows them."""
+    """Table rows of a record, one per task: model, task, steps, loss, loss by chance, their difference."""
     for task, chance in record["chance"].items():
         loss = record["losses"].get(task)
         if loss is not None:

@@ -1,6 +1,6 @@
 """Continue the pretraining of a checkpoint on mined examples with an objective of training/objectives.
 
-Writes a sentence-transformers folder of the encoder, its snapshots, the loss curve and the record.
+Writes a sentence-transformers folder of the encoder, its snapshots, the training curve and the record.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 JOB = "pretrain"
-LABELS = {"diverged": records.DIVERGED, "unlearnt": records.UNLEARNT, "encoding_changes": records.RECODED}  # by facts
+LABELS = {"diverged": records.DIVERGED, "unlearnt": records.UNLEARNT, "encoding_changes": records.RECODED}  # by fact
 
 
 class Pretrain(ResumableJob):
     model: str
-    """What the model is called."""
+    """Name of the new model."""
     recipe: Json
     """Objective, sizes and optimisation."""
     base: Record
-    """The checkpoint it starts from."""
+    """The checkpoint from which it starts."""
     encoding: Json | None = None
-    """What is said of the base's encoding beside its folder, by origin."""
+    """Encoding keys of the base that do not come from its folder, by origin."""
     pairs: Some[str]
-    """STORE:PART=RECORD of each: mined examples of a language or a pair, e.g. mlm:en=.../record.json clk:en-fr=..."""
+    """Mined examples as STORE:PART=RECORD, by language or pair, e.g. mlm:en=.../record.json clk:en-fr=..."""
     seed: Seed
     output: Annotated[NewRecord, record_of(JOB)]
 
@@ -90,7 +90,7 @@ def run(args: Pretrain) -> None:
         of_some = {method: of_languages(parts, some.languages) for method, parts in stores.items()}
         return tasks.new_tasks(some, of_some, vocabulary, args.seed)
 
-    # the steps may follow from another recipe's operations, which the batches tell
+    # the number of steps may depend on another recipe's operations, counted on its batches
     recipe, wanted_flops = run_sizes.with_steps(recipe, tasks_of, shape)
     made = tasks_of(recipe)
     for task in made.values():
@@ -103,7 +103,7 @@ def run(args: Pretrain) -> None:
     if changes:
         log.warning("%s: not encoded as its base, as the recipe says: %s", args.model, "; ".join(changes))
 
-    # what a conversion to windows costs before it is trained
+    # bits per character before and after a conversion to windows, before any training
     bits, measured = {}, partial(measured_bits, tokenizer=tokenizer, recipe=recipe, tasks_of=tasks_of, process=process)
     if recipe.sliding_window and process.is_main:
         bits = {"before": measured(load_base(args.base.parent, 0.0, args.seed)[0]), "converted": measured(model)}
@@ -155,7 +155,7 @@ def run(args: Pretrain) -> None:
 
 
 def save_encoder(folder: Path, module: Any, base: Path, encoding: Encodings, vocabulary: bool) -> None:
-    """Writes the encoder, and the weights that its tasks keep beside it."""
+    """Writes the encoder and the head weights that its tasks keep beside it."""
     from stele.pretraining.inputs import save_heads, save_sentence_encoder
 
     save_sentence_encoder(folder, module.model, base, encoding, vocabulary)
@@ -163,15 +163,15 @@ def save_encoder(folder: Path, module: Any, base: Path, encoding: Encodings, voc
 
 
 def snapshot(save: Callable[[Path], None], folder: Path) -> None:
-    """Writes the encoder into `folder`; called again for the same step, it writes the same."""
+    """Writes the encoder into `folder`; a second call for the same step writes the same files."""
     with atomic_directory(folder, JOB) as made:
         save(made)
 
 
 def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: float | None) -> dict[str, Any]:
-    """A run's facts for its record: sizes, negatives, lengths, languages and their probabilities.
+    """Facts of a run for its record: sizes, negatives, pooling, languages with their probabilities, operations.
 
-    `outcome` comes from the training loop; `wanted` is the compute to match in FLOPs, None if there was none.
+    `outcome` comes from the training loop; `wanted` is the number of FLOPs to match, None if there is none.
     """
     counts = outcome["counts"]
     tasks = {name: made[name] for name in recipe.own_tasks()}
@@ -210,7 +210,7 @@ def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: flo
 
 
 def contrastive_group(tasks: Mapping[str, Any], recipe: Any, counts: Mapping[str, int]) -> dict[str, Any] | None:
-    """The vectors that share negatives: at most by the recipe, and on average in the run (documents may be shorter)."""
+    """Size of a contrastive group: at most by the recipe, and on average in the run (documents may be shorter)."""
     first = next(iter(tasks.values()))
     objective = first.objective
     if objective.vectors() is None:
@@ -226,7 +226,7 @@ def contrastive_group(tasks: Mapping[str, Any], recipe: Any, counts: Mapping[str
 
 
 def learnt(made: Mapping[str, Any], recipe: Any, outcome: Outcome, vocabulary: int) -> dict[str, dict[str, float]]:
-    """Means over the last twentieth of the log: the losses, the losses by chance, and the figures."""
+    """Means over the last twentieth of the log: losses, losses by chance, and figures."""
     ended = outcome["losses"]
     losses = {name: value for name, value in ended.items() if name in made or name == NORM}
     figures = {name: value for name, value in ended.items() if name not in losses}
@@ -238,9 +238,8 @@ def learnt(made: Mapping[str, Any], recipe: Any, outcome: Outcome, vocabulary: i
 def divergence(
     made: Mapping[str, Any], recipe: Any, outcome: Outcome, chance: Mapping[str, float]
 ) -> dict[str, str | dict[str, str] | None]:
-    """`diverged`: why a run learnt nothing in all its own tasks, None where it learnt; `unlearnt`: task -> why.
-
-    `unlearnt` is of runs that learnt in other tasks. `made` are the tasks, `chance` their losses by chance.
+    """Facts about tasks without success. `diverged`: the reason why a run learnt in none of its own tasks, or None;
+    `unlearnt`: task -> reason, for a run that learnt in others. `made` are the tasks, `chance` their losses by chance.
     """
     if outcome["steps"] < recipe.steps:
         return {"diverged": f"loss or gradient not a finite number at step {outcome['steps'] + 1} of {recipe.steps}"}
@@ -282,9 +281,9 @@ def publish(
     seed: int,
     facts: Mapping[str, Any],
 ) -> None:
-    """Writes encoder, snapshots, curve and record into the folder of `output`, all at once.
+    """Writes encoder, snapshots, curve and record into the folder of `output`, atomically.
 
-    The run's record has the seconds of the training, a snapshot's those of its own record alone: they can be summed.
+    The run's record has the seconds of the training; a snapshot's has only those of writing it, so they can be summed.
     """
     of_run = {"job": JOB, "inputs": inputs, "seed": seed}
     of_run["labels"] = [label for key, label in LABELS.items() if facts.get(key)]

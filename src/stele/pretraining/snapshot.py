@@ -1,4 +1,4 @@
-"""Export a snapshot of a pretraining as a model of its own: hard links to its files, where the disk allows them."""
+"""Export a snapshot of a pretraining as a model of its own, by hard links to its files if the disk allows them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.paths import inside
 
-KEPT = ("processes", "diverged", "seed")  # what holds of a snapshot as of the run
+KEPT = ("processes", "diverged", "seed")  # facts that a snapshot shares with its run
 
 JOB = "snapshot"
 
 
 class Snapshot(Job):
     model: str
-    """What the snapshot is called."""
+    """Name of the exported model."""
     encoder: Record
-    """Of `pretraining pretrain`."""
+    """Record of `pretraining pretrain`."""
     step: Whole
-    """The step after which it was taken."""
+    """The step after which the snapshot was taken."""
     output: Annotated[NewRecord, record_of(JOB)]
 
 
@@ -30,7 +30,7 @@ def run(args: Snapshot) -> None:
     folders = {path.name: path for path in (args.encoder.parent / "snapshots").glob("step-*")}
     if (name := f"step-{args.step}") not in folders:
         taken = ", ".join(sorted(folders, key=lambda step: int(step.removeprefix("step-")))) or "none"
-        raise SteleError(f"{args.encoder}: no snapshot of step {args.step}; there are {taken}")
+        raise SteleError(f"{args.encoder}: no snapshot of step {args.step}; choose one of these: {taken}")
     of_run = records.read_record(folders[name] / "record.json")
     with atomic_directory(args.output.parent, JOB) as made:
         for file in of_run["outputs"]:

@@ -1,4 +1,4 @@
-"""The checkpoint that pretraining starts from and the mined examples it reads; the sentence encoder that comes out."""
+"""Inputs of a pretraining, its base checkpoint and mined examples, and the writing of the resulting encoder."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ log = logging.getLogger(__name__)
 
 Encodings = tuple["EncodingSpec | None", "EncodingSpec"]  # of the base, of what is trained from it
 Tasks = Callable[[Any], Mapping[str, Any]]  # of a recipe
-SEQUENCES = 256  # of which bits are measured: at 1,024 tokens about 39,000 hidden ones
+SEQUENCES = 256  # on which bits are measured: at 1,024 tokens about 39,000 hidden tokens
 CONVERTED = "converted"
 LENGTHS = ("length", "sentence_length", "query_length", "block_length")  # keys of recipes
-HEAD = ("lm_head.", "cls.", "vocab_")  # what the vocabulary heads of the known families are called
+HEAD = ("lm_head.", "cls.", "vocab_")  # weight prefixes of the vocabulary heads of the known families
 
 
 def load_base(
     folder: Path, dropout: float, seed: int, pooler: bool = False
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The masked language model in a folder, in float32, with the recipe's dropout, and its tokenizer.
+    """Loads the masked language model in a folder, in float32, with the recipe's dropout, and its tokenizer.
 
     A checkpoint without a vocabulary head (an encoder alone) gets a new one, initialised from `seed`; its output layer
-    is tied to the embeddings, so little of it is new. A checkpoint whose body lacks weights is an error. With `pooler`
-    the checkpoint's is there, too, to be trained.
+    is tied to the embeddings, so few of its weights are new. With `pooler` the model also has the checkpoint's pooler,
+    to be trained. Raises SteleError if encoder weights are missing or have other shapes than config.json says.
     """
     import torch
     from transformers import AutoConfig, AutoModelForMaskedLM
@@ -70,7 +70,7 @@ def load_base(
     lacking = sorted(k for k in report["missing_keys"] if k.startswith(prefix) and "pooler" not in k)
     if lacking or report["mismatched_keys"]:
         names = (lacking or [str(key) for key in report["mismatched_keys"]])[:3]
-        raise SteleError(f"{folder}: its weights lack what config.json asks for, {', '.join(names)} among them")
+        raise SteleError(f"{folder}: its weights lack what config.json asks for, {', '.join(names)}; get it again")
     fresh = sorted(key for key in report["missing_keys"] if key.startswith(HEAD))
     if fresh:
         log.info("%s has no vocabulary head: %s start from new weights", folder, ", ".join(fresh))
@@ -81,15 +81,15 @@ def load_base(
 
 
 def check_length(config: Any, recipe: Any) -> None:
-    """Refuses a recipe whose texts are longer than the model reads."""
+    """Raises SteleError if a length in the recipe exceeds the model's positions."""
     most = positions(config)
     for key in (*LENGTHS, *(["mlm_length"] if MLM in recipe.all_tasks() else [])):
         if (length := getattr(recipe, key, 0)) > most:
-            raise SteleError(f"--recipe: {key} is {length}, the model has {most} positions")
+            raise SteleError(f"--recipe: {key} is {length}, but the model has only {most} positions; want at most that")
 
 
 def save_heads(folder: Path, weights: Mapping[str, Mapping[str, Tensor]]) -> None:
-    """Writes what tasks keep beside the encoder into its folder: {task}_head.safetensors."""
+    """Writes the head weights of each task (task -> name -> weight) to {task}_head.safetensors in `folder`."""
     from safetensors.torch import save_file
 
     for task, tensors in weights.items():
@@ -101,19 +101,19 @@ def save_heads(folder: Path, weights: Mapping[str, Mapping[str, Tensor]]) -> Non
 def save_sentence_encoder(
     folder: Path, model: PreTrainedModel, base: Path, encoding: Encodings, vocabulary: bool = False
 ) -> None:
-    """Writes the encoder as a sentence-transformers folder, with the tokenizer files of `base` as they are.
+    """Writes the encoder as a sentence-transformers folder, with unchanged copies of the base's tokenizer files.
 
-    `encoding` is the base's (None where it states none) and its own. Document encoder and projection heads are left
-    behind, and the vocabulary head without `vocabulary`; with it the folder is transformers' alone, as
-    sentence-transformers knows no windows. A pooler that `base` has stays as it was where the objective did not train
-    it; some fine-tunings start from it.
+    `encoding` has the base's encoding (None if it states none) and the encoder's own. Document encoder and projection
+    heads are dropped, and so is the vocabulary head, unless `vocabulary` keeps it; then the folder has transformers'
+    files alone, since sentence-transformers does not support windows. A pooler of `base` that was not trained is
+    copied, since some fine-tunings start from it.
     """
     encoder, _ = load_backbone(base, pooling="cls")
     body = {name: value.detach().cpu() for name, value in model.base_model.state_dict().items()}
     lacking, unexpected = encoder.load_state_dict(body, strict=False)
     wrong = [name for name in lacking if not name.startswith("pooler.")] + list(unexpected)
     if wrong:
-        raise SteleError(f"{base}: the trained encoder does not fit its own architecture: {', '.join(wrong[:3])}")
+        raise SteleError(f"{base}: the trained weights do not fit its architecture, e.g. {', '.join(wrong[:3])}")
     folder.mkdir(parents=True, exist_ok=True)
     with quiet():
         (model if vocabulary else encoder).save_pretrained(folder)
@@ -127,7 +127,7 @@ def save_sentence_encoder(
 
 
 def _add_pooler(path: Path, encoder: PreTrainedModel, name: str) -> None:
-    """Puts an encoder's pooler, if it has one, beside the weights of a masked language model, which has none."""
+    """Adds an encoder's pooler, if it has one, to the file of a masked language model's weights, which lack one."""
     from safetensors.torch import load_file, save_file
 
     if encoder.pooler is not None:
@@ -137,7 +137,7 @@ def _add_pooler(path: Path, encoder: PreTrainedModel, name: str) -> None:
 
 # --- conversion to sliding windows, and what it costs in bits per character -------------------------------------------
 def windowed_base(base: Path, recipe: Any, state: Path, process: ProcessContext) -> Path:
-    """The folder to start from: `base`, or its conversion, in the folder `state`, where the recipe has windows."""
+    """Folder from which to start: `base`, or its conversion to windows inside `state` if the recipe has windows."""
     if recipe.sliding_window is None:
         return base
     from stele.encoders.sliding_window import convert
@@ -151,14 +151,14 @@ def windowed_base(base: Path, recipe: Any, state: Path, process: ProcessContext)
 def measured_bits(
     model: Any, *, tokenizer: Any, recipe: Any, tasks_of: Tasks, process: ProcessContext
 ) -> dict[str, float]:
-    """Bits per character and per token of a model on texts that the run does not read (`further_batches`)."""
+    """Bits per character and per token of a model, on texts that the run has not read (`further_batches`)."""
     length = min(recipe.mlm_length, positions(model.config))
     batches = further_batches(recipe.model_copy(update={"mlm_length": length}), tasks_of)
     return bits(model, batches, characters(tokenizer, model.config.vocab_size), process.device, recipe.encode_chunk)
 
 
 def further_batches(recipe: Any, tasks_of: Tasks) -> Iterator[Batch]:
-    """The MLM batches that a run would go on with behind its last step: new texts until a pass over all is done."""
+    """MLM batches that would follow a run's last step; their texts are new unless the run has already read them all."""
     groups = recipe.steps * recipe.groups
     further_steps = math.ceil(SEQUENCES / (recipe.groups * recipe.mlm_sequences))
     longer = recipe.model_copy(update={"steps": recipe.steps + further_steps})
@@ -168,18 +168,18 @@ def further_batches(recipe: Any, tasks_of: Tasks) -> Iterator[Batch]:
 # --- mined examples, checked against the recipe and the model's tokenizer ---------------------------------------------
 CHECKED = 1 << 20  # tokens of a store that are compared with the vocabulary
 FILES, OTHERS = 3, 256  # files of a store; room for all other files of a process
-KINDS = {"section": SectionStore}  # by the method that mined it; of others a Store
+KINDS = {"section": SectionStore}  # class of a store by its mining method; others have a Store
 
 
 def parse_pairs(arguments: Sequence[str]) -> dict[str, Path]:
-    """`store:part=record` -> {"store:part": record}; names given twice and other shapes are refused."""
+    """Parses `STORE:PART=RECORD` into {"STORE:PART": record}; raises SteleError for other forms, or a name twice."""
     records: dict[str, Path] = {}
     for argument in arguments:
         name, equals, path = argument.partition("=")
         if not equals or name.count(":") != 1 or not path:
-            raise SteleError(f"--pairs: want STORE:PART=RECORD, e.g. msm:en=.../record.json, found {argument!r}")
+            raise SteleError(f"--pairs: found {argument!r}, want STORE:PART=RECORD, e.g. msm:en=.../record.json")
         if name in records:
-            raise SteleError(f"--pairs: {name} is given twice")
+            raise SteleError(f"--pairs: {name} is given twice; give one record for it")
         records[name] = Path(path)
     return records
 
@@ -191,11 +191,10 @@ def open_stores(
     tokenizer: PreTrainedTokenizerBase,
     words: int,
 ) -> dict[str, dict[str, Store | SectionStore]]:
-    """method -> part -> store, for the methods that the recipe's tasks read; a part is a language or a pair of them.
+    """Opens the stores that the recipe's tasks read, as method -> part -> store; a part is a language or a pair.
 
-    Refused: a method with no store at all, a language of the recipe without one, or without any pair that it belongs
-    to, examples of another method or part than their name says, or of another tokenizer. A pair is read when both of
-    its languages are the recipe's.
+    A pair is opened if both its languages are the recipe's. Raises SteleError if a method has no store, if a language
+    of the recipe is in none of a method's parts, or if a record names another method, part or tokenizer.
     """
     probe = digest(tokenizer_probe(tokenizer))
     stores: dict[str, dict[str, Store | SectionStore]] = {method: {} for method in sorted(needed)}
@@ -214,7 +213,7 @@ def open_stores(
 
 
 def languages_of(part: str) -> set[str]:
-    """The languages of a part.
+    """Set of the languages of a part, which is a language or a pair.
 
     >>> sorted(languages_of("en-fr"))
     ['en', 'fr']
@@ -223,7 +222,7 @@ def languages_of(part: str) -> set[str]:
 
 
 def of_languages(parts: Mapping[str, Any], languages: Sequence[str] | None) -> dict[str, Any]:
-    """The parts all of whose languages are among `languages`; None: every part.
+    """Selects the parts whose languages are all among `languages`; None: every part.
 
     >>> of_languages({"en": 1, "en-fr": 2}, ["en"])
     {'en': 1}
@@ -232,15 +231,15 @@ def of_languages(parts: Mapping[str, Any], languages: Sequence[str] | None) -> d
 
 
 def allow_open_files(number: int) -> None:
-    """Raises this process's limit of open files by `number`: mapped files count, and 378 language pairs are many."""
+    """Lets the process map `number` files, as many language pairs need; raises SteleError if the machine cannot."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = number + OTHERS
     if hard != resource.RLIM_INFINITY and wanted > hard:
         raise SteleError(
-            f"--pairs: want {number} files of examples open at a time, this machine allows {hard}; raise its limit "
-            f"(ulimit -Hn), or train on fewer languages"
+            f"--pairs: the run needs {number} files of examples open at a time, but this machine allows {hard}; raise "
+            f"its limit (ulimit -Hn), or train on fewer languages"
         )
     if soft != resource.RLIM_INFINITY and wanted > soft:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
@@ -250,13 +249,13 @@ def _open_store(record: Path, method: str, part: str, probe: str, words: int) ->
     facts = records.read_record(record)
     for key, wanted in (("method", method), ("language", part)):
         if facts.get(key) not in (None, wanted):
-            raise SteleError(f"{record}: {key} {facts[key]!r}, given as {method}:{part}; name the right record")
+            raise SteleError(f"{record}: its {key} is {facts[key]!r}, but --pairs gives it as {method}:{part}")
     store = KINDS.get(method, Store)(record.parent, facts.get("examples_in_all"))
     largest = int(store.tokens[:CHECKED].max(initial=0))
     if largest >= words or facts.get("tokenizer_probe") not in (None, probe):
         difference = f"token {largest} of {words}" if largest >= words else "other ids for the same text"
         raise SteleError(
-            f"{record.parent}: mined with another tokenizer than the checkpoint's ({difference}); "
-            f"mine it with the checkpoint's own, or with one whose tokenizer is the same"
+            f"{record.parent}: the examples were mined with another tokenizer than the checkpoint's ({difference}); "
+            f"mine them with this checkpoint, or with one that has the same tokenizer"
         )
     return store
