@@ -94,7 +94,7 @@ def test_a_later_stage_takes_up_the_towers(trained, base, data, tmp_path):
         before, after = (load_encoder(f).encode(texts, kind) for f in (folder, tmp_path / "out"))
         assert np.allclose(before, after, atol=1e-5)
     assert not np.allclose(*(load_encoder(folder).encode(["alpha"], kind) for kind in ("query", "passage")), atol=1e-3)
-    with pytest.raises(SteleError, match="was fine-tuned with pooling: 'mean', the recipe says 'cls'"):
+    with pytest.raises(SteleError, match="was fine-tuned with pooling: 'mean', but the recipe says 'cls'"):
         finetune(folder, data, tmp_path / "x", {**RECIPE, "pooling": "cls"})
     with pytest.raises(SteleError, match="was fine-tuned with separate towers"):
         finetune(folder, data, tmp_path / "y", {**RECIPE, "towers": "shared"})
@@ -216,7 +216,7 @@ def test_a_limited_finetuning_reads_so_many_examples_and_says_so(base, data, tmp
         ({"training_set": "nq2"}, "unknown training set 'nq2'; did you mean 'nq'"),
         ({"training_set": "tatoeba"}, "tatoeba has no training examples"),
         ({"passage_length": 100}, "passage_length: 100 exceeds the 64 positions"),
-        ({"batch": 64}, "40 usable examples, one optimiser step takes 64 x 1"),
+        ({"batch": 64}, "40 usable examples, but one optimiser step takes 64 x 1"),
         ({"dev_set": "squad", "selection": "dev_nll"}, "squad"),
     ],
 )

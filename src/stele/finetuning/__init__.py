@@ -1,1 +1,1 @@
-"""Fine-tuning: an encoder, a training set and a recipe -> a dual encoder."""
+"""The stage `finetuning` trains an encoder on a training set into a dual encoder, by a recipe."""

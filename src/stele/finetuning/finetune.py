@@ -1,7 +1,7 @@
 """Fine-tune an encoder on a training set into a dual encoder, by DPR's or XTREME-R's recipe.
 
-Writes the encoder (one folder, or query/ and passage/), its encoding.json and tokenizer probe, the loss curve and the
-record.
+Writes the encoder (one folder, or query/ and passage/), its encoding.json and tokenizer probe, the training curve and
+the record.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ JOB = "finetune"
 
 class Finetune(ResumableJob):
     model: str
-    """What the model is called."""
+    """Name of the new model."""
     recipe: Json
     """Training set, towers, sizes and optimisation."""
     encoder: Record
@@ -42,7 +42,7 @@ class Finetune(ResumableJob):
     training: Datasets
     dev: Datasets = ()
     negatives: Record | None = None
-    """Mined hard negatives (retrieval hard_negatives), for a recipe of them."""
+    """Mined hard negatives (retrieval hard_negatives), for a recipe with `negatives: mined`."""
     seed: Seed
     output: Annotated[NewRecord, record_of(JOB)]
     limit: Count | None = None
@@ -72,13 +72,13 @@ def run(args: Finetune) -> None:
     process = process_context()
     if divide(recipe.accumulation, process).shared and recipe.batch < process.world:
         raise SteleError(
-            f"a group of {recipe.batch} queries is for {recipe.batch} processes at most, not {process.world}"
+            f"a group of {recipe.batch} queries cannot be spread over {process.world} processes; use at most that many"
         )
     module, tokenizer, start = load_model(args.encoder.parent, recipe, args.seed)
     if start.get("encoding_changes"):
         log.warning("%s: not encoded as its base: %s", args.model, "; ".join(start["encoding_changes"]))
 
-    # the state of the run, in which the training set is kept as it was read
+    # the state of the run, which includes the training set, tokenised
     inputs = {"encoder": args.encoder, **training, **{f"dev {name}": path for name, path in dev.items()}}
     if args.negatives:
         inputs["negatives"] = args.negatives
@@ -125,7 +125,7 @@ def run(args: Finetune) -> None:
 
 
 def losses(module: Any, data: Any, recipe: Any, seed: int, process: Any) -> Any:
-    """The training loop's MicroBatches: the groups of a step that are this process's, or its shares of all."""
+    """MicroBatches for the training loop: this process's own groups of each step, or its shares of all groups."""
     from stele.finetuning.dual_encoder.batches import training_group
     from stele.finetuning.dual_encoder.model import group_loss
     from stele.training.loop import MicroBatches
@@ -147,7 +147,7 @@ def losses(module: Any, data: Any, recipe: Any, seed: int, process: Any) -> Any:
 
 
 def describe(recipe: Any, module: Any, data: Any, steps: int, outcome: Outcome, selection: Any) -> dict[str, Any]:
-    """The facts by which a run can be repeated."""
+    """Facts of a run for its record: recipe, sizes, losses, and the selected checkpoint."""
     per_query = 1 + recipe.hard_negatives
     facts = {
         "recipe": recipe.model_dump(mode="json", exclude_none=True),
@@ -176,7 +176,7 @@ def describe(recipe: Any, module: Any, data: Any, steps: int, outcome: Outcome, 
 
 
 def negatives_per_query(recipe: Any) -> int | float:
-    """In-batch and hard ones; with a ratio of hard negatives below 1, their mean."""
+    """Number of in-batch and hard negatives per query; its mean if `hard_negative_ratio` is below 1."""
     hard = recipe.hard_negatives * recipe.hard_negative_ratio
     number = round(recipe.batch * (1 + hard) - 1, 4)
     return int(number) if number.is_integer() else number
@@ -190,7 +190,7 @@ def _readers(
     limit: int | None,
     negatives: Path | None,
 ) -> dict[str, Callable]:
-    """Functions that read the training set and the dev set, which comes from the training data without --dev."""
+    """Functions that read the training set and the dev set; without --dev, dev examples come from the training data."""
     from dataclasses import replace
 
     from stele.benchmarks.transfer_set import MinedNegatives, replaced
@@ -226,7 +226,7 @@ def _publish(
     clock: records.Clock,
     facts: Mapping[str, Any],
 ) -> None:
-    """Writes encoder, curve and record into the folder of the output, all at once."""
+    """Writes encoder, curve and record into the folder of the output, atomically."""
     from stele.encoders.save import save_encoder
 
     passage = None if module.spec.towers == "shared" else module.tower("passage")

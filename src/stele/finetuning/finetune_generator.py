@@ -1,7 +1,7 @@
 """Fine-tune a sequence-to-sequence model to write the query of a passage (Shi et al., section 4.2).
 
-From pairs of query and passage in the language of the collection, translated ones ("translate-train"): the passage is
-the input, the query the target. Writes a transformers folder, the loss curve and the record.
+It learns from translated pairs of query and passage in the collection's language ("translate-train"); the passage is
+the input, the query the target. Writes a transformers folder, the training curve and the record.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from stele.training.curve import copy_curve
 if TYPE_CHECKING:
     from stele.encoders.generator import Generator
 
-IGNORED = -100  # a label that adds nothing to the loss
+IGNORED = -100  # label of positions that the loss ignores
 Pair = tuple[str, str]  # query, passage
 
 JOB = "finetune_generator"
@@ -37,7 +37,7 @@ JOB = "finetune_generator"
 
 class FinetuneGenerator(ResumableJob):
     model: str
-    """What the generator is called."""
+    """Name of the new generator."""
     recipe: Json
     """Training set, language, sizes, optimisation."""
     generator: Record
@@ -95,7 +95,7 @@ def run(args: FinetuneGenerator) -> None:
 
 
 def drawn_pairs(recipe: GeneratorRecipe, training: Mapping[str, Path], seed: int) -> tuple[list[Pair], int]:
-    """(query, first positive passage) of examples drawn by the seed, in their order; and how many there are."""
+    """Draws (query, first positive passage) pairs by the seed, in order; returns them and the number of all pairs."""
     source = load_reader(recipe.training_set.module, TrainingReader)
     pairs = [
         (example.query, f"{example.positives[0].title} {example.positives[0].text}".strip())
@@ -103,13 +103,13 @@ def drawn_pairs(recipe: GeneratorRecipe, training: Mapping[str, Path], seed: int
         if example.query.strip() and example.positives
     ]
     if not pairs:
-        raise SteleError("--training: there is no query with a passage")
+        raise SteleError("--training: found no query with a positive passage; give another training set")
     rows = np.random.default_rng(seed).choice(len(pairs), min(recipe.pairs, len(pairs)), replace=False)
     return [pairs[row] for row in np.sort(rows)], len(pairs)
 
 
 def step_rows(number: int, step: int, batch: int, seed: int) -> list[int]:
-    """The pairs of a step: epoch after epoch, each in an order of its own.
+    """Row numbers of the `batch` pairs of a step; each epoch has all pairs in a new random order.
 
     >>> sorted(step_rows(4, 0, 2, 7) + step_rows(4, 1, 2, 7))
     [0, 1, 2, 3]
@@ -120,7 +120,7 @@ def step_rows(number: int, step: int, batch: int, seed: int) -> list[int]:
 
 
 def losses(generator: Generator, pairs: Sequence[Pair], recipe: GeneratorRecipe, seed: int, device: Any) -> Any:
-    """The training loop's MicroBatches: one a step, the mean over the tokens of its queries."""
+    """MicroBatches for the training loop: one per step, whose loss is the mean over the tokens of its queries."""
     from torch.nn.functional import cross_entropy
 
     from stele.training.loop import MicroBatches

@@ -1,4 +1,4 @@
-"""The examples of a group: pure functions of (seed, epoch, index), so that a resumed run needs no position."""
+"""Groups of a dual encoder's training as pure functions of (seed, epoch, index), so that resuming needs no position."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stele.training.sampling import generator
 
 
 class Group(NamedTuple):
-    """b queries and their m candidates; a query's positive and hard negatives, then those of the next query.
+    """A group of b queries and m candidates, ordered by query: its positive, its hard negatives, then the next query's.
 
     queries    int64 [b], rows of Examples.queries
     passages   int64 [m], rows of Examples.passages
@@ -44,15 +44,15 @@ def _taken(examples: int, wanted: int, ratio: float, seed: int, epoch: int) -> n
 
 
 def members(examples: int, batch: int, seed: int, epoch: int, index: int) -> np.ndarray:
-    """The examples of group `index` of an epoch: a stretch of the epoch's random order.
+    """Example numbers of group `index` of an epoch, int64 [batch]: a slice of the epoch's random order.
 
-    An epoch has floor(examples / batch) groups; what is left over is left out, another part in every epoch.
+    An epoch has floor(examples / batch) groups; the remaining examples, others in every epoch, are left out.
     """
     return _order(examples, seed, epoch)[index * batch : (index + 1) * batch]
 
 
 def hard_negatives(data: Examples, example: int, wanted: int, seed: int, epoch: int) -> np.ndarray:
-    """`wanted` of the example's hard negatives (all, if it has no more), drawn anew in every epoch as DPR does."""
+    """Draws `wanted` of the example's hard negatives (all if it has no more), anew in every epoch as in DPR."""
     listed = data.negatives_of(example)
     if wanted == 0 or wanted >= len(listed):
         return listed[:wanted]
@@ -64,11 +64,11 @@ def hard_negatives(data: Examples, example: int, wanted: int, seed: int, epoch: 
 def training_group(
     data: Examples, batch: int, wanted: int, seed: int, epoch: int, index: int, ratio: float = 1.0
 ) -> Group:
-    """Group `index` of an epoch with its hard negatives.
+    """Makes group `index` of an epoch, with hard negatives.
 
-    With a ratio below 1, each of a query's `wanted` is there with that probability, drawn anew in every epoch, as in
-    contriever's finetuning_data.py (sample_n_hard_negatives). Where it brings none, that code gives it a random passage
-    instead; here the passages of the group's other queries are that already.
+    With a `ratio` below 1, each of a query's `wanted` hard negatives is present with that probability, drawn anew in
+    every epoch, as in contriever's finetuning_data.py (sample_n_hard_negatives). That code gives a query without any a
+    random passage instead; here the passages of the group's other queries already serve as such.
     """
     chosen = members(len(data), batch, seed, epoch, index)
     taken = None if ratio == 1.0 else _taken(len(data), wanted, ratio, seed, epoch)
@@ -79,9 +79,9 @@ def training_group(
 
 
 def dev_groups(data: Examples, batch: int, wanted: int) -> list[Group]:
-    """The dev set in order, with each query's first hard negatives; a last group of one query is left out.
+    """Makes groups of the dev set, in order, with each query's first `wanted` hard negatives.
 
-    So are queries without a second candidate, which happens where all queries of a group have one positive.
+    Leaves out a last group of one query, and queries without a second candidate (all queries share one positive).
     """
     chosen = np.array_split(np.arange(len(data)), range(batch, len(data), batch))
     whole = (make_group(data, rows, [data.negatives_of(i)[:wanted] for i in rows]) for rows in chosen if len(rows) > 1)
@@ -89,13 +89,13 @@ def dev_groups(data: Examples, batch: int, wanted: int) -> list[Group]:
 
 
 def contested(group: Group) -> Group:
-    """A group without the queries that have nothing but their positive; all its passages stay."""
+    """Removes from a group the queries whose only candidate is their positive; all passages stay."""
     rows = (~group.mask).sum(axis=1) > 1
     return Group(group.queries[rows], group.passages, group.positives[rows], group.mask[rows])
 
 
 def make_group(data: Examples, chosen: np.ndarray, negatives: list[np.ndarray]) -> Group:
-    """A group of the given examples and hard negatives."""
+    """Makes a group of the examples `chosen`, with the hard negatives of each in `negatives`."""
     right = [data.positives_of(i) for i in chosen]
     passages = np.concatenate([part for r, n in zip(right, negatives, strict=True) for part in (r[:1], n)])
     columns = np.cumsum([0, *(1 + len(n) for n in negatives)])[:-1]
@@ -103,7 +103,7 @@ def make_group(data: Examples, chosen: np.ndarray, negatives: list[np.ndarray]) 
 
 
 def positive_mask(passages: np.ndarray, columns: np.ndarray, right: list[np.ndarray]) -> np.ndarray:
-    """bool [b, m]: the candidates that are a known positive of the query without being the one at its own column.
+    """Marks the candidates that are known positives of a query but not the one in its own column: bool [b, m].
 
     >>> positive_mask(np.array([7, 8, 7]), np.array([0, 1]), [np.array([7]), np.array([8])]).astype(int).tolist()
     [[0, 0, 1], [0, 0, 0]]

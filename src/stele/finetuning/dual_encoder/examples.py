@@ -1,4 +1,4 @@
-"""A training set, checked and tokenised once: every distinct passage has one row, which is also its name."""
+"""Training sets, checked and tokenised once; every distinct passage has one row, whose number identifies it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ BLOCK = 8_192  # texts tokenised at a time
 
 @dataclass(frozen=True)
 class Examples:
-    """n examples. Rows of `passages` are distinct passages.
+    """Training examples, tokenised; the rows of `passages` are distinct passages.
 
-    positives, negatives   rows of the known positives (the first is the one to be found) and of the hard negatives;
-                           those of example i are at offsets[i]:offsets[i + 1] of their offsets
-    counts                 what was read, and what was left out and why
+    positives, negatives   int64 rows of the known positives (the first is the training target) and the hard negatives;
+                           those of example i are at offsets[i]:offsets[i + 1], by the offsets of their kind
+    counts                 numbers of texts and examples that were read, and that were left out, by reason
     """
 
     queries: Tokens
@@ -54,7 +54,7 @@ class Examples:
 
 
 class _Texts:
-    """Collects texts of one kind and tokenises them block by block."""
+    """Collector of texts of one kind, which it tokenises block by block."""
 
     def __init__(self, tokenizer, spec: EncodingSpec, kind: Kind) -> None:
         self.tokenizer, self.spec, self.kind = tokenizer, spec, kind
@@ -90,10 +90,10 @@ def read_examples(
     label: str,
     total: int | None = None,
 ) -> Examples:
-    """Reads a training set: texts are stripped, empty ones left out and counted, and what has no query or no positive.
+    """Reads and tokenises a training set; strips texts, and counts and leaves out what it cannot use.
 
-    A hard negative that is also a positive of its query is no negative: it is left out and counted. Passages are the
-    same when title and text are. The question mark is DPR's (normalize_question): one final "?" of a query goes.
+    It leaves out empty texts, examples without query or positive, and hard negatives that are positives of their query.
+    `strip_question_mark` removes a query's final "?" (DPR's normalize_question). Raises SteleError if nothing is left.
     """
     queries, passages = _Texts(tokenizer, spec, "query"), _Texts(tokenizer, spec, "passage")
     rows: dict[bytes, int] = {}
@@ -136,7 +136,7 @@ def read_examples(
         queries.add(query)
     if not positives:
         raise SteleError(
-            f"{label}: no usable example among {counts['examples_read']}; each needs a query and a positive"
+            f"{label}: no usable example among {counts['examples_read']}; want examples with a query and a positive"
         )
     counts["examples"], counts["passages"] = len(positives), len(rows)
     arrays = *_laid_out(positives), *_laid_out(negatives)
@@ -144,19 +144,19 @@ def read_examples(
 
 
 def _laid_out(lists: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Row numbers, one list after the other, and where each list begins and the last one ends."""
+    """Concatenated row numbers of all lists, int64, and the offset of each list and of the end, int64."""
     ends = np.cumsum([0, *map(len, lists)], dtype=np.int64)
     return np.fromiter(chain.from_iterable(lists), np.int64, ends[-1]), ends
 
 
-# --- kept in the state folder: read once, for all processes and for a run that goes on --------------------------------
+# --- examples in the state folder: read once, for all processes and for a resumed run ---------------------------------
 ARRAYS = ("positives", "positive_offsets", "negatives", "negative_offsets")
 TOKENS = ("ids", "offsets", "types")  # of the queries, and of the passages
 COUNTS = "counts.json"
 
 
 def save_examples(folder: Path, examples: Examples) -> None:
-    """Writes the arrays of a training set into a folder, all or nothing."""
+    """Writes the arrays of a training set into a folder, atomically."""
     with atomic_directory(folder, "finetune") as made:
         for name in ARRAYS:
             np.save(made / f"{name}.npy", getattr(examples, name))
@@ -168,7 +168,7 @@ def save_examples(folder: Path, examples: Examples) -> None:
 
 
 def load_examples(folder: Path) -> Examples:
-    """The training set in `folder`, its token ids memory-mapped."""
+    """Loads the training set in `folder`; its token ids are memory-mapped."""
 
     def tokens(name: str) -> Tokens:
         files = {part: folder / f"{name}-{part}.npy" for part in TOKENS}
@@ -180,8 +180,8 @@ def load_examples(folder: Path) -> Examples:
 
 
 def examples_in(folder: Path, read: Callable[[], Examples], process: ProcessContext) -> Examples:
-    """The training set kept in `folder`; the first process reads it when it is not there yet, the others wait."""
-    if process.is_main and not (folder / COUNTS).exists():  # a network's file system may have kept an emptied folder
+    """Loads the training set saved in `folder`; the main process reads and saves it first if needed, others wait."""
+    if process.is_main and not (folder / COUNTS).exists():  # a network file system may have kept an emptied folder
         save_examples(folder, read())
     process.barrier()
     return load_examples(folder)

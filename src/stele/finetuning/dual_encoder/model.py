@@ -1,4 +1,4 @@
-"""The towers being trained, from a base encoder or from an earlier fine-tuning, and the loss of a group of queries."""
+"""The dual encoder in training, loaded from a base encoder or an earlier fine-tuning, and its loss for a group."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from stele.training.sharding import cut, in_pieces
 
 
 class DualEncoder(nn.Module):
-    """A query tower and a passage tower (one and the same when shared), and a learned scale if the recipe has one.
+    """A dual encoder: query and passage towers, or one shared tower, with a learned scale if the recipe has one.
 
     The scale is a plain factor, not a logarithm, as in XTREME-R's BertForRetrieval.
     """
@@ -52,11 +52,11 @@ class DualEncoder(nn.Module):
         chunk: int | None = None,
         processes: ProcessContext | None = None,
     ) -> Tensor:
-        """Vectors [len(rows), d] of texts, in their order.
+        """Encodes the texts of `rows` (int64 [n]) to vectors [n, d], in their order.
 
-        Texts are encoded in batches of similar length, which changes neither the vectors nor who shares negatives.
-        With `chunk`, so many at a time, and they are encoded again in the backward pass: memory is that of one chunk.
-        Of several `processes` each encodes some batches, and all get all vectors (sharding.in_pieces).
+        Texts are encoded in batches of similar length, which affects neither vectors nor groups of negatives. With
+        `chunk`, the tower encodes that many texts at a time and again in the backward pass, so memory is that of one
+        chunk. Several `processes` share the batches, and all get all vectors (sharding.in_pieces).
         """
         model, lengths = self.tower(kind), tokens.lengths_of(rows)
         if not len(rows):
@@ -82,10 +82,10 @@ def group_loss(
     chunk: int | None = None,
     processes: ProcessContext | None = None,
 ) -> Tensor:
-    """Mean over the group's queries of the negative log likelihood of the positive among the group's candidates.
+    """Mean over the group's queries of the positive's negative log-likelihood among the group's candidates.
 
-    Several `processes` share the encoding; all of them return the loss of the whole group, of which each is to
-    take 1 / world (training/sharding.py).
+    Several `processes` share the encoding. Each returns the loss of the whole group, float32 [], which the caller must
+    weight by 1 / world (training/sharding.py).
     """
     queries = module.vectors(data.queries, group.queries, "query", chunk, processes)
     passages = module.vectors(data.passages, group.passages, "passage", chunk, processes)
@@ -95,7 +95,7 @@ def group_loss(
 
 
 def loss_of_vectors(queries: Tensor, passages: Tensor, group: Group, temperature: float) -> Tensor:
-    """The loss of a group whose vectors are known: queries [b, d], passages [m, d]. Scores are float32."""
+    """Loss of a group, float32 [], from its vectors: queries [b, d], passages [m, d]. Scores are float32."""
     device = queries.device
     with torch.autocast(device.type, enabled=False):
         mask = torch.from_numpy(group.mask).to(device) if group.mask.any() else None
@@ -103,28 +103,28 @@ def loss_of_vectors(queries: Tensor, passages: Tensor, group: Group, temperature
 
 
 def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualEncoder, Any, dict[str, Any]]:
-    """The towers to train, their tokenizer, and facts for the record.
+    """Loads the dual encoder to train, its tokenizer, and facts for the record.
 
-    A folder with encoding.json is an earlier fine-tuning: its towers go on, read as they were trained, with a new
-    optimiser. Any other folder is a base encoder: both towers start from its backbone; Dense modules of a
-    sentence-transformers folder are left out, as in the released code of MSM, which loads the backbone alone.
+    A folder with encoding.json is an earlier fine-tuning, trained further with a new optimiser. Any other folder is a
+    base encoder; both towers start from its backbone, without Dense modules, as in MSM's released code. Raises
+    SteleError if the recipe contradicts an earlier fine-tuning, or has texts longer than the model's positions.
     """
     spec, earlier = recipe.spec(), read_spec(folder)
     for name in ("pooling", "normalize", "segments", "passage_format") if earlier else ():
         before, now = getattr(earlier, name), getattr(spec, name)
         if before != now:
-            raise SteleError(f"{folder}: was fine-tuned with {name}: {before!r}, the recipe says {now!r}; use the same")
+            raise SteleError(f"{folder}: was fine-tuned with {name}: {before!r}, but the recipe says {now!r}; use that")
     sources = tower_folders(folder, earlier or spec.model_copy(update={"towers": "shared"}))
     names = ["shared"] if spec.towers == "shared" else ["query", "passage"]
     if len(sources) > len(names):
-        raise SteleError(f"{folder}: was fine-tuned with separate towers, the recipe says towers: shared")
+        raise SteleError(f"{folder}: was fine-tuned with separate towers, but the recipe says shared; use separate")
     tokenizer = load_tokenizer(sources[0])
     check_probe(folder, tokenizer)
     towers, new = {}, []
     for name, source in zip(names, (sources * 2)[: len(names)], strict=True):
         towers[name], new = load_backbone(source, spec.pooling, seed=seed, dropout=recipe.dropout)
         pooler = getattr(towers[name], "pooler", None)
-        if pooler is not None and spec.pooling != "pooler":  # it is kept as it came
+        if pooler is not None and spec.pooling != "pooler":  # saved without change
             pooler.requires_grad_(False)
     room = positions(towers[names[0]].config)
     for kind in ("query", "passage"):

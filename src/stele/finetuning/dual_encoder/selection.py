@@ -1,4 +1,4 @@
-"""Choosing a checkpoint by a dev set: figures as training goes on, and the best weights so far kept on disk."""
+"""Selection of a checkpoint by a dev set, measured during training; the best weights so far are kept on disk."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ BLOCK = 1_024  # queries scored against the candidates at a time
 
 
 class Vectors:
-    """Vectors of the texts that a measure needs; of several processes, each encodes its share."""
+    """Encoder of the dev texts that a measure needs; several processes share the work."""
 
     def __init__(self, module: DualEncoder, data: Examples, precision: str, process: ProcessContext) -> None:
         self.module, self.data, self.precision, self.process = module, data, precision, process
 
     def of(self, kind: Kind, rows: np.ndarray) -> Tensor:
-        """Vectors [len(rows), d] on every process; one that is not finite is an error: its rank would be the best."""
+        """Vectors [len(rows), d] on every process. Raises SteleError if one is not finite: its rank would be best."""
         tokens: Tokens = self.data.queries if kind == "query" else self.data.passages
         processes = self.process if self.process.world > 1 and len(rows) >= self.process.world else None
         half = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(self.precision)
@@ -50,7 +50,7 @@ class Vectors:
 
 
 def dev_nll(vectors: Vectors, groups: Sequence[Group], recipe: FinetuningRecipe) -> float:
-    """Mean over dev groups of the training loss without dropout (DPR validate_nll); hard negatives are the first."""
+    """Mean over dev groups of the training loss without dropout (DPR's validate_nll)."""
     scale = vectors.module.scale
     total = 0.0
     for group in groups:
@@ -62,10 +62,10 @@ def dev_nll(vectors: Vectors, groups: Sequence[Group], recipe: FinetuningRecipe)
 
 
 def average_rank(vectors: Vectors, data: Examples, negatives: int) -> float:
-    """Mean rank, from 0, of each question's positive among the same candidates (DPR validate_average_rank).
+    """Mean rank, from 0, of each question's positive in one pool of candidates (DPR's validate_average_rank).
 
-    The candidates are the positives and the first negatives of all dev questions, each passage once. Other known
-    positives of a question do not count against it; equal scores do.
+    The pool has the positives and the first `negatives` hard negatives of all dev questions, each passage once. Other
+    known positives of a question do not worsen its rank; other passages with an equal score do.
     """
     lists = [np.concatenate([data.positives_of(i)[:1], data.negatives_of(i)[:negatives]]) for i in range(len(data))]
     candidates = np.unique(np.concatenate(lists))
@@ -83,10 +83,10 @@ def average_rank(vectors: Vectors, data: Examples, negatives: int) -> float:
 
 
 class Selection(Evaluation):
-    """Measures a dev set and keeps the best weights so far in `folder`.
+    """Measures a dev set during training and keeps the best weights so far in `folder`.
 
-    Before the recipe's rank epoch the NLL decides, from it on the average rank, which then starts afresh (DPR
-    --val_av_rank_start_epoch). A run that was killed measures the same steps again and decides the same.
+    The NLL selects before the recipe's rank epoch; then the average rank does, regardless of earlier weights (DPR's
+    --val_av_rank_start_epoch). A resumed run decides the same. Raises SteleError if no dev query has two candidates.
     """
 
     def __init__(
@@ -106,11 +106,11 @@ class Selection(Evaluation):
         if not self.groups:
             raise SteleError(
                 f"the dev set has {len(data)} usable examples, none with a candidate besides its own positive; "
-                f"an NLL needs at least 2 with different positives among {recipe.dev_batch} (dev_batch)"
+                f"give at least 2 with different positives among {recipe.dev_batch} (dev_batch), as the NLL needs"
             )
 
     def measure(self, step: int) -> dict[str, float]:
-        """The figures after `step` steps; keeps the weights if they are the best so far."""
+        """Measures the module after `step` steps and keeps its weights if they are the best so far."""
         vectors = Vectors(self.module, self.data, self.recipe.precision, self.process)
         from_epoch = self.recipe.rank_from_epoch
         by_rank = from_epoch is not None and (step - 1) // self.an_epoch >= from_epoch
@@ -126,11 +126,11 @@ class Selection(Evaluation):
         return figures
 
     def best(self) -> dict[str, float | int | str] | None:
-        """Figure, value and step of the kept weights; None where none are kept."""
+        """Figure, value and step of the kept weights; None if there are none."""
         return read_state(self.folder / "best.json")
 
     def restore(self) -> None:
-        """Puts the best weights back into the module."""
+        """Loads the kept weights, if there are any, into the module."""
         from safetensors.torch import load_file
 
         if self.best() is not None:
