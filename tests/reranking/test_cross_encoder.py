@@ -122,9 +122,9 @@ def test_scores_are_those_of_sentence_transformers(tmp_path, bert, judged, lengt
 
 
 def test_a_length_beyond_the_model_and_too_many_layers_are_refused(bert, judged):
-    with pytest.raises(SteleError, match="length is 65, the model has 64 positions"):
+    with pytest.raises(SteleError, match="length is 65, but the model has 64 positions"):
         made(judged, bert.parent, length=65)
-    with pytest.raises(SteleError, match="tuned_layers is 5, the model has 4 layers"):
+    with pytest.raises(SteleError, match="tuned_layers is 5, but the model has 4 layers"):
         made(judged, bert.parent, tuned_layers=5)
     with pytest.raises(SteleError, match="give --encoder RECORD"):
         made(judged, None)

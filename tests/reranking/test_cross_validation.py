@@ -51,7 +51,7 @@ def test_each_relevant_document_has_a_drawn_negative_of_its_topic(judged):
 
 def test_a_fold_without_a_negative_is_an_error(judged):
     alone = replace(judged, relevant=np.ones(len(judged), bool))
-    with pytest.raises(SteleError, match="fold 0: no training topic has both"):
+    with pytest.raises(SteleError, match="fold 0: no training topic has both relevant and non-relevant"):
         training_pairs(alone, Fold(0, np.arange(3), np.arange(1), np.arange(1)), 0, 0)
 
 

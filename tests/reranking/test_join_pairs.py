@@ -34,7 +34,7 @@ def test_pairs_of_other_recipes_and_those_that_come_twice_are_refused(rerank, tm
     with pytest.raises(SteleError, match=r"en-de is in .*, too"):
         join(tmp_path, one, again)
     other = rerank("c", {**SUMS, "weights": "idf"}, languages=["de-de"]) / "retrieval.json"
-    with pytest.raises(SteleError, match=r"recipe .*'idf'.*, where .* has .*'uniform'"):
+    with pytest.raises(SteleError, match=r"recipe is .*'idf'.*, want .*'uniform'.* as in "):
         join(tmp_path, one, other)
     assert not (tmp_path / "all").exists()
     assert "idf" in json.dumps(read_record(other)["recipe"])

@@ -1,1 +1,1 @@
-"""The stage `reranking`: judged candidates and a scorer -> canonical runs, cross-validated where the scorer learns."""
+"""The stage `reranking` ranks judged candidates by a scorer into canonical runs, cross-validated if it is trained."""

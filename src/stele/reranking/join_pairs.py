@@ -1,4 +1,4 @@
-"""Join the runs of a model on several query sets, each re-ranked by a job of its own, into one retrieval record."""
+"""Join a model's runs on several query sets, each re-ranked by a job of its own, into one retrieval record."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class JoinPairs(Job):
 
 def run(args: JoinPairs) -> None:
     clock = records.start()
-    # the searches and runs of all records, which must be alike in all but their languages
+    # the searches and runs of all records, which may differ in their languages only
     pair_records = {path: records.read_record(path) for path in args.pairs}
     first = pair_records[args.pairs[0]]
     searches, run_files, inputs = {}, {}, {}
     for path, record in pair_records.items():
         for key in ALIKE:
             if record.get(key) != first.get(key):
-                raise SteleError(f"{path}: {key} {record.get(key)!r}, where {args.pairs[0]} has {first.get(key)!r}")
+                raise SteleError(f"{path}: {key} is {record.get(key)!r}, want {first.get(key)!r} as in {args.pairs[0]}")
         for name, run_file in runs_of(record, path.parent).items():
             if name in run_files:
-                raise SteleError(f"{path}: {name} is in {run_files[name].parents[1]}, too")
+                raise SteleError(f"{path}: the run {name} is in {run_files[name].parents[1]}, too; leave one out")
             searches[name], run_files[name], inputs[name] = record["searches"][name], run_file, path
 
     # copy the runs, and write the record

@@ -1,9 +1,9 @@
-"""Re-rank all judged documents of each topic by a scorer, cross-validated where it learns; write canonical runs.
+"""Re-rank all judged documents of each topic by a scorer, cross-validated if it is trained; write canonical runs.
 
-The topics that have a relevant document in a collection are dealt into five folds by the seed, alike for all models and
-query languages, so that results can be compared topic by topic. A scorer that learns is trained five times, and each
-time scores the topics of one fold; the five make one run. epochs.csv beside the runs has the folds and the dev MAP of
-every epoch. A killed job resumes: the state folder has the finished folds and the steps of the current one.
+The seed deals the topics with a relevant document in a collection into five folds, equal for all models and query
+languages, so that results can be compared topic by topic. A trained scorer is trained five times and each time scores
+the topics of one fold; the five make one run. epochs.csv beside the runs has the folds and the dev MAP of every epoch.
+A killed job resumes from its state folder, with the finished folds and the steps of the current one.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ JOB = "rerank"
 
 class Rerank(ResumableJob):
     model: str
-    """What the model is called."""
+    """Name of the model."""
     benchmark: str
-    """Its name in benchmarks.yaml."""
+    """Name of the benchmark in benchmarks.yaml."""
     languages: Some[Name]
     """Pairs of a query language and a document language: en-de."""
     recipe: Json
     """The scorer, and how it is trained."""
     data: Datasets
     encoder: Record | None = None
-    """The transformer that a cross-encoder starts from."""
+    """The transformer from which a cross-encoder starts."""
     vectors: Datasets = ()
     seed: Seed
     output: Annotated[NewRecord, record_beside(JOB, ["runs"], "epochs.csv")]
@@ -72,7 +72,7 @@ def run(args: Rerank) -> None:
 
     runs, searches, rows = {}, {}, []
     for query_set in benchmark.query_sets(args.languages):
-        # score the candidates, in folds where the scorer learns
+        # score the candidates, in folds if the scorer is trained
         candidates = read_candidates(benchmark, data, query_set)
         sources = Sources(
             query_language=query_set.name.partition("-")[0],
@@ -99,7 +99,7 @@ def run(args: Rerank) -> None:
             scores = np.zeros(len(candidates), np.float32)
             for fold in folds:
                 scores[fold.rows] = fold.scores
-        # the run, and what the record and epochs.csv say of it
+        # the run, and its facts for the record and epochs.csv
         runs[query_set.name] = candidates.run(scores)
         searches[query_set.name] = {
             "language": query_set.language,
@@ -131,22 +131,22 @@ def run(args: Rerank) -> None:
 
 
 def _word_folders(word_vectors: Mapping[str, Path]) -> dict[str, Path]:
-    """Language -> the folder of its word vectors, which a pair of languages may share.
+    """Folder of each language's word vectors, by language; two languages may share a folder.
 
-    Raises SteleError for a language that is given twice.
+    Raises SteleError if a language is given twice.
     """
     folders: dict[str, Path] = {}
     for dataset, parts in data_folders(word_vectors).items():
         for part, folder in parts.items():
             for language in part.split("-"):
                 if language in folders:
-                    raise SteleError(f"--vectors {dataset}:{part}: vectors of {language} are given twice")
+                    raise SteleError(f"--vectors {dataset}:{part}: vectors of {language} are given twice; give one")
                 folders[language] = folder
     return folders
 
 
 def _fold_of_topics(benchmark: RetrievalReader, data: Data, query_set: QuerySet, seed: int) -> dict[str, int]:
-    """Topic -> fold, of the topics that have a relevant document in the collection, whatever the query language."""
+    """Fold of each topic with a relevant document in the collection, by topic; the query language plays no part."""
     judgments = benchmark.all_judgments(data, query_set)
     topics = [topic for topic, judged in judgments.items() if has_relevant(judged)]
     return folds_by_hash(topics, f"{seed} {query_set.collection} ")

@@ -1,1 +1,1 @@
-"""What re-ranking reads, and its cross-validation."""
+"""The candidates of re-ranking, and its cross-validation."""

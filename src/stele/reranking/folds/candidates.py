@@ -19,12 +19,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The candidates of a query set, one topic after another; candidate i is a document of a topic.
+    """The n candidates of a query set, topic after topic; each is a judged document of a topic.
 
     topics, queries       ids of the topics, and their queries; a topic's judgments are in `judged`
     documents, texts      ids of the documents, each once, and their texts
-    topic_of, document_of   int64 [n], places in those; relevant: bool [n]
-    counts                numbers for the record, among them what was left out
+    topic_of, document_of   int64 [n], indices into these lists; relevant: bool [n]
+    counts                numbers for the record, among them those of omitted topics and documents
     """
 
     topics: list[str]
@@ -41,21 +41,21 @@ class Candidates:
         return len(self.topic_of)
 
     def of_topics(self, topics: np.ndarray) -> np.ndarray:
-        """The candidates of some topics (places), int64."""
+        """Numbers of the candidates of some `topics` (indices), int64."""
         return np.flatnonzero(np.isin(self.topic_of, topics))
 
     def hits(self, topic: int, scores: np.ndarray) -> Hits:
-        """A topic's documents by `scores`, one a candidate of it, in canonical order."""
+        """Ranks a topic's documents by `scores`, one per candidate of the topic, in canonical order."""
         names = [self.documents[place] for place in self.document_of[self.topic_of == topic]]
         return canonical(zip(names, scores.tolist(), strict=True))
 
     def run(self, scores: np.ndarray) -> Run:
-        """All topics' documents by `scores` [n], in canonical order."""
+        """Ranks the documents of all topics by `scores` [n], in canonical order."""
         hits = {name: self.hits(n, scores[self.topic_of == n]) for n, name in enumerate(self.topics)}
         return run_of(hits)
 
     def mean_ap(self, topics: np.ndarray, scores: np.ndarray) -> float:
-        """MAP of some topics (`ap_judged`); of `scores` [n], those of all candidates, theirs alone count."""
+        """MAP over `topics` (indices) by the metric `ap_judged`; `scores` [n] are those of all candidates."""
         values = []
         for topic in topics:
             ranking = [name for name, _ in self.hits(topic, scores[self.topic_of == topic])]
@@ -64,20 +64,20 @@ class Candidates:
 
 
 def has_relevant(judged: Mapping[str, int]) -> bool:
-    """Whether a topic's judgments have a relevant document."""
+    """Whether the judgments of a topic, document -> relevance, have a relevant document."""
     return any(relevance > 0 for relevance in judged.values())
 
 
 def contents(passage: Passage) -> str:
-    """The text of a document: its title, where it has one, and what follows."""
+    """Text of a document, after its title and a blank line if it has a title."""
     return f"{passage.title}\n\n{passage.text}" if passage.title else passage.text
 
 
 def read_candidates(benchmark: RetrievalReader, data: Data, query_set: QuerySet) -> Candidates:
-    """The candidates of a query set, in the order of its judgments.
+    """Reads the candidates of a query set, in the order of its judgments.
 
-    A judged document that the collection lacks is left out and counted, and so is a topic without a relevant document;
-    a document whose judgment is negative is not judged. Raises SteleError where nothing is left.
+    Judged documents that are not in the collection and topics without a relevant document are left out and counted;
+    documents with a negative judgment count as unjudged. Raises SteleError if no document is left.
     """
     judgments = benchmark.judgments(data, query_set)
     text_of = {query.id: query.text for query in benchmark.queries(data, query_set)}
@@ -88,11 +88,11 @@ def read_candidates(benchmark: RetrievalReader, data: Data, query_set: QuerySet)
         wanted.update(name for name, relevance in grades.items() if relevance >= 0)
     texts = {p.id: contents(p) for p in benchmark.passages(data, query_set.collection) if p.id in wanted}
     if not texts:
-        raise SteleError(f"{query_set.name}: none of its {len(wanted)} judged documents is in the collection given")
+        raise SteleError(f"{query_set.name}: none of its {len(wanted)} judged documents is in the collection of --data")
     if absent := len(wanted) - len(texts):
         missing = min(wanted - texts.keys())
         logger.warning("%s: %d of %d judged documents are absent, as %s", query_set.name, absent, len(wanted), missing)
-    # one candidate a topic and document
+    # one candidate for each topic and document
     topics, place = list(judged), {name: number for number, name in enumerate(texts)}
     rows = []
     for number, topic in enumerate(topics):

@@ -1,7 +1,7 @@
-"""A scorer trained and scored in five folds of topics: its draws, its training, the choice of an epoch.
+"""Cross-validation of a scorer in five folds of topics: its draws, its training, the choice of an epoch.
 
-Fold n is scored by a module that has seen none of its topics: fold n + 1 chooses the epoch, the other three train (Yu
-et al., section 5.1.3). Draws are functions of seed, topic, fold and epoch; a killed fold resumes at its saved step.
+A module that has seen none of its topics scores fold n: fold n + 1 chooses the epoch, the other three folds train it
+(Yu et al., section 5.1.3). Draws are functions of seed, topic, fold and epoch; a killed fold resumes at its saved step.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class Fold(NamedTuple):
-    """The topics (places, int64) of one fold's parts."""
+    """Topics for training, dev and test in fold `number`, as indices int64."""
 
     number: int
     train: np.ndarray
@@ -44,11 +44,11 @@ class Fold(NamedTuple):
 
 
 class FoldResult(NamedTuple):
-    """The scores of a fold, and how its epoch was chosen.
+    """Scores of a fold, and the choice of its epoch.
 
-    rows, scores   its test candidates, int64, and their scores, float32
+    rows, scores   numbers of its test candidates, int64 [m], and their scores, float32 [m]
     topics         number of its test topics
-    pairs          training pairs an epoch
+    pairs          number of training pairs per epoch
     dev_map        epoch -> MAP of the dev fold; `epoch` is the best
     """
 
@@ -60,7 +60,7 @@ class FoldResult(NamedTuple):
     epoch: int
 
     def facts(self) -> JsonObject:
-        """What a record says of the fold."""
+        """Facts of the fold for a record."""
         return {"topics": self.topics, "epoch": self.epoch, "dev_map": self.dev_map[self.epoch], "pairs": self.pairs}
 
     def as_json(self) -> JsonObject:
@@ -74,9 +74,9 @@ class FoldResult(NamedTuple):
 
 
 def parts(topics: Sequence[str], fold_of: Mapping[str, int], where: str) -> list[Fold]:
-    """The five folds of the candidates' topics.
+    """Divides the candidates' topics into training, dev and test topics of five folds.
 
-    Raises SteleError for a fold without a topic to train on, to choose by or to score.
+    Raises SteleError if a fold has no topic for one of them.
     """
     numbers = np.array([fold_of[topic] for topic in topics])
     folds = []
@@ -90,9 +90,9 @@ def parts(topics: Sequence[str], fold_of: Mapping[str, int], where: str) -> list
 
 
 def training_pairs(candidates: Candidates, fold: Fold, seed: int, epoch: int) -> tuple[np.ndarray, np.ndarray]:
-    """(relevant candidates, one drawn negative of the same topic for each), int64 [pairs], in the order of an epoch.
+    """Draws an epoch's pairs, in its order: relevant candidates, and a negative of the same topic for each; int64 [p].
 
-    Topics without a negative have no pairs. Raises SteleError where there is no pair at all.
+    Topics without a negative have no pairs. Raises SteleError if there is no pair at all.
     """
     relevant, negative = [], []
     for topic in fold.train:
@@ -103,15 +103,15 @@ def training_pairs(candidates: Candidates, fold: Fold, seed: int, epoch: int) ->
             relevant.append(positives)
             negative.append(others[draws.integers(len(others), size=len(positives))])
     if not relevant:
-        raise SteleError(f"fold {fold.number}: no training topic has both a relevant and a non-relevant document")
+        raise SteleError(f"fold {fold.number}: no training topic has both relevant and non-relevant documents")
     order = generator(seed, "order", fold.number, epoch).permutation(sum(map(len, relevant)))
     return np.concatenate(relevant)[order], np.concatenate(negative)[order]
 
 
 def loss_of(outputs: Tensor, loss: str) -> Tensor:
-    """The mean loss of pairs: `outputs` [2 p, k] of p relevant candidates and then of their negatives.
+    """Mean loss, float32 [], of p pairs: `outputs` [2 p, k] of p relevant candidates, then of their negatives.
 
-    pairwise: -ln softmax over the two scores at the relevant one; pointwise: cross entropy of two classes.
+    pairwise: -ln softmax over the two scores at the relevant one; pointwise: cross-entropy of two classes.
 
     >>> round(float(loss_of(torch.tensor([[2.0], [1.0]]), "pairwise")), 4)  # S+ 2, S- 1
     0.3133
@@ -124,9 +124,9 @@ def loss_of(outputs: Tensor, loss: str) -> Tensor:
 
 
 def scored(module: nn.Module, rows: np.ndarray, batch_size: int | None = None) -> np.ndarray:
-    """The scores of candidates, float32 [n], without dropout; batches are of like lengths, or of `batch_size`.
+    """Scores candidates `rows` without dropout, float32 [n], in batches of similar lengths, or of `batch_size`.
 
-    Raises SteleError for a score that is not finite.
+    Raises SteleError if a score is not finite.
     """
     device = next(module.parameters()).device
     budget = batch_size or default_batch_tokens(device, 768)
@@ -146,9 +146,9 @@ def scored(module: nn.Module, rows: np.ndarray, batch_size: int | None = None) -
 
 
 class BestEpoch(Evaluation):
-    """Measures MAP on the dev fold after each epoch, from the `first` on, and keeps the trained weights of the best.
+    """Measures dev MAP after each epoch from the `first` on; keeps the trained weights of the best epoch.
 
-    Of equal epochs the first is kept.
+    If epochs are equally good, the first of them counts.
     """
 
     def __init__(self, module: nn.Module, candidates: Candidates, fold: Fold, steps_an_epoch: int, first: int) -> None:
@@ -167,11 +167,11 @@ class BestEpoch(Evaluation):
         return {"dev_map": value}
 
     def by_epoch(self) -> dict[int, float]:
-        """Epoch -> MAP of the dev fold."""
+        """MAP of the dev fold after each measured epoch: epoch -> MAP."""
         return {int(figure["step"]) // self.every: figure["dev_map"] for figure in self.figures}
 
     def restore(self) -> None:
-        """Puts the weights of the best epoch back."""
+        """Loads the weights of the best epoch into the module."""
         with torch.no_grad():
             for name, parameter in self._trained():
                 parameter.copy_(self.best[name])
@@ -198,9 +198,9 @@ def run_fold(
     process: ProcessContext,
     label: str,
 ) -> FoldResult:
-    """Trains a new module on a fold, and scores the fold's test topics at the best epoch.
+    """Trains a new module on a fold, and scores the fold's test topics with the weights of the best epoch.
 
-    `state` is the fold's own folder; there is nothing in it, or the state of the same fold that was killed.
+    `state` is the fold's own folder: empty, or with the saved state of the same fold if it was killed.
     """
     module = new_module(derive(seed, "module", fold.number))
     pairs = len(training_pairs(candidates, fold, seed, 0)[0])
@@ -242,9 +242,9 @@ def cross_validate(
     state: Path,
     label: str,
 ) -> list[FoldResult]:
-    """The five folds, one after another; those that `state` has finished are not run again.
+    """Trains and scores the five folds in turn, except those already finished in `state`.
 
-    new_module(seed) makes an untrained module; `fold_of` says the fold of each topic by its id.
+    new_module(seed) makes an untrained module; `fold_of` maps the id of each topic to its fold.
     """
     process = process_context()
     folds = []

@@ -1,4 +1,4 @@
-"""The scorers, one a file, named in a re-ranking recipe; each file has a class `Scorer` with one of two bases."""
+"""Scorers of re-ranking, one per file and named after it; each file has a class `Scorer` with one of two bases."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ ReadVectors = Callable[[str, Collection[str]], WordVectors]
 
 
 class Sources(NamedTuple):
-    """What a scorer may read beside the candidates.
+    """Inputs of a scorer besides the candidates.
 
     query_language, document_language   codes, for the analysis of terms
-    encoder       folder of the transformer that a cross-encoder starts from
-    read_vectors  the word vectors of a language
-    collection    the texts of all documents, for counts over the collection
+    encoder       folder of the transformer from which a cross-encoder starts
+    read_vectors  function that reads the word vectors of a language
+    collection    function that yields the texts of all documents, for counts over the collection
     """
 
     query_language: str
@@ -37,18 +37,18 @@ class Sources(NamedTuple):
 
 
 class UntrainedScorer(ABC):
-    """A scorer that learns nothing."""
+    """Base of scorers without training."""
 
     def __init__(self, candidates: Candidates, recipe: Any, sources: Sources) -> None:
         self.candidates, self.recipe, self.sources = candidates, recipe, sources
 
     @abstractmethod
     def scores(self) -> np.ndarray:
-        """The score of each candidate, float64 [n]."""
+        """Scores all candidates: float64 [n]."""
 
 
 class TrainedScorer(ABC):
-    """A scorer that is trained in folds; its inputs are made once for all folds."""
+    """Base of scorers that are trained in folds; their inputs are prepared once for all folds."""
 
     def __init__(self, candidates: Candidates, recipe: Any, sources: Sources) -> None:
         self.recipe, self.sources = recipe, sources
@@ -56,17 +56,17 @@ class TrainedScorer(ABC):
 
     @abstractmethod
     def read_inputs(self, candidates: Candidates) -> Any:
-        """What the module reads of all candidates."""
+        """Prepares the module's inputs for all candidates."""
 
     @abstractmethod
     def new_module(self, seed: int) -> nn.Module:
-        """An untrained module, drawn by `seed`.
+        """Creates an untrained module, initialised by `seed`.
 
-        Called with candidates int64 [m] it gives `recipe.outputs` numbers each, [m, outputs], of which the last is the
-        score. Its `lengths` int64 [n] are the candidates' sizes, by which batches are made.
+        The module maps candidate numbers int64 [m] to outputs float32 [m, `recipe.outputs`], of which the last is the
+        score. Its `lengths` int64 [n] are the candidates' sizes, used to form batches.
         """
 
 
 def load_scorer(name: str, candidates: Candidates, recipe: Any, sources: Sources) -> UntrainedScorer | TrainedScorer:
-    """The scorer of a recipe. Raises SteleError for an unknown name."""
+    """Loads the scorer of a recipe by its name. Raises SteleError if the name is unknown."""
     return load_named(__name__, name, kind="scorer").Scorer(candidates, recipe, sources)

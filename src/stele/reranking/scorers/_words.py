@@ -1,4 +1,4 @@
-"""Candidates as words with vectors: what the scorers over word vectors share."""
+"""Candidates as words with vectors, for all scorers that use word vectors."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from stele.text.terms import analyzer
 
 
 class Words(NamedTuple):
-    """The words of queries and documents that have a vector, as rows of the vectors of their language.
+    """The words of queries and documents that have a vector, as row numbers in the vectors of their language.
 
-    queries     int64 [q] of each topic, in order, with repetitions: rows of `query_vectors`
-    documents   int64 [d] of each document, likewise: rows of `document_vectors`
+    queries     for each topic int64 [q], its words in order, with repetitions: rows of `query_vectors`
+    documents   for each document int64 [d], likewise: rows of `document_vectors`
     """
 
     queries: list[np.ndarray]
@@ -29,11 +29,11 @@ class Words(NamedTuple):
 
 
 class Interaction(NamedTuple):
-    """A topic's query against the words of its documents.
+    """Interaction of a topic's query with the words of its documents.
 
     query       rows of the query's words, int64 [q]
-    cosines     float32 [q, w], of the query's words with the distinct words of the topic's documents
-    documents   (candidate, columns of its distinct words, how often each occurs) of each candidate
+    cosines     float32 [q, w], between the query's words and the distinct words of the topic's documents
+    documents   for each candidate: its number, the columns of its distinct words, and the count of each
     """
 
     query: np.ndarray
@@ -42,17 +42,17 @@ class Interaction(NamedTuple):
 
 
 def word_vector_reader(folders: Mapping[str, Path]) -> ReadVectors:
-    """Reads the vectors of a language from the .vec file in its folder (or the file itself).
+    """Makes a function that reads the vectors of a language from the .vec file in its folder (or from a file itself).
 
-    Bilingual vectors are one file with the words of both languages, which is then the folder of each. The reader raises
-    SteleError for a language without a folder, and for a folder with more or fewer than one such file.
+    Bilingual vectors are one file with the words of both languages, given for each of them. The function raises
+    SteleError if a language has no folder, or a folder does not have exactly one such file.
     """
 
     def read(language: str, words: Collection[str]) -> WordVectors:
         if language not in folders:
             languages = ", ".join(sorted(folders)) or "none"
             raise SteleError(
-                f"needs the vectors of words in {language}; given: {languages}. Add --vectors DATASET:{language}="
+                f"word vectors: found those of {languages}, want {language}; add --vectors DATASET:{language}=RECORD"
             )
         return read_word_vectors(vector_file(folders[language]), words)
 
@@ -60,21 +60,21 @@ def word_vector_reader(folders: Mapping[str, Path]) -> ReadVectors:
 
 
 def rows_of(vectors: WordVectors, words: Iterable[str]) -> np.ndarray:
-    """The rows of those words that have a vector, in order, with repetitions, int64."""
+    """Row numbers of those `words` that have a vector, in order and with repetitions, int64."""
     return np.array([vectors.words[word] for word in words if word in vectors.words], dtype=np.int64)
 
 
 def unit_vectors(vectors: WordVectors) -> np.ndarray:
-    """The vectors scaled to length 1, float32 [n, d]; a zero vector stays zero."""
+    """Scales vectors to length 1, float32 [n, d]; a zero vector stays zero."""
     norms = np.linalg.norm(vectors.vectors, axis=1, keepdims=True)
     return vectors.vectors / np.where(norms > 0, norms, 1)
 
 
 def read_words(candidates: Candidates, sources: Sources, document_terms: int | None = None) -> Words:
-    """The words of all candidates; of a document its first `document_terms` words, those without a vector included.
+    """Reads the words of all candidates, with their vectors; of a document only its first `document_terms` words.
 
-    Words are the terms of the analysis without stemming, since vectors belong to words; stop words are left out. A word
-    without a vector is ignored (Yu et al. do not say).
+    Words are the terms of the analysis without stemming, since vectors belong to words; stop words are left out. Words
+    without a vector count towards `document_terms` but are then ignored (Yu et al. do not say).
     """
     analyze_query, analyze_document = (
         analyzer(sources.query_language, False),
@@ -93,7 +93,7 @@ def read_words(candidates: Candidates, sources: Sources, document_terms: int | N
 
 
 def interactions(candidates: Candidates, words: Words) -> Iterator[Interaction]:
-    """The interaction of each topic, by one matrix product."""
+    """Yields the interaction of each topic, computed by one matrix product."""
     query_units, document_units = unit_vectors(words.query_vectors), unit_vectors(words.document_vectors)
     for topic, query in enumerate(words.queries):
         numbers = np.flatnonzero(candidates.topic_of == topic)

@@ -1,8 +1,8 @@
 """BWE-AGG: the cosine of the summed vectors of the query's and of the document's words (Litschko et al. 2018).
 
-`weights: idf` weighs the document's words by ln(N / df) in the collection; the query's words count alike, as "weights
-document terms with IDF" has it (Yu et al., section 5.1.2). Vectors are summed as they are in the file. The score is 0
-where a side has no word with a vector.
+`weights: idf` weights the document's words by ln(N / df) in the collection and leaves the query's words unweighted:
+"weights document terms with IDF" (Yu et al., section 5.1.2). Vectors are summed as they are in the file. The score is
+0 if a side has no word with a vector.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Scorer(UntrainedScorer):
 
 
 def _sums(texts: list[np.ndarray], vectors: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """The weighted sum of each text's vectors, scaled to length 1, float64 [texts, d]; 0 for a text without any."""
+    """Weighted sum of each text's word vectors, scaled to length 1, float64 [texts, d]; 0 for a text without any."""
     sums = np.zeros((len(texts), vectors.shape[1]))
     for number, rows in enumerate(texts):
         distinct, counts = np.unique(rows, return_counts=True)
@@ -45,7 +45,7 @@ def _sums(texts: list[np.ndarray], vectors: np.ndarray, weights: np.ndarray | No
 
 
 def _idf(vectors: WordVectors, sources: Sources) -> np.ndarray:
-    """ln(N / df) of each row's word, float64: over the N documents of the collection, df of which have the word."""
+    """Inverse document frequency ln(N / df) of each row's word, float64 [rows]: df of the N documents have the word."""
     analyze, documents, frequency = analyzer(sources.document_language, False), 0, Counter()
     for text in sources.collection():
         documents += 1

@@ -1,10 +1,10 @@
-"""A cross-encoder: a transformer reads query and document together, a linear layer scores its output.
+"""Cross-encoder: a transformer reads query and document together, and a linear layer scores its output.
 
-`head: cls` is w . h[CLS] on the first token's last hidden state (Yu et al., section 4.2.2), `head: pooler` what
-transformers' BertForSequenceClassification has: the pooler, dropout, and a layer with a bias. The last `reset_layers`
+`head: cls` scores w . h[CLS] on the first token's last hidden state (Yu et al., section 4.2.2). `head: pooler` is that
+of transformers' BertForSequenceClassification: the pooler, dropout, and a layer with a bias. The last `reset_layers`
 are initialised anew and only the last `tuned_layers` are trained, the pooler with them (section 5.1.3). The input is
-the tokenizer's own pair, the longer text cut first, with segments where the model has them. Training starts from the
-head of relevance ranking that a pretraining kept beside the encoder (`HEAD`), if it has the recipe's shape.
+the tokenizer's own pair, the longer text cut first, with segments if the model has them. Training starts from the
+relevance-ranking head that a pretraining saved beside the encoder (`HEAD`), if it has the recipe's shape.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ log = logging.getLogger(__name__)
 
 
 class Pairs(NamedTuple):
-    """The tokens of each candidate, and the id that pads them."""
+    """Tokens of each candidate's pair of texts, and the padding id."""
 
     tokens: Tokens
     pad: int
 
 
 class Model(nn.Module):
-    """Candidates int64 [m] -> float32 [m, outputs]."""
+    """Network of the cross-encoder: candidate numbers int64 [m] -> outputs float32 [m, outputs]."""
 
     def __init__(self, pairs: Pairs, recipe: CrossEncoder, backbone: nn.Module) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class Model(nn.Module):
         batch = {name: value.to(self.head.weight.device) for name, value in batch.items()}
         mask = batch.get("attention_mask")
         ids, types = batch["input_ids"], batch.get("token_type_ids")
-        # nothing but the first token's state is read, so the last layer is computed for it alone
+        # only the first token's state is used, so the last layer is computed for it alone
         first = first_states(self.backbone, ids, None if mask is None else mask.bool(), types=types)
         if self.pooled:
             first = self.backbone.pooler(first[:, None])
@@ -70,29 +70,29 @@ class Scorer(TrainedScorer):
     recipe: CrossEncoder
 
     def read_inputs(self, candidates: Candidates) -> Pairs:
-        """All candidates, tokenised. Raises SteleError without an encoder, and for a length beyond its positions."""
+        """Tokenises all candidates. Raises SteleError without an encoder, or for a length beyond its positions."""
         if self.sources.encoder is None:
-            raise SteleError("a cross-encoder starts from a transformer: give --encoder RECORD")
+            raise SteleError("scorer cross_encoder starts from a transformer, and none is given; give --encoder RECORD")
         self.folder = self.sources.encoder
         tokenizer, config = load_tokenizer(self.folder), _read_config(self.folder)
         if self.recipe.length > (longest := positions(config)):
-            raise SteleError(f"{self.folder}: length is {self.recipe.length}, the model has {longest} positions")
+            raise SteleError(f"{self.folder}: length is {self.recipe.length}, but the model has {longest} positions")
         places = zip(candidates.topic_of, candidates.document_of, strict=True)
         texts = [(candidates.queries[topic], candidates.texts[document]) for topic, document in places]
         segments = getattr(config, "type_vocab_size", 0) > 1
         return Pairs(tokenize(tokenizer, texts, self.recipe.length, segments), tokenizer.pad_token_id)
 
     def new_module(self, seed: int) -> Model:
-        """The checkpoint's encoder with a head; new weights are drawn by `seed`, and untuned ones are frozen."""
+        """Creates the checkpoint's encoder with a head; `seed` draws new weights, and untuned ones are frozen."""
         folder, recipe = self.folder, self.recipe
         backbone, new = load_backbone(folder, recipe.head, seed=seed, dropout=recipe.dropout)
         layers = encoder_layers(backbone, folder)
         for name in ("tuned_layers", "reset_layers"):
             if (getattr(recipe, name) or 0) > len(layers):
-                raise SteleError(f"{folder}: {name} is {getattr(recipe, name)}, the model has {len(layers)} layers")
+                raise SteleError(f"{folder}: {name} is {getattr(recipe, name)}, but the model has {len(layers)} layers")
         std = getattr(backbone.config, "initializer_range", INIT)
         with torch.random.fork_rng(devices=[]):
-            # a pooler that is new had the seed's first numbers: a layer that is reset is not to be its copy
+            # a new pooler has used the seed's first numbers: a reset layer must not become a copy of it
             torch.manual_seed(derive(seed, "reset layers") if new and recipe.reset_layers else seed)
             for layer in layers[len(layers) - recipe.reset_layers :]:
                 reset(layer, std)
@@ -111,7 +111,7 @@ class Scorer(TrainedScorer):
 
 
 def _load_kept_head(head: nn.Linear, folder: Path) -> None:
-    """Puts the weights that a pretraining kept into the head, if there are any of its shape (one output, or two)."""
+    """Loads into the head the weights that a pretraining kept, if there are any of its shape (one output, or two)."""
     from safetensors.torch import load_file
 
     if not (path := folder / HEAD).exists():
@@ -122,11 +122,11 @@ def _load_kept_head(head: nn.Linear, folder: Path) -> None:
     if {name: value.shape for name, value in weights.items()} == shapes:
         head.load_state_dict(weights)
     else:
-        log.warning("%s: its shape is not that of the recipe's head, which starts anew", path)
+        log.warning("%s: its shape differs from that of the recipe's head, which starts anew", path)
 
 
 def reset(layer: nn.Module, std: float) -> None:
-    """Initialises a layer as it was before pretraining: BERT's draws, normalisation at 1 and 0."""
+    """Initialises a layer as before pretraining: by BERT's distribution, normalisation layers with 1 and 0."""
     initialise(layer, std)
     for part in layer.modules():
         if isinstance(part, nn.LayerNorm):
@@ -134,11 +134,11 @@ def reset(layer: nn.Module, std: float) -> None:
 
 
 def encoder_layers(backbone: nn.Module, folder: Path) -> nn.ModuleList:
-    """The layers of a transformer: its one list of as many modules as its configuration has layers."""
+    """Finds a transformer's layers, the list of as many modules as its configuration says; else raises SteleError."""
     number = backbone.config.num_hidden_layers
     lists = [part for part in backbone.modules() if isinstance(part, nn.ModuleList) and len(part) == number]
     if not lists:
-        raise SteleError(f"{folder}: no list of {number} layers in {type(backbone).__name__}, of which some are tuned")
+        raise SteleError(f"{folder}: found no list of {number} layers in {type(backbone).__name__}; use another model")
     return lists[0]
 
 

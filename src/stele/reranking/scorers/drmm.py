@@ -1,8 +1,8 @@
-"""DRMM: a small network over histograms of cosines, its outputs weighed by a gate (Guo et al. 2016).
+"""DRMM: a small network over histograms of cosines, its outputs weighted by a gate (Guo et al. 2016).
 
-For each query word the cosines with all words of the document are counted in bins; of each bin the network sees
-ln(1 + count) ("log-count"). The bins share [-1, 1) alike, but for the last, which is that of cosine 1, an exact match.
-A query word's score is a layer of `hidden` units and one output, tanh both; the document's is their sum, weighed by a
+The cosines of each query word with all words of the document are counted in bins; the network reads ln(1 + count) of
+each bin ("log-count"). The bins divide [-1, 1) evenly, and one more is for cosine 1, an exact match. A layer of
+`hidden` units and one output, both with tanh, scores a query word; a document's score is their sum, weighted by a
 softmax over w . x of the query words' vectors x (the paper's gate of term vectors). A query without words scores 0.
 """
 
@@ -25,10 +25,10 @@ ONE = 1 - 1e-6  # the least cosine that counts as 1, for the rounding of unit ve
 
 
 class Histograms(NamedTuple):
-    """The inputs of the network.
+    """Inputs of the network.
 
-    features   of each candidate float32 [q, bins]
-    gates      of each topic float32 [q, d], the vectors of its words; topic_of int64 [n]
+    features   for each candidate float32 [q, bins], log-counts
+    gates      for each topic float32 [q, d], the vectors of its words; topic_of int64 [n], the candidates' topics
     """
 
     features: list[np.ndarray]
@@ -37,7 +37,7 @@ class Histograms(NamedTuple):
 
 
 def bins_of(cosines: np.ndarray, bins: int) -> np.ndarray:
-    """The bin of each cosine, int64.
+    """Bin number of each cosine, int64.
 
     >>> bins_of(np.array([-1.0, -0.01, 0.0, 0.99, 1.0]), 5).tolist()
     [0, 1, 2, 3, 4]
@@ -50,7 +50,7 @@ class Scorer(TrainedScorer):
     recipe: Drmm
 
     def read_inputs(self, candidates: Candidates) -> Histograms:
-        """The histograms of all candidates."""
+        """Computes the histograms of all candidates."""
         bins = self.recipe.bins
         words = read_words(candidates, self.sources, self.recipe.document_terms)
         features: list[np.ndarray] = [np.zeros((0, bins), np.float32)] * len(candidates)
@@ -70,7 +70,7 @@ class Scorer(TrainedScorer):
 
 
 class Network(nn.Module):
-    """Candidates int64 [m] -> float32 [m, outputs]."""
+    """DRMM's network: candidate numbers int64 [m] -> outputs float32 [m, outputs]."""
 
     def __init__(self, data: Histograms, recipe: Drmm) -> None:
         super().__init__()
@@ -88,11 +88,11 @@ class Network(nn.Module):
         histograms = _padded([self.data.features[row] for row in rows]).to(device)
         gates = self.gate(_padded([self.data.gates[self.data.topic_of[row]] for row in rows]).to(device))
         padding = torch.arange(histograms.shape[1], device=device) >= torch.tensor(words, device=device)[:, None]
-        # a query without words is all padding: its weights, which are no numbers, become 0
+        # a query without words is all padding: its weights, which are NaN, become 0
         weights = gates.squeeze(-1).masked_fill(padding, -torch.inf).softmax(dim=1).masked_fill(padding, 0.0)
         return (weights.unsqueeze(-1) * self.matching(histograms)).sum(dim=1)
 
 
 def _padded(arrays: list[np.ndarray]) -> Tensor:
-    """Arrays [q, d] as one [m, longest, d], zeros behind each."""
+    """Stacks arrays [q, d] into one [m, longest, d], with zeros after each."""
     return nn.utils.rnn.pad_sequence([torch.from_numpy(array) for array in arrays], batch_first=True)

@@ -3,9 +3,9 @@
     K_k(t) = sum over the document's words of  exp(-(cosine - mu_k)^2 / (2 sigma_k^2))
     score  = tanh(w . phi + b),   phi_k = .01 * sum over the query's words of  ln(max(K_k(t), 1e-10))
 
-The means of the kernels are the middles of equal parts of [-1, 1]; one more of mean 1 is for exact matches. The
-factor .01 and the floor are those of the authors' code (AdeDZY/K-NRM), which keep tanh from saturating. Vectors stay as
-in the file, so that a document's phi is computed once.
+The means of the kernels are the middles of equal parts of [-1, 1]; one more kernel of mean 1 is for exact matches. The
+factor .01 and the floor are those of the authors' code (AdeDZY/K-NRM), which keep tanh from saturating. Vectors are not
+trained, so a document's phi is computed once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FLOOR, FACTOR = 1e-10, 0.01
 
 
 def means(kernels: int) -> np.ndarray:
-    """The means of the kernels, without that of exact matches, float64 [kernels].
+    """Means of the kernels, except the kernel of exact matches, float64 [kernels].
 
     >>> [round(float(mean), 2) for mean in means(20)[[0, 1, 10, 19]]]
     [-0.95, -0.85, 0.05, 0.95]
@@ -39,7 +39,7 @@ class Scorer(TrainedScorer):
     recipe: Knrm
 
     def read_inputs(self, candidates: Candidates) -> np.ndarray:
-        """phi of each candidate, float32 [n, kernels + 1]; that of exact matches is the last."""
+        """Computes phi of each candidate, float32 [n, kernels + 1]; the kernel of exact matches is the last."""
         recipe = self.recipe
         words = read_words(candidates, self.sources, recipe.document_terms)
         centres = np.append(means(recipe.kernels), 1.0)
@@ -60,7 +60,7 @@ class Scorer(TrainedScorer):
 
 
 class Network(nn.Module):
-    """Candidates int64 [m] -> float32 [m, outputs]."""
+    """K-NRM's network: candidate numbers int64 [m] -> outputs float32 [m, outputs]."""
 
     def __init__(self, phi: np.ndarray, recipe: Knrm) -> None:
         super().__init__()

@@ -1,10 +1,10 @@
-"""TbT-QT-QL: each query word becomes the nearest word of the collection, then query likelihood (Litschko et al. 2018).
+"""TbT-QT-QL: translates query words to the collection's nearest, then query likelihood (Litschko et al. 2018).
 
     score(q, d) = sum over the words t of q of  ln((tf(t, d) + mu p(t | C)) / (|d| + mu))
 
 with Dirichlet smoothing (Zhai and Lafferty 2004), p(t | C) the share of t among all words of the collection. Nearest is
-the highest cosine; of equal ones the first word by its code points. A query word without a vector stays as it is where
-the collection has it, and is dropped elsewhere; a query without any word scores 0.
+the word of highest cosine and, of equal ones, the first by code points. A query word without a vector is kept if it is
+in the collection, else dropped; a query without any word scores 0.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Scorer(UntrainedScorer):
 
     def scores(self) -> np.ndarray:
         candidates, sources = self.candidates, self.sources
-        # the words of the queries, and how often the collection has each word
+        # the words of the queries, and the frequency of each word in the collection
         analyze_query, analyze_document = (
             analyzer(code, False) for code in (sources.query_language, sources.document_language)
         )
@@ -60,7 +60,7 @@ class Scorer(UntrainedScorer):
 
 
 def query_likelihood(query: Sequence[str], document: Counter[str], share: Mapping[str, float], mu: float) -> float:
-    """The log-likelihood of a query's words in a document's language model; `share` is p(t | C) of each word.
+    """Log-likelihood of a query's words by a document's language model; `share` is p(t | C) of each word.
 
     >>> round(query_likelihood(["a", "b"], Counter(a=2, c=8), {"a": 0.01, "b": 0.001}, 1500), 4)
     -11.4011
@@ -70,7 +70,7 @@ def query_likelihood(query: Sequence[str], document: Counter[str], share: Mappin
 
 
 def translate(words: Sequence[str], query_vectors: WordVectors, document_vectors: WordVectors) -> dict[str, str]:
-    """Each query word that has a vector -> the nearest word of `document_vectors`; {} where these are none."""
+    """Maps each query word that has a vector to the nearest word of `document_vectors`; {} if there is no vector."""
     known, names = [word for word in words if word in query_vectors.words], sorted(document_vectors.words)
     if not (known and names):
         return {}
