@@ -133,7 +133,7 @@ def test_a_file_that_is_wrong_is_named_and_nothing_is_written(answer, tmp_path, 
 def test_a_split_without_questions_is_refused_before_the_training(answer, tmp_path, split):
     data = write_mlqa(tmp_path / "mlqa", (("en", "en"),))
     (data.parent / f"{split}/{split}-context-en-question-en.json").write_bytes(squad([], "1.0"))
-    with pytest.raises(SteleError, match=f"en-en: no {split} question in the data given"):
+    with pytest.raises(SteleError, match=f"en-en: found no {split} question in the data"):
         answer("a", languages=("en-en",), data=data)
     assert not list((tmp_path / "a").rglob("*.safetensors"))
 
@@ -168,10 +168,10 @@ def test_a_file_of_one_s_own_is_read_alike(answer, tmp_path):
 
 def test_a_recipe_that_cannot_be_is_refused(answer):
     for changes, message in [
-        ({"question_length": 36}, "question_length 36 leaves no room"),
-        ({"dev_from_epoch": 3}, "dev_from_epoch 3 is past the last of 2 epochs"),
+        ({"question_length": 36}, "question_length: 36 leaves no room"),
+        ({"dev_from_epoch": 3}, "dev_from_epoch: 3 is after the last of the 2 epochs"),
         ({"strid": 3}, "unknown key 'strid'; did you mean 'stride'"),
-        ({"length": 65}, "length is 65, the model has 64 positions"),
+        ({"length": 65}, "length is 65, but the model has 64 positions"),
     ]:
         with pytest.raises(SteleError, match=message):
             answer("a", **changes)

@@ -1,1 +1,1 @@
-"""The stage `answering`: an encoder learns to find answers in paragraphs, and answers a benchmark's questions."""
+"""The stage `answering` fine-tunes an encoder to find answers in paragraphs, and answers a benchmark's questions."""

@@ -1,8 +1,8 @@
 """Fine-tune an encoder to find answers in paragraphs, then answer a benchmark's questions in each of its query sets.
 
-Each query set's test questions are answered with the epoch that answers its dev questions best. epochs.csv beside the
-record has the dev F1 of every epoch. answers/ has {question id: answer} of each query set, the format of the scripts of
-MLQA and SQuAD. A killed job resumes at its saved step.
+Each query set's test questions are answered by the weights of the epoch with its best dev F1. epochs.csv beside the
+record has the dev F1 of every epoch. answers/ has {question id: answer} for each query set, the format of the scripts
+of MLQA and SQuAD. A killed job resumes at its saved step.
 
     stele answering answer --model mine --benchmark mlqa --languages en-de de-de --encoder mine/record.json \\
         --recipe '{"training_set": "squad2", "batch": 16, "learning_rate": 1e-5}' --data mlqa=mlqa/record.json \\
@@ -41,17 +41,17 @@ JOB = "answer"
 
 class Answer(ResumableJob):
     model: str
-    """What the model is called."""
+    """Name of the model."""
     benchmark: str
-    """Its name in benchmarks.yaml."""
+    """Name of the benchmark in benchmarks.yaml."""
     languages: Some[Name]
-    """Of questions and paragraphs: en-de."""
+    """Pairs of a question language and a paragraph language: en-de."""
     recipe: Json
-    """How the model learns to answer."""
+    """Training set, sizes and optimisation."""
     data: Datasets
     training_data: Datasets
     encoder: Record
-    """What is fine-tuned."""
+    """The encoder to fine-tune."""
     seed: Seed
     output: Annotated[NewRecord, record_beside(JOB, ["answers"], "epochs.csv")]
 
@@ -136,17 +136,17 @@ def run(args: Answer) -> None:
 
 
 def read_questions(benchmark: AnsweringReader, data: Data, query_set: QuerySet, split: str) -> list[SpanQuestion]:
-    """The questions of a split; raises SteleError where there are none, before anything is trained for them."""
+    """Reads the questions of a split. Raises SteleError if there are none, before anything is trained for them."""
     questions = list(benchmark.questions(data, query_set, split))
     if not questions:
-        raise SteleError(f"{query_set.name}: no {split} question in the data given; leave the pair out or get it again")
+        raise SteleError(f"{query_set.name}: found no {split} question in the data; leave the pair out or get it again")
     return questions
 
 
 def read_training_questions(folders: Data, recipe: AnsweringRecipe) -> tuple[list[SpanQuestion], int]:
-    """The training questions whose answers stand at their place, and the number of the others.
+    """Reads the training questions whose answers match their spans, and counts the others.
 
-    Raises SteleError for a training set without such questions, and for one whose data are not given.
+    Raises SteleError if the training set has no questions about paragraphs, or one of its datasets is not given.
     """
     training_set = recipe.training_set
     reader = load_reader(training_set.module, SpanTrainingReader)
@@ -156,12 +156,12 @@ def read_training_questions(folders: Data, recipe: AnsweringRecipe) -> tuple[lis
     questions = list(reader.training_questions(of_set, "train"))
     in_place = [question for question in questions if _is_in_place(question)]
     if off_span := len(questions) - len(in_place):
-        log.warning("%d of %d training questions are left out: their answer is off its span", off_span, len(questions))
+        log.warning("%d of %d training questions left out: an answer does not match its span", off_span, len(questions))
     return in_place, off_span
 
 
 def _is_in_place(question: SpanQuestion) -> bool:
-    """Whether all answers stand at their place; test questions are scored by the text of others all the same."""
+    """Whether all answers match their spans; test questions are scored by their answers' text even if not."""
     return all(question.stands(answer) for answer in question.answers)
 
 

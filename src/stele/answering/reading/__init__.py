@@ -1,1 +1,1 @@
-"""How questions are answered: windows of paragraphs, and the reader that finds spans in them."""
+"""Answering of questions: windows of paragraphs, and the reader that finds answer spans in them."""

@@ -1,8 +1,8 @@
-"""A reader: an encoder with a linear layer that scores each token as the begin and as the end of an answer.
+"""Readers: an encoder with a linear layer that scores each token as the first and as the last of an answer.
 
 As in transformers' BertForQuestionAnswering. The encoder's layers are trained, its embeddings are not: "we are able to
 finetune all encoder layers" (Yu et al., section 5.2.1), and the authors' code freezes the embeddings. Each query set
-has the epoch that answers its dev questions best.
+uses the epoch with its best dev F1.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 class Reader(nn.Module):
-    """The backbone and its head; `pad` is the id that fills up windows."""
+    """A reader: backbone and linear head; `pad` is the padding id."""
 
     def __init__(self, backbone: nn.Module, pad: int) -> None:
         super().__init__()
@@ -49,7 +49,9 @@ class Reader(nn.Module):
         self.head = nn.Linear(backbone.config.hidden_size, 2)
 
     def forward(self, windows: Windows, rows: np.ndarray) -> tuple[Tensor, Tensor]:
-        """The logits [m, t], float32, of an answer's first and last token in the windows `rows`; padding has none."""
+        """Logits of an answer's first and last token in the windows `rows` (int64 [m]): float32 [m, t] each.
+
+        Padding gets the lowest float32."""
         batch = collate(windows.tokens, rows, self.pad)
         batch = {name: value.to(self.head.weight.device) for name, value in batch.items()}
         ids, mask, types = (batch.get(name) for name in MODEL_INPUTS)
@@ -61,9 +63,9 @@ class Reader(nn.Module):
 
 
 def loss_of(reader: Reader, windows: Windows, labels: Labels, places: np.ndarray) -> Tensor:
-    """The mean cross entropy of the answers' first and last tokens, over all tokens of a window.
+    """Mean cross-entropy, float32 [], of the answers' first and last tokens among all tokens of a window.
 
-    `places` int64 [b] index the labels.
+    `places` int64 [b] are indices into the labels.
     """
     logits = reader(windows, labels.rows[places])
     losses = []
@@ -74,13 +76,13 @@ def loss_of(reader: Reader, windows: Windows, labels: Labels, places: np.ndarray
 
 
 def new_reader(folder: Path, pad: int, recipe: AnsweringRecipe, seed: int) -> Reader:
-    """The checkpoint's encoder with a head drawn by `seed`, its untrained weights frozen.
+    """Creates a reader from a checkpoint's encoder and a head initialised by `seed`; freezes embeddings and pooler.
 
-    Raises SteleError for a length beyond the model's positions.
+    Raises SteleError if the recipe's length exceeds the model's positions.
     """
     backbone, _ = load_backbone(folder, "cls", seed=seed, dropout=recipe.dropout)
     if recipe.length > (longest := positions(backbone.config)):
-        raise SteleError(f"{folder}: length is {recipe.length}, the model has {longest} positions")
+        raise SteleError(f"{folder}: length is {recipe.length}, but the model has {longest} positions; shorten it")
     reader = Reader(backbone, pad)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -94,11 +96,11 @@ def new_reader(folder: Path, pad: int, recipe: AnsweringRecipe, seed: int) -> Re
 def predictions(
     reader: Reader, windows: Windows, questions: Sequence[SpanQuestion], batch_tokens: int | None = None
 ) -> dict[str, str]:
-    """Question id -> the text of the span with the highest sum of logits, without dropout.
+    """Predicts for each question id the text of the span with the highest sum of logits, without dropout.
 
-    The text is never empty, even where the paragraph does not answer the question; of equal spans the first counts. A
-    question whose paragraph has no token has no prediction. A batch has windows of similar length and `batch_tokens`
-    tokens. Raises SteleError for a logit that is not finite.
+    The text is never empty, even if the paragraph does not answer the question; the first of equal spans counts.
+    Questions on a paragraph without tokens have no prediction. A batch has windows of similar length and `batch_tokens`
+    tokens. Raises SteleError if a logit is not finite.
     """
     scores, spans = _best_spans(reader, windows, batch_tokens)
     texts: dict[str, str] = {}
@@ -111,7 +113,7 @@ def predictions(
 
 
 def _best_spans(reader: Reader, windows: Windows, batch_tokens: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """The score float64 [w] and the characters int64 [w, 2] of each window's best span."""
+    """Score of each window's best span, float64 [w], and its character range, int64 [w, 2]."""
     width = reader.backbone.config.hidden_size
     budget = batch_tokens or default_batch_tokens(reader.head.weight.device, width)
     scores, spans = np.full(len(windows), -np.inf), np.zeros((len(windows), 2), np.int64)
@@ -133,7 +135,7 @@ def _best_spans(reader: Reader, windows: Windows, batch_tokens: int | None) -> t
 
 
 def best_span(starts: np.ndarray, ends: np.ndarray, possible: np.ndarray) -> tuple[float, int, int]:
-    """(score, first, last) of the span first <= last with the highest starts[first] + ends[last], float [t] each.
+    """Finds (score, first, last) of the span with the highest starts[first] + ends[last], first <= last; float [t].
 
     `possible` bool [t]: the tokens at which a span may begin and end; where there is none the score is minus infinity.
     Of equal spans the one with the earliest end, then the earliest start.
@@ -155,11 +157,11 @@ class WindowedQuestions(NamedTuple):
 
 
 class ReaderTraining(NamedTuple):
-    """The result of a fine-tuning.
+    """Result of a reader's fine-tuning.
 
     dev_f1   query set -> epoch -> F1 of its dev questions
-    epochs   query set -> its best epoch, of equal ones the first
-    counts   of the training windows
+    epochs   query set -> its best epoch, the first of equal ones
+    counts   numbers of training windows and of answers outside them
     """
 
     dev_f1: dict[str, dict[int, float]]
@@ -168,7 +170,7 @@ class ReaderTraining(NamedTuple):
 
 
 def f1(query_set: QuerySet, asked: WindowedQuestions, answers: Mapping[str, str]) -> float:
-    """The mean F1 of answers by SQuAD's normalisation, the metric of the tables."""
+    """Mean F1 of `answers` (question id -> text) by SQuAD's normalisation, the metric of the tables."""
     case = Case(answers=[[answer.text for answer in item.answers] for item in asked.questions])
     case.add(query_set, [item.id for item in asked.questions])
     case.predictions = [answers.get(name) for name in case.queries]
@@ -176,9 +178,9 @@ def f1(query_set: QuerySet, asked: WindowedQuestions, answers: Mapping[str, str]
 
 
 class BestEpochs(Evaluation):
-    """Measures F1 on the dev questions of each query set after each epoch, from the `first` on.
+    """Measures F1 on the dev questions of each query set after each epoch from the `first` on.
 
-    The weights of an epoch that is the best so far for a query set are saved in `folder`.
+    It saves in `folder` the weights of every epoch that is the best so far for some query set.
     """
 
     def __init__(
@@ -199,12 +201,12 @@ class BestEpochs(Evaluation):
         return figures
 
     def by_epoch(self, name: str) -> dict[int, float]:
-        """Epoch -> F1 of the dev questions of a query set."""
+        """F1 of a query set's dev questions after each measured epoch: epoch -> F1."""
         return {int(figures["step"]) // self.every: figures[name] for figures in self.figures}
 
 
 def trained(reader: Reader) -> dict[str, torch.Tensor]:
-    """The trained weights by name, on the CPU."""
+    """Copies the trainable weights, by name, to the CPU."""
     return {name: value.detach().cpu().contiguous() for name, value in reader.named_parameters() if value.requires_grad}
 
 
@@ -213,7 +215,7 @@ def weights_file(folder: Path, epoch: int) -> Path:
 
 
 def restore(reader: Reader, folder: Path, epoch: int) -> None:
-    """Puts the weights of an epoch back."""
+    """Loads the saved weights of an epoch into the reader. Raises SteleError if their file is missing or damaged."""
     path = weights_file(folder, epoch)
     with reading(path, "safetensors file", f"delete {folder} to train from the start"):
         reader.load_state_dict(load_file(path), strict=False)
@@ -231,13 +233,13 @@ def train(
 ) -> ReaderTraining:
     """Fine-tunes a reader in place; afterwards `state` has the weights of the best epochs (`restore` loads them).
 
-    `state` is an empty folder, or has the state of the same run that was killed. An epoch has each window once, in an
-    order drawn by seed and epoch; its last batch may be smaller. Raises SteleError without a question to train on.
+    `state` is an empty folder, or has the saved state of the same run if it was killed. An epoch has each window once,
+    in an order drawn by seed and epoch; its last batch may be smaller. Raises SteleError if there is no question.
     """
     answer_labels = labels(training.windows, training.questions)
     number = len(answer_labels.rows)
     if not number:
-        raise SteleError(f"{label}: no question to train on")
+        raise SteleError(f"{label}: found no question to train on; give training data with answers in their paragraphs")
     steps_an_epoch = -(-number // recipe.batch)
 
     def loss_at(step: int) -> Iterator[loop.Named]:

@@ -1,9 +1,8 @@
-"""Questions with pieces of their paragraphs, as token ids: the model's input, and the characters of each token.
+"""Windows of a question and a piece of its paragraph: the model's input as token ids, and each token's characters.
 
 A window is the tokenizer's own pair of a question and a piece of the paragraph. A paragraph that does not fit is read
-in several, each `stride` tokens further on. Spans of tokens are characters of the paragraph as it is written, whatever
-the tokenizer's normalisation makes of it (lower case, accents): an answer is cut from the text, never put together
-from tokens.
+in several windows, each `stride` tokens further on. Spans are characters of the original paragraph, independent of the
+tokenizer's normalisation (lower case, accents): an answer is cut from the text, never put together from tokens.
 """
 
 from __future__ import annotations
@@ -20,20 +19,19 @@ from stele.encoders.tokens import Tokens
 from stele.errors import SteleError
 from stele.recipes.finetuning import AnsweringRecipe
 
-NO_ANSWER = 0  # the place of [CLS], at which a window without the answer points (BERT's code for SQuAD v2.0)
+NO_ANSWER = 0  # the place of [CLS], the label of a window without the answer (BERT's code for SQuAD v2.0)
 BLOCK = 8_192  # texts tokenised at a time
 
 
 class Windows(NamedTuple):
-    """w windows of some questions.
+    """The w windows of a list of questions.
 
     tokens     their ids, [CLS] at the start of each
-    question   int64 [w], the question of each, in order
-    first      int64 [w], where the piece of the paragraph begins in the window
+    question   int64 [w], the number of each window's question, in order
+    first      int64 [w], the place in the window at which the piece of the paragraph begins
     pieces     int64 [w, 2], the piece as a range of `spans`
-    spans      int32 [s, 2], the characters of each token of the paragraphs, without blanks at the ends; all paragraphs
-               one after the other
-    answers    int64 [questions, 2], the first and the last of `spans` that a question's first answer has; -1 for none
+    spans      int32 [s, 2], character range of each token of all paragraphs in turn, without blanks at the ends
+    answers    int64 [questions, 2], first and last index into `spans` of a question's first answer; -1 for none
     """
 
     tokens: Tokens
@@ -47,12 +45,12 @@ class Windows(NamedTuple):
         return len(self.question)
 
     def spans_of(self, window: int) -> np.ndarray:
-        """The characters [t, 2] of a window's tokens of the paragraph."""
+        """Character ranges of a window's paragraph tokens, int32 [t, 2]."""
         return self.spans[slice(*self.pieces[window])]
 
 
 class Marks(NamedTuple):
-    """The special tokens before, between and after two texts: (ids, token types) of each place."""
+    """Special tokens before, between and after two texts, as (ids, token types), and the texts' token types."""
 
     before: tuple[list[int], list[int]]
     between: tuple[list[int], list[int]]
@@ -65,9 +63,9 @@ class Marks(NamedTuple):
 
 
 def marks(tokenizer) -> Marks:
-    """The special tokens of a tokenizer, read off a pair of two short texts.
+    """Finds the special tokens that a tokenizer puts around a pair of texts.
 
-    Raises SteleError for a tokenizer that sets none before the first text.
+    Raises SteleError if it puts none before the first text.
     """
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
@@ -76,17 +74,17 @@ def marks(tokenizer) -> Marks:
     texts = pair.sequence_ids
     first, second = ([place for place, text in enumerate(texts) if text == number] for number in (0, 1))
     if not (first and second and first[0] > 0):
-        raise SteleError("the tokenizer adds no token before a text pair to stand for a question without an answer")
+        raise SteleError("the tokenizer adds no token before a text pair to mark a missing answer; use another one")
     cuts = [(0, first[0]), (first[-1] + 1, second[0]), (second[-1] + 1, len(texts))]
     places = ((pair.ids[a:b], pair.type_ids[a:b]) for a, b in cuts)
     return Marks(*places, (pair.type_ids[first[0]], pair.type_ids[second[0]]))
 
 
 def make_windows(tokenizer, questions: Sequence[SpanQuestion], recipe: AnsweringRecipe, segments: bool) -> Windows:
-    """The windows of all questions in their order; each paragraph is tokenised once.
+    """Makes the windows of all questions, in their order; each paragraph is tokenised once.
 
-    `segments`: the model has token types. A question whose paragraph has no token has no window. Raises SteleError
-    where a question leaves no room for its paragraph.
+    `segments` says whether the model has token types. A question on a paragraph without tokens has no window. Raises
+    SteleError if a question leaves no room for its paragraph.
     """
     around = marks(tokenizer)
     contexts = {text: number for number, text in enumerate(dict.fromkeys(item.context for item in questions))}
@@ -102,7 +100,10 @@ def make_windows(tokenizer, questions: Sequence[SpanQuestion], recipe: Answering
             answers[number] = starts[context] + np.array(answer)
         room = recipe.length - around.number - len(question)
         if room < 1:
-            raise SteleError(f"length {recipe.length}: a question of {len(question)} tokens leaves no room beside it")
+            raise SteleError(
+                f"length: {recipe.length} leaves no room for a paragraph after a question of {len(question)} tokens; "
+                "increase it, or reduce question_length"
+            )
         for start, end in cuts(len(paragraph), room, recipe.stride):
             piece = paragraph[start:end]
             ids.append([*around.before[0], *question, *around.between[0], *piece, *around.after[0]])
@@ -123,7 +124,7 @@ def make_windows(tokenizer, questions: Sequence[SpanQuestion], recipe: Answering
 
 
 def cuts(tokens: int, room: int, stride: int) -> list[tuple[int, int]]:
-    """The pieces [start, end) of a paragraph of `tokens` tokens, `room` of which fit in a window.
+    """Cuts a paragraph of `tokens` tokens into pieces [start, end) of at most `room` tokens, `stride` tokens apart.
 
     >>> cuts(10, 4, 3), cuts(3, 4, 3), cuts(0, 4, 3)
     ([(0, 4), (3, 7), (6, 10)], [(0, 3)], [])
@@ -139,10 +140,10 @@ def cuts(tokens: int, room: int, stride: int) -> list[tuple[int, int]]:
 
 
 class Labels(NamedTuple):
-    """First and last token of the answers in the windows `rows`, int64 [m] each, and numbers of questions.
+    """Places of the answers' first and last tokens (starts, ends) in the windows `rows`, int64 [m] each.
 
-    no_token    questions whose answer is nothing to the tokenizer: their windows are left out
-    no_window   questions whose answer is in no window whole
+    no_token    number of questions whose answer has no token; their windows are left out
+    no_window   number of questions whose answer is not entirely in any window
     """
 
     rows: np.ndarray
@@ -153,7 +154,7 @@ class Labels(NamedTuple):
 
 
 def labels(windows: Windows, questions: Sequence[SpanQuestion]) -> Labels:
-    """The places of the first answer's first and last token; `NO_ANSWER` where a window does not hold all of it."""
+    """Labels each window with the first answer's first and last token, or NO_ANSWER if it lacks part of the answer."""
     answered = np.array([bool(item.answers) for item in questions], bool)
     lost = answered & (windows.answers[:, 0] < 0)
     rows = np.flatnonzero(~lost[windows.question])
@@ -167,9 +168,9 @@ def labels(windows: Windows, questions: Sequence[SpanQuestion]) -> Labels:
 
 
 def answer_tokens(spans: np.ndarray, question: SpanQuestion) -> tuple[int, int] | None:
-    """The first and the last token of a question's first answer, among tokens with these characters [t, 2].
+    """Indices of the first and last token of a question's first answer; `spans` [t, 2] are the tokens' characters.
 
-    None where it has no answer, or none of its characters is of a token.
+    None if the question has no answer, or no token covers one of the answer's characters.
     """
     if not question.answers:
         return None
@@ -182,7 +183,7 @@ def answer_tokens(spans: np.ndarray, question: SpanQuestion) -> tuple[int, int] 
 
 
 def _encoded(tokenizer, texts: list[str]) -> Iterator[tuple[str, Any]]:
-    """Each text with its encoding, without special tokens."""
+    """Yields each text with its encoding, without special tokens."""
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -192,9 +193,9 @@ def _encoded(tokenizer, texts: list[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _spans(encoding: Any, text: str) -> np.ndarray:
-    """The characters of an encoding's tokens, int32 [t, 2].
+    """Character ranges of an encoding's tokens, int32 [t, 2].
 
-    Without blanks at the ends, and with the combining marks behind them, which some tokenizers drop.
+    They exclude blanks at the ends and include the combining marks after a token, which some tokenizers drop.
     """
     offsets = encoding.offsets
     following = [*(start for start, _ in offsets), len(text)][1:] if offsets else []
