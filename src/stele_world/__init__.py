@@ -1,1 +1,1 @@
-"""The generated internet: a small world told in invented languages, in the formats of upstream's files."""
+"""The generated internet: a small world described in invented languages, in the formats of upstream's files."""

@@ -3,9 +3,9 @@ r"""Write the generated internet: every dataset at its upstream address and in i
     python -m stele_world mirror --world '{"entities": 300}' --languages en sw --seed 0 \
         --user-data user_data --output mirror/manifest.json
 
-The folder of the manifest becomes the mirror: {folder}/{host}/{path of the address}. What upstream guards behind a
-licence or a web page goes to {user data}/{dataset}/. The manifest is written last: while it is missing, nothing in the
-folder is to be trusted. Generated checkpoints that other jobs have put on the mirror's hub stay.
+The folder of the manifest becomes the mirror: {folder}/{host}/{path of the address}. Files that upstream releases only
+behind a licence or a web page go to {user data}/{dataset}/. The manifest is written last: without it the mirror is
+unfinished. Generated checkpoints that other jobs have published on the mirror's hub stay.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class Mirror(Job):
     output: Path
     """manifest.json in the folder of the mirror."""
     user_data: Path
-    """Folder for what upstream does not give out freely."""
+    """Folder for files that upstream does not release freely."""
 
 
 def run(args: Mirror) -> None:
     if args.output.name != NAME:
-        raise SteleError(f"--output {args.output}: the manifest of a mirror is called {NAME}")
+        raise SteleError(f"--output {args.output}: want the file name {NAME}, the name of a mirror's manifest")
     from stele.recipes.world import world_sizes
     from stele_world.content.generate import generate
 
@@ -108,7 +108,7 @@ def run(args: Mirror) -> None:
 
 @contextmanager
 def unfinished(folder: Path) -> Iterator[Path]:
-    """A new folder inside `folder` to write to, removed at the end, as are the folders of killed runs."""
+    """Makes a new folder inside `folder` for writing; removes it at the end, and those of killed runs before."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob(f"{PART}*"):
         shutil.rmtree(old, ignore_errors=True)
@@ -120,7 +120,7 @@ def unfinished(folder: Path) -> Iterator[Path]:
 
 
 def stays(mirror: Path) -> Callable[[str], bool]:
-    """A test of names in a mirror: files of an unfinished run or of a published checkpoint stay."""
+    """Makes a test of names in a mirror: files of an unfinished run or of a published checkpoint stay."""
     marks = (path.parent for path in (mirror / HUB).rglob(MARK))
     published = {folder.relative_to(mirror) for folder in marks if is_made(folder, PUBLISHED)}
     return lambda name: name.startswith(PART) or not published.isdisjoint(PurePath(name).parents)
@@ -129,7 +129,7 @@ def stays(mirror: Path) -> Callable[[str], bool]:
 def move_in(part: Path, mirror: Path, stays_there: Callable[[str], bool]) -> None:
     """Replaces the generated hosts of `mirror` by those in `part`; published checkpoints stay.
 
-    Both generations stand in its mark until the second is in place: a killed run can be made again.
+    The mirror's mark lists both generations until the second is in place, so that a killed run can be repeated.
     """
     (mirror / NAME).unlink(missing_ok=True)
     before = [name for name in entries(mirror) if not stays_there(name)]
@@ -147,7 +147,7 @@ def move_in(part: Path, mirror: Path, stays_there: Callable[[str], bool]) -> Non
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
-    """Removes a folder below `root` and those above it that have become empty."""
+    """Removes a folder below `root` and the folders above it that have become empty."""
     with suppress(OSError):
         while folder != root:
             folder.rmdir()

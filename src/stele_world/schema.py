@@ -26,12 +26,12 @@ TEMPLATES = tuple(f"stele_world/writers/{path.name}" for path in sorted(FOLDER.g
 
 
 def read(name: str) -> Values:
-    """One of FILES."""
+    """Reads one of the files named in FILES."""
     return read_yaml(Path(__file__).parents[1] / name)
 
 
 @cache
 def check_files() -> None:
-    """Raises SteleError for the first file that says what it may not: the file, the key, the nearest valid key."""
+    """Raises SteleError for the first invalid file; names the file, the key and the nearest valid key."""
     for name, check in FILES.items():
         check(read(name), name)

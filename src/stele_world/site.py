@@ -1,4 +1,4 @@
-"""The mirror: where its files lie, what its manifest says, and the folder that writers fill."""
+"""The generated mirror: addresses of its files, its manifest, and the folder that writers fill."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PARALLEL = "https://generated/parallel/{language}.tsv.gz"
 
 
 def path_of(mirror: Path | str, url: str) -> Path:
-    """Where the file of `url` lies in a mirror folder: {mirror}/{host}/{path}.
+    """Path of the file at `url` in a mirror folder: {mirror}/{host}/{path}.
 
     >>> path_of("m", "https://dumps.wikimedia.org/swwiki/20220801/a.txt").as_posix()
     'm/dumps.wikimedia.org/swwiki/20220801/a.txt'
@@ -37,7 +37,7 @@ def path_of(mirror: Path | str, url: str) -> Path:
 
 
 def read_manifest(path: Path | str) -> JsonObject:
-    """Reads a manifest; a missing or damaged one is an error that says how to make it again."""
+    """Reads a manifest; raises SteleError, which says how to make it again, if it is missing or damaged."""
     path = Path(path)
     again = "delete the folder and run the rule that writes it again"
     if not path.exists():
@@ -53,7 +53,7 @@ XZ_PRESET = 1  # speed: the sixth preset takes four times as long for a tenth le
 
 
 def compress(name: str, data: bytes) -> bytes:
-    """Compresses as the suffix of `name` says; no time stamp and no file name enter the result."""
+    """Compresses `data` by the suffix of `name`; the result contains no time stamp and no file name."""
     if name.endswith(".gz"):
         return gzip.compress(data, 5, mtime=0)
     if name.endswith(".xz"):
@@ -64,7 +64,7 @@ def compress(name: str, data: bytes) -> bytes:
 
 
 def zip_of(members: Mapping[str, bytes]) -> bytes:
-    """A zip archive with the given members in the given order, all dated 1980-01-01."""
+    """Makes a zip archive of the members in their order, all dated 1980-01-01."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=5) as archive:
         for name, data in members.items():
@@ -76,7 +76,7 @@ def zip_of(members: Mapping[str, bytes]) -> bytes:
 
 
 def tar_of(members: Mapping[str, bytes]) -> bytes:
-    """A tar archive with the given members in the given order, all dated 1970-01-01."""
+    """Makes a tar archive of the members in their order, all dated 1970-01-01."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, data in members.items():
@@ -87,18 +87,18 @@ def tar_of(members: Mapping[str, bytes]) -> bytes:
 
 
 def jsonl(rows: Iterable[JsonObject]) -> bytes:
-    """One JSON object a line, in UTF-8."""
+    """Encodes rows as JSON Lines in UTF-8."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 def lines(texts: Iterable[str]) -> bytes:
-    """One text a line, in UTF-8."""
+    """Encodes texts in UTF-8, one per line."""
     return "".join(f"{text}\n" for text in texts).encode()
 
 
 @dataclass
 class Site:
-    """A mirror while it is written: the folders and what the manifest will say.
+    """A mirror during writing: its folders and the contents of its manifest.
 
     `files` maps an address to sha256, bytes and `raw_sha256` (that of the uncompressed bytes, equal on every machine);
     `counts` maps dataset -> what is counted -> a number, or a number per language (or per code of upstream's), in the
@@ -112,9 +112,9 @@ class Site:
     licensed: dict[str, dict[str, FileFacts]] = field(default_factory=dict)
 
     def put(self, url: str, raw: bytes, packed: bytes | None = None) -> bytes:
-        """Writes `raw` at an address, compressed as its suffix says, or `packed`, which stands for it; returns that."""
+        """Writes `raw`, or `packed` as its compressed form, at an address; returns the bytes of the file."""
         if url in self.files:
-            raise SteleError(f"{url}: written twice")
+            raise SteleError(f"{url}: this address is written twice; change one of its writers")
         packed = compress(url, raw) if packed is None else packed
         self.files[url] = _written(path_of(self.mirror, url), packed, raw)
         return packed
@@ -125,7 +125,7 @@ class Site:
         self.licensed.setdefault(dataset, {})[name] = _written(path, compress(name, data), data)
 
     def count(self, dataset: str, part: str | None = None, **counts: int) -> None:
-        """Notes how many passages, queries, judgments... a dataset holds, in all or in one part (a language)."""
+        """Records numbers of a dataset's passages, queries, judgments..., in all or in one part (a language)."""
         of = self.counts.setdefault(dataset, {})
         for name, number in counts.items():
             if part is None:
@@ -135,7 +135,7 @@ class Site:
 
 
 def _written(path: Path, packed: bytes, raw: bytes) -> FileFacts:
-    """Writes a file; returns its entry."""
+    """Writes a file; returns its manifest entry."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(packed)
     sha256, raw_sha256 = (hashlib.sha256(data).hexdigest() for data in (packed, raw))

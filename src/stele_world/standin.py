@@ -3,8 +3,8 @@ r"""Make one stand-in for a public checkpoint: tiny, real, with its own tokenize
     python -m stele_world standin --checkpoint xlmr --recipe '{"kind": "trained", ...}' --mirror mirror \
         --languages en sw --base --seed 0 --state state --output standins/xlmr/record.json
 
-It is published in the mirror under its original's id on the hub (a checkpoint that was released elsewhere: in a folder
-beside the record), from where the checkpoint rule fetches it like a real one. A later stand-in continues from it.
+It is published in the mirror under its original's id on the hub (or in a folder beside the record, if the original was
+released elsewhere). From there the checkpoint rule fetches it like a real one, and later stand-ins continue from it.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ FILES = Path("resolve", REVISION)  # where the files of a repository lie on the 
 
 class Standin(ResumableJob):
     checkpoint: str
-    """Its key in catalogue/standins.yaml."""
+    """Key of the stand-in in catalogue/standins.yaml."""
     recipe: Json
-    """How it is made, with the scale's sizes."""
+    """Recipe of the stand-in, with the scale's sizes."""
     mirror: Path
     """Folder of the generated text, where the stand-in is published."""
     languages: Some[str]
     """Languages of the generated text that it learns from."""
     base: tuple[Path, ...] = ()
-    """Those it continues from."""
+    """Records of the stand-ins from which it continues."""
     seed: Seed
     output: Record
     """The record to write."""
@@ -137,7 +137,7 @@ def run(args: Standin) -> None:
 
 
 def base_folder(mirror: Path, record: Path) -> Path:
-    """The folder of the stand-in of a record. Raises SteleError where it has gone."""
+    """Finds the folder of a record's stand-in. Raises SteleError if it is gone."""
     facts = records.read_record(record)
     repo = facts.get("repository")
     folder = mirror / HUB / repo / FILES if repo else record.parent / facts["folder"]
@@ -148,10 +148,10 @@ def base_folder(mirror: Path, record: Path) -> Path:
 
 @contextmanager
 def published(whole: Path, repo: str | None) -> Iterator[Path]:
-    """A new folder for a model's files; it appears in `whole`, with its manifest.
+    """Yields a new folder for a model's files, which then appears, with its manifest, as `whole`.
 
-    On the hub, where it has a `repo`, the manifest lies above the files and names addresses; of what was released
-    elsewhere it lies beside them and names them.
+    If the model has a `repo` on the hub, the manifest is above the files and lists their addresses; otherwise it is
+    beside the files and lists their names.
     """
     with atomic_directory(whole, JOB) as new:
         folder = new / FILES if repo else new
@@ -167,7 +167,7 @@ def published(whole: Path, repo: str | None) -> Iterator[Path]:
 
 
 def write(folder: Path, standin: StandIn, recipe: Recipe) -> None:
-    """Writes config, weights (`safetensors` or `pytorch_model.bin`), tokenizer and, with a spec, the modules."""
+    """Writes config, weights (`safetensors` or `pytorch_model.bin`), tokenizer and, given a spec, the modules."""
     import torch
 
     from stele.recipes.standins import Contrastive
@@ -196,7 +196,7 @@ def write(folder: Path, standin: StandIn, recipe: Recipe) -> None:
 
 
 def _state_prompts(path: Path, prompts: Mapping[str, str] | None) -> None:
-    """Leaves the prompts in a folder's settings that its original names; one that names none has no such file."""
+    """Keeps in a folder's settings the prompts that its original names; without any, removes that file."""
     if prompts is None:
         path.unlink()
     else:
@@ -204,7 +204,7 @@ def _state_prompts(path: Path, prompts: Mapping[str, str] | None) -> None:
 
 
 def save_tokenizer(folder: Path, tokenizer: Any) -> None:
-    """The tokenizer's files, without where it was loaded from."""
+    """Saves the tokenizer's files, without the path from which it was loaded."""
     tokenizer = copy.deepcopy(tokenizer)
     for circumstance in ("is_local", "local_files_only", "name_or_path"):
         tokenizer.init_kwargs.pop(circumstance, None)

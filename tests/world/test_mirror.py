@@ -171,7 +171,7 @@ def test_a_damaged_manifest_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"--output": "m/record.json"}, "called manifest.json"),
+        ({"--output": "m/record.json"}, "want the file name manifest.json"),
         ({"--world": "{"}, "--world: not a readable argument: not JSON"),
         ({"--world": "[]"}, "want an object, found list"),
         ({"--world": '{"entitys": 3}'}, "entitys"),
@@ -193,5 +193,5 @@ def test_a_second_file_at_a_mirror_s_address_is_refused(tmp_path):
 
     site = Site(tmp_path / "m", tmp_path / "u")
     site.put("https://host/a.txt.gz", b"text")
-    with pytest.raises(SteleError, match=r"a\.txt\.gz: written twice"):
+    with pytest.raises(SteleError, match=r"a\.txt\.gz: this address is written twice"):
         site.put("https://host/a.txt.gz", b"other")

@@ -217,10 +217,10 @@ def test_the_loss_of_a_longer_stand_in_is_lower(made, texts, tmp_path):
         ("xlmr", {"kind": "traned"}, "kind of stand-in.*traned.*trained"),
         ("xlmr", {"setps": 3}, "key.*setps.*steps"),
         ("xlmr", {"batch": 1}, "batch"),
-        ("labse", {"bases": []}, "continues from 1"),
-        ("mcontriever", {"pairs": 8, "queue": 7}, "queue: want room for the 8 keys of a step"),
+        ("labse", {"bases": []}, "bases: found .*continues from 1"),
+        ("mcontriever", {"pairs": 8, "queue": 7}, "queue: found 7, want at least a step's 8 keys"),
         ("labse", {}, "no such record"),
-        ("xlmr", {"length": 100_000}, "less than a window"),
+        ("xlmr", {"length": 100_000}, "are less than a window of 99998"),
     ],
 )
 def test_wrong_recipes_and_bases_are_refused(made, tmp_path, key, values, message):

@@ -98,7 +98,7 @@ def test_distilbert_with_all_layers_computes_what_bert_does(bert):
     torch.testing.assert_close(_states(same, ids).last_hidden_state, expected.last_hidden_state, atol=1e-5, rtol=1e-4)
     half = as_distilbert(model, 1, 0)
     torch.testing.assert_close(_states(half, ids).last_hidden_state, expected.hidden_states[1], atol=1e-5, rtol=1e-4)
-    with pytest.raises(SteleError, match="the base has 2"):
+    with pytest.raises(SteleError, match="at most the base's 2"):
         as_distilbert(model, 3, 0)
 
 

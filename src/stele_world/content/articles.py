@@ -1,7 +1,7 @@
-"""Texts: articles, web documents and parallel sentences, written from the facts.
+"""Texts of the generated internet: articles, web documents and parallel sentences, written from the facts.
 
-The order of frames is the type's in every language (up to dropout, swaps and sentences that tell no frame): it is what
-position in a document can teach, and it is built in.
+An entity's type fixes the order of facts in its articles, in every language (up to omissions, swaps and sentences
+without a fact), so that a model can learn from a sentence's position.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from stele_world.content.model import Article, Fact, Section, Sentence
 from stele_world.language.grammar import Frame, Grammar, Line
 from stele_world.language.lexicon import capitalised
 
-TRANSLATED = 0.8  # how many of the languages have a sentence of `translations`
+TRANSLATED = 0.8  # share of the languages that have a given sentence of `translations`
 
 
 class Teller:
-    """Tells texts of one language."""
+    """Writer of texts in one language."""
 
     def __init__(self, grammar: Grammar, facts: Facts) -> None:
         self.grammar, self.code = grammar, grammar.language.code
@@ -31,7 +31,7 @@ class Teller:
         self._article_frames = cache(lambda entity: self._chosen(entity, self._stream("frames", entity)))
 
     def article(self, entity: str) -> Article:
-        """The Wikipedia article about an entity: a lead, up to two sections, and one of the facts whose value it is."""
+        """Writes the article about an entity: a lead, up to two sections, and one on facts that have it as value."""
         draws = self._stream("article", entity)
         type_ = self.concepts.types[self._entities[entity].type]
         lead, later = self._article_frames(entity)
@@ -46,7 +46,7 @@ class Teller:
         return Article(entity, self.code, self._entities[entity].names[self.code], tuple(sections))
 
     def parallel_article(self, entity: str) -> Article:
-        """An article whose n-th sentence tells the same in every language (as XQuAD's translated paragraphs do)."""
+        """Writes an article whose n-th sentence says the same in every language (as in XQuAD)."""
         draws = self._stream("parallel article", entity)
         frames = [self.frame(fact) for fact in self.facts.of[entity]]
         sentences = [self._sentence(f, entity, "name" if i % 3 == 0 else "noun", draws) for i, f in enumerate(frames)]
@@ -54,7 +54,7 @@ class Teller:
         return Article(entity, self.code, title, (Section("", (tuple(sentences),)),))
 
     def document(self, purpose: str, number: int) -> list[tuple[Sentence, ...]]:
-        """A page of the crawl or of the news: paragraphs about an entity, then about one that it mentions."""
+        """Writes a page of the crawl or the news: paragraphs about an entity, then about others that it mentions."""
         draws = self._stream(purpose, number)
         target = draws.between(*self.sizes.web_sentences)
         entity, seen, sentences = draws.pick(self._ids), set(), []
@@ -67,20 +67,20 @@ class Teller:
         return list(self._paragraphs(sentences[:target], draws))
 
     def plain(self, draws: Draws, native: bool = False) -> Sentence:
-        """A sentence that tells no frame."""
+        """Writes a sentence that states no fact."""
         line = self.grammar.plain(*plain_concepts(self.concepts, draws), draws, native=native)
         return self._as_sentence(line, None, "")
 
     def statement(self, fact: Fact, draws: Draws) -> Sentence:
-        """One fact on its own, its subject named."""
+        """Writes one fact as a sentence of its own that names its subject."""
         return self._sentence(self.frame(fact), "", "name", draws)
 
     def told_again(self, sentences: Sequence[Sentence], draws: Draws) -> list[str]:
-        """Sentences of any language in this one: their facts, subjects named; those that tell none are left out."""
+        """Translates sentences: states their facts, subjects named; leaves out sentences without a fact."""
         return [self.statement(sentence.fact, draws).text for sentence in sentences if sentence.fact]
 
     def frame(self, fact: Fact) -> Frame:
-        """The frame of a fact: a definition's adjective, a year beside another fact; the same in every language."""
+        """Frame of a fact, equal in all languages: with a definition's adjective, or a year beside another fact."""
         draws = stream(self.seed, "frame", fact.subject, fact.relation)
         if self.concepts.relations[fact.relation].is_definition:
             return Frame(fact, adjective=f"adjective.{draws.pick(self.concepts.adjectives)}")
@@ -88,7 +88,7 @@ class Teller:
         return Frame(fact, dated=str(draws.between(1900, 2020)) if dated else "")
 
     def _inverse_frames(self, entity: str) -> list[Frame]:
-        """The facts whose value an entity is, as its own page tells them: a share of those on the subjects' pages."""
+        """Frames of facts with this entity as value, as its own page states them: a share of all such facts."""
         frames = []
         for fact in self.facts.about[entity]:
             if self.code not in self._entities[fact.subject].coverage:
@@ -100,7 +100,7 @@ class Teller:
         return frames
 
     def _chosen(self, entity: str, draws: Draws) -> tuple[list[Frame], list[Frame]]:
-        """The frames that are told of an entity: those of the lead (definition first), and the later ones."""
+        """Chooses the frames stated about an entity: those of the lead (definition first), and the later ones."""
         definition, *facts = self.facts.of[entity]
         dials, lead = self.sizes.dials, self.concepts.lead
         told = [(i < lead, fact) for i, fact in enumerate(facts) if draws.chance(dials.keep)]
@@ -112,7 +112,7 @@ class Teller:
         return [f for early, f in made if early], [f for early, f in made if not early]
 
     def _told(self, entity: str, frames: list[Frame], draws: Draws, opening: bool) -> list[Sentence]:
-        """Sentences for frames, the first with the subject's name, with others strewn in."""
+        """Writes sentences for frames, the first with the subject's name, and others without a fact among them."""
         dials, sentences = self.sizes.dials, []
         for i, frame_ in enumerate(frames):
             named = (opening and i == 0) or draws.chance(dials.named)
@@ -126,7 +126,7 @@ class Teller:
         return self._as_sentence(self.grammar.statement(frame_, how, draws), frame_.fact, about)
 
     def _as_sentence(self, line: Line, fact: Fact | None, about: str) -> Sentence:
-        """A line with its links: the entities other than the article's own that have an article in this language."""
+        """Adds links to a line: to entities other than the article's own with an article in this language."""
         links = tuple(
             link for link in line.mentions if link.entity != about and self.code in self._entities[link.entity].coverage
         )
@@ -148,7 +148,7 @@ class Teller:
 
 
 def plain_concepts(concepts: Inventory, draws: Draws) -> tuple[str, str, str, str]:
-    """Subject, verb, thing and adjective of a sentence that tells no frame."""
+    """Draws subject, verb, object and adjective of a sentence that states no fact."""
     return (
         draws.pick(concepts.nouns),
         f"verb.{draws.pick(concepts.verbs)}",
@@ -158,10 +158,10 @@ def plain_concepts(concepts: Inventory, draws: Draws) -> tuple[str, str, str, st
 
 
 def parallel_pairs(english: Teller, foreign: Teller, purpose: str, count: int) -> Iterator[tuple[str, str]]:
-    """Up to `count` pairs (English, foreign) of sentences that say the same; no sentence comes twice.
+    """Yields up to `count` pairs (English, foreign) of sentences with the same meaning, none of them twice.
 
-    "tatoeba": native words only, no names, no digits, and never a pair that another purpose has. Any other purpose:
-    half of the pairs tell facts.
+    Purpose "tatoeba": native words only, no names, no digits, and no pair of another purpose. Any other purpose: half
+    of the pairs state facts.
     """
     return islice(_pairs(english, foreign, purpose, 40 * count), count)
 
@@ -188,10 +188,10 @@ def _pairs(english: Teller, foreign: Teller, purpose: str, attempts: int) -> Ite
 def translations(
     tellers: Sequence[Teller], count: int, purpose: str, share: float = TRANSLATED, native: bool = True
 ) -> Iterator[dict[str, str]]:
-    """Up to `count` times what one sentence is in each of a share of the languages, language -> text.
+    """Yields up to `count` sentences, each in a share of the languages: language -> text.
 
-    With `native` in native words only. They are none that `parallel_pairs` gives for training. The same sentence may
-    come again.
+    With `native` they have native words only. None is among the training pairs of `parallel_pairs`. A sentence may come
+    more than once.
     """
     concepts, seed = tellers[0].concepts, tellers[0].seed
     every = ((number, plain_concepts(concepts, stream(seed, purpose, number))) for number in range(40 * count))
@@ -202,5 +202,5 @@ def translations(
 
 
 def _of_the_test_set(concepts_drawn: tuple[str, str, str, str], seed: int) -> bool:
-    """Whether a sentence that tells no frame belongs to Tatoeba: a tenth do, whichever language asks."""
+    """Whether a sentence without a fact belongs to Tatoeba: a tenth of them do, in every language."""
     return stream(seed, "pair", *concepts_drawn).chance(0.1)

@@ -33,7 +33,7 @@ Role = Literal["object", "in", "of", "from", "by", "with", "for"]
 
 
 class Definition(Strict):
-    """The first sentence of an article."""
+    """Pattern of an article's first sentence."""
 
     noun: str = Field(description="type: its own word; else a class of nouns")
     value: str = Field(description="a type")
@@ -55,19 +55,19 @@ class Statement(Strict):
 
 
 class Relation(Statement):
-    """A relation of a world. Articles' first sentences tell a type's definition, which nobody asks for."""
+    """A relation of a world; a type's definition is one, stated in first sentences and never asked for."""
 
     name: str = Field(description='"type.relation", also the concept of its verb')
     kind: Literal["entity", "year", "number", "noun"]
 
     @property
     def is_definition(self) -> bool:
-        """Whether it is the relation of articles' first sentences."""
+        """Whether this is the relation stated in articles' first sentences."""
         return self.name.endswith(".definition")
 
 
 class Type(Strict):
-    """A type of entity."""
+    """A type of entity, such as a city."""
 
     words: Words = Field(description="its names; others borrow or inherit the first")
     pronouns: Words
@@ -79,7 +79,7 @@ class Type(Strict):
 
 
 class Concepts(Strict):
-    """The whole of concepts.yaml: what the generated world is about."""
+    """The contents of concepts.yaml: the subjects of the generated world."""
 
     lead: int = Field(ge=1, description="number of relations told in an article's lead")
     inverse_heading: str
@@ -94,7 +94,7 @@ class Concepts(Strict):
 
 
 class Inventory(Concepts):
-    """All concepts of a world; `relations`: name -> relation, type by type, with each type's definition first."""
+    """All concepts of a world; `relations`: name -> relation, by type, with each type's definition first."""
 
     relations: dict[str, Relation]
     words: dict[str, list[str]] = Field(description="concept -> its English words")
@@ -102,7 +102,7 @@ class Inventory(Concepts):
 
 
 def check_concepts(values: Facts, where: str) -> None:
-    """The file, and that every value of a relation is of a type, a class, or a number."""
+    """Validates the file; raises SteleError unless each relation's value is a type, a class or a number."""
     validate(Concepts, values, where)
     valid = [*values["types"], *values["classes"], *DIGITS]
     for name, entry in values["types"].items():
@@ -113,7 +113,7 @@ def check_concepts(values: Facts, where: str) -> None:
 
 
 def inventory(sizes: WorldSizes) -> Inventory:
-    """The first `types`, `nouns`, ... of concepts.yaml."""
+    """Selects the first `types`, `nouns`, ... of concepts.yaml, as many as the sizes say."""
     data = validate(Concepts, read_yaml(FILE), FILE)
     cut = {
         "types": dict(islice(data.types.items(), sizes.types)),
@@ -132,7 +132,7 @@ def inventory(sizes: WorldSizes) -> Inventory:
 
 
 def _enough(words: list[str], count: int, ending: str) -> list[str]:
-    """The first `count` words; a scale that wants more than there are gets invented English ones."""
+    """Takes the first `count` words; adds invented English words if there are fewer."""
     draws, chosen = stream(0, "invented", ending), words[:count]
     while len(chosen) < count:
         word = "".join(syllables(INVENTED, 2, draws)) + ending
@@ -142,7 +142,7 @@ def _enough(words: list[str], count: int, ending: str) -> list[str]:
 
 
 def _relations(concepts: Concepts, owner: str) -> Iterator[Relation]:
-    """A type's relations, its definition first; those whose value is of a type that the scale leaves out are none."""
+    """Yields a type's relations, definition first, without those whose value's type the scale leaves out."""
     first = concepts.types[owner].definition
     definition = Statement.model_construct(value=first.value, role=first.role, word=owner, tell=[first.tell], ask=[])
     for key, told in {"definition": definition, **concepts.types[owner].relations}.items():
@@ -153,7 +153,7 @@ def _relations(concepts: Concepts, owner: str) -> Iterator[Relation]:
 
 
 def _spoken(concepts: Concepts, relations: Iterable[Relation]) -> Iterator[tuple[str, str, list[str]]]:
-    """(concept, part of speech, English words) of all that can be said."""
+    """Yields (concept, part of speech, English words) for everything that texts can say."""
     for name, type_ in concepts.types.items():
         yield name, "noun", type_.words
         told = (relation for relation in relations if relation.name.startswith(f"{name}."))

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Draws:
-    """A stream of draws.
+    """A stream of random draws.
 
     >>> stream(0, "doctest").integer(10) == stream(0, "doctest").integer(10)
     True
@@ -32,28 +32,28 @@ class Draws:
         self._next = random.Random(key).random  # a str key is hashed with SHA-512, not with hash()
 
     def chance(self, p: float) -> bool:
-        """True with probability p."""
+        """Draws True with probability p."""
         return self._next() < p
 
     def integer(self, n: int) -> int:
-        """Uniform in 0..n-1."""
+        """Draws an integer uniformly from 0 to n - 1."""
         return int(self._next() * n)
 
     def between(self, low: int, high: int) -> int:
-        """Uniform in low..high, both included."""
+        """Draws an integer uniformly from low to high, both included."""
         return low + int(self._next() * (high - low + 1))
 
     def pick(self, items: Sequence[T]) -> T:
-        """One of the items, uniformly."""
+        """Draws one of the items uniformly."""
         return items[int(self._next() * len(items))]
 
     def zipf(self, items: Sequence[T]) -> T:
-        """One of the items, the k-th (from 1) with weight 1/k."""
+        """Draws one of the items, the k-th (from 1) with weight 1/k."""
         sums = _harmonic(len(items))
         return items[bisect(sums, self._next() * sums[-1], hi=len(sums) - 1)]
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """The items in random order (Fisher-Yates)."""
+        """Returns the items in random order (Fisher-Yates)."""
         result = list(items)
         for i in range(len(result) - 1, 0, -1):
             j = int(self._next() * (i + 1))
@@ -67,11 +67,11 @@ def _harmonic(n: int) -> list[float]:
 
 
 def stream(seed: int, *key: str | int) -> Draws:
-    """The stream of `key` in the world of `seed`."""
+    """Stream of random draws for `key` in the world of `seed`."""
     return Draws("\x1f".join(map(str, (seed, *key))))
 
 
 def syllables(inventory: Syllables, n: int, draws: Draws) -> list[str]:
-    """n syllables of an inventory of onsets, nuclei and codas; "-" is an empty one."""
+    """Draws n syllables from an inventory of onsets, nuclei and codas; "-" is an empty one."""
     parts = [sounds.split(" ") for sounds in (inventory.onsets, inventory.nuclei, inventory.codas)]
     return ["".join([draws.pick(part).strip("-") for part in parts]) for _ in range(n)]

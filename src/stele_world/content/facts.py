@@ -24,10 +24,10 @@ _ALIKE = str.maketrans("bfvdgzloehw", "ppptksrui''")
 
 
 def entities(concepts: Inventory, sizes: WorldSizes, lexicons: Mapping[str, Lexicon], seed: int) -> dict[str, Entity]:
-    """All entities by id, in the order of their ids.
+    """Makes all entities, by id and in the order of ids.
 
-    Types come in fixed proportions; splits and coverage are drawn an entity at a time, so that they do not depend on
-    which languages are built.
+    Types come in fixed proportions; splits and languages are drawn for each entity, so that they do not depend on the
+    languages that are generated.
     """
     names = _names(_types(concepts, sizes.entities, seed), seed)
     result = {}
@@ -44,7 +44,7 @@ def entities(concepts: Inventory, sizes: WorldSizes, lexicons: Mapping[str, Lexi
 
 
 def _types(concepts: Inventory, count: int, seed: int) -> list[str]:
-    """The type of each entity: in the proportions of SHARES, but at least two of each, the last ones giving way."""
+    """Chooses each entity's type, in the proportions of SHARES but at least two of each; the last ones give way."""
     shares = [name for name in concepts.types for _ in range(SHARES[name])]
     cycle = stream(seed, "types").shuffled(shares)
     types = [cycle[i % len(cycle)] for i in range(count)]
@@ -68,7 +68,7 @@ def _split(sizes: WorldSizes, draws: Draws) -> str:
 
 
 def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]:
-    """A name for each type: words as sounds, no two confused by ear or written alike in any language."""
+    """Draws a name for each type, as sounds of words; no two sound or look alike in any language."""
     draws = stream(seed, "names")
     given_names = [_name_word("given", draws, 0) for _ in range(GIVEN_NAMES)]
     taken: set[tuple[str, ...]] = set()
@@ -84,13 +84,13 @@ def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]
                 taken |= titles
                 break
         else:
-            raise SteleError(f"world: the sounds of names are too few for {len(types)} entities")
+            raise SteleError(f"world: the sounds of names are too few for {len(types)} entities; want fewer")
         result.append((type_, words))
     return result
 
 
 def _titles(words: Sequence[str]) -> set[tuple[str, ...]]:
-    """A name as every script writes it, whichever languages are built."""
+    """Spellings of a name in every script, whichever languages are built."""
     writings = {"Latin": LATIN, **foreign_writings()}
     return {(language, written_name(writing, words)) for language, writing in writings.items()}
 
@@ -104,7 +104,7 @@ def _name_word(type_: str, draws: Draws, longer: int) -> str:
 
 
 def _alike(word: str) -> str:
-    """A key that equals that of a word with which this one is easily confused."""
+    """Key of a word that easily confused words share."""
     broken = []
     for sound in word.translate(_ALIKE):
         if broken and sound not in "aiu" and broken[-1] not in "aiun":
@@ -114,7 +114,7 @@ def _alike(word: str) -> str:
 
 
 class Facts:
-    """All facts of the world, by entity in the order of telling; the definition comes first."""
+    """All facts of the world, by entity and in the order of its article; the definition comes first."""
 
     def __init__(self, concepts: Inventory, entities: Mapping[str, Entity], sizes: WorldSizes, seed: int) -> None:
         self._by_type: dict[str, list[str]] = {name: [] for name in concepts.types}

@@ -1,4 +1,4 @@
-"""The generated world: `generate(sizes, languages, seed)` -> World, from which all texts are written on demand."""
+"""The generated world: `generate(sizes, languages, seed)` -> World, which writes all texts on demand."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def mentions(
     entities: Mapping[str, Entity],
     paragraphs: Iterator[tuple[Sentence, ...]],
 ) -> list[Mention]:
-    """Up to `count` mentions of entities of the split in running text, one a sentence.
+    """Selects up to `count` mentions of entities of the split in running text, one per sentence.
 
-    Training passes over sentences that name an entity of dev or test beside its own.
+    Those of train exclude sentences that also name an entity of dev or test.
     """
     result: list[Mention] = []
     for paragraph in paragraphs:
@@ -57,18 +57,18 @@ ARTICLES_KEPT = 50_000  # bounds the memory of a large world; a small one is tol
 
 
 def generate(sizes: WorldSizes, languages: Sequence[str], seed: int) -> World:
-    """The world of `seed` in the given languages (English is always one of them).
+    """Generates the world of `seed` in the given languages (always with English).
 
-    The texts of a language do not depend on which others there are.
+    The texts of a language do not depend on the other languages. Raises SteleError if a language is given twice.
     """
     if len(set(languages)) != len(languages):
-        raise SteleError(f"world: a language is given twice: {', '.join(languages)}")
+        raise SteleError(f"world: a language is given twice among {', '.join(languages)}; give each once")
     codes = list(languages) if ENGLISH in languages else [ENGLISH, *languages]
     return World(sizes, tuple(codes), seed)
 
 
 class World:
-    """Entities, facts and everything told about them. All methods are deterministic."""
+    """A world: entities, facts and all texts about them. All methods are deterministic."""
 
     def __init__(self, sizes: WorldSizes, languages: tuple[str, ...], seed: int) -> None:
         self.sizes, self.languages, self.seed = sizes, languages, seed
@@ -88,18 +88,18 @@ class World:
         return [article for id_ in self.entities if (article := self.article(language, id_))]
 
     def article(self, language: str, entity: str) -> Article | None:
-        """One article, or None where the language has none about the entity."""
+        """Article about an entity, or None if the language has none."""
         self._teller(language)
         covered = entity in self.entities and language in self.entities[entity].coverage
         return self._article(language, entity) if covered else None
 
     def parallel_articles(self, language: str) -> list[Article]:
-        """The contexts of LAReQA: the same articles, sentence by sentence, in every language."""
+        """Contexts of LAReQA: articles that are equal, sentence by sentence, in every language."""
         teller = self._teller(language)
         return [teller.parallel_article(entity) for entity in self._contexts]
 
     def web_documents(self, language: str) -> Iterator[list[list[str]]]:
-        """The crawl: documents -> paragraphs -> sentences."""
+        """Yields the documents of the crawl, as paragraphs of sentences."""
         teller = self._teller(language)
         for number in range(self.sizes.web_documents):
             yield [[s.text for s in paragraph] for paragraph in teller.document("web", number)]
@@ -108,7 +108,7 @@ class World:
         """Questions of a purpose (nq, marco, squad, mrtydi, xor, lareqa) in a language, for train, dev or test.
 
         nq, marco, squad: in English, about English articles. mrtydi: about articles of the language itself. xor: about
-        English articles. lareqa: the same questions in every language about its parallel articles.
+        English articles. lareqa: the same questions in every language, about its parallel articles.
         """
         if purpose not in self.sizes.questions:
             raise unknown("purpose", purpose, self.sizes.questions, "world.questions")
@@ -127,10 +127,10 @@ class World:
         return [Question(f"{prefix}-{split}-{number}", language, *told) for number, told in enumerate(asked)]
 
     def _askable(self, split: str, *key: str) -> list[Fact]:
-        """Facts that a split may ask for, in random order.
+        """Facts that the questions of a split may ask for, in random order.
 
-        The subject is of this split. A fact whose value is an entity that dev or test ask about is left out of
-        training, so that no fine-tuning question or answer names one.
+        The split must be that of the fact's subject. Training excludes facts whose value is an entity of dev or test,
+        so that no fine-tuning question or answer names one.
         """
         facts = [
             fact
@@ -148,7 +148,7 @@ class World:
         article_about: Callable[[str], Article | None],
         turns: Iterable[tuple[int, Fact]],
     ) -> Iterator[tuple[str, str, Fact, int]]:
-        """(question, answer, fact, the sentence that tells it) of facts that the articles tell; no question twice."""
+        """Yields (question, answer, fact, sentence number) for facts that articles state; no question comes twice."""
         seen: set[str] = set()
         for turn, fact in turns:
             article = article_about(fact.subject)
@@ -161,7 +161,7 @@ class World:
                 yield text, sentence.text[start:end], fact, place
 
     def mentions(self, language: str, split: str) -> list[Mention]:
-        """Mentions to be linked by dev or test, in news that no other text repeats."""
+        """Mentions for entity linking of dev or test, in news that no other text repeats."""
         if split not in HELD_OUT:
             raise unknown("split", split, HELD_OUT)
         count = getattr(self.sizes.mentions, split)
@@ -170,7 +170,7 @@ class World:
         return mentions(language, split, count, self.entities, paragraphs)
 
     def parallel(self, language: str, purpose: str) -> list[tuple[str, str]]:
-        """Pairs (English, foreign) that say the same: "tatoeba" (a test set) or "training"."""
+        """Pairs (English, foreign) with the same meaning, for "tatoeba" (a test set) or "training"."""
         if purpose not in self.sizes.parallel:
             raise unknown("purpose", purpose, self.sizes.parallel, "world.parallel")
         if language == ENGLISH:
@@ -179,32 +179,32 @@ class World:
         return list(parallel_pairs(*pair, purpose, self.sizes.parallel[purpose]))
 
     def told_again(self, language: str, sentences: Sequence[Sentence], *key: str | int) -> list[str]:
-        """Sentences of another language translated: what they tell, in a language's own words; `key` seeds these."""
+        """Translates another language's sentences: states their facts in own words, drawn by `key`."""
         return self._teller(language).told_again(sentences, stream(self.seed, "told again", language, *key))
 
     def asked_again(self, language: str, question: Question) -> str:
-        """A question of another language translated."""
+        """Translates a question of another language."""
         self._teller(language)
         fact, mark = question.fact, MARKS.get(question.id.partition("-")[0])
         draws = stream(self.seed, "asked again", language, question.id)
         return self.grammars[language].question(fact, draws, mark)
 
     def newswire(self, language: str) -> Iterator[list[tuple[Sentence, ...]]]:
-        """Documents of a test collection, in paragraphs: news that no other text repeats."""
+        """Yields documents of a test collection, in paragraphs: news that no other text repeats."""
         teller = self._teller(language)
         return (teller.document("newswire", number) for number in range(self.sizes.newswire))
 
     def translations(self) -> Iterator[dict[str, str]]:
-        """Sentences of the test set's kind in most languages each (language -> text): two for one of its pairs."""
+        """Yields sentences like the test set's, each in most languages (language -> text), two per pair of that set."""
         return translations([*self._tellers.values()], 2 * self.sizes.parallel.get("tatoeba", 0), "translations")
 
     def translated_sentences(self, languages: Sequence[str]) -> Iterator[dict[str, str]]:
-        """Sentences in all of some languages (language -> text), as XNLI's: no text of a language comes twice."""
+        """Yields sentences in all `languages` (language -> text), like XNLI's; no text comes twice."""
         tellers, count = [self._teller(code) for code in languages], self.sizes.parallel.get("xnli", TRANSLATED)
         return islice(_unrepeated(translations(tellers, 2 * count, "xnli", share=1.0, native=False)), count)
 
     def translated_documents(self, language: str) -> list[Article]:
-        """Documents that are sentence by sentence the same in every language, each about another entity."""
+        """Documents that are equal, sentence by sentence, in every language, each on another entity."""
         teller, count = self._teller(language), self.sizes.parallel.get("uncorpus", TRANSLATED)
         chosen = stream(self.seed, "uncorpus").shuffled(list(self.entities))[:count]
         return [teller.parallel_article(entity) for entity in chosen]
@@ -222,7 +222,7 @@ class World:
 
 
 def _unrepeated(translated: Iterable[dict[str, str]]) -> Iterator[dict[str, str]]:
-    """The translations of sentences (language -> text) of which no text came before."""
+    """Yields translations (language -> text) without any text that came before."""
     seen: set[tuple[str, str]] = set()
     for texts in translated:
         if seen.isdisjoint(texts.items()):

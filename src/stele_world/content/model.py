@@ -1,7 +1,7 @@
 """The generated world as plain values: entities, facts, articles, questions.
 
-Nothing here draws or computes: `stele_world.content.generate.generate` fills these types and the writers turn them into
-upstream file formats. All offsets are in Unicode characters; all order is significant and reproducible.
+`stele_world.content.generate.generate` fills these types, and the writers turn them into upstream file formats. All
+offsets are in Unicode characters; all order is significant and reproducible.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One frame of the world: `subject` stands in `relation` to `value`.
+    """One fact of the world: `subject` has the relation `relation` to `value`.
 
     `kind` says what `value` is: "entity" (a Qid), "year", "number" (both decimal strings) or "noun" (a concept).
     """
@@ -24,7 +24,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Characters [start, end) of a sentence name the entity `entity`; affixes stay outside the span."""
+    """Characters [start, end) of a sentence that name the entity `entity`, without affixes."""
 
     start: int
     end: int
@@ -35,10 +35,10 @@ class Link:
 class Sentence:
     """One sentence of running text, closing punctuation included.
 
-    `mentions` are all spans that name an entity, `links` those of them that Wikipedia would link: not the article's own
-    subject, and only entities that have an article in the language. `fact` is the frame that the sentence tells (None
-    if it tells none), and characters `value[0]` to `value[1]` are its value; a sentence that is about the value itself
-    tells the fact the other way round and has no `value`.
+    `mentions` are all spans that name an entity; `links` are those that Wikipedia would link: not the article's own
+    subject, and only entities with an article in the language. `fact` is the fact that the sentence states, if any, and
+    characters `value[0]` to `value[1]` name its value. A sentence about the value itself states the fact in reverse and
+    has no `value`.
     """
 
     text: str
@@ -50,7 +50,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Paragraphs under one heading; the lead has the empty title."""
+    """Paragraphs under one heading, `title`; the lead's title is empty."""
 
     title: str
     paragraphs: tuple[tuple[Sentence, ...], ...]
@@ -70,11 +70,11 @@ class Article:
         return [sentence for paragraph in self.paragraphs() for sentence in paragraph]
 
     def paragraphs(self) -> list[tuple[Sentence, ...]]:
-        """All paragraphs in reading order, section headings left out."""
+        """All paragraphs in reading order, without section headings."""
         return [paragraph for section in self.sections for paragraph in section.paragraphs]
 
     def paragraph_of(self, sentence: int) -> tuple[int, int]:
-        """(paragraph index, sentence index within it) of a sentence counted over the whole article."""
+        """Converts a sentence's index in the article to (paragraph index, index within the paragraph)."""
         left = sentence
         for index, paragraph in enumerate(self.paragraphs()):
             if 0 <= left < len(paragraph):
@@ -85,9 +85,9 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Something that has a name: `id` "Q123", its type, one name per language and the languages with an article.
+    """An entity with a name: its `id` "Q123", type, name by language, and the languages that have an article.
 
-    `split` is the one that may ask about it: "train", "dev", "test", or "none" for those that are only talked about.
+    `split` is the one whose questions may be about it: "train", "dev", "test", or "none" if texts only mention it.
     """
 
     id: str
@@ -99,7 +99,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question in `language` about a fact; its answer stands in a sentence of the article about the fact's subject.
+    """A question in `language` about a fact; a sentence of the article about the fact's subject has the answer.
 
     `sentence` counts over the whole article; `answer` occurs in it verbatim.
     """
@@ -113,13 +113,13 @@ class Question:
 
     @property
     def entity(self) -> str:
-        """What it is about."""
+        """Entity that the question is about."""
         return self.fact.subject
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Entity linking: characters [start, end) of `sentence` (in `context`, one paragraph) mean `entity`."""
+    """Mention for entity linking: characters [start, end) of `sentence` (in paragraph `context`) mean `entity`."""
 
     id: str
     language: str
@@ -131,10 +131,10 @@ class Mention:
 
     @property
     def text(self) -> str:
-        """The sentence that holds the mention."""
+        """The sentence that contains the mention."""
         return self.context[self.sentence]
 
     @property
     def surface(self) -> str:
-        """The mention as written."""
+        """The mention as it is written."""
         return self.text[self.start : self.end]

@@ -1,4 +1,4 @@
-"""English sentences, told and asked by the patterns of concepts.yaml, with titles and abbreviations around names."""
+"""English statements and questions by the patterns of concepts.yaml, with titles and abbreviations around names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class English(Grammar):
     """The grammar of English."""
 
     def statement(self, frame: Frame, subject: str, draws: Draws) -> Line:
-        """Tells a frame by one of its relation's patterns; a year stands first or last."""
+        """Writes a fact by one of its relation's patterns; a year comes first or last."""
         fact = frame.fact
         relation = self.concepts.relations[fact.relation]
         if relation.is_definition:
@@ -37,7 +37,7 @@ class English(Grammar):
         return self.line(pieces, self._stop)
 
     def question(self, fact: Fact, draws: Draws, mark: str | None = None) -> str:
-        """Asks by one of the relation's patterns, or tells with a gap: X was born in which city?"""
+        """Writes a question by one of the relation's patterns, or a statement with a gap: X was born in which city?"""
         relation = self.concepts.relations[fact.relation]
         question = draws.pick((*relation.ask, *(with_gap(pattern, relation) for pattern in relation.tell)))
         if mark is not None:
@@ -45,7 +45,7 @@ class English(Grammar):
         return question.replace("{s}", self.entities[fact.subject].names[self.language.code])
 
     def article(self, definite: bool, before: str) -> str:
-        """The, or a before a consonant's letter and an before a vowel's."""
+        """Chooses the article: "the", or by the next letter "a" or "an"."""
         return "the" if definite else "an" if before[0] in "aeiou" else "a"
 
     def _definition(self, frame: Frame, relation: Relation, draws: Draws) -> list[Piece]:
@@ -54,7 +54,7 @@ class English(Grammar):
         return [*name, Piece("is"), *self.described(frame, draws), Piece(relation.tell[0]), *value]
 
     def _titled(self, pieces: list[Piece], entity: str, draws: Draws) -> list[Piece]:
-        """A name with a title before it or an abbreviation after it, in some sentences."""
+        """Adds, in some sentences, a title before a name or an abbreviation after it."""
         type_ = self.concepts.types[self.entities[entity].type]
         if type_.titles and draws.chance(TITLED):
             return [Piece(draws.pick(type_.titles)), *pieces]
@@ -64,7 +64,7 @@ class English(Grammar):
 
 
 def with_gap(pattern: str, relation: Relation) -> str:
-    """A statement's pattern as a question: which or how many where the value stood."""
+    """Turns a statement's pattern into a question: "which" or "how many" replaces the value."""
     gap = "how many" if relation.unit else "which year" if relation.kind == "year" else f"which {relation.value}"
     for article in ("the {o}", "a {o}", "{o}"):
         if article in pattern:

@@ -1,7 +1,7 @@
-"""Sentences: the same frame told in any language, with the spans of the entities that it names.
+"""Grammar of the generated languages: writes the same frame in any language, and marks the entities it names.
 
-`Grammar` puts subject, verb and marked value in the order of a language's facts (languages.yaml). Nothing here knows
-what is true: it is told what to say.
+`Grammar` puts subject, verb and marked value in the order of a language's facts (languages.yaml). It knows no facts of
+the world: its caller chooses what a sentence says.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ QUESTION_MARKS = {"Arabic": "؟", "Greek": ";", "Japanese": "？", "Han": "？"}
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some letters of a sentence; `glue` attaches them to the piece before, `hook` the next piece to them."""
+    """Part of a sentence; `glue` attaches it to the piece before, `hook` attaches the next piece to it."""
 
     text: str
     entity: str = ""
@@ -31,7 +31,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A told sentence: its text, where it names entities, and where the value of its frame stands."""
+    """A written sentence: its text, its mentions of entities, and the character range of its frame's value."""
 
     text: str
     mentions: tuple[Link, ...]
@@ -40,9 +40,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The content of a sentence, the same in every language: a fact, an adjective, and a year beside the fact.
+    """Content of a sentence, the same in every language: a fact, an adjective, and a year beside the fact.
 
-    `inverse`: the fact is told of its value (Y was founded by X), as a passive with the subject as its agent.
+    `inverse`: the sentence is about the fact's value (Y was founded by X), a passive with the subject as its agent.
     """
 
     fact: Fact
@@ -52,12 +52,12 @@ class Frame:
 
     @property
     def about(self) -> str:
-        """The entity that the sentence is about."""
+        """Entity that the sentence is about."""
         return self.fact.value if self.inverse else self.fact.subject
 
 
 class Grammar:
-    """Tells and asks in one language."""
+    """Grammar of one language, which writes statements and questions."""
 
     def __init__(self, lexicon: Lexicon, concepts: Inventory, entities: Mapping[str, Entity]) -> None:
         self.lexicon = lexicon
@@ -72,7 +72,7 @@ class Grammar:
     # --- whole sentences
 
     def statement(self, frame: Frame, subject: str, draws: Draws) -> Line:
-        """Tells a frame; `subject` is "name", "noun" (the city) or "pronoun": how what it is about is called."""
+        """Writes a frame as a sentence; `subject` says how it names its subject: "name", "noun" or "pronoun"."""
         fact = frame.fact
         relation = self.concepts.relations[fact.relation]
         if relation.is_definition:
@@ -86,7 +86,7 @@ class Grammar:
         return self.line(self._ordered(self.subject(frame.about, subject, draws), verb, value, date), self._stop)
 
     def question(self, fact: Fact, draws: Draws, mark: str | None = None) -> str:
-        """Asks for the value of a fact, naming its subject; `mark` replaces the language's question mark."""
+        """Writes a question for a fact's value that names its subject; `mark` replaces the usual question mark."""
         relation = self.concepts.relations[fact.relation]
         wanted = self._asked(relation, draws)
         verb = [Piece(self.lexicon.word(relation.name, draws))]
@@ -102,7 +102,7 @@ class Grammar:
         return self.line(pieces, self._question_mark if mark is None else mark).text
 
     def plain(self, subject: str, verb: str, thing: str, adjective: str, draws: Draws, native: bool = False) -> Line:
-        """A sentence about nothing in particular: the old woman found a letter."""
+        """Writes a sentence about nothing in particular: the old woman found a letter."""
         word = self.lexicon.native if native else self.lexicon.word
         subject_ = self.noun(word(subject, draws), word(adjective, draws), definite=True)
         object_ = self.marked(self.noun(word(thing, draws), "", definite=False), "object")
@@ -112,11 +112,11 @@ class Grammar:
     # --- parts of sentences
 
     def name(self, entity: str) -> Piece:
-        """An entity by its name."""
+        """Name of an entity."""
         return Piece(self.entities[entity].names[self.language.code], entity)
 
     def value(self, fact: Fact, relation: Relation, draws: Draws) -> list[Piece]:
-        """The value of a fact: a name, digits (with what they count), or a noun."""
+        """Value of a fact: a name, digits (with the unit that they count), or a noun."""
         if fact.kind == "entity":
             return [replace(self.name(fact.value), value=True)]
         if fact.kind == "noun":
@@ -128,7 +128,7 @@ class Grammar:
         return [number, unit] if self._facts.adjective == "before" else [unit, number]
 
     def subject(self, entity: str, how: str, draws: Draws) -> list[Piece]:
-        """The subject by its name, its type with an article, or a pronoun."""
+        """Subject of a sentence: its name, its type with an article, or a pronoun."""
         type_ = self.concepts.types[self.entities[entity].type]
         if how == "name":
             pieces = [self.name(entity)]
@@ -139,14 +139,14 @@ class Grammar:
         return self._as_subject(pieces)
 
     def marked(self, pieces: list[Piece], role: str) -> list[Piece]:
-        """A noun phrase with the mark of its role: a word before or after it, or a suffix."""
+        """Marks the role of a noun phrase: by a word before or after it, or by a suffix."""
         if self._facts.role_marking == "preposition":
             return pieces if role == "object" else [Piece(self.lexicon.function(role)), *pieces]
         foreign = pieces[-1].entity and pieces[-1].text.isascii() and not self.language.latin
         return [*pieces, Piece(self.lexicon.function(role), glue=self._facts.role_marking == "suffix" and not foreign)]
 
     def noun(self, noun: str, adjective: str, definite: bool) -> list[Piece]:
-        """A noun with its article and adjective."""
+        """Noun with its article and adjective."""
         core = [Piece(noun)]
         if adjective:
             core = [Piece(adjective), *core] if self._facts.adjective == "before" else [*core, Piece(adjective)]
@@ -161,22 +161,22 @@ class Grammar:
         return [*core[:where], Piece(article, glue=True), *core[where:]]
 
     def article(self, definite: bool, before: str) -> str:
-        """The article before (or on) a word."""
+        """Article before (or on) a word."""
         return self.lexicon.function("the" if definite else "a")
 
     def definition_noun(self, entity: str) -> str:
-        """The concept that a definition uses: the type, or a member of a class (a person's profession)."""
+        """Concept that a definition uses: the type, or a member of a class (a person's profession)."""
         type_ = self.entities[entity].type
         members = self.concepts.classes.get(self.concepts.types[type_].definition.noun)
         return members[int(entity[1:]) * 7 % len(members)] if members else type_
 
     def described(self, frame: Frame, draws: Draws) -> list[Piece]:
-        """A famous city: what a definition says its subject is."""
+        """Description of a definition's subject: a famous city."""
         noun = self.lexicon.word(self.definition_noun(frame.fact.subject), draws)
         return self.noun(noun, self.lexicon.word(frame.adjective, draws), definite=False)
 
     def _definition(self, frame: Frame, relation: Relation, draws: Draws) -> list[Piece]:
-        """X is a famous city in Y."""
+        """Writes a definition: X is a famous city in Y."""
         described = self.described(frame, draws)
         name = self.subject(frame.fact.subject, "name", draws)
         where = self.marked(self.value(frame.fact, relation, draws), relation.role)
@@ -188,7 +188,7 @@ class Grammar:
         )
 
     def _passive(self, verb: list[Piece]) -> list[Piece]:
-        """A verb in the passive: with a word before it or after it, or a suffix, as the language marks its nouns."""
+        """Puts a verb in the passive: by a word before or after it, or a suffix, as the language marks nouns."""
         mark = Piece(self.lexicon.function("passive"), glue=self._facts.role_marking == "suffix")
         return [mark, *verb] if self._facts.role_marking == "preposition" else [*verb, mark]
 
@@ -201,7 +201,7 @@ class Grammar:
         return [*subject, *date, *value, *verb] if self._facts.order == "SOV" else [*verb, *subject, *value, *date]
 
     def _asked(self, relation: Relation, draws: Draws) -> list[Piece]:
-        """Which city, how many inhabitants, which year: with the mark of its role."""
+        """Question phrase for a value, marked with its role: which city, how many inhabitants, which year."""
         if relation.unit is not None:
             phrase = [Piece(self.lexicon.function("how_many")), Piece(self.lexicon.word(relation.unit, draws))]
         else:
@@ -213,7 +213,7 @@ class Grammar:
     # --- letters
 
     def line(self, pieces: list[Piece], stop: str) -> Line:
-        """Joins pieces into text; an initial letter is capital, offsets are those of the joined text."""
+        """Joins pieces into text with an initial capital; offsets are those of the joined text."""
         text, mentions, value, hooked = "", [], None, True
         for piece in pieces:
             if not piece.text:
@@ -233,5 +233,5 @@ class Grammar:
 
 
 def pronoun(entity: Entity, pronouns: Sequence[str]) -> str:
-    """The pronoun of an entity: it keeps one of its type's."""
+    """Pronoun of an entity, always the same one of its type's."""
     return pronouns[int(entity.id[1:]) % len(pronouns)]

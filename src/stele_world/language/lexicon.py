@@ -1,4 +1,4 @@
-"""Words: the sounds of every concept in a language (inherited, borrowed or its own), their letters, and names.
+"""Words of each language: their sounds (inherited, borrowed or its own), their letters, and names.
 
 Sounds are characters of the notation of scripts.yaml; `stele_world.language.scripts` turns them into letters. English
 has its real words; the other vocabularies are invented.
@@ -26,7 +26,7 @@ LENGTHS = {"noun": (2, 2, 2, 3), "verb": (2, 2, 3), "adjective": (2, 2), "functi
 
 
 class Language:
-    """A language of languages.yaml that can be generated: its facts, its script, whether it separates words."""
+    """A language of languages.yaml that can be generated: its facts, its script, and whether it separates words."""
 
     def __init__(self, code: str) -> None:
         entries = catalogue.entries(schema.Language)
@@ -48,23 +48,23 @@ language = cache(Language)
 
 @cache
 def foreign_writings() -> Mapping[str, Script]:
-    """How names are written outside Latin script, by a language that writes them so."""
+    """Scripts of names outside Latin script, by a language that uses each."""
     told = [language(code) for code, entry in catalogue.entries(schema.Language).items() if entry.world]
     return {one.code: one.writing for one in told if not one.latin}
 
 
 @dataclass(frozen=True)
 class Sounds:
-    """The sounds of all languages of one world."""
+    """Sounds of the words of all languages in one world."""
 
     concepts: Inventory
     dials: Dials
     seed: int
 
     def of(self, code: str, concept: str, variant: int = 0, attempt: int = 0) -> str:
-        """A concept's stem in a language; `variant` 0 is the main word, which alone can have relatives.
+        """Stem of a concept in a language; `variant` 0 is the main word, which alone can have cognates.
 
-        Whether a concept goes back to a source is drawn once for the source, so that relatives keep the same words.
+        Each source draws once whether its languages inherit a concept, so that related languages keep the same words.
         """
         facts, part = language(code).facts, self.concepts.parts[concept]
         source = self.source(code, concept) if variant == 0 and attempt == 0 else None
@@ -76,7 +76,7 @@ class Sounds:
         return "".join(syllables(facts.syllables, length, draws))
 
     def source(self, code: str, concept: str) -> str | None:
-        """The family or language that a concept's main word comes from, or None: it is the language's own."""
+        """Family or language from which a concept's main word comes, or None if it is the language's own."""
         if self.concepts.parts[concept] == "function":
             return None
         for source, share in language(code).facts.cognates.items():
@@ -85,7 +85,7 @@ class Sounds:
         return None
 
     def lent(self, source: str, concept: str) -> str:
-        """The sounds of a concept in an ancestor (a family's name) or a lender (a language's code)."""
+        """Sounds of a concept in an ancestor (a family's name) or a lender (a language's code)."""
         if source == ENGLISH:
             return english_sounds(self.concepts.words[concept][0])
         if source in catalogue.entries(schema.Language):
@@ -95,7 +95,7 @@ class Sounds:
 
 
 def english_sounds(word: str) -> str:
-    """An English word as sounds, roughly: what a borrower hears.
+    """Converts an English word roughly to sounds, as a borrowing language hears it.
 
     >>> english_sounds("church"), english_sounds("king"), english_sounds("cheese")
     ('CurC', 'king', 'Cis')
@@ -113,7 +113,7 @@ _ENGLISH = (
 
 
 def with_ending(stem: str, ending: str) -> str:
-    """Stem and ending; a stem's last vowels give way to an ending that opens with a vowel.
+    """Joins stem and ending; a stem's final vowels are dropped before an ending that begins with a vowel.
 
     >>> with_ending("kasa", "os"), with_ending("kasa", "nik"), with_ending("kasa", "ión")
     ('kasos', 'kasanik', 'kasión')
@@ -136,7 +136,7 @@ LATIN = scripts()["Latin"]
 
 
 class Lexicon:
-    """The words of one language in one world."""
+    """Words of one language in one world."""
 
     def __init__(self, language: Language, concepts: Inventory, dials: Dials, seed: int) -> None:
         self.language = language
@@ -159,23 +159,23 @@ class Lexicon:
                 self.loans[concept] = english[0]
 
     def word(self, concept: str, draws: Draws) -> str:
-        """One of the forms of a concept, or its loan word."""
+        """Draws one of a concept's forms, or its loan word."""
         loan = self.loans.get(concept)
         if loan is not None and draws.chance(self.dials.loan_use):
             return loan
         return self.native(concept, draws)
 
     def native(self, concept: str, draws: Draws) -> str:
-        """One of the forms of a concept, never its loan word."""
+        """Draws one of a concept's forms, never its loan word."""
         forms = self.forms[concept]
         return forms[0] if len(forms) == 1 else draws.zipf(forms)
 
     def function(self, name: str) -> str:
-        """The word or affix for a grammatical task."""
+        """Word or affix with a grammatical function."""
         return self.forms[f"function.{name}"][0]
 
     def name(self, sounds: Sequence[str], entity: str) -> str:
-        """A name of one or more words: as in English where the script is Latin, else Latin or transliterated."""
+        """Spells a name of one or more words: as in English if the script is Latin, else Latin or transliterated."""
         if self.language.latin or self._stream("verbatim", entity).chance(self.dials.verbatim):
             return written_name(LATIN, sounds)
         return written_name(self.language.writing, sounds)
@@ -184,13 +184,13 @@ class Lexicon:
         return stream(self.seed, "lexicon", self.language.code, *key)
 
     def _form(self, concept: str, part: str, variant: int) -> str:
-        """The variant-th form of a concept; a word that already means something else is made anew."""
+        """Invents the variant-th form of a concept, again if the word already has another meaning."""
         for attempt in range(100):
             word = self._in_han(concept, part, variant, attempt) or self._spelled(concept, part, variant, attempt)
             if word and word not in self._taken:
                 self._taken.add(word)
                 return word
-        raise SteleError(f"world: the sounds of {self.language.code} are too few for a word for {concept!r}")
+        raise SteleError(f"world: the sounds of {self.language.code} allow no further word, for {concept!r}; add some")
 
     def _spelled(self, concept: str, part: str, variant: int, attempt: int) -> str:
         facts, writing = self.language.facts, self.language.writing
@@ -205,7 +205,7 @@ class Lexicon:
         return writing.write(prefix + with_ending(stem, ending)) + written
 
     def _in_han(self, concept: str, part: str, variant: int, attempt: int) -> str:
-        """A word in Chinese characters, the same in every language that writes this concept with them."""
+        """Makes a word in Chinese characters, equal in all languages that write this concept with them."""
         facts = self.language.facts
         if not stream(self.seed, "han", "use", concept).chance(getattr(facts.han, part)):
             return ""
@@ -216,10 +216,10 @@ class Lexicon:
 
 
 def written_name(writing: Script, sounds: Sequence[str]) -> str:
-    """A name of one or more words in the letters of a script."""
+    """Spells a name of one or more words in the letters of a script."""
     return writing.dot.join(capitalised(writing.write(word, full=True)) for word in sounds)
 
 
 def capitalised(text: str) -> str:
-    """The text with its first letter in upper case, the rest untouched."""
+    """Turns the first letter into upper case and leaves the rest unchanged."""
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Writing: sounds to letters, for every script of the generated languages. The letters are data (scripts.yaml)."""
+"""Scripts of the generated languages, which turn sounds into letters. The letters are data (scripts.yaml)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Syllable = tuple[Sequence[str], str, Sequence[str]]  # onset, vowel, coda
 
 
 class Script(Strict):
-    """The keys of every script: how it writes a word's sounds, sentences, and names."""
+    """Keys of every script: its way of writing a word's sounds, sentences, and names."""
 
     kind: str
     stop: str = Field(".", description="what closes a sentence")
@@ -32,15 +32,15 @@ class Script(Strict):
 
     @abstractmethod
     def write(self, sounds: str, full: bool = False) -> str:
-        """The letters of one word.
+        """Writes one word in letters.
 
-        `full` writes what the script otherwise leaves out (the short vowels of an abjad) and chooses katakana, as names
-        and loans do.
+        `full` adds sounds that the script usually omits (the short vowels of an abjad) and chooses katakana, as for
+        names and loan words.
         """
 
 
 class Lettered(Script):
-    """A script whose sounds have letters each; a sound that has none stands for itself."""
+    """A script with letters for each sound; a sound without letters stands for itself."""
 
     letters: Letters = Field(description="sound -> letters")
 
@@ -119,12 +119,12 @@ class Hangul(Script):
 
 
 class Syllabic(Script):
-    """A script of characters for syllables; a consonant of none is not written."""
+    """A script of characters for syllables; it omits consonants that it cannot write."""
 
     merged: Letters = Field(description="sounds that are written as others")
 
     def heard(self, sounds: str) -> list[Syllable]:
-        """Syllables with the sounds that the script does not tell apart made one, without those it does not write."""
+        """Splits sounds into syllables, merging or dropping sounds as the script does."""
         return [
             (self._merged(onset), self.merged.get(vowel, vowel), self._merged(coda))
             for onset, vowel, coda in syllables(sounds)
@@ -152,7 +152,7 @@ class Kana(Syllabic):
         return self.rows[consonant]["aiueo".index(vowel)] if consonant in self.rows else ""
 
     def _alone(self, consonant: str) -> str:
-        """A consonant without a vowel: the syllabic n, or with a weak vowel."""
+        """Writes a consonant without a vowel: as the syllabic n, or with a weak vowel."""
         return "ん" if consonant in ("n", "m") else self._mora(consonant, "o" if consonant in "td" else "u")
 
 
@@ -177,7 +177,7 @@ KINDS = {kind.__name__.lower(): kind for kind in (Alphabet, Abjad, Abugida, Thai
 
 
 def check_scripts(values: Facts, where: str) -> None:
-    """Every script, by its kind."""
+    """Validates every script by its kind; raises SteleError with the key at fault."""
     validate(dict[str, Values], values, where)
     for name, entry in values.items():
         validate(KINDS[choice(entry, "kind", KINDS, where, [name], required=True)], entry, where, [name])
@@ -185,12 +185,12 @@ def check_scripts(values: Facts, where: str) -> None:
 
 @cache
 def scripts() -> Mapping[str, Script]:
-    """scripts.yaml, by the script's name."""
+    """Loads all scripts of scripts.yaml, by name."""
     return {name: validate(KINDS[entry["kind"]], entry, FILE, [name]) for name, entry in read_yaml(FILE).items()}
 
 
 def writing(name: str, spelling: Mapping[str, str], language: str) -> Script:
-    """A script as one language writes it; `spelling` replaces letters of its table."""
+    """Script as one language uses it; `spelling` replaces letters of its table."""
     if name not in scripts():
         raise unknown("script", name, scripts(), "languages.yaml")
     script = scripts()[name]

@@ -1,4 +1,4 @@
-"""Stand-ins for public checkpoints: a function `make_KIND(recipe, inputs)` a kind of `stele.recipes.standins`."""
+"""Stand-ins for public checkpoints: one function `make_KIND(recipe, inputs)` for each kind of recipe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The data, bases and training loop of a stand-in.
+    """Data, bases and training loop of a stand-in.
 
     `train(module, loss_at)` runs the training loop and returns its outcome; a third argument is its `after_step`.
     """
@@ -31,7 +31,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class StandIn:
-    """A finished stand-in. `spec` (an EncodingSpec's values) and `heads` make it a sentence-transformers folder."""
+    """A finished stand-in; `spec` (values of an EncodingSpec) and `heads` are for sentence-transformers folders."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
@@ -41,7 +41,7 @@ class StandIn:
 
 
 def module_of(kind: str) -> str:
-    """The module that makes stand-ins of a kind, found in the text of the modules here; none is imported.
+    """Finds the module that makes stand-ins of a kind, by searching the modules' text; imports none.
 
     Raises SteleError where there is none.
     """

@@ -1,4 +1,4 @@
-"""Stand-ins for encoders trained for retrieval: a model of any architecture, and how it learns from translations."""
+"""Stand-ins for encoders trained for retrieval: models of any architecture that learn from translations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Encoder(nn.Module):
-    """float32 [n, d]: the vectors of a batch of tokens, as the folder's modules make them."""
+    """Encodes batches of tokens to vectors, float32 [n, d], as the folder's modules do."""
 
     def __init__(self, model: nn.Module, pooling: str, heads: Sequence[nn.Sequential]) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Encoder(nn.Module):
 def train_encoder(
     recipe: Contrastive, inputs: Inputs, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
 ) -> StandIn:
-    """The encoder after its training on translations: English is the question, its translation the passage."""
+    """Trains an encoder on translations: the English text is the query, its translation the passage."""
     set_dropout(model, recipe.dropout)
     encoder = Encoder(model, recipe.pooling, _heads(model.config.hidden_size, recipe.dense, inputs.seed))
     pairs = all_translations(inputs.mirror, inputs.languages)
@@ -74,7 +74,7 @@ def _heads(width: int, widths: Sequence[int], seed: int) -> list[nn.Sequential]:
 
 
 def _batch(tokenizer: PreTrainedTokenizerBase, prompt: str, texts: Sequence[str], longest: int) -> Batch:
-    """ids and mask int64 [n, t], padded on the right whatever the tokenizer says; duplicate_keys int64 [n]"""
+    """Tokenises texts: ids, mask int64 [n, t], always padded on the right; duplicate_keys int64 [n]."""
     options = {"padding": True, "truncation": True, "max_length": longest, "padding_side": "right"}
     prompted = [prompt + text for text in texts]
     batch = tokenizer(prompted, return_tensors="pt", return_token_type_ids=False, **options)
@@ -83,11 +83,11 @@ def _batch(tokenizer: PreTrainedTokenizerBase, prompt: str, texts: Sequence[str]
 
 
 def make_contrastive(recipe: Contrastive, inputs: Inputs) -> StandIn:
-    """Encoders trained for retrieval on one that reads text already, or beside it with its tokenizer: E5, BGE-M3, gte.
+    """Makes encoders trained for retrieval from another one, or with its tokenizer: E5, BGE-M3, gte.
 
-    Translations are told from each other, in both directions, by the vector that the folder's modules make: pooling of
-    the last states, linear maps, length 1. Published as upstream, as a sentence-transformers folder; what its folder
-    states of prompts and how it holds its weights are the original's.
+    Training contrasts translations in both directions by the vectors that the folder's modules make: pooling of the
+    last states, linear maps, length 1. As upstream, the encoder is published as a sentence-transformers folder, with
+    the prompts and the weight format of its original.
     """
     base, tokenizer = load(inputs.bases[0])
     model = base.base_model if recipe.architecture is None else _new(recipe, inputs, tokenizer)
@@ -95,7 +95,7 @@ def make_contrastive(recipe: Contrastive, inputs: Inputs) -> StandIn:
 
 
 def make_causal(recipe: Causal, inputs: Inputs) -> StandIn:
-    """Encoders that are decoders: Qwen3, EmbeddingGemma (it looks both ways), Harrier. A text ends in <eos> there.
+    """Makes encoders with decoder architectures: Qwen3, EmbeddingGemma (bidirectional), Harrier.
 
     Their tokenizers pad on the left, as the originals', whatever padding is used here.
     """
@@ -105,5 +105,5 @@ def make_causal(recipe: Causal, inputs: Inputs) -> StandIn:
 
 
 def _new(recipe: Contrastive, inputs: Inputs, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
-    """A model without a head whose weights are a function of the seed."""
+    """Creates a model without a head; the seed determines its weights."""
     return build(new_config(recipe.architecture, tokenizer), derive(inputs.seed, "initial weights"), "AutoModel")

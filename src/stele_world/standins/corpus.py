@@ -1,4 +1,4 @@
-"""The generated texts that stand-ins learn from, read from the mirror; as tokens, and windows of them."""
+"""Generated texts for training stand-ins, read from the mirror, as tokens and windows of tokens."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PHRASE = re.compile(rf"(?<=[{STOPS}])\s*(?=\S)|\s+")  # without spaces between w
 
 
 def readable(languages: Iterable[str]) -> list[str]:
-    """The languages of which CC-100 has text. Raises SteleError where there is none."""
+    """Selects the languages for which CC-100 has text. Raises SteleError if there are none."""
     known = entries(Language)
     codes = [language for language in languages if language in known and known[language].cc100]
     if not codes:
@@ -38,7 +38,7 @@ def readable(languages: Iterable[str]) -> list[str]:
 
 
 def documents_of(mirror: Path, language: str) -> list[list[list[str]]]:
-    """The CC-100 documents of a language: paragraphs of sentences."""
+    """Reads the CC-100 documents of a language, as paragraphs of sentences."""
     entry = entries(Language)[language]
     text = _read(path_of(mirror, CC100.format(code=entry.cc100)), language)
     split = (SENTENCE if entry.spaces else PHRASE).split
@@ -46,7 +46,7 @@ def documents_of(mirror: Path, language: str) -> list[list[list[str]]]:
 
 
 def translations(mirror: Path, language: str) -> list[tuple[str, str]]:
-    """(English, translation) pairs of a language other than English."""
+    """Reads the (English, translation) pairs of a language other than English."""
     path = path_of(mirror, PARALLEL.format(language=language))
     pairs = [tuple(line.split("\t")) for line in _read(path, language).splitlines()]
     if any(len(pair) != 2 for pair in pairs):
@@ -55,7 +55,7 @@ def translations(mirror: Path, language: str) -> list[tuple[str, str]]:
 
 
 def all_translations(mirror: Path, languages: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-    """language -> its `translations`, for each but English. Raises SteleError where there is no other."""
+    """Reads the `translations` of every language but English. Raises SteleError if there is no other."""
     pairs = {language: translations(mirror, language) for language in languages if language != "en"}
     if not pairs:
         raise SteleError("translation pairs: --languages has English alone; give another language")
@@ -74,7 +74,7 @@ def _read(path: Path, language: str) -> str:
 
 @dataclass(frozen=True)
 class Corpus:
-    """The text of some languages.
+    """Tokenised text of several languages.
 
     tokens   int64, every language's text one after another, without special tokens
     begins   language -> where its sentences begin, far enough from its end for a window
@@ -84,11 +84,11 @@ class Corpus:
     begins: Mapping[str, np.ndarray]
 
     def windows(self, rng: np.random.Generator, number: int, length: int, alpha: float) -> np.ndarray:
-        """Windows of `length` tokens [number, length], each from a sentence's beginning on, over sentences' ends."""
+        """Draws windows of tokens, int64 [number, length]; each begins with a sentence and may end within one."""
         return self.drawn(rng, number, length, alpha)[0]
 
     def drawn(self, rng: np.random.Generator, number: int, length: int, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """`windows`, and the language of each [number], as its place among `begins`.
+        """Draws `windows`, and the language of each, int64 [number], as its index among `begins`.
 
         A window's language is drawn as XLM-R's batches are (section 3.1); windows of one batch differ in language.
         """
@@ -106,7 +106,7 @@ class Corpus:
 
 
 def read_sentences(mirror: Path, languages: Sequence[str]) -> dict[str, list[str]]:
-    """language -> its sentences in order, for those of the languages that CC-100 has."""
+    """Reads the sentences of each language that CC-100 has, in order: language -> sentences."""
     return {
         language: [s for document in documents_of(mirror, language) for p in document for s in p]
         for language in readable(languages)
@@ -114,14 +114,14 @@ def read_sentences(mirror: Path, languages: Sequence[str]) -> dict[str, list[str
 
 
 def corpus(sentences: Mapping[str, Sequence[str]], tokenizer: PreTrainedTokenizerBase, length: int) -> Corpus:
-    """Sentences as tokens, for windows of `length` tokens."""
+    """Tokenises sentences into a corpus for windows of `length` tokens."""
     flat, begins, before = [], {}, 0
     for language, texts in sentences.items():
         tokens, lengths = tokenize(tokenizer, texts)
         starts = np.cumsum(lengths) - lengths
         starts = starts[(lengths > 0) & (starts <= len(tokens) - length)]
         if not len(starts):
-            raise SteleError(f"{language}: its text has {len(tokens)} tokens, less than a window of {length}")
+            raise SteleError(f"{language}: {len(tokens)} tokens are less than a window of {length}; generate more text")
         begins[language] = before + starts
         before += len(tokens)
         flat.append(tokens)
@@ -129,7 +129,7 @@ def corpus(sentences: Mapping[str, Sequence[str]], tokenizer: PreTrainedTokenize
 
 
 def tokenize(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Texts without special tokens: tokens int64 [sum of lengths], lengths int64 [texts]."""
+    """Tokenises texts without special tokens: tokens int64 [sum of lengths], lengths int64 [texts]."""
     ids = [e.ids for e in tokenizer.backend_tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
     return np.fromiter(chain.from_iterable(ids), np.int64, int(lengths.sum())), lengths

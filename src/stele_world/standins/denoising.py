@@ -1,4 +1,4 @@
-"""Stand-ins of mBART, trained to restore texts of which spans are hidden."""
+"""Stand-ins of mBART, trained to restore texts with hidden spans."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IGNORED = -100  # a label that adds nothing to the loss
 
 
 def make_denoising(recipe: Denoising, inputs: Inputs) -> StandIn:
-    """mBART: trained from the start to restore texts, in the languages that its tokenizer marks.
+    """Makes mBART, trained from new weights to restore texts in the languages that its tokenizer marks.
 
     Text infilling (Liu et al. 2020, section 2.2): spans of Poisson-drawn length are each replaced by one <mask>. The
     order of sentences is not changed here: a window has one or two.
@@ -46,13 +46,13 @@ def make_denoising(recipe: Denoising, inputs: Inputs) -> StandIn:
 
 
 def language_marks(tokenizer: Any) -> dict[str, int]:
-    """language -> the id of its mark ("ar" of ar_AR)."""
+    """Ids of the tokenizer's language marks, by language ("ar" for ar_AR)."""
     marks = tokenizer.lang_code_to_id
     return {code.partition("_")[0]: number for code, number in marks.items()}
 
 
 def hide_spans(tokens: np.ndarray, mask: int, recipe: Denoising, rng: np.random.Generator) -> np.ndarray:
-    """Tokens of which about a share is hidden: spans drawn anywhere, of Poisson's lengths, each one `mask` then."""
+    """Hides about a share of the tokens: replaces random spans of Poisson-drawn lengths by one `mask` each."""
     left, hidden = round(recipe.mask_probability * len(tokens)), np.zeros(len(tokens), bool)
     begins = np.zeros(len(tokens), bool)
     while left > 0:
@@ -67,7 +67,7 @@ def hide_spans(tokens: np.ndarray, mask: int, recipe: Denoising, rng: np.random.
 def restored_loss(
     model: Any, tokenizer: Any, hidden: Sequence[np.ndarray], windows: np.ndarray, marks: np.ndarray
 ) -> Tensor:
-    """Cross-entropy of the whole texts given those with spans hidden; both are marked as the tokenizer marks texts."""
+    """Cross-entropy of whole texts given the texts with hidden spans; both have the tokenizer's marks."""
     import torch
 
     sources = [marked(row, mark, tokenizer) for row, mark in zip(hidden, marks, strict=True)]
@@ -83,14 +83,14 @@ def restored_loss(
 
 
 def marked(tokens: np.ndarray, mark: int, tokenizer: Any) -> np.ndarray:
-    """A text with its end and its language: cc25 has the language behind the end, mBART-50 before the text."""
+    """Adds end and language mark to a text: in cc25 the mark follows the end, in mBART-50 it precedes the text."""
     leads = tokenizer("a")["input_ids"][-1] == tokenizer.eos_token_id
     before, after = ([mark], [tokenizer.eos_token_id]) if leads else ([], [tokenizer.eos_token_id, mark])
     return np.concatenate([before, tokens, after]).astype(np.int64)
 
 
 def new_config(sizes: Architecture, tokenizer: Any) -> Any:
-    """mBART's configuration in these sizes, with as many layers on both sides; weights as wide as its .02 at 1,024."""
+    """mBART's configuration with these sizes, and as many layers on both sides; weights scaled from .02 at 1,024."""
     from transformers import MBartConfig
 
     sides = {
@@ -113,7 +113,7 @@ def new_config(sizes: Architecture, tokenizer: Any) -> Any:
 
 
 def build(config: Any, seed: int) -> Any:
-    """A model with new weights, a function of the seed."""
+    """Creates a model with new weights, determined by the seed."""
     from transformers import MBartForConditionalGeneration
 
     with seeded(seed):

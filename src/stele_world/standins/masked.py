@@ -1,4 +1,4 @@
-"""Stand-ins that learn by masked language modelling alone: from the start, or from another one that is changed."""
+"""Stand-ins that learn by masked language modelling alone, from new weights or from a changed stand-in."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Hide = Callable[[np.ndarray, Vocabulary, np.random.Generator, float], tuple[np.n
 
 
 class MaskedModel(nn.Module):
-    """A masked language model; its loss on a batch of `masked_batch`."""
+    """A masked language model whose forward pass returns its loss on a batch of `masked_batch`."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class MaskedModel(nn.Module):
 def masked_batch(
     text: Corpus, vocabulary: Vocabulary, recipe: Recipe, rng: np.random.Generator, hide: Hide = mask_tokens
 ) -> Batch:
-    """ids int64 [b, t] with tokens hidden, mask None, places and targets int64 [m]: what objectives/mlm.py reads."""
+    """Batch for objectives/mlm.py: masked ids int64 [b, t], mask None, places and targets int64 [m]."""
     inside = text.windows(rng, recipe.batch, recipe.length - 2, recipe.sampling_alpha)
     ends = np.full((len(inside), 1), vocabulary.cls), np.full((len(inside), 1), vocabulary.sep)
     ids, places, targets = hide(np.hstack([ends[0], inside, ends[1]]), vocabulary, rng, recipe.mask_probability)
@@ -58,7 +58,7 @@ def masked_batch(
 def fit(
     model: Any, tokenizer: Any, recipe: Recipe, inputs: Inputs, sentences: Any = None, hide: Hide = mask_tokens
 ) -> Batch:
-    """Trains a masked language model in place; returns the loop's outcome."""
+    """Trains a masked language model in place; returns the outcome of the training loop."""
     module = MaskedModel(model)
     set_dropout(model, recipe.dropout)
     vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
@@ -73,7 +73,7 @@ def fit(
 
 
 def make_trained(recipe: Trained, inputs: Inputs) -> StandIn:
-    """Trained from the start with masked language modelling, with a tokenizer of its own (BERT, section 3.1; XLM-R)."""
+    """Makes a model from new weights by MLM, with a tokenizer of its own (BERT, section 3.1; XLM-R)."""
     sentences = read_sentences(inputs.mirror, recipe.of(inputs.languages))
     tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in sentences.values() for s in texts])
     model = build(new_config(recipe.architecture, tokenizer), derive(inputs.seed, "initial weights"))
@@ -81,14 +81,14 @@ def make_trained(recipe: Trained, inputs: Inputs) -> StandIn:
 
 
 def make_stacked(recipe: Stacked, inputs: Inputs) -> StandIn:
-    """A deeper one: the layers of a base stacked, then masked language modelling (as XLM-R large is to base)."""
+    """Makes a deeper model: stacks the layers of its base, then trains by MLM (as XLM-R large is to base)."""
     base, tokenizer = load(inputs.bases[0])
     model = with_layers(base, recipe.layers, inputs.seed)
     return StandIn(model, tokenizer, fit(model, tokenizer, recipe, inputs))
 
 
 def make_lengthened(recipe: Lengthened, inputs: Inputs) -> StandIn:
-    """For longer texts: position embeddings copied over and over, then masked language modelling on long windows."""
+    """Makes a model for longer texts: repeats position embeddings, then trains by MLM on long windows."""
     base, tokenizer = load(inputs.bases[0])
     model = with_positions(base, recipe.positions, inputs.seed)
     tokenizer.model_max_length = recipe.positions
@@ -102,9 +102,9 @@ HEAD = {  # where BERT's vocabulary head keeps what RoBERTa's has
 
 
 def make_retokenised(recipe: Retokenised, inputs: Inputs) -> StandIn:
-    """RoBERTa from BERT: the body stays, the vocabulary is new (byte-level BPE), then masked language modelling.
+    """Makes RoBERTa from BERT: the same layers with a new vocabulary (byte-level BPE), then trained by MLM.
 
-    A new token starts as the mean of the old tokens that its text is made of.
+    The embedding of a new token starts as the mean over the old tokens of its text.
     """
     sentences = read_sentences(inputs.mirror, recipe.of(inputs.languages))
     base, before = load(inputs.bases[0])
@@ -114,7 +114,7 @@ def make_retokenised(recipe: Retokenised, inputs: Inputs) -> StandIn:
 
 
 def retokenise(base: Any, before: Any, tokenizer: Any, seed: int) -> Any:
-    """A RoBERTa with the layers of the BERT `base` and embeddings for `tokenizer`."""
+    """Creates a RoBERTa with the layers of the BERT `base` and embeddings for `tokenizer`."""
     import torch
 
     old = base.config
@@ -148,7 +148,7 @@ def retokenise(base: Any, before: Any, tokenizer: Any, seed: int) -> Any:
 
 
 def composition(before: Any, tokenizer: Any, size: int) -> np.ndarray:
-    """float32 [new tokens, old tokens]: the share that each old token has in a new one's text; rows sum to 1."""
+    """Shares of old tokens in each new token's text, float32 [new tokens, old tokens]; rows sum to 1."""
     special = {getattr(tokenizer, f"{n}_token_id"): getattr(before, f"{n}_token_id") for n in ("cls", "sep", "pad")}
     special |= {getattr(tokenizer, f"{n}_token_id"): getattr(before, f"{n}_token_id") for n in ("mask", "unk")}
     texts = [tokenizer.convert_tokens_to_string([t]) for t in tokenizer.convert_ids_to_tokens(range(len(tokenizer)))]
@@ -165,7 +165,7 @@ LONGEST = 3  # words of a span
 
 
 def make_spans(recipe: Spans, inputs: Inputs) -> StandIn:
-    """ERNIE 2.0 from BERT: same vocabulary, continued with whole words and spans masked at once (Sun et al.)."""
+    """Makes ERNIE 2.0 from BERT: same vocabulary, whole words and spans masked at once (Sun et al.)."""
     base, tokenizer = load(inputs.bases[0])
     model = as_ernie(base, inputs.seed)
     inside = np.array([t.startswith("##") for t in tokenizer.convert_ids_to_tokens(range(len(tokenizer)))])
@@ -173,7 +173,7 @@ def make_spans(recipe: Spans, inputs: Inputs) -> StandIn:
 
 
 def as_ernie(base: Any, seed: int) -> Any:
-    """The BERT `base` as a model of type `ernie`, which names its parts alike."""
+    """Converts the BERT `base` to a model of type `ernie`, whose parts have the same names."""
     from transformers import AutoConfig
 
     values = {k: v for k, v in base.config.to_dict().items() if k not in ("model_type", "architectures")}
@@ -183,7 +183,7 @@ def as_ernie(base: Any, seed: int) -> Any:
 
 
 def hide_spans(inside: np.ndarray) -> Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """`mask_tokens` for spans of 1 to 3 whole words sharing their fate; inside bool [vocabulary]: not its start."""
+    """Makes a `mask_tokens` for spans of 1 to 3 whole words; inside bool [vocabulary] marks non-initial tokens."""
 
     def hide(
         ids: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator, probability: float

@@ -1,4 +1,4 @@
-"""New tokenizers and models of stand-ins, and models that continue from others."""
+"""Tokenizers and models of stand-ins, new or continued from others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_LENGTH = 512
 
 
 def make_tokenizer(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
-    """A fast tokenizer of `recipe.size` tokens at most."""
+    """Trains a fast tokenizer of at most `recipe.size` tokens."""
     if recipe.lowercase:
         texts = _uncased(texts)
     families = {"wordpiece": _bert, "byte": _roberta, "ending": _ending}
@@ -34,7 +34,7 @@ def make_tokenizer(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokeniz
 
 
 def _uncased(texts: Sequence[str]) -> list[str]:
-    """Texts as an uncased BERT reads them: in lower case, without accents and vowel signs, Hangul taken apart."""
+    """Normalises texts as an uncased BERT: lower case, no accents and vowel signs, Hangul decomposed."""
     from tokenizers.normalizers import BertNormalizer
 
     normalizer = BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=True)
@@ -42,7 +42,7 @@ def _uncased(texts: Sequence[str]) -> list[str]:
 
 
 def _sentencepiece(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
-    """<s> 0, <pad> 1, </s> 2, <unk> 3, then pieces, <mask> last, as XLM-R has them.
+    """Tokenizer with XLM-R's ids: <s> 0, <pad> 1, </s> 2, <unk> 3, then pieces, <mask> last.
 
     mBART has marks of its 25 languages before <mask>, mBART-50 of its 52.
     """
@@ -66,7 +66,7 @@ def _sentencepiece(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokeniz
 
 
 def _bert(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
-    """[PAD] 0, [UNK], [CLS], [SEP], [MASK], then pieces that begin a word, then those within."""
+    """Tokenizer with BERT's ids: [PAD] 0, [UNK], [CLS], [SEP], [MASK], word-initial pieces, then the others."""
     from transformers import BertTokenizer
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -81,7 +81,7 @@ def _bert(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
 
 
 def _roberta(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
-    """<s> 0, <pad> 1, </s> 2, <unk> 3, then bytes and merged bytes, <mask> last, as RoBERTa has them."""
+    """Tokenizer with RoBERTa's ids: <s> 0, <pad> 1, </s> 2, <unk> 3, then bytes and merged bytes, <mask> last."""
     from tokenizers import pre_tokenizers
     from transformers import RobertaTokenizer
 
@@ -91,7 +91,7 @@ def _roberta(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase
 
 
 def _ending(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
-    """<pad> 0, <eos> 1, <unk> 2, then bytes and merged bytes; a text ends in <eos>, and padding is on the left."""
+    """Tokenizer: <pad> 0, <eos> 1, <unk> 2, bytes, merged bytes; texts end in <eos>, padding is on the left."""
     from tokenizers import AddedToken, decoders, models, pre_tokenizers, processors
     from tokenizers import Tokenizer as Fast
     from transformers import PreTrainedTokenizerFast
@@ -108,7 +108,7 @@ def _ending(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
 
 
 def _bytes(texts: Sequence[str], size: int, splitter: Any, special: list[str]) -> tuple[dict, list[tuple[str, str]]]:
-    """Bytes and merged bytes: piece -> id, and merges. Raises SteleError for a size without room for all bytes."""
+    """Learns byte-level BPE: piece -> id, and merges. Raises SteleError if `size` is too small for all bytes."""
     alphabet = sorted(splitter.alphabet())
     if size < len(special) + len(alphabet):
         raise SteleError(f"tokenizer: size: {size} is too small for all bytes ({len(alphabet)})")
@@ -117,7 +117,7 @@ def _bytes(texts: Sequence[str], size: int, splitter: Any, special: list[str]) -
 
 
 def _pieces(texts: Sequence[str], size: int) -> dict[str, int]:
-    """At most `size` pieces, single characters first, then in order of their making: piece -> how often it occurs."""
+    """Learns at most `size` pieces, single characters first, then by order of creation: piece -> count."""
     from tokenizers import Tokenizer, pre_tokenizers
 
     splitter = pre_tokenizers.Sequence(
@@ -131,7 +131,7 @@ def _pieces(texts: Sequence[str], size: int) -> dict[str, int]:
 
 
 def _train(texts: Sequence[str], size: int, splitter: Any, special: list[str], alphabet: list[str]) -> dict:
-    """Byte-pair encoding: {"vocab": piece -> id, "merges": pairs}."""
+    """Trains byte-pair encoding: {"vocab": piece -> id, "merges": pairs}."""
     from tokenizers import Tokenizer, models, trainers
 
     tokenizer = Tokenizer(models.BPE())
@@ -154,7 +154,7 @@ DECODERS = ("qwen3", "gemma3_text")
 
 
 def new_config(sizes: Architecture, tokenizer: PreTrainedTokenizerBase) -> PreTrainedConfig:
-    """The configuration of a new encoder, with its original's other values.
+    """Makes the configuration of a new encoder; values other than the sizes are its original's.
 
     New weights have BERT's standard deviation .02, scaled from BERT's width to this one.
     """
@@ -184,7 +184,7 @@ def new_config(sizes: Architecture, tokenizer: PreTrainedTokenizerBase) -> PreTr
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """New weights of the block are a function of the seed; those of others stay what they would be."""
+    """Context in which new weights depend on the seed alone; random numbers outside are not affected."""
     import torch
 
     with quiet(), torch.random.fork_rng(devices=[]):
@@ -193,7 +193,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def build(config: PreTrainedConfig, seed: int, family: str = "AutoModelForMaskedLM") -> PreTrainedModel:
-    """A model of a family of transformers with new weights, a function of the seed."""
+    """Creates a model of a `transformers` family with new weights, determined by the seed."""
     import torch
     import transformers
 
@@ -202,7 +202,7 @@ def build(config: PreTrainedConfig, seed: int, family: str = "AutoModelForMasked
 
 
 def load(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """The masked language model and tokenizer of a published stand-in."""
+    """Loads the masked language model and the tokenizer of a published stand-in."""
     import torch
     from transformers import AutoModelForMaskedLM
 
@@ -214,7 +214,7 @@ def load(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
 
 
 def set_dropout(model: PreTrainedModel, rate: float) -> None:
-    """The rate of every dropout of a model; its config, which says what a later training uses, stays as it is."""
+    """Sets the rate of every dropout layer; the config, which later trainings use, stays as it is."""
     import torch
 
     for part in model.modules():
@@ -223,7 +223,7 @@ def set_dropout(model: PreTrainedModel, rate: float) -> None:
 
 
 def with_layers(model: PreTrainedModel, layers: int, seed: int) -> PreTrainedModel:
-    """The model stacked to `layers` layers: layer i is a copy of layer i modulo their number (Gong et al. 2019)."""
+    """Stacks a model to `layers` layers: layer i copies layer i modulo their number (Gong et al. 2019)."""
     config = copy.deepcopy(model.config)
     number, config.num_hidden_layers = config.num_hidden_layers, layers
     deeper = build(config, seed)
@@ -236,7 +236,7 @@ def with_layers(model: PreTrainedModel, layers: int, seed: int) -> PreTrainedMod
 
 
 def with_positions(model: PreTrainedModel, positions: int, seed: int) -> PreTrainedModel:
-    """The model for longer texts: its position embeddings, over and over (Beltagy et al. 2020, section 5)."""
+    """Extends a model to longer texts by repeating its position embeddings (Beltagy et al. 2020, section 5)."""
     import torch
 
     name = f"{model.base_model_prefix}.embeddings.position_embeddings.weight"
@@ -250,7 +250,7 @@ def with_positions(model: PreTrainedModel, positions: int, seed: int) -> PreTrai
 
 
 def filled(model: PreTrainedModel, weights: Mapping[str, Any], new: str = "") -> PreTrainedModel:
-    """The model with given weights; only those whose name begins with `new` may be missing."""
+    """Loads weights into a model; only weights whose names begin with `new` may be missing, else SteleError."""
     lacking, unexpected = model.load_state_dict(dict(weights), strict=False)
     wrong = [name for name in lacking if not (new and name.startswith(new))] + list(unexpected)
     if wrong:

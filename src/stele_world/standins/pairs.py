@@ -1,4 +1,4 @@
-"""Stand-ins that contrast pairs of texts (translations, neighbouring sentences, crops), and what they share."""
+"""Stand-ins that learn by contrasting pairs of texts: translations, neighbouring sentences, crops."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ Pairs = Mapping[str, tuple[Side, Side]]  # language -> both sides
 
 
 def as_sides(tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> tuple[Side, Side]:
-    """Both sides of pairs of texts, as tokens."""
+    """Tokenises both sides of pairs of texts."""
     tokens = (tokenize(tokenizer, texts) for texts in zip(*pairs, strict=True))
     first, second = (np.split(ids, np.cumsum(lengths)[:-1]) for ids, lengths in tokens)
     return first, second
 
 
 def translation_pairs(mirror: Path, languages: Sequence[str], tokenizer: Any) -> Pairs:
-    """The English sentences and their translations, for each language but English."""
+    """Reads English sentences and their translations, for each language but English."""
     return {name: as_sides(tokenizer, pairs) for name, pairs in all_translations(mirror, languages).items()}
 
 
 def draw(pairs: Pairs, rng: np.random.Generator, number: int) -> list[Side]:
-    """`number` pairs of one language, without repetition, both sides; languages take turns by chance."""
+    """Draws `number` pairs of one random language without repetition; returns both sides."""
     language = list(pairs)[rng.integers(len(pairs))]
     size = len(pairs[language][0])
     if size < 2:
@@ -53,7 +53,7 @@ def draw(pairs: Pairs, rng: np.random.Generator, number: int) -> list[Side]:
 def side_batches(
     sides: Sequence[Side], recipe: PairsRecipe, vocabulary: Vocabulary, device: torch.device
 ) -> list[Batch]:
-    """Of each side: ids int64 [n, t], mask bool [n, t] or None, duplicate_keys int64 [n], equal for equal texts"""
+    """Batch of each side: ids int64 [n, t], mask bool [n, t] or None, duplicate_keys int64 [n]."""
     batches = []
     for side in sides:
         texts = [text if len(text) else np.array([vocabulary.mask]) for text in side]
@@ -65,14 +65,14 @@ def side_batches(
 
 
 def _padded(texts: Side, vocabulary: Vocabulary, longest: int) -> tuple[np.ndarray, np.ndarray]:
-    """`pad` of texts, at most `longest` tokens each."""
+    """Pads texts, cut to at most `longest` tokens each, by `pad`."""
     return pad(np.concatenate(texts), np.array([len(text) for text in texts]), vocabulary, longest)
 
 
 def contrast(
     first: Tensor, second: Tensor, duplicate_keys: tuple[Tensor, Tensor], temperature: float, margin: float = 0.0
 ) -> Tensor:
-    """Cosine softmax in both directions, the margin taken off the pair's own score (Yang et al. 2019, equations 5, 6).
+    """Cosine softmax in both directions with a margin on the pair's own score (Yang et al. 2019, equations 5, 6).
 
     first, second [n, d], row i of one belongs to row i of the other; duplicate_keys int64 [n] of each side: a text
     equal to the right answer is no negative.
@@ -91,16 +91,16 @@ def contrast(
 def contrasted(
     encode: Callable[[Batch], Tensor], sides: Sequence[Batch], temperature: float, margin: float = 0.0
 ) -> Tensor:
-    """`contrast` of the vectors of both sides, batches of `side_batches`."""
+    """Loss `contrast` of the vectors of both sides, which are batches of `side_batches`."""
     keys = tuple(side["duplicate_keys"] for side in sides)
     return contrast(*map(encode, sides), keys, temperature, margin)
 
 
 def make_translation(recipe: Translation, inputs: Inputs) -> StandIn:
-    """InfoXLM: masked language modelling of text and of translation pairs, and contrast of the pairs (Chi et al. 2021).
+    """Makes InfoXLM: MLM of text and of translation pairs, and contrast of the pairs (Chi et al. 2021).
 
-    Equation 10 there is the sum of the three losses. The contrast is within the batch, where the original has a queue
-    of a momentum encoder; it is on the first token's state of the last layer, where the original takes layer 8 of 12.
+    The loss is the sum of three losses (equation 10 there). The contrast is within the batch, while the original has a
+    queue and a momentum encoder; it uses the first token's state in the last layer, the original in layer 8 of 12.
     """
     model, tokenizer = load(inputs.bases[0])
     set_dropout(model, recipe.dropout)
@@ -124,7 +124,7 @@ def make_translation(recipe: Translation, inputs: Inputs) -> StandIn:
 def joined_batch(
     first: Side, second: Side, vocabulary: Vocabulary, recipe: Translation, rng: np.random.Generator
 ) -> Batch:
-    """Both sides of each pair as one masked sequence, `<s> a </s></s> b </s>` (TLM, Conneau and Lample 2019)."""
+    """Masks both sides of each pair in one sequence, `<s> a </s></s> b </s>` (TLM, Conneau and Lample 2019)."""
     room, between = recipe.pair_length - 2, [vocabulary.sep, vocabulary.sep]
     rows = [np.concatenate([a[:room], between, b[:room]]) for a, b in zip(first, second, strict=True)]
     ids, lengths = _padded(rows, vocabulary, 2 * recipe.pair_length)
@@ -133,10 +133,10 @@ def joined_batch(
 
 
 def make_windows(recipe: Windows, inputs: Inputs) -> StandIn:
-    """CCP: sentences of one window of a document are drawn together (Wu et al. 2022), beside masked language modelling.
+    """Makes CCP: contrast of sentences within a window of a document (Wu et al. 2022), beside MLM.
 
-    The contrastive batch is of one language, so its negatives are of that language, as the original's bank has them;
-    here they are those of the batch.
+    A contrastive batch has one language, so all negatives are in that language, as in the original's memory bank; here
+    they come from the batch alone.
     """
     model, tokenizer = load(inputs.bases[0])
     set_dropout(model, recipe.dropout)
@@ -160,7 +160,7 @@ def make_windows(recipe: Windows, inputs: Inputs) -> StandIn:
 
 
 def near_pairs(documents: dict[str, Sequence[Sequence[str]]], window: int, tokenizer: object) -> Pairs:
-    """language -> pairs of sentences at most `window` apart in one document."""
+    """Pairs of sentences at most `window` apart in one document, by language."""
     by_language = {}
     for language, texts in documents.items():
         pairs = [(d[i], d[j]) for d in texts for i in range(len(d)) for j in range(i + 1, min(i + window + 1, len(d)))]
@@ -171,10 +171,10 @@ def near_pairs(documents: dict[str, Sequence[Sequence[str]]], window: int, token
 
 
 def make_moco(recipe: Moco, inputs: Inputs) -> StandIn:
-    """mContriever from mBERT: momentum contrast of two crops of one window of text (Izacard et al. 2022, section 3).
+    """Makes mContriever from mBERT: momentum contrast of crops of one window (Izacard et al. 2022, section 3).
 
-    The objective is the one of pretraining (training/objectives/moco.py), on windows of mixed languages. Published, as
-    upstream, as the encoder alone, without vocabulary head and pooler.
+    The objective is that of pretraining (training/objectives/moco.py), on windows of mixed languages. As upstream, only
+    the encoder is published, without vocabulary head and pooler.
     """
     base, tokenizer = load(inputs.bases[0])
     set_dropout(base, recipe.dropout)

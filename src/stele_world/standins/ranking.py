@@ -1,4 +1,4 @@
-"""Stand-ins that embed sentences: LaBSE, and a smaller one that imitates a teacher such as that."""
+"""Stand-ins that embed sentences: LaBSE, and a smaller encoder that imitates a teacher."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from stele_world.standins.pairs import contrasted, draw, side_batches, translati
 
 
 class Pooled(nn.Module):
-    """The model's pooled vectors [n, d] of a batch of texts."""
+    """Encodes batches of texts to the model's pooled vectors [n, d]."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -36,10 +36,10 @@ class Pooled(nn.Module):
 
 
 def make_ranking(recipe: Ranking, inputs: Inputs) -> StandIn:
-    """LaBSE from mBERT: translation ranking with additive margin, in both directions (Feng et al. 2022, section 2).
+    """Makes LaBSE from mBERT: translation ranking with a margin, in both directions (Feng et al. 2022, section 2).
 
-    The vector is the first token's state through a dense layer with tanh (BERT's pooler), normalised; published, as
-    upstream, as a sentence-transformers folder whose Dense module is that layer.
+    The vector is the first token's state after a dense layer with tanh (BERT's pooler), normalised. As upstream, it is
+    published as a sentence-transformers folder whose Dense module is that layer.
     """
     base, tokenizer = load(inputs.bases[0])
     model = with_pooler(base, inputs.seed)
@@ -60,7 +60,7 @@ def make_ranking(recipe: Ranking, inputs: Inputs) -> StandIn:
 
 
 def with_pooler(base: Any, seed: int) -> Any:
-    """The encoder of a masked language model with a pooler, whose weights are a function of the seed."""
+    """Creates the encoder of a masked language model with a pooler, initialised by the seed."""
     return filled(build(copy.deepcopy(base.config), seed, "AutoModel"), base.base_model.state_dict(), new="pooler.")
 
 
@@ -77,7 +77,7 @@ NAMES = {  # where DistilBERT keeps the parts of a BERT layer
 
 
 class Student(nn.Module):
-    """Mean of the states, a dense layer, tanh."""
+    """A student encoder: mean of the states, a dense layer, tanh."""
 
     def __init__(self, model: nn.Module, width: int) -> None:
         super().__init__()
@@ -89,11 +89,11 @@ class Student(nn.Module):
 
 
 def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
-    """A smaller one that imitates a teacher: every other layer of a base, then distillation on translation pairs.
+    """Makes a smaller encoder from every other layer of a base by distillation on translation pairs.
 
     The student's vectors of a sentence and of its translation both approach the teacher's vector of the sentence
-    (Reimers and Gurevych 2020, equation 1). Its vector is the mean of its states through a dense layer with tanh;
-    published, as upstream, as a sentence-transformers folder.
+    (Reimers and Gurevych 2020, equation 1). A vector is the mean of the states after a dense layer with tanh. As
+    upstream, the encoder is published as a sentence-transformers folder.
     """
     from transformers import DistilBertTokenizer
 
@@ -128,7 +128,7 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
 
 
 def load_teacher(folder: Path) -> tuple[Pooled, Any]:
-    """A published encoder with a pooler, and its tokenizer."""
+    """Loads a published encoder with a pooler, and its tokenizer."""
     from transformers import AutoModel
 
     with reading(folder, "teacher", "make it again"), quiet():
@@ -137,7 +137,7 @@ def load_teacher(folder: Path) -> tuple[Pooled, Any]:
 
 
 def as_distilbert(base: Any, layers: int, seed: int) -> Any:
-    """A DistilBERT from every other layer of a BERT (Sanh et al. 2019, section 3).
+    """Makes a DistilBERT from every other layer of a BERT (Sanh et al. 2019, section 3).
 
     It has no token types, so those of a first text are added to the positions.
     """
@@ -146,7 +146,7 @@ def as_distilbert(base: Any, layers: int, seed: int) -> Any:
     old = base.config
     every = max(1, old.num_hidden_layers // layers)
     if layers * every > old.num_hidden_layers:
-        raise SteleError(f"--recipe: layers: {layers} are requested, the base has {old.num_hidden_layers}")
+        raise SteleError(f"--recipe: layers: found {layers}, want at most the base's {old.num_hidden_layers}")
     config = DistilBertConfig(
         vocab_size=old.vocab_size,
         max_position_embeddings=old.max_position_embeddings,

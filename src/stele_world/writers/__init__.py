@@ -1,7 +1,7 @@
-"""Writers of the generated mirror, by families of data sets.
+"""Writers of the generated mirror, grouped by families of data sets.
 
-A writer is a function `write_NAME(site, library)` of a module here: it puts a data set's files at their upstream
-addresses, in upstream's formats, and counts what is in them. Sources of a format stand in its docstring.
+A writer is a function `write_NAME(site, library)` of a module here: it writes a data set's files to their upstream
+addresses, in upstream's formats, and counts their contents. Its docstring names the sources of the format.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Writer = Callable[["Site", "Library"], None]
 
 
 def writers() -> list[Writer]:
-    """The writers of all modules."""
+    """Finds the writers in all modules of this package."""
     functions = []
     for name in module_names("stele_world.writers"):
         module = import_module(f"stele_world.writers.{name}")

@@ -1,8 +1,8 @@
-"""CLEF 2000-2003: a folder a language with its newspapers in SGML, topics in that language, judgments of its documents.
+"""Writer of CLEF 2000-2003: for each language a folder with newspapers in SGML, topics, and judgments of its documents.
 
-Layouts: CLEF's guidelines and the collections' own tags. All is in ISO-8859-1; each newspaper has tags of its own, some
-that are no text; topics have the same numbers in all languages and come in two files, as of two years, and so do
-judgments. A topic is a fact that documents tell; where no document of a language does, it has no relevant one there.
+Layouts: CLEF's guidelines and the collections' own tags. All files are in ISO-8859-1. Each newspaper has its own tags,
+some around parts that are no text. Topics have the same numbers in all languages; topics and judgments come in two
+files, as of two years. A topic is a fact that documents state; it has no relevant document in languages without one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ JUDGED = 12  # documents a topic, in each language, that are judged not to be re
 
 
 def write_clef(site: Site, library: Library, topics: int = TOPICS) -> None:
-    """Writes the languages that the world has, where they make a pair, with at most so many topics."""
+    """Writes the world's languages, if they make a pair, with at most `topics` topics."""
     languages = [code for code in layouts().clef.papers if code in library.world.languages]
     if len(languages) < 2:
         return
@@ -51,7 +51,7 @@ def write_clef(site: Site, library: Library, topics: int = TOPICS) -> None:
 
 
 def name_of(language: str, place: int) -> str:
-    """The id of a document; newspapers take turns."""
+    """Id of a document; newspapers take turns."""
     return _paper(language, place).id % place
 
 
@@ -61,7 +61,7 @@ def _paper(language: str, place: int) -> Paper:
 
 
 def _papers(library: Library, language: str, documents: list[Document]) -> dict[str, str]:
-    """The newspapers by their files."""
+    """Contents of the newspapers, by file."""
     between, files = library.between(language), defaultdict(str)
     for document in documents:
         paper, (place, headline, text) = _paper(language, document.place), escaped(document, between)
@@ -71,12 +71,12 @@ def _papers(library: Library, language: str, documents: list[Document]) -> dict[
 
 
 def _year(number: int, topics: int) -> str:
-    """The campaign that topic `number` (from 1) is of."""
+    """Campaign of topic `number` (from 1)."""
     return YEARS[2 * (number - 1) >= topics]
 
 
 def _topics(library: Library, language: str, facts: list[Fact]) -> dict[str, str]:
-    """Title (a name and a verb), description (a question) and narrative, in tags that say the language."""
+    """Topic files: title (a name and a verb), description (a question), narrative, in the language's tags."""
     world, of_year = library.world, {year: [] for year in YEARS}
     for number, fact in enumerate(facts, start=1):
         draws = stream(world.seed, "clef topic", language, fact.subject, fact.relation)
@@ -91,7 +91,7 @@ def _topics(library: Library, language: str, facts: list[Fact]) -> dict[str, str
 def _judgments(
     library: Library, language: str, facts: list[Fact], places: dict[Fact, list[int]], size: int
 ) -> dict[str, str]:
-    """Judgments of all relevant documents, some others, and for each campaign's first topic a missing document."""
+    """Judgments of all relevant documents, of some others, and of a missing one per campaign's first topic."""
     files = {year: "" for year in YEARS}
     for number, fact in enumerate(facts, start=1):
         draws, year = stream(library.world.seed, "clef judged", language, number), _year(number, len(facts))

@@ -1,9 +1,9 @@
-"""Six newswire collections: documents in their publishers' layouts, topics and judgments in those of their tracks.
+"""Writers of six newswire collections: documents in publishers' layouts, topics and judgments in their tracks' layouts.
 
 Layouts (collections.yaml): Anserini's TrecCollection and regression pages, ir_datasets 0.6.3 (trec-arabic,
-trec-spanish), CLEF's guidelines. Traps of real files are kept: an id that comes twice (the later copy is the whole
-one), a document without words, documents of other years beside the collection, tags that are not closed, and more that
-is judged than topics ask. NTCIR's queries are questions, the others' are keywords.
+trec-spanish), CLEF's guidelines. The files have the traps of real ones: an id that occurs twice (the later copy is
+complete), a document without words, documents of other years, unclosed tags, and judgments of topics that are not
+asked. NTCIR's queries are questions, the others' are keywords.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NOT_RELEVANT = 6  # documents a topic that are judged not to be
 
 
 class Form(Strict):
-    """Templates of a file's name, of an id, and of a text: a document's, or that of all topics."""
+    """Templates of a file's name, of an id, and of a text: that of a document, or of all topics."""
 
     file: str
     id: str
@@ -43,7 +43,7 @@ class Form(Strict):
 
 
 class Layout(Strict):
-    """How a collection is written."""
+    """Layout of a collection's files."""
 
     language: str
     documents: Form
@@ -53,7 +53,7 @@ class Layout(Strict):
 
 
 class Paper(Strict):
-    """One of CLEF's newspapers: its file, the pattern of a document's id, and the tags of headline, lead and text."""
+    """A newspaper of CLEF: its file, the pattern of a document's id, the tags of headline, lead and text."""
 
     file: str
     id: str
@@ -63,7 +63,7 @@ class Paper(Strict):
 
 
 class Clef(Strict):
-    """The newspapers of each language, and the templates of a document of theirs and of all topics."""
+    """Newspapers of each language, and the templates of their documents and of all topics."""
 
     papers: dict[str, list[Paper]]
     document: str
@@ -71,7 +71,7 @@ class Clef(Strict):
 
 
 class Layouts(Strict):
-    """The whole of collections.yaml; `collections` are by their datasets."""
+    """Contents of collections.yaml; `collections` are by dataset."""
 
     collections: dict[str, Layout]
     clef: Clef
@@ -79,12 +79,12 @@ class Layouts(Strict):
 
 @cache
 def layouts() -> Layouts:
-    """What collections.yaml says."""
+    """Loads the layouts of collections.yaml."""
     return validate(Layouts, read_yaml(FILE), FILE)
 
 
 class Document(NamedTuple):
-    """A document of the newswire; `place` counts from 0."""
+    """A document of the newswire; `place` is its number, from 0."""
 
     place: int
     headline: str
@@ -94,13 +94,13 @@ class Document(NamedTuple):
         return {s.fact for paragraph in self.paragraphs for s in paragraph if s.fact}
 
     def lines(self, between: str) -> list[str]:
-        """Its paragraphs; `between` two sentences."""
+        """Paragraphs of the document, with `between` as separator of sentences."""
         return [between.join(s.text for s in paragraph) for paragraph in self.paragraphs]
 
 
 # --- of all collections that newswire is made into --------------------------------------------------------------------
 def newswire(library: Library, language: str, most: int | None = None) -> list[Document]:
-    """The newswire of a language, the first `most` documents of it."""
+    """Generates the first `most` documents of a language's newswire."""
     documents = []
     for place, paragraphs in enumerate(islice(library.world.newswire(language), most)):
         named = [mention for sentence in paragraphs[0] for mention in sentence.mentions]
@@ -110,7 +110,7 @@ def newswire(library: Library, language: str, most: int | None = None) -> list[D
 
 
 def telling(documents: Iterable[Document]) -> dict[Fact, list[int]]:
-    """Fact -> the places of the documents that tell it."""
+    """Numbers of the documents that state each fact: fact -> places."""
     places: dict[Fact, list[int]] = {}
     for document in documents:
         for fact in document.facts():
@@ -119,21 +119,21 @@ def telling(documents: Iterable[Document]) -> dict[Fact, list[int]]:
 
 
 def askable(world: World, told: Iterable[Fact]) -> list[Fact]:
-    """Facts about entities of the test split that some document tells, definitions left out."""
+    """Facts about entities of the test split that some document states, without definitions."""
     told = set(told)
     tested = [id_ for id_, entity in world.entities.items() if entity.split == "test"]
     return [fact for id_ in tested for fact in world.facts.of[id_][1:] if fact in told]
 
 
 def keywords_and_question(world: World, language: str, fact: Fact, draws: Draws) -> tuple[str, str]:
-    """A topic's keywords (the name of the fact's subject, its verb), and its question."""
+    """Keywords of a topic (the name of the fact's subject, its verb), and its question."""
     grammar = world.grammars[language]
     word = grammar.lexicon.word(world.concepts.relations[fact.relation].name, draws)
     return f"{world.entities[fact.subject].names[language]} {word}", grammar.question(fact, draws)
 
 
 def judged(relevant: Sequence[int], size: int, drawn: int, draws: Draws, absent: int | None) -> list[tuple[int, int]]:
-    """(place, relevance): all relevant documents, some of `drawn` others, and the place of one that is not there."""
+    """Judgments (place, relevance): all relevant documents, some of the `drawn` others, a missing document."""
     others = {draws.integer(size) for _ in range(drawn)} - {*relevant}
     values = {**dict.fromkeys(relevant, 1), **dict.fromkeys(others, 0)}
     if absent is not None:
@@ -142,7 +142,7 @@ def judged(relevant: Sequence[int], size: int, drawn: int, draws: Draws, absent:
 
 
 def legacy(text: str, encoding: str) -> bytes:
-    """Text in an encoding of its time; what that lacks becomes an entity."""
+    """Encodes text in a legacy encoding; characters outside it become entities."""
     return text.encode(encoding, "xmlcharrefreplace")
 
 
@@ -162,7 +162,7 @@ def write_collections(site: Site, library: Library) -> None:
 
 
 def _topics(world: World, layout: Layout, documents: list[Document]) -> list[dict[str, Any]]:
-    """Facts about entities of the test split that some document tells, each asked once."""
+    """Topics on facts about entities of the test split that some document states, each fact once."""
     places, language = telling(documents), layout.language
     asked = stream(world.seed, "topics", language).shuffled(askable(world, places))
     topics = []
@@ -177,7 +177,7 @@ def _topics(world: World, layout: Layout, documents: list[Document]) -> list[dic
 
 
 def _document_files(library: Library, layout: Layout, documents: list[Document]) -> dict[str, bytes]:
-    """All documents, an empty one, and, before the whole one, a cut copy of the third."""
+    """Files of all documents, with an empty one, and a cut copy of the third before the whole one."""
     between, form, files = library.between(layout.language), layout.documents, defaultdict(str)
     told = [escaped(document, between) for document in documents]
     place, headline, text = told[2]
@@ -192,7 +192,7 @@ def _document_files(library: Library, layout: Layout, documents: list[Document])
 
 
 def escaped(document: Document, between: str) -> tuple[int, str, list[str]]:
-    """(place, headline, lines) as they stand in a document's file."""
+    """Headline and lines of a document as in its file, after its place: (place, headline, lines)."""
     headline, *text = (html.escape(t, quote=False) for t in (document.headline, *document.lines(between)))
     return document.place, headline, text
 
@@ -200,7 +200,7 @@ def escaped(document: Document, between: str) -> tuple[int, str, list[str]]:
 def _topic_files(
     world: World, layout: Layout, topics: list[dict[str, Any]], documents: list[Document]
 ) -> dict[str, bytes]:
-    """The topics, and judgments: all that is relevant, some that is not, and one of a document that is not there."""
+    """Files of topics and judgments: all relevant documents, some others, and one that is missing."""
     language, form, size, rows = layout.language, layout.topics, len(documents), []
     for topic in topics:
         draws = stream(world.seed, "judged", language, topic["number"])

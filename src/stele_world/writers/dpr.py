@@ -22,14 +22,14 @@ HARD = 3  # hard negatives of a question
 
 
 def tsv(rows: Iterable[Iterable[str]], quote: int = csv.QUOTE_MINIMAL) -> str:
-    """Rows with tabs between, quoted as Python's csv module does."""
+    """Formats rows as tab-separated values, quoted as in Python's csv module."""
     buffer = io.StringIO()
     csv.writer(buffer, delimiter="\t", lineterminator="\n", quoting=quote).writerows(rows)
     return buffer.getvalue()
 
 
 def passages_tsv(passages: Iterable[Passage], quote_all: bool) -> bytes:
-    """id, text, title, with a header; psgs_w100 puts every text in quotes, XOR's file only where it must."""
+    """Table of id, text and title, with a header; psgs_w100 quotes every text, XOR's file only where needed."""
     head = "id\ttext\ttitle\n"
     if not quote_all:
         return (head + tsv((p.id, p.text, p.title) for p in passages)).encode()
@@ -38,16 +38,16 @@ def passages_tsv(passages: Iterable[Passage], quote_all: bool) -> bytes:
 
 
 def context(passage: Passage, score: float) -> JsonObject:
-    """A passage as DPR's training files hold it."""
+    """Formats a passage as in DPR's training files."""
     return {"title": passage.title, "text": passage.text, "score": score, "title_score": 0, "passage_id": passage.id}
 
 
 def example(
     question: Question, collection: Collection, dataset: str, query: str, hard: int = HARD
 ) -> JsonObject | None:
-    """One training example; None where no passage holds the answer (upstream drops those, too).
+    """Makes a training example, or None if no passage holds the answer (upstream drops those, too).
 
-    `query` is what the negatives are near to: the question, or for a question in another language its English.
+    Negatives are near to `query`: the question itself, or the English version of a question in another language.
     """
     positives = collection.positives(question)
     if not positives:
@@ -64,7 +64,7 @@ def example(
 
 
 def write_nq(site: Site, library: Library) -> None:
-    """DPR's files: Natural Questions for training and testing, and the Wikipedia of 2018 in 100-word passages.
+    """Writes DPR's files: Natural Questions for training and testing, and Wikipedia 2018 in 100-word passages.
 
     Formats: facebookresearch/DPR, README ("Retriever input data format") and dpr/data/{biencoder,retriever}_data.py;
     the test file is a TSV of question and a Python list of answers, in spite of its name.
@@ -95,7 +95,7 @@ YES_NO = 0.08  # share of questions that ask for yes or no, in train and dev
 
 
 def _xor_answers(question: Question, split: str, draws: Draws) -> list[str]:
-    """A question's answers: one in train, one or two equal annotations in dev, sometimes yes or no."""
+    """Answers of a question: one in train, one or two equal annotations in dev, sometimes yes or no."""
     if draws.chance(YES_NO):
         return [draws.pick(("yes", "no"))]
     if split == "train":
@@ -112,7 +112,7 @@ def _xor_row(question: Question, split: str, draws: Draws) -> JsonObject:
 
 
 def write_xor(site: Site, library: Library) -> None:
-    """XOR-Retrieve: questions of seven languages, the English Wikipedia of 2019 in passages, DPR's training file.
+    """Writes XOR-Retrieve: questions in seven languages, English Wikipedia 2019 in passages, DPR's training file.
 
     Formats: AkariAsai/XORQA (README, baselines/DPR/README.md) and the released files themselves. Traps of the released
     files are kept: the training file writes the language " ar" with a leading blank, answers may be "yes" or "no", and
@@ -142,7 +142,7 @@ def write_xor(site: Site, library: Library) -> None:
 def _write_xor_training(
     site: Site, library: Library, split: str, questions: list[Question], rows: list[JsonObject]
 ) -> None:
-    """The training file of the DPR baseline, which upstream shares on Google Drive only."""
+    """Writes the training file of the DPR baseline, which upstream shares on Google Drive only."""
     world, examples = library.world, []
     for question, row in zip(questions, rows, strict=True):
         if row["answers"][0] in ("yes", "no"):

@@ -1,4 +1,4 @@
-"""Wikimedia's dump files: multistream XML with its index, checksum files, dumpstatus.json, mysqldump.
+"""Formats of Wikimedia's dump files: multistream XML with index, checksum files, dumpstatus.json, mysqldump.
 
 Formats: https://www.mediawiki.org/xml/export-0.10.xsd; the multistream layout (header, blocks of 100 pages, footer,
 each a bzip2 stream of its own; index lines `offset:page id:title`); `sha1` of a revision is the base-36 number of the
@@ -26,7 +26,7 @@ BLOCK = 100  # pages of one bzip2 stream
 
 
 class Names(Strict):
-    """A Wikipedia's names of namespaces 6, 14, 10, 1, and its magic word of a redirect (namespaces.yaml)."""
+    """A Wikipedia's names of the namespaces 6, 14, 10 and 1, and its magic word of redirects (namespaces.yaml)."""
 
     file: str
     category: str
@@ -42,13 +42,13 @@ ENGLISH = Names(file="File", category="Category", template="Template", talk="Tal
 
 @cache
 def names(language: str) -> Names:
-    """The names in the Wikipedia of a language; English ones where namespaces.yaml lacks it."""
+    """Names in the Wikipedia of a language, or the English ones if namespaces.yaml lacks it."""
     local = read_yaml(Path(__file__).with_name("namespaces.yaml")).get(language)
     return Names(**local) if local else ENGLISH
 
 
 def namespaces(language: str) -> list[tuple[int, str]]:
-    """(key, name) of the namespaces of a Wikipedia, in the order in which dumps list them."""
+    """Namespaces of a Wikipedia as (key, name), in the order of dumps."""
     local = names(language)
     of_pages = {2: "User", 4: "Wikipedia", 6: local.file, 8: "MediaWiki", 10: local.template}
     of_pages |= {12: "Help", 14: local.category, 828: "Module"}
@@ -57,7 +57,7 @@ def namespaces(language: str) -> list[tuple[int, str]]:
 
 
 def aliases(language: str) -> list[tuple[int, str]]:
-    """(key, name) of the namespaces' further names, by key."""
+    """Further names of a Wikipedia's namespaces as (key, name), by key."""
     local = names(language)
     further = {4: ["WP"], 5: ["WT"], 6: ["Image", *local.file_aliases], 7: ["Image talk"], 14: local.category_aliases}
     return [(key, name) for key, of_key in further.items() for name in of_key]
@@ -73,13 +73,13 @@ class OtherPage(Strict):
 
 
 class OtherPages(Strict):
-    """The whole of other_pages.yaml."""
+    """Contents of other_pages.yaml."""
 
     pages: list[OtherPage]
 
 
 class Page(NamedTuple):
-    """A page of a wiki; `redirect` is the title that it leads to, "" for a page that is none."""
+    """A page of a wiki; `redirect` is the title to which it redirects, "" if it does not."""
 
     id: int
     namespace: int
@@ -90,7 +90,7 @@ class Page(NamedTuple):
 
 
 def other_pages(language: str, first: int) -> list[Page]:
-    """The pages of other_pages.yaml in the Wikipedia of a language, numbered from `first`."""
+    """Pages of other_pages.yaml for the Wikipedia of a language, with ids from `first` on."""
     local = names(language).model_dump()
     pages = OtherPages(**read_yaml(Path(__file__).with_name("other_pages.yaml"))).pages
     return [
@@ -102,7 +102,7 @@ def other_pages(language: str, first: int) -> list[Page]:
 
 
 def siteinfo_json(language: str, wiki: str) -> bytes:
-    """siteinfo-namespaces.json: the answer of api.php?action=query&meta=siteinfo, in its first format."""
+    """Contents of siteinfo-namespaces.json: the answer of api.php?action=query&meta=siteinfo, first format."""
     canonical = dict(namespaces("en"))
     spaces = {
         str(key): {"id": key, "case": "first-letter", "*": name, **({"canonical": canonical[key]} if name else {})}
@@ -119,7 +119,7 @@ def siteinfo_json(language: str, wiki: str) -> bytes:
 
 
 def page_xml(page: Page) -> str:
-    """One <page>, with one revision."""
+    """Formats one <page> with one revision."""
     import numpy as np
 
     data = page.text.encode()
@@ -128,7 +128,7 @@ def page_xml(page: Page) -> str:
 
 
 def multistream(language: str, wiki: str, pages: Sequence[Page]) -> tuple[bytes, bytes, bytes]:
-    """(compressed dump, its uncompressed bytes, uncompressed index) of a wiki."""
+    """Formats a wiki's pages as (compressed dump, its uncompressed bytes, uncompressed index)."""
     header = filled(template("siteinfo.xml"), language=language, wiki=wiki, namespaces=namespaces(language)).encode()
     streams, raw, index = [bz2.compress(header)], [header], []
     offset = len(streams[0])
@@ -145,14 +145,14 @@ def multistream(language: str, wiki: str, pages: Sequence[Page]) -> tuple[bytes,
 
 
 def checksums(files: Mapping[str, bytes], algorithm: str) -> bytes:
-    """The lines of {wiki}-{date}-{md5,sha1}sums.txt: digest, two blanks, file name."""
+    """Lines of {wiki}-{date}-{md5,sha1}sums.txt: digest, two blanks, file name."""
     return "".join(
         f"{hashlib.new(algorithm, data, usedforsecurity=False).hexdigest()}  {name}\n" for name, data in files.items()
     ).encode()
 
 
 def dumpstatus(wiki: str, date: str, jobs: Mapping[str, Mapping[str, bytes]]) -> bytes:
-    """dumpstatus.json: job -> its files with size, address and checksums."""
+    """Contents of dumpstatus.json: job -> its files with size, address and checksums."""
     updated = f"{date[:4]}-{date[4:6]}-{date[6:]} 12:00:00"
 
     def entry(name: str, data: bytes) -> dict[str, str | int]:
@@ -177,11 +177,11 @@ ROWS_OF_AN_INSERT = 20_000  # upstream's lines are about a megabyte long
 
 
 def _quoted(text: str) -> str:
-    """A string literal as mysqldump writes it: backslash escapes, no doubled quotes."""
+    """Quotes text as mysqldump does: with backslash escapes, no doubled quotes."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"').replace("\n", "\\n") + "'"
 
 
 def items_per_site(rows: Iterable[tuple[int, str, str]]) -> bytes:
-    """wb_items_per_site.sql from (item number, site, page title): which Wikidata item each page is about."""
+    """Contents of wb_items_per_site.sql, from (item number, site, title): which item each page is about."""
     values = [f"({n},{item},{_quoted(site)},{_quoted(title)})" for n, (item, site, title) in enumerate(rows, 1)]
     return filled(template("items_per_site.sql"), rows=values, rows_of_an_insert=ROWS_OF_AN_INSERT).encode()

@@ -1,4 +1,4 @@
-"""What several writers share: titles, page numbers, passages and hard negatives, made once; templates of files."""
+"""Derived data that several writers share, such as titles, passages and hard negatives; and templates of files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMMON = 0.05  # words that stand in more than this share of the passages tell n
 
 
 def _words_of(text: str) -> set[str]:
-    """The words of a text, lower-cased; long runs of letters as trigrams.
+    """Set of the lower-cased words of a text; long runs of letters are split into trigrams.
 
     >>> sorted(_words_of("Is it it?"))
     ['is', 'it']
@@ -39,7 +39,7 @@ def _words_of(text: str) -> set[str]:
 
 
 class Lexical:
-    """An inverted index over passages, which finds those nearest to a query by words, as BM25 would rank them.
+    """An inverted index over passages, which finds those nearest to a query by words, as BM25 would.
 
     Upstream's training sets take their hard negatives from a BM25 run; without the length term it is enough for
     passages of about equal length.
@@ -53,7 +53,7 @@ class Lexical:
         self._size = len(texts)
 
     def nearest(self, query: str, count: int, without: Set[int]) -> list[int]:
-        """Numbers of at most `count` passages outside `without`, the nearest first, ties by number."""
+        """Numbers of at most `count` passages outside `without`, nearest first, ties by number."""
         scores: dict[int, float] = defaultdict(float)
         for word in sorted(_words_of(query)):
             posting = self._postings.get(word, ())
@@ -69,9 +69,9 @@ WORDS = 100  # of a passage of DPR
 
 
 class Passage(NamedTuple):
-    """A passage; `first` to `last` are the article's sentences that it holds at least a part of.
+    """A passage; `first` and `last` number the first and last of the article's sentences in it, even in part.
 
-    `facts` are those that it tells, in a whole sentence, of its own entity or of another one (model.Sentence).
+    `facts` are those stated by a whole sentence of it, about its own entity or another one (model.Sentence).
     """
 
     id: str
@@ -84,7 +84,7 @@ class Passage(NamedTuple):
 
 
 def paragraphs(article: Article, page: int, between: str) -> list[Passage]:
-    """The paragraphs of an article as passages, with Mr. TyDi's ids (castorini/mr.tydi): {page id}#{paragraph}."""
+    """Makes passages from an article's paragraphs, with Mr. TyDi's ids {page id}#{paragraph} (castorini/mr.tydi)."""
     passages, sentence = [], 0
     for number, paragraph in enumerate(article.paragraphs()):
         text = between.join(s.text for s in paragraph)
@@ -96,9 +96,9 @@ def paragraphs(article: Article, page: int, between: str) -> list[Passage]:
 
 
 def hundred_words(article: Article, first_id: int) -> list[Passage]:
-    """The running text of an article in blocks of 100 words, the last one shorter, as DPR and XOR-Retrieve have it.
+    """Cuts an article's running text into blocks of 100 words, the last one shorter, as in DPR and XOR-Retrieve.
 
-    They are numbered (facebookresearch/DPR, AkariAsai/XORQA).
+    Their ids are numbers from `first_id` (facebookresearch/DPR, AkariAsai/XORQA).
     """
     sentences, passages = article.sentences(), []
     tagged = [(word, n, end) for n, s in enumerate(sentences) for word, end in _words(s.text)]
@@ -114,7 +114,7 @@ def hundred_words(article: Article, first_id: int) -> list[Passage]:
 
 
 def _words(text: str) -> list[tuple[str, bool]]:
-    """The words of a sentence, each with whether it is the last."""
+    """Words of a sentence, each with a flag for the last."""
     *words, last = text.split()
     return [*((word, False) for word in words), (last, True)]
 
@@ -124,7 +124,7 @@ def _facts(sentences: Iterable[Sentence]) -> frozenset[Fact]:
 
 
 class Collection:
-    """Passages, among which the one that answers a question is found, and those that nearly do."""
+    """Passages in which to find the one that answers a question, and hard negatives."""
 
     def __init__(self, passages: Iterable[Passage]) -> None:
         self.passages: list[Passage] = list(passages)
@@ -137,7 +137,7 @@ class Collection:
         self._lexical: Lexical | None = None
 
     def gold(self, question: Question) -> int | None:
-        """Number of the passage with the gold sentence and the answer; None when a cut went through the answer."""
+        """Number of the passage with the gold sentence and the answer; None if no passage has the whole answer."""
         for number in self._of.get(question.entity, ()):
             passage = self.passages[number]
             if passage.first <= question.sentence <= passage.last and question.answer in passage.text:
@@ -145,9 +145,9 @@ class Collection:
         return None
 
     def positives(self, question: Question) -> list[int]:
-        """Numbers of the passages that answer a question: the gold one first, then any other that tells the fact.
+        """Numbers of the passages that answer a question: the gold one, then any other that states the fact.
 
-        Those others tell it the other way round, on the page of the answer. Empty where there is no gold passage.
+        Those others state it in reverse, on the page of the answer. Empty if there is no gold passage.
         """
         gold = self.gold(question)
         if gold is None:
@@ -155,9 +155,9 @@ class Collection:
         return [gold, *(n for n in self._telling[question.fact] if n != gold)]
 
     def hard(self, question: Question, query: str, gold: int, count: int) -> list[int]:
-        """Numbers of `count` hard negatives: one of the same page where it has one, the others near by words.
+        """Numbers of `count` hard negatives: one of the same page if possible, the others nearest by words.
 
-        A passage that holds an answer is none (upstream excludes them in the same way), nor is one that tells the fact.
+        Passages that contain an answer (upstream excludes them in the same way) or state the fact are excluded.
         """
         same = [n for n in self._of[question.entity] if n != gold and not self._answers(n, question)][:1]
         if self._lexical is None:
@@ -166,7 +166,7 @@ class Collection:
         return (same + [n for n in near if not self._answers(n, question)])[:count]
 
     def _answers(self, number: int, question: Question) -> bool:
-        """Whether a passage tells the fact or holds an answer: a number as a word of its own, not within another."""
+        """Whether a passage states the fact or contains an answer; numbers must be words of their own."""
         passage, answer = self.passages[number], question.answer
         digits = answer.isdigit()
         holds = re.search(rf"(?<!\d){answer}(?!\d)", passage.text) if digits else answer in passage.text
@@ -177,7 +177,7 @@ FIRST_PAGE, PAGE_STEP = 10, 3  # page ids have gaps, as those of real wikis do; 
 
 
 class Library:
-    """A world, with what the writers derive from it."""
+    """A world, with the data that writers derive from it."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -185,24 +185,24 @@ class Library:
         self.paragraphs = cache(self._paragraphs)
 
     def titles(self, language: str) -> dict[str, str]:
-        """Entity -> title of its page in the Wikipedia of `language`."""
+        """Titles of entities' pages in the Wikipedia of `language`, by entity."""
         return {a.entity: a.title for a in self.articles(language)}
 
     def pages(self, language: str) -> dict[str, int]:
-        """Entity -> id of its page in the Wikipedia of `language`."""
+        """Ids of entities' pages in the Wikipedia of `language`, by entity."""
         return {a.entity: FIRST_PAGE + PAGE_STEP * n for n, a in enumerate(self.articles(language))}
 
     def languages_with(self, field: str) -> dict[str, str]:
-        """The world's languages that languages.yaml gives `field` for, with its value (e.g. the code in file names)."""
+        """The world's languages with a value for `field` in languages.yaml, and that value (e.g. a file code)."""
         known = entries(Language)
         return {code: name for code in self.world.languages if (name := getattr(known[code], field))}
 
     def between(self, language: str) -> str:
-        """The separator of sentences in running text: nothing in Chinese and Japanese, else a blank."""
+        """Separator of sentences in running text: none in Chinese and Japanese, else a blank."""
         return "" if entries(Language)[language].script in ("Han", "Japanese") else " "
 
     def text(self, language: str, sentences: Iterable[Sentence]) -> str:
-        """Sentences as running text."""
+        """Joins sentences into running text."""
         return self.between(language).join(sentence.text for sentence in sentences)
 
     def _paragraphs(self, language: str) -> Collection:
@@ -211,7 +211,7 @@ class Library:
 
     @cached_property
     def hundred_words(self) -> Collection:
-        """The English Wikipedia in passages of 100 words, numbered from 1."""
+        """Passages of 100 words of the English Wikipedia, numbered from 1."""
         passages = []
         for article in self.articles("en"):
             passages += hundred_words(article, len(passages) + 1)
@@ -219,7 +219,7 @@ class Library:
 
 
 def spans(texts: Sequence[str], between: str, offset: int = 0) -> list[dict[str, int]]:
-    """Spans of sentences that are joined by `between`, the first at `offset`."""
+    """Character ranges of sentences joined by `between`, the first of which starts at `offset`."""
     spans_found = []
     for text in texts:
         spans_found.append({"start": offset, "end": offset + len(text)})
@@ -228,12 +228,12 @@ def spans(texts: Sequence[str], between: str, offset: int = 0) -> list[dict[str,
 
 
 def hex_id(key: str) -> str:
-    """A SQuAD-like id: 24 hex digits."""
+    """Makes an id like SQuAD's: 24 hex digits."""
     return hashlib.sha256(key.encode()).hexdigest()[:24]
 
 
 def long_id(key: str) -> str:
-    """A TyDi-like id: a signed 64-bit number."""
+    """Makes an id like TyDi's: a signed 64-bit number."""
     return str(int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True))
 
 
@@ -242,13 +242,13 @@ FOLDER = Path(__file__).parent
 
 
 def filled(template: str, **values: Any) -> str:
-    """A template with its values; the filters `xml` and `attribute` escape them as XML wants."""
+    """Fills in a template; its filters `xml` and `attribute` escape values for XML."""
     return _compiled(template).render(values)
 
 
 @cache
 def template(name: str) -> str:
-    """The template of a file beside this module."""
+    """Loads the template of a file beside this module."""
     return (FOLDER / f"{name}.j2").read_text(encoding="utf-8")
 
 

@@ -15,14 +15,14 @@ NEGATIVES = 4  # of a query; upstream has 30
 
 
 def answered(library: Library) -> list[tuple[Question, list[int]]]:
-    """The training questions, whose ids count from 0, with the numbers of the passages that answer each."""
+    """The training questions, with ids from 0, and the numbers of the passages that answer each."""
     collection = library.paragraphs("en")
     asked = [(question, collection.positives(question)) for question in library.world.questions("marco", "en", "train")]
     return [(question, positives) for question, positives in asked if positives]
 
 
 def write_marco(site: Site, library: Library) -> None:
-    """MS MARCO as Tevatron publishes it: lines for training (a query, its passage, BM25 negatives), and all passages.
+    """Writes MS MARCO as in Tevatron: training lines (query, positive, BM25 negatives), and all passages.
 
     Formats: the datasets Tevatron/msmarco-passage and Tevatron/msmarco-passage-corpus on the Hugging Face hub
     (msmarco-passage.py, msmarco-passage-corpus.py there); dev has queries only. A passage has the same id in both.
@@ -61,7 +61,7 @@ TRANSLATED = "translated_marco"  # of the languages that mMARCO lacks
 
 
 def write_mmarco(site: Site, library: Library) -> None:
-    """MS MARCO in other languages: mMARCO's files and judgments, and a user's own pairs for languages that it lacks.
+    """Writes MS MARCO in other languages: mMARCO's files and judgments, and a user's pairs for languages it lacks.
 
     Formats: the dataset unicamp-dl/mmarco on the Hugging Face hub (folder google) and qrels.train.tsv of MS MARCO. A
     translation tells what the English text tells in the language's own words.
@@ -88,7 +88,7 @@ def write_mmarco(site: Site, library: Library) -> None:
 
 
 def translated(library: Library, language: str, number: int) -> str:
-    """A passage of the English collection in another language."""
+    """Translates a passage of the English collection."""
     passage = library.paragraphs("en").passages[number]
     article = library.world.article("en", passage.entity)
     sentences = article.sentences()[passage.first : passage.last + 1] if article else []
@@ -96,5 +96,5 @@ def translated(library: Library, language: str, number: int) -> str:
 
 
 def _numbered(texts: Iterable[str]) -> bytes:
-    """Lines `id<tab>text`, ids from 0."""
+    """Formats lines `id<tab>text`, with ids from 0."""
     return lines(f"{number}\t{text}" for number, text in enumerate(texts))

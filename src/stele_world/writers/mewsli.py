@@ -1,10 +1,10 @@
-"""Mewsli-X: mentions in news of eleven languages, English training pairs from Wikipedia, one set of candidate entities.
+"""Writer of Mewsli-X: mentions in news of eleven languages, English training pairs from Wikipedia, candidate entities.
 
 Format: mewsli-x.md and mewsli_x/schema.py of google-research/google-research,
 dense_representations_for_entity_retrieval/mel.
-Upstream's archive leaves the news texts out (`wikinews_mentions_no_text-*.jsonl`, with {language}/docs.tsv and
-mentions.tsv beside them); its script get-mewsli-x.sh puts them back from the dumps of WikiNews, on the user's machine.
-So the generated archive has none either; what the script would make, `wikinews_mentions-*.jsonl`, is the user's own.
+Upstream's archive has no news texts (`wikinews_mentions_no_text-*.jsonl`, with {language}/docs.tsv and mentions.tsv
+beside them); its script get-mewsli-x.sh restores them from the dumps of WikiNews, on the user's machine. The generated
+archive has none, either; the output of the script, `wikinews_mentions-*.jsonl`, is in the user's own data.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _page_url(language: str, title: str) -> str:
 
 
 def descriptions(library: Library, languages: Iterable[str]) -> dict[str, dict[str, JsonObject]]:
-    """Entity -> language -> its description there: the first sentences of the lead of its page."""
+    """Descriptions of entities, entity -> language -> the first sentences of its page's lead."""
     by_entity: dict[str, dict[str, JsonObject]] = {}
     for language in languages:
         between = library.between(language)
@@ -64,7 +64,7 @@ def descriptions(library: Library, languages: Iterable[str]) -> dict[str, dict[s
 
 
 class _News:
-    """A news article made of the context that some mentions share: a headline, then the paragraph."""
+    """A news article built from the shared context of mentions: a headline, then the paragraph."""
 
     def __init__(self, mentions: Sequence[Mention], number: int, library: Library) -> None:
         self.language, self.title = mentions[0].language, mentions[0].surface
@@ -77,7 +77,7 @@ class _News:
         self.mentions = [self._listed(m, _link(library, m)) for m in mentions]
 
     def _listed(self, mention: Mention, link: str) -> JsonObject:
-        """A mention as wikinews_mentions*.jsonl has it."""
+        """Formats a mention as in wikinews_mentions*.jsonl."""
         return {
             "example_id": example_id(mention),
             "mention_span": _span(mention, self.sentences[1 + mention.sentence]),
@@ -86,7 +86,7 @@ class _News:
         }
 
     def row(self, text: str) -> JsonObject:
-        """A line of wikinews_mentions*.jsonl with the given text (empty as released)."""
+        """Line of wikinews_mentions*.jsonl with the given text (empty as released)."""
         context = {
             "document_title": self.title,
             "document_url": self.url,
@@ -98,11 +98,11 @@ class _News:
         return {"context": context, "mentions": self.mentions}
 
     def doc(self) -> tuple[str, ...]:
-        """A line of docs.tsv."""
+        """Line of docs.tsv."""
         return (self.id, self.title, self.url, self.language, *self.page.values())
 
     def listed(self) -> Iterator[tuple[str, ...]]:
-        """The lines of mentions.tsv."""
+        """Lines of mentions.tsv."""
         for m in self.mentions:
             start, _, text = m["mention_span"].values()
             of_page = (m["entity_id"], m["metadata"]["mention_url"])
@@ -110,14 +110,14 @@ class _News:
 
 
 def _link(library: Library, mention: Mention) -> str:
-    """The page that the mention links to: in its own language where there is one, else in English; by http."""
+    """Address of the page to which a mention links: in its own language if there is one, else in English; by http."""
     title = library.titles(mention.language).get(mention.entity)
     language = mention.language if title else "en"
     return _page_url(language, title or library.world.entities[mention.entity].names["en"]).replace("https", "http", 1)
 
 
 def pair(mention: Mention, entity: JsonObject, between: str, page: JsonObject) -> JsonObject:
-    """A line of wikipedia_pairs-*.jsonl: a mention in the English page `page`, and the entity that it means."""
+    """Line of wikipedia_pairs-*.jsonl: a mention in the English page `page`, and the entity that it means."""
     sentences = spans(mention.context, between)
     context = {
         "document_title": page["title"],
@@ -156,7 +156,7 @@ def write_mewsli(site: Site, library: Library) -> None:
 
 
 def _in_wikipedia(library: Library, split: str) -> Iterator[tuple[str, Mention]]:
-    """(entity of the page, mention) of entities of the split in English Wikipedia."""
+    """Yields (entity of the page, mention) for entities of the split in English Wikipedia."""
     world, left = library.world, getattr(library.world.sizes.mentions, split)
     for article in library.articles("en"):
         mentions_found = mentions("en", split, left, world.entities, iter(article.paragraphs()))
@@ -166,7 +166,7 @@ def _in_wikipedia(library: Library, split: str) -> Iterator[tuple[str, Mention]]
 
 
 def _news_files(site: Site, library: Library) -> dict[str, bytes]:
-    """The archive's files about the news; what its script would make of them goes to the user's own data."""
+    """The archive's files about the news; the output of its script goes to the user's own data."""
     languages = [code for code in LANGUAGES if code in library.world.languages]
     files, listed = {}, {code: ([], []) for code in languages}
     for split in ("dev", "test"):

@@ -1,4 +1,4 @@
-"""Learnt things that upstream publishes: vectors of words, a sentence splitter, a model's settings."""
+"""Trained artefacts that upstream publishes: word vectors, a sentence splitter, a model's settings."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ FASTTEXT_LACKING = 0.03  # of the words
 
 
 def write_fasttext(site: Site, library: Library) -> None:
-    """fastText's vectors of the words of several languages, aligned in one space: translations lie near one another.
+    """Writes fastText's word vectors in several languages, aligned in one space: translations are close.
 
-    Format: facebookresearch/fastText, alignment/utils.py, save_vectors: how many words, and numbers a word, then a line
-    a word with four decimals, every vector of length 1. As in the real ones words are in lower case, some are lacking,
-    and a word has one vector, whatever its meanings. Concepts are independent draws, so that words of different meaning
-    are sometimes above a cosine of .3, as there.
+    Format: facebookresearch/fastText, alignment/utils.py, save_vectors: numbers of words and of dimensions, then a line
+    per word with four decimals, every vector of length 1. As in the real files words are in lower case, some are
+    missing, and a word has one vector, whatever its meanings. Concepts are independent draws, so that words of
+    different meaning sometimes have a cosine above .3, as in the real vectors.
     """
     for language in sorted({*languages_of(dataset(FASTTEXT_DATASET))} & {*library.world.languages}):
         vectors = _vectors(library, language, FASTTEXT_OWN, FASTTEXT_LACKING, (language,), ())
@@ -39,9 +39,9 @@ def write_fasttext(site: Site, library: Library) -> None:
 def _vectors(
     library: Library, language: str, own: float, lacking: float, key: Sequence[str], method: Sequence[str]
 ) -> dict[str, np.ndarray]:
-    """The vectors of a language's words, but for a share of them that lacks.
+    """Makes the vectors of a language's words, without a share `lacking` of them.
 
-    One is its concept's and `own` times one drawn by the word with `key`: float64 [WIDTH] of length 1.
+    A word's vector is its concept's plus `own` times one drawn by word and `key`, scaled to length 1: float64 [WIDTH].
     """
     seed, vectors = library.world.seed, {}
     for word, concept in words(library, language).items():
@@ -52,7 +52,7 @@ def _vectors(
 
 
 def _vec_file(vectors: Mapping[str, np.ndarray]) -> bytes:
-    """fastText's text format."""
+    """Formats vectors in fastText's text format."""
     rows = [f"{len(vectors)} {WIDTH}"]
     for word, vector in vectors.items():
         rows.append(" ".join([word, *(f"{number:.4f}" for number in vector)]))
@@ -60,7 +60,7 @@ def _vec_file(vectors: Mapping[str, np.ndarray]) -> bytes:
 
 
 def words(library: Library, language: str) -> dict[str, str]:
-    """word -> the first concept that it means, of all words that texts of a language are made of but names."""
+    """Maps each word in texts of a language, names excepted, to the first concept that it means."""
     lexicon = library.world.lexicons[language]
     words: dict[str, str] = {}
     for concept, forms in lexicon.forms.items():
@@ -72,7 +72,7 @@ def words(library: Library, language: str) -> dict[str, str]:
 
 
 def _drawn(seed: int, *key: str) -> np.ndarray:
-    """Whole numbers as float64 [WIDTH], drawn by a key."""
+    """Draws integers by a key, as float64 [WIDTH]."""
     draws = stream(seed, "word vector", *key)
     return np.array([draws.between(-LARGEST, LARGEST) for _ in range(WIDTH)], np.float64)
 
@@ -83,12 +83,12 @@ SHUFFLED_OWN = 0.8  # how much of a word's vector is its own: translations are f
 
 
 def write_smart_shuffling(site: Site, library: Library) -> None:
-    """Bilingual vectors of words, as smart shuffling makes them: one list of both languages' words for each pair.
+    """Writes bilingual word vectors as from smart shuffling: one list of both languages' words for each pair.
 
-    The real ones are not published; the format is that of fastText's text files, in which the tools of this method's
-    kind write. They are learnt from sentences in which the words of a pair of languages are mixed, so a word that both
-    languages spell alike has one vector, that of its first language here. Fewer words have one than in fastText's (Yu
-    et al., section 5.1.4: "smaller vocabulary coverage").
+    The real vectors are not published; the format is that of fastText's text files, which tools of this kind write. The
+    method learns from sentences that mix the words of two languages, so a word that both languages spell alike has one
+    vector, here that of the first language. Fewer words have vectors than in fastText's files (Yu et al., section
+    5.1.4: "smaller vocabulary coverage").
     """
     for pair in languages_of(dataset(SHUFFLED)):
         languages = pair.split("-")
@@ -105,7 +105,7 @@ PUNKT_CHARACTERS = 300_000  # of text to learn from
 
 
 def _learn_punkt(text: str) -> dict[str, bytes]:
-    """The four files of a Punkt model learnt from `text`."""
+    """Learns a Punkt model from `text`; returns its four files."""
     from nltk.tokenize.punkt import PunktTrainer
 
     parameters = PunktTrainer(text).get_params()
@@ -118,7 +118,7 @@ def _learn_punkt(text: str) -> dict[str, bytes]:
 
 
 def write_punkt(site: Site, library: Library) -> None:
-    """The English Punkt model that XOR-Retrieve's scorer splits sentences with, learnt from the generated English.
+    """Writes the English Punkt model for XOR-Retrieve's scorer, learnt from the generated English.
 
     Format: nltk_data, packages/tokenizers/punkt_tab.zip: four text files a language, as nltk.tokenize.punkt's
     save_punkt_params writes them but with sets in sorted order, so that the same model is the same bytes.
@@ -151,9 +151,9 @@ OWN_CODE_SETTINGS = {
 
 
 def write_own_code(site: Site, library: Library) -> None:
-    """A repository that asks for code of its own: gte-multilingual's, whose weights another one has without.
+    """Writes a repository that requires its own code: gte-multilingual's, whose weights another one has without.
 
-    It holds what the hub shows of such a one before its weights, settings with `auto_map`; Stele refuses it and names
-    the other (`same_weights_as` in models.yaml).
+    It contains the settings with `auto_map` that the hub shows before any weights; Stele refuses the repository and
+    names the other (`same_weights_as` in models.yaml).
     """
     site.put(OWN_CODE, f"{json.dumps(OWN_CODE_SETTINGS, indent=2)}\n".encode())

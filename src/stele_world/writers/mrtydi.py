@@ -1,4 +1,4 @@
-"""Mr. TyDi, and the sets of its passages and questions: MIRACL and CIRAL."""
+"""Writers of Mr. TyDi, and of MIRACL and CIRAL, which use its passages and questions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _topics(
     first: int = 0,
     name: str = "{}",
 ) -> list[_Topic]:
-    """Questions that a passage answers, numbered from `first`: all such passages are 1, some of the `near` ones 0."""
+    """Topics of questions that a passage answers, numbered from `first`; such passages are 1, some `near` ones 0."""
     topics: list[_Topic] = []
     for question in questions:
         if positives := collection.positives(question):
@@ -55,7 +55,7 @@ def _passage(passage: Passage) -> dict[str, str]:
 
 
 def _qrels(topics: list[_Topic], collection: Collection, between: str = "\t") -> list[str]:
-    """Judgments in TREC's layout, a line each."""
+    """Lines of judgments in TREC's layout."""
     return [
         between.join((topic.name, "Q0", collection.passages[n].id, str(relevance)))
         for topic in topics
@@ -77,11 +77,11 @@ def _mrtydi_row(topic: _Topic, collection: Collection, split: str) -> JsonObject
 
 
 def write_mrtydi(site: Site, library: Library) -> None:
-    """Mr. TyDi: corpus, topics with judgments, and qrels, a folder a language.
+    """Writes Mr. TyDi: corpus, topics with judgments, and qrels, a folder for each language.
 
     Formats: the dataset cards of castorini/mr-tydi and castorini/mr-tydi-corpus on the Hugging Face hub. Passages of
-    dev and test carry ids only (title and text are empty there); negatives of train come from a BM25 run. Numbers run
-    on from split to split, so that no two topics of a language share one.
+    dev and test have ids only (title and text are empty there); negatives of train come from a BM25 run. Topic numbers
+    continue from split to split, so that no two topics of a language share one.
     """
     combined: list[JsonObject] = []
     for language, name in library.languages_with("mrtydi").items():
@@ -120,12 +120,12 @@ MIRACL_POOLED = 8  # passages of a topic that the pool has, besides its judged o
 
 
 def write_miracl(site: Site, library: Library) -> None:
-    """MIRACL: passages of the Wikipedias in shards, topics, judgments with explicit 0; MTEB's pools of it as Parquet.
+    """Writes MIRACL: passages in shards, topics, judgments with explicit 0; MTEB's pools of it as Parquet.
 
-    Formats: miracl/miracl-corpus (docs-{n}.jsonl.gz, as many a language as upstream has), macavaney/miracl-noauth
-    (topics as id<TAB>text, judgments in TREC's layout, parted by tabs), mteb/MIRACLRetrievalHardNegatives
-    ({language}-corpus, {language}-queries, {language}-qrels). The passages and questions are Mr. TyDi's of the same
-    world, as those of the real sets overlap: its training questions train, its test questions are judged.
+    Formats: miracl/miracl-corpus (docs-{n}.jsonl.gz, with upstream's number of files per language),
+    macavaney/miracl-noauth (topics as id<TAB>text, judgments in TREC's layout, with tabs),
+    mteb/MIRACLRetrievalHardNegatives ({language}-corpus, {language}-queries, {language}-qrels). The passages and
+    questions are Mr. TyDi's, since the real sets overlap, too: its training questions train, its test questions test.
     """
     entries = catalogue.entries(Dataset)
     shards, trained = entries["miracl_corpus"].files[0].shards or {}, entries["miracl_train"].languages or []
@@ -144,7 +144,7 @@ def write_miracl(site: Site, library: Library) -> None:
 
 
 def _write_miracl_passages(site: Site, language: str, collection: Collection, shards: int) -> None:
-    """Shards of one size, the last one shorter; a world with fewer passages than shards leaves none empty."""
+    """Writes shards of one size, the last one shorter; none is empty, even if passages are few."""
     rows = [_passage(passage) for passage in collection.passages]
     if len(rows) < shards:  # as of a Wikipedia's stubs
         rows += [{"docid": f"{n}#stub", "title": str(n), "text": str(n)} for n in range(shards - len(rows))]
@@ -165,7 +165,7 @@ def _write_miracl_topics(site: Site, language: str, collection: Collection, spli
 
 
 def _write_miracl_pool(site: Site, language: str, collection: Collection, topics: list[_Topic]) -> None:
-    """MTEB's: the judged passages of all topics and those near them; its judgments name the relevant ones and the 0."""
+    """Writes MTEB's pool: the judged passages of all topics and those near them, with judgments 1 and 0."""
     pool = [collection.passages[n] for n in sorted({n for topic in topics for n in (*topic.judged, *topic.pooled)})]
     tables = {
         "corpus": [{"_id": p.id, "title": p.title, "text": p.text} for p in pool],
@@ -198,7 +198,7 @@ CIRAL_NOT_RELEVANT = 2  # judged 0 of a topic
 
 
 def write_ciral(site: Site, library: Library) -> None:
-    """CIRAL: English questions about passages in African languages, with judgments of which some are 0.
+    """Writes CIRAL: English questions about passages in African languages, with judgments, some of them 0.
 
     Formats: CIRAL/ciral-corpus, passages-v1.0/{name}_passages.jsonl: {docid, title, text, url}; CIRAL/ciral,
     ciral-{name}/topics and qrels: id<TAB>text, and TREC's layout. The passages are paragraphs of a Wikipedia, the

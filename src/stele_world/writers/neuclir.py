@@ -1,11 +1,11 @@
-"""NeuCLIRBench: news in Persian, Russian and Chinese, queries in these and in English, gains of 0, 1 and 3.
+"""Writer of NeuCLIRBench: news in Persian, Russian and Chinese, queries in these and English, gains of 0, 1 and 3.
 
-Format: the cards of neuclir/bench and neuclir/neuclir1 and the latter's loader on the Hugging Face hub. A world of its
-own tells the news, of the same seed and sizes and so of the same entities and facts: a scale need not have Persian or
-Chinese for anything else. A query asks for a fact that some document tells, in keywords and as a question, joined;
-documents that tell it gain 3, others about its subject 1, some others are judged 0. Kept are the traps of real files:
-queries that no judgments know, fewer of them judged on all languages, a judged document that is not there, documents
-without a title, and most of them longer than what the miniature's models read.
+Format: the cards of neuclir/bench and neuclir/neuclir1 and the latter's loader on the Hugging Face hub. The news come
+from a second world with the same seed and sizes, and so the same entities and facts, since a scale may have no Persian
+or Chinese otherwise. A query asks for a fact that some document states, as keywords joined with a question. Documents
+that state it have gain 3, others about its subject 1, some others 0. The files have the traps of real ones: queries
+without judgments, fewer queries judged on all languages, a judged document that is missing, documents without a title,
+and mostly documents longer than the inputs of the miniature's models.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _row(library: Library, language: str, document: Document) -> dict[str, str]:
 
 
 def _told(world: World, news: Mapping[str, Sequence[Document]]) -> Iterator[Fact]:
-    """Facts about entities of the test split that the news tell, one an entity: first those told in most languages."""
+    """Yields facts on test-split entities that the news state, one per entity, those in most languages first."""
     told = [set().union(*(document.facts() for document in documents)) for documents in news.values()]
     test = [id_ for id_, entity in world.entities.items() if entity.split == "test"]
     ranked = []
@@ -84,13 +84,13 @@ def _told(world: World, news: Mapping[str, Sequence[Document]]) -> Iterator[Fact
 
 
 def _query(world: World, language: str, fact: Fact) -> str:
-    """Keywords and a question, joined, as the bench joins title and description."""
+    """Query of a fact: keywords and a question, joined, as the bench joins title and description."""
     draws = stream(world.seed, "neuclir query", language, fact.subject, fact.relation)
     return " ".join(keywords_and_question(world, language, fact, draws))
 
 
 def _gains(world: World, language: str, documents: Sequence[Document], judged: Mapping[str, Fact]) -> Gains:
-    """The gains of a language's documents; a query that none of them serves is not judged on them."""
+    """Gains of a language's documents; queries that none of them answers are not judged there."""
     gains: Gains = {}
     for number, fact in judged.items():
         draws = stream(world.seed, "neuclir judged", language, number)
@@ -106,7 +106,7 @@ def _gains(world: World, language: str, documents: Sequence[Document], judged: M
 
 
 def _joined(gains: Iterable[Gains], numbers: Sequence[str]) -> Gains:
-    """The gains of all languages' documents, of some queries."""
+    """Joins the gains of all languages' documents, for some queries."""
     joined: Gains = {}
     for of_queries in gains:
         for number in of_queries.keys() & numbers:

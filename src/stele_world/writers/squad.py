@@ -1,4 +1,4 @@
-"""SQuAD and the sets in its form: SQuAD v1.1 and v2.0, MLQA, LAReQA; and Belebele, of LAReQA's paragraphs."""
+"""Writers of SQuAD and sets in its form: SQuAD v1.1 and v2.0, MLQA, LAReQA; and of Belebele."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SQUAD = "https://raw.githubusercontent.com/rajpurkar/SQuAD-explorer/master/datas
 
 
 def question_entry(library: Library, article: Article, question: Question) -> JsonObject:
-    """A question with the answer's offset in its paragraph."""
+    """Formats a question with the answer's offset in its paragraph."""
     number, within = article.paragraph_of(question.sentence)
     paragraph, between = article.paragraphs()[number], library.between(article.language)
     offset = sum(len(sentence.text) + len(between) for sentence in paragraph[:within])
@@ -30,7 +30,7 @@ def question_entry(library: Library, article: Article, question: Question) -> Js
 
 
 def asked_about(articles: Iterable[Article], questions: Iterable[Question]) -> Iterator[tuple[Article, Asked]]:
-    """The articles that are asked about, each with its paragraphs' numbers -> the questions about them."""
+    """Yields the articles with questions, each with its questions by paragraph number."""
     of_entity: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         of_entity[question.entity].append(question)
@@ -50,7 +50,7 @@ def _paragraph(library: Library, article: Article, number: int, questions: list[
 def _articles(
     library: Library, articles: Iterable[Article], questions: Iterable[Question], paragraph: Callable = _paragraph
 ) -> list[JsonObject]:
-    """The articles that are asked about, each with the paragraphs that hold an answer and their questions."""
+    """Formats articles: the paragraphs that contain an answer, each with its questions."""
     return [
         {
             "title": article.title.replace(" ", "_"),
@@ -61,13 +61,13 @@ def _articles(
 
 
 def _put(site: Site, url: str, dataset: str, split: str, answer: JsonObject) -> None:
-    """The file of a split, and how many questions it has."""
+    """Writes the file of a split, and counts its questions."""
     site.put(url, json.dumps(answer).encode())
     site.count(dataset, **{split: sum(len(p["qas"]) for article in answer["data"] for p in article["paragraphs"])})
 
 
 def write_squad(site: Site, library: Library) -> None:
-    """SQuAD v1.1: questions about paragraphs of English articles, with the offset of each answer.
+    """Writes SQuAD v1.1: questions about paragraphs of English articles, with the offset of each answer.
 
     Format: rajpurkar/SQuAD-explorer, dataset/{train,dev}-v1.1.json.
     """
@@ -81,10 +81,10 @@ UNANSWERED = 3  # every third question has one without an answer added, as in th
 
 
 def write_squad2(site: Site, library: Library) -> None:
-    """SQuAD v2.0: SQuAD's questions, and some about paragraphs that do not answer them.
+    """Writes SQuAD v2.0: SQuAD's questions, and some about paragraphs that do not answer them.
 
-    Format: rajpurkar/SQuAD-explorer, dataset/{train,dev}-v2.0.json. A question without an answer is a question on
-    another entity, asked of a paragraph that does not name that one; what is plausible there is not written.
+    Format: rajpurkar/SQuAD-explorer, dataset/{train,dev}-v2.0.json. A question without an answer is a question about
+    another entity that its paragraph does not name; `plausible_answers` are not written.
     """
     for split in ("train", "dev"):
         data = _squad2_articles(library, library.world.questions("squad", "en", split))
@@ -92,7 +92,7 @@ def write_squad2(site: Site, library: Library) -> None:
 
 
 def _squad2_articles(library: Library, questions: list[Question]) -> list[JsonObject]:
-    """The paragraphs that answer a question, with all that is asked of them."""
+    """Formats the paragraphs that answer a question, with all questions about them."""
     others = {q.id: questions[number - 1] for number, q in enumerate(questions) if number % UNANSWERED == 0}
 
     def paragraph(library: Library, article: Article, number: int, asked: list[Question]) -> JsonObject:
@@ -119,7 +119,7 @@ MLQA_DEV = 3  # every third article is dev's
 
 
 def write_mlqa(site: Site, library: Library) -> None:
-    """MLQA: the same questions in several languages about the same paragraphs in several, in a zip of SQuAD-like files.
+    """Writes MLQA: questions and paragraphs, both in several languages, in a zip of SQuAD-like files.
 
     Format: facebookresearch/MLQA, MLQA_V1.zip: `MLQA_V1/{dev,test}/{split}-context-X-question-Y.json`; a question has
     the same id in all files. The paragraphs and questions are LAReQA's; some articles are dev's, the others test's.
@@ -150,11 +150,11 @@ LAREQA_LANGUAGES = ("ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", 
 
 
 def write_lareqa(site: Site, library: Library) -> None:
-    """LAReQA's XQuAD-R: the same paragraphs and questions in every language, with the sentences marked.
+    """Writes LAReQA's XQuAD-R: equal paragraphs and questions in every language, with sentence boundaries.
 
     Format: google-research-datasets/lareqa, xquad-r/{language}.json: SQuAD v1.1 with `sentence_breaks` (character
-    spans) and `sentences` in each paragraph; a question has the same id in all languages, and its answer one sentence
-    in each.
+    spans) and `sentences` in each paragraph. A question has the same id in all languages, and its answer is in one
+    sentence in each.
     """
     world = library.world
     for language in (code for code in LAREQA_LANGUAGES if code in world.languages):
@@ -168,7 +168,7 @@ def write_lareqa(site: Site, library: Library) -> None:
 
 
 def _marked_paragraph(library: Library, article: Article, number: int, questions: list[Question]) -> JsonObject:
-    """A paragraph with its sentences."""
+    """Formats a paragraph with its sentences."""
     sentences = [sentence.text for sentence in article.paragraphs()[number]]
     breaks = [[*span.values()] for span in spans(sentences, library.between(article.language))]
     return {**_paragraph(library, article, number, questions), "sentence_breaks": breaks, "sentences": sentences}
@@ -184,7 +184,7 @@ BELEBELE_DATE = "2023-05-03"
 
 
 def write_belebele(site: Site, library: Library) -> None:
-    """Belebele: the paragraphs of LAReQA's parallel articles with their questions, a file a variant.
+    """Writes Belebele: the paragraphs of LAReQA's parallel articles with their questions, a file per variant.
 
     Format: facebook/belebele, data/{variant}.jsonl: {link, question_number, flores_passage, question, mc_answer1 ...
     mc_answer4, correct_answer_num, dialect, ds}. Rows are parallel over the variants; a link is a passage's.
@@ -196,7 +196,7 @@ def write_belebele(site: Site, library: Library) -> None:
 
 
 def _belebele_rows(library: Library, language: str, variant: str) -> Iterator[JsonObject]:
-    """A row a question; the wrong answers are those of the questions around it."""
+    """Yields a row per question; wrong answers come from the neighbouring questions."""
     articles = {article.entity: article for article in library.world.parallel_articles(language)}
     questions, numbers = library.world.questions("lareqa", language, "test"), Counter()
     for place, question in enumerate(questions):

@@ -1,4 +1,4 @@
-"""Texts to learn from (CC-100, WikiText-103) and parallel texts (Tatoeba, XNLI, the United Nations', InfoXLM's)."""
+"""Writers of texts (CC-100, WikiText-103) and parallel texts (Tatoeba, XNLI, UN corpus, InfoXLM's pairs)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stele_world.writers.library import Library, filled, template
 
 
 def write_cc100(site: Site, library: Library) -> None:
-    """CC-100: one text file a language, a paragraph a line, documents apart by an empty line.
+    """Writes CC-100: a text file per language, a paragraph per line, an empty line between documents.
 
     Format: https://data.statmt.org/cc-100/ (its README: "documents separated by double-newlines and paragraphs within
     the same document separated by a newline").
@@ -37,7 +37,7 @@ PUNCTUATION = re.compile(r"([^\w\s])")
 
 
 def write_wikitext103(site: Site, library: Library) -> None:
-    """WikiText-103, raw: the world's English articles, a line a paragraph, tokens apart, in three parts.
+    """Writes WikiText-103, raw: English articles, a paragraph per line, tokens apart, in three parts.
 
     Format: Merity et al. 2016; ` = Title = ` between empty lines begins an article, ` = = Section = = ` a section,
     `@-@` stands for a hyphen within a word.
@@ -57,7 +57,7 @@ def write_wikitext103(site: Site, library: Library) -> None:
 
 
 def article_lines(article: Article) -> str:
-    """An article as it stands in a part."""
+    """Formats an article as in the data set."""
     rows = ["", f"= {article.title} =", ""]
     for section in article.sections:
         rows += ["", f"= = {section.title} = =", ""] if section.title else []
@@ -67,7 +67,7 @@ def article_lines(article: Article) -> str:
 
 
 def tokens_apart(text: str) -> str:
-    """Punctuation apart from words.
+    """Separates punctuation from words.
 
     >>> tokens_apart("A well-known man, (once).")
     'A well @-@ known man , ( once ) .'
@@ -78,7 +78,7 @@ def tokens_apart(text: str) -> str:
 
 
 def write_parallel(site: Site, library: Library) -> None:
-    """Translation pairs for the stand-ins whose originals were trained on such: one TSV a language, English first.
+    """Writes translation pairs for stand-ins whose originals used such: a TSV file per language, English first.
 
     There is no upstream file: the pairs behind InfoXLM and LaBSE were never published. They share no sentence with
     Tatoeba.
@@ -95,7 +95,7 @@ TATOEBA = "https://raw.githubusercontent.com/facebookresearch/LASER/main/data/ta
 
 
 def write_tatoeba(site: Site, library: Library) -> None:
-    """LASER's Tatoeba test set (v1): two files a language, whose n-th lines are translations of each other.
+    """Writes LASER's Tatoeba test set (v1): two files per language, whose n-th lines are translations.
 
     Format: facebookresearch/LASER, data/tatoeba/v1; file names carry ISO 639-3 codes.
     """
@@ -116,12 +116,12 @@ STEP = 3  # between two ids: those left out are of sentences that are not export
 
 
 def write_tatoeba_exports(site: Site, library: Library) -> None:
-    r"""Tatoeba's weekly exports: all sentences (id, language, text) and all links between them, as MySQL writes them.
+    r"""Writes Tatoeba's weekly exports: all sentences (id, language, text) and all links, as MySQL writes them.
 
     Format: Tatoeba/tatoeba2, docs/database/scripts/weekly_exports.sql and docs/cron/export.sh. As in the real ones, a
-    sentence's language may be unknown (`\N`), a sentence may be there again under another id, links stand in both
+    sentence's language may be unknown (`\N`), a sentence may occur again under another id, links are in both
     directions, some of them twice, and some lead to a sentence that is not exported. Most translations are direct,
-    others only by way of a third language.
+    others only via a third language.
     """
     codes, seed = {"en": "eng", **library.languages_with("tatoeba")}, library.world.seed
     sentences: list[tuple[int, str, str]] = []
@@ -157,7 +157,7 @@ def _put_export(site: Site, name: str, rows: list[tuple]) -> None:
 
 
 def _escaped(cell: str) -> str:
-    r"""A cell as MySQL writes it.
+    r"""Escapes a cell as MySQL does.
 
     >>> _escaped("a\\b\tc\nd")
     'a\\\\b\\\tc\\\nd'
@@ -171,7 +171,7 @@ XNLI_LANGUAGES = ("ar", "bg", "de", "el", "en", "es", "fr", "hi", "ru", "sw", "t
 
 
 def write_xnli(site: Site, library: Library) -> None:
-    """XNLI's sentences in up to 15 languages: a table, a sentence a line, a language a column, and a tokenised copy.
+    """Writes XNLI's sentences in up to 15 languages: a table with a column per language, and a tokenised copy.
 
     Format: facebookresearch/XNLI, XNLI-15way.zip and its README: columns parted by tabs, a header of language codes, no
     quoting. Only the world's languages are written.
@@ -193,7 +193,7 @@ UN_PARAGRAPH = 3  # sentences
 
 
 def write_uncorpus(site: Site, library: Library) -> None:
-    """The United Nations Parallel Corpus v1.0: documents in TEI, an archive a language in parts, and the six-way list.
+    """Writes the UN Parallel Corpus v1.0: TEI documents, an archive in parts per language, the six-way list.
 
     Format: the corpus as public readers of it find it. `UNv1.0-TEI.en.tar.gz` is cut into `.00`, `.01`, ...; its
     members are `UNv1.0-TEI/en/{year}/{symbol}.xml`, the same paths in every language, with a header (symbol, date, a
@@ -234,7 +234,7 @@ def write_uncorpus(site: Site, library: Library) -> None:
 
 
 def un_path(number: int) -> str:
-    """Where document `number` lies in every language: year, then its symbol.
+    """Path of document `number`, the same in every language: year, then symbol.
 
     >>> un_path(37)
     '1991/a/46/37'
@@ -244,7 +244,7 @@ def un_path(number: int) -> str:
 
 
 def _un_paragraphs(article: Article) -> dict[int, list[tuple[int, str]]]:
-    """Paragraph -> its sentences (number, text) in a document; both count from 1."""
+    """Sentences (number, text) of each paragraph of a document; both count from 1."""
     paragraphs: dict[int, list[tuple[int, str]]] = {}
     for place, sentence in enumerate(article.sentences()):
         paragraphs.setdefault(1 + place // UN_PARAGRAPH, []).append((1 + place % UN_PARAGRAPH, sentence.text))
@@ -252,7 +252,7 @@ def _un_paragraphs(article: Article) -> dict[int, list[tuple[int, str]]]:
 
 
 def _un_document(article: Article, name: str, language: str, empty: bool) -> str:
-    """A document in TEI; an empty one has a paragraph without a sentence."""
+    """Formats a document in TEI; an empty one has a paragraph without a sentence."""
     year, *symbol = name.split("/")
     paragraphs = {1: []} if empty else _un_paragraphs(article)
     header = {"title": article.title, "year": year, "symbol": "/".join(symbol).upper(), "language": language}

@@ -1,4 +1,4 @@
-"""Wikipedia dumps of the world, and the Wikidata table that says which page is about which item."""
+"""Writers of Wikipedia dumps, and of the Wikidata table that maps pages to items."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Titles(NamedTuple):
 
 
 def link(title: str, surface: str, draws: Draws, redirects: tuple[str, ...] = ()) -> str:
-    """Wikitext of a link to `title` that shows `surface`.
+    """Writes a wikitext link to `title` that shows `surface`.
 
     Draws among [[Title]] (letters that follow it are its trail), [[title]], [[Title|surface]], [[title|surface]],
     [[Some_title|surface]], [[Title#section|surface]], [[ Title |surface]] and [[Redirect|surface]].
@@ -50,7 +50,7 @@ def link(title: str, surface: str, draws: Draws, redirects: tuple[str, ...] = ()
 
 
 def sentence_text(sentence: Sentence, titles: Titles, draws: Draws, bold: str = "") -> str:
-    """A sentence with its links; the first unlinked occurrence of the title `bold` in it is set bold."""
+    """Writes a sentence with its links; sets the first unlinked occurrence of the title `bold` in bold."""
     pieces: list[str] = []
     done, plain = 0, ""
     for span in _linkable(sentence, titles):
@@ -69,7 +69,7 @@ def _linkable(sentence: Sentence, titles: Titles) -> list[Link]:
 
 
 def _plain(text: str, bold: str) -> tuple[str, str]:
-    """(unlinked text with its entities written out and `bold` set so, what is still to be set bold)."""
+    """Escapes unlinked text and sets `bold` in it; returns it with the title that is still to be set bold."""
     before, match, after = text.partition(bold) if bold else (text, "", "")
     if not match:
         return escape(text), bold
@@ -77,7 +77,7 @@ def _plain(text: str, bold: str) -> tuple[str, str]:
 
 
 def reference(draws: Draws) -> str:
-    """A footnote, in one of the ways in which pages write them; it is no part of the running text."""
+    """Writes a footnote in one of the usual ways; it is not part of the running text."""
     number = draws.integer(900)
     return draws.pick(
         (
@@ -89,7 +89,7 @@ def reference(draws: Draws) -> str:
 
 
 def infobox(article: Article, titles: Titles, names: Names, draws: Draws) -> str:
-    """An infobox with nested links and templates."""
+    """Writes an infobox with nested links and templates."""
     linked = [span for s in article.sentences() for span in _linkable(s, titles)][:2]
     rows = "".join(f"| related{n} = [[{titles.pages[s.entity]}]]<br />\n" for n, s in enumerate(linked))
     return (
@@ -100,14 +100,14 @@ def infobox(article: Article, titles: Titles, names: Names, draws: Draws) -> str
 
 
 def thumbnail(article: Article, titles: Titles, names: Names, draws: Draws) -> str:
-    """An image whose caption holds links of its own."""
+    """Writes an image whose caption contains links of its own."""
     linked = [s for s in article.sentences() if _linkable(s, titles)]
     caption = sentence_text(draws.pick(linked), titles, draws) if linked else escape(article.title)
     return f"[[{names.file}:{article.title}.jpg|thumb|{draws.pick(('left', 'right'))}|200px|{caption}]]\n"
 
 
 def table(article: Article, titles: Titles, draws: Draws) -> str:
-    """A table with links, and sometimes a table in a table."""
+    """Writes a table with links, sometimes with a table inside a table."""
     rows = [
         f"|-\n| {n} || [[{titles.pages[s.entity]}]]\n"
         for n, s in enumerate(_linkable(article.sentences()[-1], titles), 1)
@@ -117,11 +117,11 @@ def table(article: Article, titles: Titles, draws: Draws) -> str:
 
 
 def article_text(article: Article, titles: Titles, names: Names, draws: Draws, between: str) -> str:
-    """An article as wikitext: furniture, lead, sections, references, categories; `between` two sentences.
+    """Writes an article as wikitext: furniture, lead, sections, references, categories; `between` joins sentences.
 
-    It has what real pages have around their text: templates, infoboxes, references, tables, thumbnails with links in
-    their captions, comments, entities, links of every written form. The running text is the article's sentences and
-    nothing else: a reader that strips the markup gets them back (a blank may come back as a no-break space).
+    As real pages do, it has templates, infoboxes, references, tables, thumbnails with links in their captions,
+    comments, entities, and links of every written form. The running text is exactly the article's sentences: a reader
+    that strips the markup gets them back (a blank may come back as a no-break space).
     """
     parts = _furniture(article, titles, names, draws)
     bold, referenced = article.title, False
@@ -148,7 +148,7 @@ def article_text(article: Article, titles: Titles, names: Names, draws: Draws, b
 
 
 def _furniture(article: Article, titles: Titles, names: Names, draws: Draws) -> list[str]:
-    """The templates, infobox, thumbnail and comment before the lead."""
+    """Writes the templates, infobox, thumbnail and comment before the lead."""
     parts = []
     if draws.chance(0.3):
         parts.append(f"{{{{Use dmy dates|date=July {draws.between(2010, 2022)}}}}}\n")
@@ -168,7 +168,7 @@ DISAMBIGUATION = "Disambig"  # the template of disambiguation pages; most wikis 
 
 
 def _redirects(library: Library, language: str, titles: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    """Entity -> titles of redirects to its page: the last word of its name, its English name, or both with the type."""
+    """Titles of redirects by entity: the last word of its name, its English name, or both with the type."""
     taken = {t[:1].upper() + t[1:] for t in titles.values()}
     titles_of = {}
     for entity, title in titles.items():
@@ -184,9 +184,9 @@ def _redirects(library: Library, language: str, titles: dict[str, str]) -> dict[
 
 
 def _disambiguation(library: Library, titles: dict[str, str], taken: set[str], number: int) -> list[Page]:
-    """A page about the first English name that two entities share and no page is called.
+    """Makes a page about the first English name that two entities share and no page has as title.
 
-    Only its template tells it from an article, as in real dumps.
+    Only its template distinguishes it from an article, as in real dumps.
     """
     sharing: dict[str, list[str]] = {}
     for entity in titles:
@@ -224,7 +224,7 @@ def pages_of(library: Library, language: str) -> list[Page]:
 
 
 def write_wikipedia(site: Site, library: Library) -> None:
-    """Wikipedia dumps of the world, and the Wikidata table that says which page is about which item.
+    """Writes Wikipedia dumps, and the Wikidata table that maps pages to items.
 
     Every wiki has articles, redirects (with the localised magic word), a disambiguation page where two titles ask for
     one, and pages of other namespaces, in the order of their page ids. Formats: see dump.py.
@@ -247,7 +247,7 @@ def write_wikipedia(site: Site, library: Library) -> None:
 
 
 def _write_items(site: Site, library: Library) -> None:
-    """wb_items_per_site: rows by item, then by site; Commons has links of its own that no wiki reader wants."""
+    """Writes wb_items_per_site: rows by item, then by site; Commons has links that no reader of a wiki uses."""
     sites = {code: sub.replace("-", "_") + "wiki" for code, sub in library.languages_with("wikipedia").items()}
     rows = [(int(a.entity[1:]), sites[code], a.title) for code in sites for a in library.articles(code)]
     commons = [(item, "commonswiki", f"Category:{title}") for item, name, title in rows if name == "enwiki"][::5]
@@ -258,7 +258,7 @@ def _write_items(site: Site, library: Library) -> None:
 
 
 def _put_sums(site: Site, wiki: str, jobs: dict[str, dict[str, bytes]]) -> None:
-    """The checksum files and dumpstatus.json of a dump's folder."""
+    """Writes the checksum files and dumpstatus.json of a dump's folder."""
     folder, files = FOLDER.format(wiki=wiki), {n: data for job in jobs.values() for n, data in job.items()}
     for algorithm in ("md5", "sha1"):
         site.put(f"{folder}/{wiki}-{DATE}-{algorithm}sums.txt", checksums(files, algorithm))
