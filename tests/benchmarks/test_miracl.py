@@ -1,6 +1,5 @@
 """MIRACL and CIRAL: shards, topics without quoting, explicit 0, training examples from judged passages."""
 
-import gzip
 import json
 
 import pytest
@@ -9,6 +8,7 @@ from stele.benchmarks.ciral import Ciral
 from stele.benchmarks.miracl import Miracl
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError
+from tests.benchmarks import written
 
 BENGALI, THAI = QuerySet("bn", "bn", "bn"), QuerySet("th", "th", "th")  # one shard, two shards
 
@@ -18,8 +18,7 @@ def passage(name):
 
 
 def shard(path, *names):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress("".join(json.dumps(passage(name)) + "\n" for name in names).encode()))
+    written.put(path, written.rows(*map(passage, names)))
 
 
 @pytest.fixture
@@ -85,7 +84,7 @@ def test_topics_that_are_wrong_are_named(thai, tmp_path, text, message):
 def test_ciral_asks_in_english_and_passages_may_lack_a_title(tmp_path):
     swahili = QuerySet("sw", "sw", "sw")
     rows = [passage("1#0"), {"docid": "1#1", "title": None, "text": "b", "url": "u"}, {"docid": "2#0", "text": "c"}]
-    (tmp_path / "passages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "passages.jsonl").write_text(written.rows(*rows))
     (tmp_path / "topics.tsv").write_text("1\twho was it?\n")
     (tmp_path / "qrels.tsv").write_text("1 Q0 1#1 1\n1 Q0 1#0 0\n")
     data = {name: {"sw": tmp_path} for name in ("ciral", "ciral_corpus")}

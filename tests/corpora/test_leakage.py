@@ -11,6 +11,7 @@ from stele.benchmarks.types import ParallelTexts
 from stele.command import cli
 from stele.config.user_sets import user_sets
 from stele.corpora.leakage import EXAMPLES, evaluated_texts
+from tests.retrieval.recorded import put
 from tests.sealed import write_sealed
 
 
@@ -40,12 +41,9 @@ def test_planted_passages_and_queries_are_counted_and_shown(tmp_path, add, capsy
         rows = [{"_id": f"p{number}", "text": passage(code, number)} for number in range(30)]
         asked = [{"_id": f"q{number}", "text": f"Wo steht {code} {number}?"} for number in range(3)]
         for name, lines in ((f"{code}-corpus", rows), (f"{code}-queries", asked)):
-            (tmp_path / "set" / name).mkdir(parents=True)
-            (tmp_path / "set" / name / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
-        (tmp_path / "set" / f"{code}-qrels").mkdir()
+            put(tmp_path / "set" / name / "test.jsonl", lines)
         judged = [{"query-id": f"q{number}", "corpus-id": f"p{number}", "score": 1} for number in range(3)]
-        text = "".join(json.dumps(row) + "\n" for row in judged)
-        (tmp_path / "set" / f"{code}-qrels" / "test.jsonl").write_text(text)
+        put(tmp_path / "set" / f"{code}-qrels" / "test.jsonl", judged)
     words = passage("fr", 6).split()
     texts = [[f"Davor. {passage('de', number)}", "Danach."] for number in range(5)]
     near = [" ".join(passage("fr", 5).split()[:25]), " ".join([*words[:20], "mot", *words[20:]])]

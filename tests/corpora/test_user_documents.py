@@ -16,6 +16,7 @@ from stele.catalogue import user_documents
 from stele.command import cli
 from stele.files import document_rows
 from tests.conftest import ROOT
+from tests.readers.files import lines, packed
 
 TEXTS = {
     "lv": ["Rīga ir pilsēta. Tā ir liela.\nTur ir upe.", "Otrs teksts. Vēl viens teikums."],
@@ -27,23 +28,8 @@ def zstd(data):
     return pyarrow.compress(data, codec="zstd", asbytes=True)
 
 
-def lines(**fields):
-    rows = [
-        {"text": text, **{key: value(code) for key, value in fields.items()}} for code in TEXTS for text in TEXTS[code]
-    ]
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
-
-
-def rows_of(code):
-    return "".join(json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in TEXTS[code]).encode()
-
-
-def table():
-    sink = pyarrow.BufferOutputStream()
-    columns = {"language": [code for code in TEXTS for _ in TEXTS[code]], "text": [t for c in TEXTS for t in TEXTS[c]]}
-    pyarrow.parquet.write_table(pyarrow.table(columns), sink)
-    return sink.getvalue().to_pybytes()
-
+ROWS = {code: [{"language": code, "text": text} for text in texts] for code, texts in TEXTS.items()}
+ALL = [row for rows in ROWS.values() for row in rows]
 
 FORMATS = {
     "a document a file": {
@@ -54,9 +40,9 @@ FORMATS = {
         "README.txt": b"not a document",
     },
     "blank lines": {f"{code}.txt.gz": gzip.compress("\n\n".join(TEXTS[code]).encode()) for code in TEXTS},
-    "JSON lines of a language": {f"{code}/x.jsonl.xz": lzma.compress(rows_of(code)) for code in TEXTS},
-    "JSON lines by field": {"all.jsonl": lines(language=str)},
-    "Parquet by field": {"data/part-0.parquet": table()},
+    "JSON lines of a language": {f"{code}/x.jsonl.xz": lzma.compress(lines(*rows)) for code, rows in ROWS.items()},
+    "JSON lines by field": {"all.jsonl": lines(*ALL)},
+    "Parquet by field": {"data/part-0.parquet": packed(pyarrow.Table.from_pylist(ALL))},
 }
 
 
@@ -123,6 +109,13 @@ def test_a_title_and_paragraphs_are_kept_and_left_out_rows_are_counted(read, cap
     wanted = {"rows_without_text": 2, "rows_of_another_language": 100, "empty_documents": 1, "lines_not_json": 1}
     assert record["dropped"] == {**wanted, "lines_too_long": 1, "empty_paragraphs": 1}
     assert "1 lines too long" in log and "one document only" in log
+
+
+def test_rows_that_state_another_language_than_a_file_of_an_unknown_one_are_read_in_theirs(read):
+    rows = [*ROWS["xal"], {"text": "Бичг. Келн."}, *ROWS["lv"]]
+    _, record, log = read({"xal.jsonl": lines(*rows)}, "xal")
+    assert record["documents"] == 3 and not record["dropped"] and "left out" not in log
+    assert user_documents.by_language("mine", {"lv": None})["xal"].files == ("xal.jsonl",)
 
 
 def test_a_document_that_comes_a_thousand_times_is_kept_once_and_said(read):

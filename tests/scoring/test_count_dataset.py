@@ -1,7 +1,6 @@
 """What datasets hold: hand-made files of known numbers, the real ones where they are at hand, and what is planned."""
 
 import gzip
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -19,14 +18,8 @@ from stele.scoring import count_dataset
 from stele.scoring.count_dataset import as_metrics
 from stele.scoring.statistics import load_counts
 from tests.jobs import job
+from tests.retrieval.recorded import put
 from tests.sealed import write_sealed
-
-
-def put(path: Path, items) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
-
 
 LENGTHS = ("documents", "judged_documents")
 

@@ -14,7 +14,6 @@ compressed. The language of a file is
 from __future__ import annotations
 
 import logging
-import os
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -98,7 +97,8 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
         raise SteleError(f"{where}: no such folder or file; correct the path")
     folder, names = place_of(place)
     readable = [name for name in names if kind_of(name)]
-    linked = "" if Path(place).expanduser().is_file() else _links_to_folders(folder)
+    links = [] if Path(place).expanduser().is_file() else _links_to_folders(folder)
+    linked = f"links to folders, which are not followed: {', '.join(links[:5])}" if links else ""
     if not readable:
         others = f"found {', '.join(names[:5])}" if names else linked or "it is empty"
         raise SteleError(f"{where}: no documents in it ({others}); want {WANTED}")
@@ -106,10 +106,9 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
         raise SteleError(f"{where}: all of its documents are empty files: {', '.join(readable[:5])}")
     if linked:
         log.warning("%s: %s", where, linked)
-    if len(readable) < len(names):
-        left_out = [name for name in names if not kind_of(name)]
+    if left_out := [name for name in names if not kind_of(name)]:
         log.warning("%s: %d files of other formats left out: %s", where, len(left_out), ", ".join(left_out[:5]))
-    files: dict[str, list[str]] = {}
+    files: dict[str, set[str]] = {}  # of a file some rows state their language, others do not
     sizes: Counter[str] = Counter()
     by_field = []
     for name in readable:
@@ -117,31 +116,25 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
         if language not in known and kind_of(name) == "rows":
             by_field.append(name)
             continue
-        files.setdefault(language or UNDETERMINED, []).append(name)
+        files.setdefault(language or UNDETERMINED, set()).add(name)
         packed = PACKED_TEXT if plain_name(name) != name else 1
         sizes[language or UNDETERMINED] += packed * (folder / name).stat().st_size
     for name, sizes_in_file in _languages_of_rows(folder, by_field).items():
         for stated, size in sizes_in_file.items():
             language = stated or language_in(name, known) or UNDETERMINED
-            files.setdefault(language, []).append(name)
+            files.setdefault(language, set()).add(name)
             sizes[language] += size
     if undetermined := files.get(UNDETERMINED):
         log.warning(
             "%s: nothing says the language of %s%s; taken as `%s`. A folder or file is named by a language's code "
             "(de/, de.txt), a row has a field `language`",
-            where, undetermined[0], f" and {len(undetermined) - 1} more" * (len(undetermined) > 1), UNDETERMINED,
+            where, min(undetermined), f" and {len(undetermined) - 1} more" * (len(undetermined) > 1), UNDETERMINED,
         )  # fmt: skip
     return {code: OwnDocuments(tuple(sorted(files[code])), float(sizes[code])) for code in sorted(files)}
 
 
-def _links_to_folders(folder: Path) -> str:
-    links = [
-        (Path(root) / name).relative_to(folder).as_posix()
-        for root, folders, _ in os.walk(folder)
-        for name in sorted(folders)
-        if (Path(root) / name).is_symlink()
-    ]
-    return f"links to folders, which are not followed: {', '.join(links[:5])}" if links else ""
+def _links_to_folders(folder: Path) -> list[str]:
+    return [str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_symlink() and path.is_dir()]
 
 
 def files_of(place: Path | str, language: str) -> list[str]:

@@ -107,11 +107,12 @@ def _texts(source: Path, name: str, names: Sequence[str], language: str, dropped
         texts = _plain_texts(path, _holds_many(name, names, language), dropped)
         yield from (("", paragraphs) for paragraphs in texts)
     if kind == "rows":
-        of_file = user_documents.language_in(name, catalogue.entries(Language))
+        known = catalogue.entries(Language)
+        of_file = user_documents.language_in(name, known)
         for row in progress.track(document_rows(path, dropped), None, name, "row"):
             if (row.language or of_file or user_documents.UNDETERMINED) == language:
                 yield row.title, paragraphs_of(row.text)
-            elif of_file == language:
+            elif of_file == language and of_file in known:  # else they are documents of the language that they state
                 dropped["rows_of_another_language"] += 1
 
 
