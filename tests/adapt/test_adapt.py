@@ -15,9 +15,11 @@ from stele.command import cli
 from stele.config.model import parse_config
 from stele.config.user_sets import merged
 from stele.errors import SteleError
+from stele.evaluate.evaluate import check_checkpoint
 from stele.plan.plan import Plan
 from stele.recipes.flops import Shape
 from tests.conftest import ROOT
+from tests.encoders.tiny_models import sentence_transformers_folder
 from tests.sealed import write_sealed
 
 RULES = whole(AdaptationRules)
@@ -55,7 +57,7 @@ def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("paper_tables", "src"):
         (tmp_path / name).symlink_to(ROOT / name)
-    monkeypatch.setattr(adapt, "check_checkpoint", lambda plan, name: None)
+    monkeypatch.setattr(adapt, "check_checkpoint", lambda *_, **__: None)
     monkeypatch.setattr(adapt, "report", lambda plan: None)
     started = []
     monkeypatch.setattr(adapt, "build", started.append)
@@ -198,6 +200,20 @@ def test_a_refused_call_leaves_no_scale_and_documents_are_not_read_from_the_proj
     assert cli.main([*words.split(), "normalize=5", "--documents", "text"]) == 1
     assert "normalize" in capsys.readouterr().err and not Path("adapt/encoder.scale.yaml").exists()
     assert cli.main([*words.split(), "--documents", "."]) == 1 and "give another one" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("file", "settings", "said"),
+    [
+        ("sentence_bert_config.json", {"max_seq_length": 65}, "query_length is 65, the model has 64 positions"),
+        ("tokenizer_config.json", {"mask_token": None}, "its tokenizer has no mask token"),
+    ],
+)
+def test_an_encoder_that_cannot_be_adapted_is_refused_when_planned(project, monkeypatch, capsys, file, settings, said):
+    monkeypatch.setattr(adapt, "check_checkpoint", check_checkpoint)
+    path = sentence_transformers_folder(Path("encoder")) / file
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+    assert call("--plan") == 1 and said in capsys.readouterr().err and not project
 
 
 def test_a_language_that_nobody_knows_gets_the_nearest_code_and_too_few_seeds_a_word(project, capsys):

@@ -169,8 +169,8 @@ def settled(
     if gpus_of_scale != scale["gpus"]:
         print(f"{values['scale']} sets gpus: {gpus_of_scale}; for this call's gpus: {scale['gpus']}, edit that file")
     # sizes by the encoder's shape; the steps may take a measurement
-    plan = plan_of({**values, "adapt": None})
-    check_checkpoint(plan, name)
+    plan = plan_of({**values, "adapt": None, "cards": {name: []}})  # a card is of an encoder used as it is
+    check_checkpoint(plan, name, trained=True)
     if not (args.benchmarks or args.data or earlier):
         values["adapt"]["benchmarks"] = [key for key in DEFAULT_BENCHMARKS if plan.data.languages(key)]
         if not values["adapt"]["benchmarks"]:

@@ -28,10 +28,10 @@ from stele.artifacts.results import RunKey
 from stele.catalogue import whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.claims.judging import findings
-from stele.claims.judging.estimate import FEWEST_SEEDS, Estimate, Term, combine, interval, seeds_needed
+from stele.claims.judging.estimate import FEWEST_SEEDS, Term, combine, interval, seeds_needed
 from stele.claims.judging.family import Case, extreme, judge_family
 from stele.claims.judging.findings import ALPHA
-from stele.claims.judging.observed import Absent, Runs, System
+from stele.claims.judging.observed import Absent, Runs
 from stele.claims.judging.trainings import thinned
 from stele.command.arguments import Job, Json, Record, ResultsFolder, Some, ends_in
 from stele.errors import SteleError
@@ -339,12 +339,13 @@ def values_of(folder: Path, seeds: list[int], rows: Sequence[Row]) -> list[dict[
         if term is None:
             raise SteleError(f"{folder / row.key.path}: no language has {row.metric} of at least two queries")
         estimate = combine([term])
+        has_error = estimate.error > 0 and len(system.seeds) != 1  # of a trained model it takes two seeds
         values.append(
             {
                 **row.facts,
                 "seeds": list(system.seeds),
                 "mean": estimate.mean,
-                "interval": list(interval(estimate, ALPHA)) if _has_error(estimate, system) else None,
+                "interval": list(interval(estimate, ALPHA)) if has_error else None,
                 "languages": {code: float(of.values.mean()) for code, of in system.metrics[row.metric].items()},
                 "queries": {code: len(of.queries) for code, of in system.metrics[row.metric].items()},
                 "labels": sorted(system.labels),
@@ -352,8 +353,3 @@ def values_of(folder: Path, seeds: list[int], rows: Sequence[Row]) -> list[dict[
             }
         )
     return values
-
-
-def _has_error(estimate: Estimate, system: System) -> bool:
-    """Whether an interval is meaningful; for a trained model, that takes at least two seeds."""
-    return estimate.error > 0 and len(system.seeds) != 1

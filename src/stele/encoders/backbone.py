@@ -11,6 +11,7 @@ from stele.catalogue.hub import ADAPTER
 from stele.encoders.tokenizer import ROBERTA_LIKE, quiet
 from stele.errors import SteleError
 from stele.files.reading import reading
+from stele.recipes.encoding import EncodingSpec
 
 # model families whose hidden states of layer k are what a k-layer model would return (no normalisation after the last)
 CUT_BY_LAYER = ("bert", "camembert", "distilbert", "electra", "ernie", "longformer", "roberta", "xlm-roberta")
@@ -76,6 +77,13 @@ def positions(config) -> int:
     """The number of tokens that fit; RoBERTa-like models reserve the first positions, up to the padding id."""
     offset = config.pad_token_id + 1 if config.model_type in ROBERTA_LIKE else 0
     return (getattr(config, "max_position_embeddings", None) or 10**9) - offset
+
+
+def refuse_longer(folder: Path, spec: EncodingSpec, config: Any) -> None:
+    """Raises SteleError where texts have more tokens than the model has positions."""
+    for kind in ("query", "passage"):
+        if spec.length(kind) > (longest := positions(config)):
+            raise SteleError(f"{folder}: {kind}_length is {spec.length(kind)}, the model has {longest} positions")
 
 
 def _read_weights(

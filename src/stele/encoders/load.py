@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stele.artifacts.integrity import RECORD
-from stele.encoders.backbone import load_backbone, positions
+from stele.encoders.backbone import load_backbone, refuse_longer
 from stele.encoders.resolve import Wanted, resolve
 from stele.encoders.sentence_transformers_folder import read_heads, static_folder
 from stele.encoders.tokenizer import check_probe
@@ -56,9 +56,7 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
     check_probe(folder, tokenizer)
     if chat and not tokenizer.chat_template:
         raise SteleError(f"{folder}: its texts go through a chat template, and its tokenizer has none")
-    for kind in ("query", "passage"):
-        if spec.length(kind) > (longest := positions(backbones[0].config)):
-            raise SteleError(f"{folder}: {kind}_length is {spec.length(kind)}, the model has {longest} positions")
+    refuse_longer(folder, spec, backbones[0].config)
     pairs = zip(towers, backbones, strict=True)
     heads = [
         [] if spec.pooling == "pooler" else read_heads(tower, backbone.config.hidden_size) for tower, backbone in pairs

@@ -292,7 +292,7 @@ def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequen
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------
-def check_checkpoint(plan: Plan, name: str) -> None:
+def check_checkpoint(plan: Plan, name: str, trained: bool = False) -> None:
     """Fetches and checks a checkpoint's files except its weights. Raises SteleError if it is missing or no encoder.
 
     Skipped for checkpoints that were fetched before, for stand-ins, and, unless offline, for those of the catalogue.
@@ -302,7 +302,8 @@ def check_checkpoint(plan: Plan, name: str) -> None:
     is_known = known and source.get("checkpoint") == known.checkpoint and not plan.settings.config.offline
     if record.exists() or plan.world.standin(name) or is_known:
         return
-    use = {**plan.sources.checkpoint_locations(name), **plan.sources.checkpoint_use(name), "settings_only": True}
+    use = {**plan.sources.checkpoint_locations(name), **plan.sources.checkpoint_use(name)}
+    use |= {"settings_only": True, "trained": trained}
     words = ["--model", name, "--source", as_json(plan.sources.checkpoint_params(name)), *shlex.split(flags(use))]
     words += ["--state", plan.paths.state(f"checkpoint/{name}"), "--output", str(record)]
     command = [sys.executable, "-c", WITHOUT_TORCH, "sources", "checkpoint", *words]

@@ -30,13 +30,7 @@ from stele.artifacts.records import (
     write_record,
 )
 from stele.catalogue.datasets import mirror_path
-from stele.catalogue.hub import (
-    CONFIG,
-    MODULES,
-    WEIGHTS,
-    address,
-    repository,
-)
+from stele.catalogue.hub import CONFIG, MODULES, WEIGHTS, address, repository
 from stele.command.arguments import Json, NewRecord, record_of
 from stele.errors import SteleError
 from stele.files.atomic import MARK, atomic_directory
@@ -84,6 +78,8 @@ class Checkpoint(PlacesJob):
     """Of an encoder used as it is: the keys of its encoding, by origin."""
     generator: bool = False
     """It is to write text, not to make vectors."""
+    trained: bool = False
+    """It is going to be trained, also by MLM."""
     settings_only: bool = False
     """Fetch and check the files beside the weights."""
     output: Annotated[NewRecord, record_of(JOB)]
@@ -120,7 +116,7 @@ def run(args: Checkpoint) -> None:
             else:
                 link_folder(args.path, Path(place))
                 refuse_code(Path(place), instead)
-            check_settings(Path(place), encoding, args.generator)
+            check_settings(Path(place), encoding, args.generator, args.trained)
             if args.settings_only:  # otherwise loading says it
                 for folder in model_folders(Path(place)):
                     refuse_without_tokenizer(folder)

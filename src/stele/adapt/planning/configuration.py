@@ -161,12 +161,9 @@ def trained_models(
     rules, recipes = whole(AdaptationRules), load("recipes")["pretraining"]
 
     def override(recipe: str, **of_recipe: Any) -> dict[str, Any]:
-        settled = (
-            {"groups"} if "step_pairs" in recipes[recipe] else set()
-        )  # CCP's groups follow from the pairs of a step
-        rates = sizes.model_dump(
-            include={"learning_rate", "groups", "encode_chunk"}, exclude=settled, exclude_none=True
-        )
+        # CCP's groups follow from the pairs of a step
+        settled = {"groups"} if "step_pairs" in recipes[recipe] else set()
+        rates = sizes.model_dump(include={"learning_rate", "groups", "encode_chunk"} - settled, exclude_none=True)
         precision = "bfloat16" if gpus else "float32"
         beside = {} if recipe == rules.control else {"mlm_share": rules.mlm_share}
         kept = {"snapshots": [steps // 2]} if steps > 1 else {}  # half-way, of all in the first method's steps

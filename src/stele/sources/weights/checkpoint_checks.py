@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.catalogue.hub import CONFIG, MODULES, STATIC, VOCABULARY, WEIGHTS
-from stele.encoders.backbone import refuse_adapter
+from stele.encoders.backbone import refuse_adapter, refuse_longer
 from stele.encoders.resolve import resolve
 from stele.encoders.sentence_transformers_folder import stated_width
 from stele.encoders.tokenizer import load_tokenizer
@@ -29,16 +29,18 @@ TEXTS = (
 )  # several scripts
 
 
-def check_settings(folder: Path, encoding: Mapping[str, Values] | None = None, generator: bool = False) -> None:
+def check_settings(
+    folder: Path, encoding: Mapping[str, Values] | None = None, generator: bool = False, trained: bool = False
+) -> None:
     """Refuses a checkpoint that its settings make unfit for its use; raises SteleError that says why.
 
     `folder` holds config.json, the tokenizer and, of a sentence-transformers folder, its modules. `encoding` is what is
     said of an encoder that is used as it is, by who says it (`encoders/resolve.py`); None where a recipe says how
-    vectors are made. A `generator` writes text and makes no vectors.
+    vectors are made. A `generator` writes text and makes no vectors; one that is `trained` also learns MLM.
     """
     models = model_folders(folder)
     if not models and static_folders(folder) and not generator:
-        if encoding is None:
+        if encoding is None or trained:
             raise SteleError(f"{folder}: a {STATIC} has no layers to train; it can only be used as it is")
         resolve(folder, _with_instruction(encoding))
         return
@@ -56,7 +58,11 @@ def check_settings(folder: Path, encoding: Mapping[str, Values] | None = None, g
             _refuse_left_to_right(model, config)
     if encoding is not None:
         spec = resolve(folder, _with_instruction(encoding)).spec
-        load_tokenizer(models[0])
+        tokenizer = load_tokenizer(models[0])
+        if states:  # of another folder the benchmark's lengths come later
+            refuse_longer(folder, spec, configs[0])
+        if trained and tokenizer.mask_token is None:
+            raise SteleError(f"{folder}: its tokenizer has no mask token, without which no MLM can be trained")
         width = stated_width(folder, configs[0].hidden_size)
         if spec.dimension and spec.dimension > width:
             raise SteleError(f"{folder}: dimension is {spec.dimension}, its vectors have {width} numbers")
