@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ from stele.catalogue.datasets import availability, languages_of, resolve, resolv
 from stele.catalogue.schema.datasets import OWN, Dataset, Part
 from stele.catalogue.schema.languages import Language
 from stele.command.arguments import Json, NewRecord, Whole, record_of
-from stele.errors import SteleError
+from stele.errors import SteleError, exhausted
 from stele.files.atomic import atomic_directory
 from stele.files.digests import block_digests, digest
 from stele.files.reading import AGAIN, parse_object
@@ -60,31 +61,33 @@ def run(args: FetchDataset) -> None:
     places = places_of(args, f"give your own copy (user_data: {{{args.dataset}: FOLDER}})")
     if reason := availability(args.dataset, source, args.user_data):
         raise SteleError(f"{args.dataset}: {reason}")
-    # the files come into the state folder; those without a published digest must be as they were the first time
+    # the files come into the state folder
     fetched: Fetched = []
     if not args.user_data:
         fetched = _fetch(source, places) if args.first is None else _begin(source, args.first, places)
-        unpublished = dict(_to_pin(got) for _, got in fetched if got.verified == "nothing")
-        pin(args.output.parent.with_name(f"{args.part}.pins.json"), unpublished)
-    # all in one folder, counted and recorded
+    unpublished = [got for _, got in fetched if got.verified == "nothing"]
+    # all in one folder, counted and recorded; what nobody vouches for must be as it was the first time
     with atomic_directory(args.output.parent, JOB) as folder:
         if args.user_data:
             files, origins = collect(source, args.user_data, folder, places.manifest)
             came = ["user data"]
         else:
-            files, origins = _assemble(fetched, folder), {"generated" if places.manifest else "real"}
+            with _wrong_ones_go(unpublished):
+                files, origins = _assemble(fetched, folder), {"generated" if places.manifest else "real"}
             came = sorted({got.origin for _, got in fetched})
         if len(origins) > 1:
             raise SteleError(f"{args.dataset}: generated and real files are mixed in {args.user_data}; keep one kind")
         origin = origins.pop() if origins else "real"
         try:
-            counts = _count(source, folder, list(files), places.manifest if origin == "generated" else None)
+            with _wrong_ones_go(unpublished):
+                counts = _count(source, folder, list(files), places.manifest if origin == "generated" else None)
         except SteleError as error:
             message = _renamed(str(error), folder, files, args.user_data)
             if source.version == OWN:  # nobody can get it again
                 advice = "convert it (`iconv -f ENCODING -t UTF-8`)" if "not UTF-8" in message else "mend it"
                 message = message.replace(AGAIN, advice)
             raise SteleError(f"{args.dataset} {args.part}: {message}") from None
+        pin(args.output.parent.with_name(f"{args.part}.pins.json"), dict(map(_to_pin, unpublished)))
         is_cut = any("beginning" in facts and not facts["beginning"]["whole"] for facts in files.values())
         matched = origin == "generated" or any(facts["verified"] == "catalogue" for facts in files.values())
         write_record(
@@ -142,6 +145,17 @@ def _begin(source: Part, first: int, places: Places) -> Fetched:
     if first < 1:
         raise SteleError(f"--first {first}: want a number of {source.cut}, at least 1")
     return CUTS.get(source.cut)(source, first, places)
+
+
+@contextmanager
+def _wrong_ones_go(unpublished: Sequence[FetchedFile]) -> Iterator[None]:
+    """Removes downloads that no digest vouches for where they are found to be damaged: the next run fetches others."""
+    try:
+        yield
+    except SteleError as error:
+        for got in unpublished if not exhausted(error) else ():
+            got.path.unlink(missing_ok=True)
+        raise
 
 
 def _to_pin(got: FetchedFile) -> tuple[str, str]:
