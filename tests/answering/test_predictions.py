@@ -11,12 +11,12 @@ from stele.answering.reading.windows import labels, make_windows
 from stele.benchmarks.types import Span, SpanQuestion
 from stele.encoders.sliding_window import convert
 from stele.errors import SteleError
-from stele.recipes.finetuning import parse_answering
+from stele.files.strict import validate
+from stele.recipes.finetuning import AnsweringRecipe
 from stele.recipes.pretraining import SlidingWindow
 
-RECIPE = parse_answering(
-    {"training_set": "squad2", "batch": 2, "learning_rate": 1e-3, "length": 24, "question_length": 10, "stride": 6}
-)
+VALUES = {"training_set": "squad2", "batch": 2, "learning_rate": 1e-3, "length": 24, "question_length": 10, "stride": 6}
+RECIPE = validate(AnsweringRecipe, VALUES, "--recipe")
 
 
 def item_of(made: dict) -> SpanQuestion:

@@ -12,7 +12,8 @@ from stele.answering.reading.windows import NO_ANSWER, answer_tokens, cuts, labe
 from stele.benchmarks.squad import span_questions
 from stele.benchmarks.types import Span, SpanQuestion
 from stele.errors import SteleError
-from stele.recipes.finetuning import parse_answering
+from stele.files.strict import validate
+from stele.recipes.finetuning import AnsweringRecipe
 
 RECIPE = {"training_set": "squad2", "batch": 2, "learning_rate": 1e-3, "length": 16, "question_length": 4, "stride": 5}
 
@@ -23,7 +24,7 @@ def asked(context: str, answer: str | None = None, text: str = "where ?", name: 
 
 
 def recipe(**changes):
-    return parse_answering(RECIPE | changes)
+    return validate(AnsweringRecipe, RECIPE | changes, "--recipe")
 
 
 @pytest.mark.parametrize("tokens", [1, 8, 9, 10, 23, 40])

@@ -258,7 +258,7 @@ def test_a_packed_seed_of_other_values_stays(results, tmp_path):
 
 
 def test_results_of_another_scale_and_of_none_are_refused(results, tmp_path):
-    begin(tmp_path / "study", "small", SPECS)
+    begin(tmp_path / "study", "small", SPECS, tmp_path)
     with pytest.raises(SteleError, match="holds results of the scale small, these are of study"):
         pack(results, tmp_path / "study", SPECS)
     with pytest.raises(SteleError, match=r"no results of a scale \(scale.txt is missing\)"):

@@ -17,7 +17,7 @@ import pytest
 from stele.cluster import check
 from tests import waiting
 from tests.cluster.private import Cluster, install
-from tests.workflow.conftest import clone, copy_project, environment, short_chain
+from tests.workflow.conftest import clone, environment, fresh, short_chain  # noqa: F401
 
 # the plugin asks for the first time after so many seconds: jobs are short here
 ARGUMENTS = ["--profile", "slurm", "--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "5"]
@@ -39,12 +39,6 @@ def cluster():
             yield actual
         finally:
             actual.down()
-
-
-@pytest.fixture(scope="session")
-def fresh(root, tmp_path_factory) -> Path:
-    """The project as cloned; nothing is built in it."""
-    return copy_project(root, tmp_path_factory.mktemp("fresh") / "stele")
 
 
 @pytest.fixture(scope="session")

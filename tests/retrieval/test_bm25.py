@@ -12,7 +12,8 @@ from stele.artifacts.run_files import read_run
 from stele.command import cli
 from stele.command.arguments import Job
 from stele.errors import SteleError
-from stele.recipes.search import parse_lexical
+from stele.files.strict import validate
+from stele.recipes.search import Search, Tuning
 from stele.retrieval import bm25
 from stele.retrieval.lexical import lucene_bm25
 from stele.retrieval.searches import search_job
@@ -159,7 +160,7 @@ def test_a_kill_between_two_searches_of_one_collection_leaves_no_index_for_the_s
 )
 def test_recipes_that_make_no_sense(recipe, message):
     with pytest.raises(SteleError, match=message):
-        parse_lexical(recipe)
+        validate(Tuning if "split" in recipe else Search, recipe, "--recipe")
 
 
 def test_a_split_that_is_not_there_is_named(tmp_path, data, monkeypatch):

@@ -225,14 +225,14 @@ def windows_of_paragraphs(folder, paragraphs):
 
     from stele.answering.reading.windows import make_windows
     from stele.benchmarks.types import SpanQuestion
-    from stele.recipes.finetuning import parse_answering
+    from stele.recipes.finetuning import AnsweringRecipe
 
     draws, vocabulary, tokenizer = random.Random(0), " ".join(TEXTS).split(), subword_tokenizer()
     texts = [" ".join(draws.choices(vocabulary, k=400)) for _ in range(paragraphs)]
     question, shared = "who wrote the first novel", 64
     tokens = len(tokenizer(question, add_special_tokens=False)["input_ids"])
     values = {"training_set": "squad2", "batch": 16, "learning_rate": 1e-5, "length": 256}
-    recipe = parse_answering({**values, "stride": 256 - tokens - 4 - shared})  # ours is the step, theirs the overlap
+    recipe = AnsweringRecipe(**values, stride=256 - tokens - 4 - shared)  # ours is the step, theirs the overlap
     items = [SpanQuestion(f"{n}-{m}", question, text, []) for n, text in enumerate(texts) for m in range(5)]
 
     def ours():

@@ -14,7 +14,7 @@ import torch
 
 from stele import catalogue
 from stele.files.strict import validate
-from stele.recipes.finetuning import GeneratorRecipe, parse_answering, parse_finetuning
+from stele.recipes.finetuning import AnsweringRecipe, GeneratorRecipe, parse_finetuning
 from stele.recipes.pretraining import parse_recipe
 from stele.training.loop import MicroBatches, train
 from stele.training.processes import ProcessContext
@@ -177,7 +177,7 @@ def test_a_reader(two_steps):
     from stele.answering.reading.reader import Reader, loss_of
     from stele.answering.reading.windows import Labels, Windows
 
-    recipe = parse_answering({**RECIPES["answering"]["squad2"], **TOGETHER})
+    recipe = AnsweringRecipe(**RECIPES["answering"]["squad2"], **TOGETHER)
     rows, nothing = np.arange(4), np.zeros((4, 2), np.int64)
     windows = Windows(random_tokens(recipe.length), rows, np.full(4, 20), nothing, nothing.astype(np.int32), nothing)
     right = Labels(rows, np.array([30, 0, 40, 0]), np.array([32, 0, 40, 0]), 0, 0)

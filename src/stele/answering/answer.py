@@ -27,8 +27,9 @@ from stele.encoders.tokenizer import load_tokenizer, read_json
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object
+from stele.files.strict import validate
 from stele.progress import track
-from stele.recipes.finetuning import AnsweringRecipe, parse_answering
+from stele.recipes.finetuning import AnsweringRecipe
 
 if TYPE_CHECKING:
     from stele.answering.reading.reader import ReaderTraining, WindowedQuestions
@@ -62,7 +63,7 @@ def run(args: Answer) -> None:
 
     clock = records.start()
     # the recipe, the inputs and the state folder
-    recipe = parse_answering(parse_object(args.recipe, "--recipe"))
+    recipe = validate(AnsweringRecipe, parse_object(args.recipe, "--recipe"), "--recipe")
     benchmark_data, training_data = data_records(args.data), data_records(args.training_data, "--training-data")
     inputs = benchmark_data | training_data | {"encoder": args.encoder}
     made_by = {"benchmark": args.benchmark, "languages": args.languages, **recipe.model_dump(mode="json")}

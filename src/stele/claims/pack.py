@@ -120,7 +120,7 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
     return sum(1 for _ in result_files(folder, each_seed=True))
 
 
-def begin(folder: Path, scale: str, specs: Path, results: Path | None = None) -> None:
+def begin(folder: Path, scale: str, specs: Path, results: Path) -> None:
     """Records when and with which claims and seeds of the first look a study begins, or checks that they are the same.
 
     A paper's claims are recorded with its first result, looks.yaml as soon as it exists. Raises SteleError as `pack`.
@@ -136,8 +136,7 @@ def begin(folder: Path, scale: str, specs: Path, results: Path | None = None) ->
             raise SteleError(f"{folder}: holds other files and no {STUDY}; give a new, an empty or a packed folder")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / STAMP).write_text(f"{scale}\n", encoding="utf-8")
-    results_of = result_files(results, each_seed=True) if results else ()
-    rows = {RunKey(*path.parent.parts[-3:]) for path in results_of}
+    rows = {RunKey(*path.parent.parts[-3:]) for path in result_files(results, each_seed=True)}
     for path in papers_with_claims(specs):
         if path.name not in study["claims_sha256"] and rows & _rows_of_claims(path):
             study["claims_sha256"][path.name] = digests[path.name]
@@ -162,10 +161,10 @@ def _check_begun(folder: Path, scale: str, study: dict[str, Any], digests: dict[
         )
 
 
-def _check_seeds(folder: Path, results: Path | None) -> None:
+def _check_seeds(folder: Path, results: Path) -> None:
     """Refuses values other than the packed ones of the same seed; metrics that are new join them."""
-    for path in result_files(results, each_seed=True) if results else ():
-        packed = folder / path.relative_to(results or "")
+    for path in result_files(results, each_seed=True):
+        packed = folder / path.relative_to(results)
         if packed.is_file():
             values, packed_values = read_result(path).metrics, read_result(packed).metrics
             if changed := sorted(name for name in packed_values if values.get(name) != packed_values[name]):
@@ -181,9 +180,9 @@ def _rows_of_claims(folder: Path) -> set[RunKey]:
     return {source.result for claim in load_claims(folder / FILE).claims for source in references_of(claim, paper)}
 
 
-def _digest_of_looks(folder: Path, study: dict[str, Any], results: Path | None) -> dict[str, str]:
+def _digest_of_looks(folder: Path, study: dict[str, Any], results: Path) -> dict[str, str]:
     """Digest of looks.yaml (the seeds of the first look) as `looks_sha256`; empty if there is no such file."""
-    files = [place / LOOKS_FILE for place in (folder, results) if place]
+    files = [place / LOOKS_FILE for place in (folder, results)]
     digests = {sha256(file) for file in files if file.is_file()}
     if "looks_sha256" in study:
         digests.add(study["looks_sha256"])

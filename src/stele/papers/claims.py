@@ -6,7 +6,6 @@ lists the keys that each kind of claim must have.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,7 +18,7 @@ from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, validate
 from stele.papers.addresses import Address
 from stele.papers.paper import CLAIMS as FILE
-from stele.papers.paper import CORRECTIONS, PaperKey, paper_folder
+from stele.papers.paper import CORRECTIONS, PaperKey, paper_folder, repeated
 from stele.papers.table_parts import Target
 
 Kind = Literal[
@@ -153,9 +152,8 @@ class Claims(Strict):
 
     @model_validator(mode="after")
     def _once(self) -> Claims:
-        for key, count in Counter(claim.key for claim in self.claims).items():
-            if count > 1:
-                raise ValueError(f"claim {key!r} is given twice")
+        for problem in repeated("claim", (claim.key for claim in self.claims)):
+            raise ValueError(problem)
         return self
 
 

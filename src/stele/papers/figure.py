@@ -19,7 +19,7 @@ from pydantic import Field, model_validator
 from stele.catalogue import entries
 from stele.catalogue.schema.models import Model
 from stele.files.strict import Strict
-from stele.papers.paper import TODAY, PaperPart, read_part
+from stele.papers.paper import TODAY, PaperPart, read_part, repeated
 from stele.papers.table_parts import CellSource, Key, Target, merge, resolve
 
 
@@ -128,8 +128,8 @@ OWN = {"curves": None, "distribution": "reference", "projection": "highlighted"}
 
 def _problems(figure: Figure) -> Iterator[str]:
     """Yields errors of a figure that pydantic's types do not catch."""
-    for name, keys in (("panel", [p.key for p in figure.panels]), ("series", [s.key for s in figure.series])):
-        yield from (f"{name} {key!r} is given twice" for key in sorted(set(keys)) if keys.count(key) > 1)
+    yield from repeated("panel", (panel.key for panel in figure.panels))
+    yield from repeated("series", (series.key for series in figure.series))
     for kind, key in OWN.items():
         is_set = key is not None and getattr(figure, key) is not None
         if is_set and figure.kind != kind:

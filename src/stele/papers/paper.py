@@ -10,7 +10,8 @@ import contextlib
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeVar
@@ -88,6 +89,11 @@ class PaperPart(Strict):
     def file(self) -> str:
         """Path below the folder of tables, without extension: `msm/table_09`, `ccp/figure_01`."""
         return f"{self.paper}/{self.KIND}_{self.number:02d}"
+
+
+def repeated(kind: str, keys: Iterable[str]) -> Iterator[str]:
+    """What is wrong with keys of which some are given twice."""
+    yield from (f"{kind} {key!r} is given twice" for key, count in Counter(keys).items() if count > 1)
 
 
 Part = TypeVar("Part", bound=PaperPart)

@@ -8,7 +8,7 @@ to; footnotes and known deviations name addresses, `*` and `?` allowed.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -20,7 +20,7 @@ from pydantic import Field, model_validator
 
 from stele.artifacts.results import RunKey as Result
 from stele.errors import SteleError
-from stele.papers.paper import FILE, TODAY, PaperPart, read_part
+from stele.papers.paper import FILE, TODAY, PaperPart, read_part, repeated
 from stele.papers.table_parts import (
     CellSource,
     Column,
@@ -183,16 +183,12 @@ def _noted_places(table: Table, pattern: str) -> list[str]:
     return [cell.address for cell in table.cells() if matches(cell.address, [pattern])]
 
 
-def _repeated(kind: str, keys: Iterable[str]) -> Iterator[str]:
-    yield from (f"{kind} {key!r} is given twice" for key, count in Counter(keys).items() if count > 1)
-
-
 def _problems(table: Table) -> Iterator[str]:
     """Yields errors of a table that pydantic's types do not catch."""
     columns, lines = [c.key for c in table.columns], [line.key for line in table.lines]
-    yield from _repeated("column", columns)
-    yield from _repeated("line", lines)
-    yield from _repeated("group", (g.key for g in table.groups))
+    yield from repeated("column", columns)
+    yield from repeated("line", lines)
+    yield from repeated("group", (g.key for g in table.groups))
     yield from _problems_of_today(table) if table.of_today else ()
     for group, row in table.rows():
         where = f"row {group.key}/{row.key}"
@@ -206,7 +202,7 @@ def _problems(table: Table) -> Iterator[str]:
         for key in sorted(named - set(columns)):
             yield f"{where}: {key!r} is not a column"
     for group in table.groups:
-        yield from _repeated(f"group {group.key}: row", (row.key for row in group.rows))
+        yield from repeated(f"group {group.key}: row", (row.key for row in group.rows))
     for relabel in [table.relabel, *(row.relabel or {} for _, row in table.rows())]:
         if relabel.keys() != set(relabel.values()) or not relabel.keys() <= set(columns):
             yield f"`relabel` must exchange columns of this table; found {relabel}"

@@ -170,15 +170,6 @@ class AnsweringRecipe(OptimiserKeys):
         return self
 
 
-def parse_answering(values: Values, where: str = "--recipe") -> AnsweringRecipe:
-    """Validates a recipe; raises SteleError with the key, what is wrong with it and what is valid.
-
-    >>> parse_answering({"training_set": "squad2", "batch": 16, "learning_rate": 1e-5}).stride
-    128
-    """
-    return validate(AnsweringRecipe, values, where)
-
-
 # --- generators of queries --------------------------------------------------------------------------------------------
 class GeneratorOfLanguage(Strict):
     """Sources of the query generator of one language."""

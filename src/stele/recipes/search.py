@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from stele.files.strict import Strict, Values, validate
+from stele.files.strict import Strict
 from stele.recipes import Recipe
 
 TopicField = Literal["title", "description", "narrative"]  # of a topic (TREC, CLEF, FIRE): which is the query
@@ -43,18 +43,9 @@ class Tuning(Strict):
 
 
 class Search(Bm25):
-    """Recipe of a BM25 search job, with the model's query expansion if it has one."""
+    """Recipe of a BM25 search job, with the model's query expansion if it has one; one with a `split` is a tuning."""
 
     rm3: Rm3 | None = None
-
-
-def parse_lexical(values: Values, where: str = "--recipe") -> Search | Tuning:
-    """Validates a recipe, as a tuning if it has a `split`; raises SteleError with the key at fault.
-
-    >>> parse_lexical({"k1": 0.9, "b": 0.4, "rm3": {}}).rm3.terms
-    10
-    """
-    return validate(Tuning if "split" in values else Search, values, where)
 
 
 class Fusion(Strict):

@@ -30,9 +30,9 @@ from stele.evaluation.metric import Case
 from stele.evaluation.ranx_metrics import by_ranx
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
-from stele.files.strict import Values
+from stele.files.strict import Values, validate
 from stele.progress import track
-from stele.recipes.search import Search, Tuning, parse_lexical
+from stele.recipes.search import Search, Tuning
 from stele.retrieval.lexical import anserini, lucene_bm25
 from stele.retrieval.lexical.engines import Bm25sEngine, Engine, Texts
 from stele.retrieval.lexical.lucene_bm25 import ANSERINI, Hits, choose
@@ -98,7 +98,8 @@ class Bm25Job:
         benchmark_data = data_records(args.data)
         self.data = data_folders(benchmark_data)
         self.query_sets: list[QuerySet] = self.benchmark.query_sets(args.languages)
-        self.recipe = parse_lexical(parse_object(args.recipe, "--recipe"))
+        values = parse_object(args.recipe, "--recipe")
+        self.recipe = validate(Tuning if "split" in values else Search, values, "--recipe")
         # the engine
         self.jar = anserini.find_jar(args.anserini.parent) if args.anserini else None
         version = importlib.metadata.version("bm25s")

@@ -31,7 +31,7 @@ from stele.errors import SteleError
 from stele.evaluation import paired, scores
 from stele.evaluation.significance import load_test
 from stele.files.figures import save_figure
-from stele.files.formats import write_csv
+from stele.files.formats import table, write_csv
 from stele.papers.table import load_specs
 from stele.tables.render.figure_panels import ON_PAPER, WIDTH
 from stele.tables.render.formats import COLUMNS, cell_row
@@ -82,15 +82,8 @@ def run(args: Cells) -> None:
         results = Results(args.results_dir)
         write_csv(sys.stdout, [COLUMNS, *(cell_row(cell, results) for cell in cells if cell.table.counted)])
     else:
-        print_columns(count_states(cells))
-
-
-def print_columns(rows: Rows) -> None:
-    """Prints rows as columns of text, the first left-aligned and the others right-aligned."""
-    widths = [max(len(str(entry)) for entry in column) for column in zip(*rows, strict=True)]
-    for row in rows:
-        first, *others = (str(entry).rjust(width) for entry, width in zip(row, widths, strict=True))
-        print("  ".join([first.strip().ljust(widths[0]), *others]))
+        header, *rows = ([str(entry) for entry in row] for row in count_states(cells))
+        print(table(header, rows))
 
 
 def all_cells(specs: Sequence[Path], results_dir: Path, context: Path | None = None) -> list[Cell]:
@@ -176,13 +169,13 @@ def _places(cells: Sequence[Cell]) -> tuple[list, list, float]:
         y += 3
         texts.append((paper, 0, y, 9))
         x, deepest, y = 0.0, 0.0, y + 3
-        for table, of_table in groupby(of_paper, key=lambda cell: cell.table.id):
+        for name, of_table in groupby(of_paper, key=lambda cell: cell.table.id):
             of_table = list(of_table)
             columns = len(of_table[0].table.columns)
             width, depth = max(columns, 5), -(-len(of_table) // columns)
             if x + width > WIDTH / SQUARE:
                 x, y, deepest = 0.0, y + deepest + 4, 0.0
-            texts.append((table.partition("/")[2], x, y - 0.4, 6))
+            texts.append((name.partition("/")[2], x, y - 0.4, 6))
             for place, cell in enumerate(of_table):
                 squares.append((cell.outcome.state, x + place % columns, y + place // columns))
             x, deepest = x + width + 1.5, max(deepest, depth)

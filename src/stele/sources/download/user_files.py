@@ -65,7 +65,7 @@ def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -
             origins.add(origin)
             for path in unpack(folder / matches[0], into, rules):
                 about = {"name": matches[0], "verified": archive["verified"], "archive": archive["sha256"]}
-                facts[path] = {**_plain(into / path), **about}
+                facts[path] = {**digests(into / path), "bytes": (into / path).stat().st_size, **about}
         elif matches:
             for name in matches:
                 take(name, _place(name, file, alone=len(matches) == 1), file)
@@ -147,10 +147,6 @@ def _checked(source: Part, folder: Path, name: str, file: PartFile, manifest: Ma
         ) from None
     verified = "catalogue" if is_checkable(expected) else "nothing"
     return {"sha256": sha, "bytes": path.stat().st_size, "verified": verified}, "real"
-
-
-def _plain(path: Path) -> Facts:
-    return {**digests(path), "bytes": path.stat().st_size}
 
 
 def _missing(source: Part, where: str, missing: Sequence[str], names: Sequence[str]) -> str:
