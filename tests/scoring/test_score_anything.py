@@ -357,6 +357,7 @@ def ndcg(tmp_path: Path, folder: Path, run: str = "run.txt") -> float:
     name = "miracl_hard_negatives"  # read by the module beir
     result = scored(tmp_path, name, "--run", f"en={tmp_path / run}", "--data", f"{name}:en={folder}")
     assert result["counts"]["missing_queries"] == 0
+    assert len(result["files"][f"{name}:en={folder}"]) == 16, "a digest of the files in the folder"
     return result["metrics"]["ndcg@10"]["average"]
 
 

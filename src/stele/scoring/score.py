@@ -85,7 +85,7 @@ def run(args: Score) -> None:
         queries = file_facts(args.queries) if args.queries else None
         made = {f"retrieval {n}" if n > 1 else "retrieval": output.path for n, output in enumerate(retrievals, start=1)}
         files = [run for run, (_, output) in zip(args.run, outputs, strict=True) if not output.record]
-        files += [f"{item}={path}" for item, path in data.items() if path.is_file() and path.name != RECORD]
+        files += [f"{item}={path}" for item, path in data.items() if path.name != RECORD]
         records.write_record(
             args.output,
             job="score",

@@ -12,6 +12,7 @@ import numpy as np
 from stele import catalogue
 from stele.artifacts.run import Run, merged, without
 from stele.artifacts.run_files import collection_size
+from stele.benchmarks._files import below
 from stele.benchmarks.load import load_reader, stated_left_out
 from stele.benchmarks.reader import BenchmarkReader
 from stele.benchmarks.types import Data, QuerySet
@@ -21,7 +22,7 @@ from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
 from stele.evaluation.similarity import rank_pair
-from stele.files.digests import sha256
+from stele.files.digests import digest, sha256
 from stele.scoring.system_files.formats import Output, read_output
 
 Pair = tuple[np.ndarray, np.ndarray]  # embeddings whose rows belong together
@@ -38,9 +39,15 @@ def given_outputs(runs: Iterable[str]) -> list[tuple[str | None, Output]]:
 
 
 def given_digests(files: Iterable[str]) -> dict[str, str]:
-    """SHA-256 of each file argument, by the argument itself; a pair of embeddings has two, joined by a blank."""
+    """Digest of each file argument, by the argument: a file's SHA-256, a folder's digest; a pair's joined by a blank."""
     paths = {file: file.partition("=")[2] or file for file in files}
-    return {file: " ".join(sha256(Path(part)) for part in path.split(",")) for file, path in paths.items()}
+    return {file: " ".join(_digest(Path(part)) for part in path.split(",")) for file, path in paths.items()}
+
+
+def _digest(path: Path) -> str:
+    if not path.is_dir():
+        return sha256(path)
+    return digest({file.relative_to(path).as_posix(): sha256(file) for file in below(path)})
 
 
 def read_case(
