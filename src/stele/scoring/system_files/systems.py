@@ -39,7 +39,7 @@ def given_outputs(runs: Iterable[str]) -> list[tuple[str | None, Output]]:
 
 
 def given_digests(files: Iterable[str]) -> dict[str, str]:
-    """Digest of each file argument, by the argument: a file's SHA-256, a folder's digest; a pair's joined by a blank."""
+    """Digests by file argument: a file's SHA-256, a folder's digest, those of a pair joined by a blank."""
     paths = {file: file.partition("=")[2] or file for file in files}
     return {file: " ".join(_digest(Path(part)) for part in path.split(",")) for file, path in paths.items()}
 
