@@ -204,7 +204,7 @@ def test_a_pointer_of_git_lfs_is_told_as_one(run, local, capsys, name):
     (local / name).write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 438007537\n")
     assert run("--path", str(local)) == 1
     message = capsys.readouterr().err
-    assert f"{local / name}: a Git LFS pointer" in message and "git lfs pull" in message and "code" not in message
+    assert f"{local / name}: is a Git LFS pointer" in message and "git lfs pull" in message and "code" not in message
 
 
 @pytest.mark.parametrize("shard", ["../../outside.bin", "/tmp/outside.bin", "a\\..\\b.bin", "pytorch_model.bin?x", 7])
@@ -273,7 +273,7 @@ def test_folders_that_are_no_checkpoint_say_what_they_hold(run, local, tmp_path,
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "model.pt").write_bytes(b"")
     assert run("--path", str(tmp_path / "other")) == 1 and "model.pt" in capsys.readouterr().err
-    assert run("--path", str(tmp_path / "none")) == 1 and "no such folder" in capsys.readouterr().err
+    assert run("--path", str(tmp_path / "none")) == 1 and "this folder does not exist" in capsys.readouterr().err
     for name in ("tokenizer.json", "model.safetensors"):
         (local / name).unlink()
         assert run("--path", str(local)) == 1

@@ -97,7 +97,7 @@ def test_settings_alone_are_taken_and_checked_without_the_weights(run, local, si
 def test_a_folder_without_a_tokenizer_or_weights_is_refused_when_its_use_is_planned(run, local, capsys, file, what):
     (local / file).unlink()
     assert run("--path", str(local), "--settings-only") == 1
-    assert f"{local}: no {what} (none of {file}," in capsys.readouterr().err
+    assert f"{local}: no {what} (want one of {file}," in capsys.readouterr().err
 
 
 def test_a_repository_that_is_not_there_gets_the_nearest_name(run, site, capsys):

@@ -170,7 +170,7 @@ def test_a_beginning_is_of_one_version(site, tmp_path, tags, size):
     reader.read(9)
     site.files["/x"] = body[:5] + b"?" + body[6:]
     if size > beginning.SMALLEST:
-        with pytest.raises(Failed, match="/x: has changed while it was read"):
+        with pytest.raises(Failed, match="/x: the server's file has changed while it was read"):
             list(iter(lambda: reader.read(7000), b""))
 
 
@@ -198,7 +198,7 @@ def test_a_damaged_later_stream_is_no_end_of_a_corpus(take, served, capsys, data
 
 def test_only_corpora_are_cut(take, capsys):
     code, _, _ = take("mrtydi", 10)
-    assert code == 1 and "used whole" in capsys.readouterr().err
+    assert code == 1 and "always used in full" in capsys.readouterr().err
 
 
 def test_a_dump_without_an_index_cannot_be_cut(take, served, capsys):

@@ -270,7 +270,7 @@ def test_no_more_is_taken_than_the_file_has(site, url, target, who):
     site.faults["/a/corpus.gz"] = [{"endless": True}]
     if who == "hub":
         site.headers["/a/corpus.gz"] = {"X-Linked-ETag": f'"{SHA}"', "X-Linked-Size": str(len(BODY))}
-    with pytest.raises(Failed, match="more than the 300,000 bytes that the file has"):
+    with pytest.raises(Failed, match="the server sent more than the file's 300,000 bytes"):
         fetch(url, target, {"bytes": len(BODY), "sha256": SHA} if who == "catalogue" else {}, QUICK)
     assert not target.exists() and leftovers(target) == [] and len(site.requests) == 1
 
@@ -313,8 +313,8 @@ def test_redirects_are_followed_with_the_range_and_what_each_of_them_publishes(s
 @pytest.mark.parametrize(
     ("location", "message"),
     [
-        *((address, "no http address; not followed") for address in ("file:///etc/passwd", "ftp://a.org/x", "data:,x")),
-        ("FILE:/etc/passwd", "no http address; not followed"),
+        *((path, "not an http address; not followed") for path in ("file:///etc/passwd", "ftp://a.org/x", "data:,x")),
+        ("FILE:/etc/passwd", "not an http address; not followed"),
         *((address, "/x: ") for address in ("http://[::1", "http://a.org:99999/", "http://a.org:x/", "http://[zz]/")),
         ("http://\u00b2..b/", "/x: "),
     ],

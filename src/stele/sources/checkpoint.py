@@ -1,7 +1,7 @@
-"""Fetch a checkpoint: from the hub (through mirrors) or from a local folder, as safetensors, loaded once as a check.
+"""Fetch a checkpoint from the hub (through mirrors) or a local folder, convert it to safetensors, and test-load it.
 
-The result is a plain transformers folder, or a sentence-transformers folder kept whole. Code that a checkpoint brings
-is never run, and a checkpoint whose settings do not fit its use is refused before its weights are fetched. Local files
+The result is a plain transformers folder, or a complete sentence-transformers folder. Code that a checkpoint brings
+is never run. A checkpoint whose settings do not fit its use is refused before its weights are fetched. Local files
 are linked to and never changed.
 """
 
@@ -69,30 +69,30 @@ LEFT_OUT = (RECORD, MANIFEST, "training_args.json", "trainer_state.json")
 
 class Checkpoint(PlacesJob):
     model: str
-    """Its name in catalogue/models.yaml or config.yaml."""
+    """The model's name in catalogue/models.yaml or config.yaml."""
     source: Json
-    """{checkpoint: hub id, revision, files, released}."""
+    """Catalogue entry of the checkpoint: {checkpoint: hub id, revision, files, released}."""
     path: Path | None = None
     """Local folder: transformers or sentence-transformers."""
     encoding: Json | None = None
-    """Of an encoder used as it is: the keys of its encoding, by origin."""
+    """For an encoder that is used without training: the keys of its encoding, by origin."""
     generator: bool = False
-    """It is to write text, not to make vectors."""
+    """The model generates text and makes no vectors."""
     trained: bool = False
-    """It is going to be trained, also by MLM."""
+    """The model is going to be trained, also by MLM."""
     settings_only: bool = False
-    """Fetch and check the files beside the weights."""
+    """Fetch and check all files but the weights."""
     output: Annotated[NewRecord, record_of(JOB)]
 
     @model_validator(mode="after")
     def _check(self) -> Checkpoint:
         if self.encoding and self.generator:
-            raise ValueError("--encoding, --generator: leave one of them out")
+            raise ValueError("--encoding, --generator: a generator encodes nothing; leave one of them out")
         return self
 
 
 def run(args: Checkpoint) -> None:
-    """Writes the checkpoint's folder; raises SteleError for one that cannot be fetched, loaded or used as asked."""
+    """Writes the checkpoint's folder. Raises SteleError if it cannot be fetched or loaded, or does not fit its use."""
     clock = start()
     source = parse_object(args.source, "--source")
     instead = source.get("instead") or INSTEAD
@@ -171,7 +171,7 @@ def run(args: Checkpoint) -> None:
 
 @contextmanager
 def _named(folder: Path, source: str) -> Iterator[None]:
-    """Errors about files of `folder`, which is gone when the user reads them, name those of the `source` instead."""
+    """Replaces the temporary `folder` by `source` in errors, since it no longer exists when the user reads them."""
     try:
         yield
     except SteleError as error:
@@ -179,7 +179,7 @@ def _named(folder: Path, source: str) -> Iterator[None]:
 
 
 def how_to_give(model: str, source: Mapping[str, Any]) -> str:
-    """The error's text for a checkpoint that is neither on the hub nor given as a folder."""
+    """Text of the error for a checkpoint that is neither on the hub nor given as a local folder."""
     released = source.get("released") or {}
     where = f"The authors' weights: {released['where']}. " if released.get("where") else "It has no public weights. "
     key = f"user_data: {{{released['dataset']}: YOUR_FOLDER}}" if released.get("dataset") else None
@@ -191,7 +191,7 @@ def how_to_give(model: str, source: Mapping[str, Any]) -> str:
 
 
 def _stand_in_manifest(mirrors: Iterable[str], hub: tuple[str, str] | None) -> Path | None:
-    """The manifest of a generated checkpoint, which lies beside its files in a folder mirror; None for a real one."""
+    """Path of a generated checkpoint's manifest, beside its files in a folder mirror; None for a real checkpoint."""
     for mirror in mirrors if hub else ():
         folder = Path(mirror, mirror_path(address(*hub, CONFIG))).parents[2]
         if (folder / MANIFEST).is_file():
@@ -201,15 +201,15 @@ def _stand_in_manifest(mirrors: Iterable[str], hub: tuple[str, str] | None) -> P
 
 # --- from a folder --------------------------------------------------------------------------------------------------
 def link_folder(source: Path, folder: Path, facts: dict[str, FileFacts] | None = None) -> None:
-    """Links the files of a local checkpoint that matter (settings, tokenizer, one kind of weights), notes their facts.
+    """Links the needed files of a local checkpoint (settings, tokenizer, one kind of weights) into `folder`.
 
-    Raises SteleError where `source` is no folder of a checkpoint.
+    Adds their sha256 and sizes to `facts`. Raises SteleError if `source` is not the folder of a checkpoint.
     """
     if not source.is_dir():
-        raise SteleError(f"{source}: no such folder (want a transformers or sentence-transformers folder)")
+        raise SteleError(f"{source}: this folder does not exist; want a transformers or sentence-transformers folder")
     if not any((source / name).is_file() for name in (CONFIG, MODULES)) and not model_folders(source):
         have = ", ".join(sorted(path.name for path in source.iterdir())[:8]) or "nothing"
-        raise SteleError(f"{source}: no checkpoint (no {CONFIG}, no {MODULES}); it holds {have}")
+        raise SteleError(f"{source}: not a checkpoint (neither {CONFIG} nor {MODULES}); the folder holds {have}")
     for path in sorted(source.rglob("*")):
         below = path.relative_to(source)
         if not path.is_file() or any(part.startswith((".", "checkpoint-", "onnx", "openvino")) for part in below.parts):
@@ -228,7 +228,7 @@ def link_folder(source: Path, folder: Path, facts: dict[str, FileFacts] | None =
 
 
 def _labels(path: Path | None) -> list[str]:
-    """The labels of a local checkpoint that Stele made itself, as far as results inherit them."""
+    """Labels of a local checkpoint that Stele made, limited to those that results inherit."""
     if path is None:
         return []
     if (path / MANIFEST).is_file():
@@ -236,13 +236,13 @@ def _labels(path: Path | None) -> list[str]:
     if not (path / RECORD).is_file():
         return []
     if not (path / MARK).is_file() and not {"job", "labels", SEAL} & read_note(path / RECORD).keys():
-        return []  # another program's
+        return []  # written by another program
     labels = read_record(path / RECORD)["labels"]
     return [label for label in labels if label in (GENERATED, STAND_IN, DIVERGED, UNLEARNT, RECODED, NO_DIGEST)]
 
 
 def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> dict[str, FileFacts]:
-    """Converts PyTorch weights in place, takes the old ones out of `facts`, and returns the facts of the new ones."""
+    """Converts PyTorch weights in place. Removes the old files from `facts` and returns the facts of the new files."""
     for index in sorted(folder.rglob(WEIGHTS[3])):
         convert_shards(index, index.parent)
         index.unlink()

@@ -1,6 +1,6 @@
-"""Fetch one part of a dataset: from your own folder, a mirror or the network, checked, counted and recorded.
+"""Fetch one part of a dataset from your own folder, a mirror or the network; check, count and record its files.
 
-Downloads continue where a killed run left them (in --state). Your own files are linked to and never changed.
+A killed run's downloads remain in --state and are continued. Your own files are linked to and never changed.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ JOB = "sources dataset"
 
 class FetchDataset(PlacesJob):
     dataset: str
-    """Its name in catalogue/datasets.yaml."""
+    """The dataset's name in catalogue/datasets.yaml."""
     part: str
-    """A language, or all."""
+    """A language, or `all`."""
     languages: tuple[str, ...] | None = None
-    """Of a part `all`; default: all."""
+    """Languages of the part `all`; default: all of the dataset."""
     date: str | None = None
-    """Of a dump, YYYYMMDD; default: the catalogue's."""
+    """Date of a dump, YYYYMMDD; default: the catalogue's."""
     first: Whole | None = None
-    """Of a corpus: its first N documents or pages only."""
+    """Fetch only the first N documents or pages of a corpus."""
     source: Json | None = None
-    """An entry, as in the catalogue or resolved; default: the catalogue's."""
+    """The dataset's entry, in the catalogue's form or resolved; default: the catalogue's."""
     user_data: Annotated[Path, AfterValidator(Path.expanduser)] | None = None
     """Folder that holds your own copy."""
     output: Annotated[NewRecord, record_of(JOB)]
@@ -76,7 +76,7 @@ def run(args: FetchDataset) -> None:
                 files, origins = _assemble(fetched, folder), {"generated" if places.manifest else "real"}
             came = sorted({got.origin for _, got in fetched})
         if len(origins) > 1:
-            raise SteleError(f"{args.dataset}: generated and real files are mixed in {args.user_data}; keep one kind")
+            raise SteleError(f"{args.dataset}: {args.user_data} mixes generated and real files; keep one kind")
         origin = origins.pop() if origins else "real"
         try:
             with _wrong_ones_go(unpublished):
@@ -111,7 +111,7 @@ def run(args: FetchDataset) -> None:
 
 
 def _source(args: FetchDataset) -> Part:
-    """The resolved part that is wanted: of the catalogue, or of the entry that --source holds."""
+    """Resolves the requested part, from the catalogue or from the entry in --source."""
     if args.source is None:
         generated = args.manifest is not None
         return resolve(args.dataset, args.part, args.languages, generated=generated, date=args.date or None)
@@ -125,7 +125,7 @@ def _source(args: FetchDataset) -> Part:
 
 
 def _fetch(source: Part, places: Places) -> Fetched:
-    """All files of a part but those to be left out, fetched one after the other and kept in the state folder."""
+    """Fetches all files of a part into the state folder, one after another; skips optional files that do not exist."""
     what = f"{source.dataset} {source.part}"
     fetched: Fetched = []
     for file in source.files:
@@ -139,9 +139,9 @@ def _fetch(source: Part, places: Places) -> Fetched:
 
 
 def _begin(source: Part, first: int, places: Places) -> Fetched:
-    """The first documents or pages of a corpus. Raises SteleError for data that are used whole."""
+    """Fetches the first documents or pages of a corpus. Raises SteleError if the dataset is always used in full."""
     if source.cut is None:
-        raise SteleError(f"{source.dataset}: --first: this dataset is used whole; leave it out")
+        raise SteleError(f"{source.dataset}: --first: this dataset is always used in full; leave --first out")
     if first < 1:
         raise SteleError(f"--first {first}: want a number of {source.cut}, at least 1")
     return CUTS.get(source.cut)(source, first, places)
@@ -159,13 +159,13 @@ def _wrong_ones_go(unpublished: Sequence[FetchedFile]) -> Iterator[None]:
 
 
 def _to_pin(got: FetchedFile) -> tuple[str, str]:
-    """(name, sha256) with which a later download must agree: of the file, or of as much of it as was read."""
+    """Name and sha256 with which a later download must agree, of the file or of the beginning that was read."""
     read = got.beginning
     return (got.url, got.sha256) if read is None else (f"{got.url} bytes 0-{read['bytes'] - 1}", read["sha256"])
 
 
 def _assemble(fetched: Fetched, folder: Path) -> Facts:
-    """Puts the fetched files into the dataset's folder, archives unpacked; returns the facts of each file."""
+    """Places the fetched files in the dataset's folder and unpacks archives; returns the facts of each file by path."""
     facts: Facts = {}
     for file, got in fetched:
         about = {"verified": got.verified, "url": got.url} | ({"beginning": got.beginning} if got.beginning else {})
@@ -182,8 +182,8 @@ def _assemble(fetched: Fetched, folder: Path) -> Facts:
 def _count(source: Part, folder: Path, files: Sequence[str], manifest: Manifest | None) -> dict[str, Any]:
     """Counts a part's contents and compares them with the catalogue, or with the `manifest` of generated data.
 
-    Where a user has exported tables, all `files` are counted in place of the part's own.
-    Raises SteleError where they differ.
+    If a user has exported the part as tables, all `files` are counted instead of the part's own files.
+    Raises SteleError if a count differs.
     """
     counts: dict[str, Any] = {}
     for what, items in source.counts.items():
@@ -198,8 +198,8 @@ def _count(source: Part, folder: Path, files: Sequence[str], manifest: Manifest 
             if expected is not None and counted != expected:
                 name = " and ".join(map(str, paths))
                 raise SteleError(
-                    f"{name} holds {_show(counted)} {what}, {by} says {_show(expected)}; it is cut or of another "
-                    f"version than {source.version}"
+                    f"{name} holds {_show(counted)} {what}, but {by} says {_show(expected)}; the data are incomplete "
+                    f"or not version {source.version}"
                 )
             if item.of is None or source.part != "all":
                 counts[what] = counted
@@ -211,7 +211,7 @@ def _count(source: Part, folder: Path, files: Sequence[str], manifest: Manifest 
 
 
 def _renamed(text: str, folder: Path, files: Facts, users_folder: Path | None) -> str:
-    """A message about files of `folder`, which is gone when the user reads it: the user's own go by their places."""
+    """Replaces paths in the temporary `folder` by the user's own paths, or by names in the dataset, in a message."""
     for path, facts in sorted(files.items(), reverse=True):  # a longer name before one that it begins with
         place = users_folder / facts["name"] if users_folder else Path(path)
         text = text.replace(

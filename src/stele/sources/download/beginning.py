@@ -1,4 +1,4 @@
-"""The beginning of a file, read from its start and no further than needed."""
+"""Read the beginning of a local or remote file, no further than needed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SMALLEST, LARGEST = 1 << 14, 8 << 20  # bytes of a piece
 
 
 class Beginning(ABC):
-    """A file object that is read from its start, once; knows how many bytes were read, and their digest.
+    """File object that is read once from its start, and counts and digests the bytes read.
 
-    `whole` is how many bytes the whole file has, as far as known.
+    `whole` is the size of the whole file in bytes, None if unknown.
     """
 
     whole: int | None = None
@@ -31,16 +31,16 @@ class Beginning(ABC):
         return data
 
     def facts(self) -> dict[str, Any]:
-        """What was read: `bytes`, their `sha256`, and `of_bytes` in the whole file."""
+        """Number of bytes read, their `sha256`, and `of_bytes`, the size of the whole file (None if unknown)."""
         return {"bytes": self._position, "sha256": self._digest.hexdigest(), "of_bytes": self.whole}
 
     @abstractmethod
     def _next(self, number: int) -> bytes:
-        """At most `number` bytes from the position on."""
+        """Reads at most `number` bytes from the current position."""
 
 
 class LocalBeginning(Beginning):
-    """The beginning of a file in a folder. Raises NotFound and Failed, as a fetched one."""
+    """Beginning of a local file. Raises NotFound if there is no such file, and Failed if it cannot be read."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -58,10 +58,10 @@ class LocalBeginning(Beginning):
 
 
 class RemoteBeginning(Beginning):
-    """The beginning of a file at an address; `part` holds the bytes fetched so far.
+    """Beginning of a file at an address; the file `part` holds the bytes fetched so far.
 
-    It is fetched in pieces that double up to 8 MiB, each a range request that goes on where the last one (of this
-    process or of one that was killed) ended. The whole file's digest cannot be checked; what was read has one.
+    It is fetched in pieces whose size doubles up to 8 MiB. Each range request continues where the last one ended, even
+    one of a killed process. Only the bytes read have a digest; the digest of the whole file cannot be checked.
     """
 
     def __init__(self, url: str, part: Path, policy: Policy) -> None:
@@ -78,7 +78,7 @@ class RemoteBeginning(Beginning):
             wanted = max(needed, min(size(self.part) + self.piece, self.whole or 1 << 62))
             version = fetch_first(self.url, self.part, wanted, self.policy)
             if not self._goes_on(version):
-                raise Failed(f"{self.url}: has changed while it was read; run again")
+                raise Failed(f"{self.url}: the server's file has changed while it was read; run again")
             self.version, self.whole = version, version.total
             self.piece = min(2 * self.piece, LARGEST)
         with open(self.part, "rb") as handle:
@@ -86,7 +86,7 @@ class RemoteBeginning(Beginning):
             return handle.read(number)
 
     def _goes_on(self, version: Version) -> bool:
-        """Whether the bytes read so far are of this version: by the server's headers, else byte by byte."""
+        """Whether the bytes read so far belong to `version`, by the server's headers or else by their digest."""
         if self.version is None or self.version.is_proven_by(version):
             return True
         with open(self.part, "rb") as handle:

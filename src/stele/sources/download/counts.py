@@ -1,4 +1,4 @@
-"""Ways to count the contents of a dataset's files, so that a wrong or cut file is noticed before it is used."""
+"""Count the contents of a dataset's files, so that wrong or incomplete files are noticed before use."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ LARGE = 256 << 20  # bytes from which on counting shows its progress
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """A file to read, decompressed as its suffix says; damage found on the way is an error that names the file."""
+    """Opens a file to read, decompressed by its suffix. Raises SteleError, naming the file, if it is damaged."""
     with reading(path, advice="fetch it again"), open(path, "rb") as raw:
         yield OPEN[path.suffix](raw) if path.suffix in OPEN else raw
 
 
 @KINDS.register("lines")
 def lines(path: Path) -> int:
-    """Lines, the last one with or without its newline."""
+    """Number of lines; the last one may lack its newline."""
     count, last = 0, b"\n"
     with reading(path):
         size = path.stat().st_size
-    total = None if path.suffix == ".gz" else size >> 20  # how much a packed file holds is not known beforehand
+    total = None if path.suffix == ".gz" else size >> 20  # the unpacked size of a .gz is not known beforehand
     with opened(path) as handle:
         blocks = iter(lambda: handle.read(1 << 20), b"")
         for block in track(blocks, total, f"count {path.name}", unit="MB") if size > LARGE else blocks:
@@ -45,7 +45,7 @@ def lines(path: Path) -> int:
 
 @KINDS.register("filled_lines")
 def filled_lines(*paths: Path) -> int:
-    """Lines that are not blank, of one file or several together."""
+    """Number of lines that are not blank, summed over files."""
     count = 0
     for path in paths:
         with opened(path) as handle:
@@ -55,7 +55,7 @@ def filled_lines(*paths: Path) -> int:
 
 @KINDS.register("records")
 def records(*paths: Path) -> int:
-    """Rows of files of JSON lines or of Parquet, told by their first bytes, together."""
+    """Number of rows, summed over files of JSON lines or Parquet (recognised by the first bytes)."""
     count = 0
     for path in paths:
         with reading(path), open(path, "rb") as handle:
@@ -66,7 +66,7 @@ def records(*paths: Path) -> int:
 
 @KINDS.register("retrieval_rows")
 def retrieval_rows(*paths: Path) -> int | dict[str, int]:
-    """Rows of files in BEIR's or MTEB's layout, each checked; by language where they are of a language's subset."""
+    """Checks and counts rows of files in BEIR's or MTEB's layout, by language if the files are language subsets."""
     rows: Counter[str] = Counter()
     seen: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for path in paths:
@@ -77,31 +77,31 @@ def retrieval_rows(*paths: Path) -> int | dict[str, int]:
 
 @KINDS.register("retrieval_judgments")
 def retrieval_judgments(*paths: Path) -> int:
-    """Judgments of a set in BEIR's or MTEB's layout, held against its queries and corpus; `paths` are all its files."""
+    """Counts judgments in BEIR's or MTEB's layout and checks them against queries and corpus (all in `paths`)."""
     return checked_judgments(paths)
 
 
 @KINDS.register("rows")
 def rows(path: Path) -> int:
-    """Lines without the header."""
+    """Number of lines below the header."""
     return max(0, lines(path) - 1)
 
 
 @KINDS.register("squad_questions")
 def squad_questions(path: Path) -> int:
-    """Questions of a file in SQuAD's format."""
+    """Number of questions in a file in SQuAD's format."""
     return _of_paragraphs(path, "qas")
 
 
 @KINDS.register("squad_sentences")
 def squad_sentences(path: Path) -> int:
-    """Sentences of a file in SQuAD's format with LAReQA's sentence breaks."""
+    """Number of sentences in a file in SQuAD's format with LAReQA's sentence breaks."""
     return _of_paragraphs(path, "sentences")
 
 
 @KINDS.register("mentions")
 def mentions(path: Path) -> dict[str, int]:
-    """Mentions by language in Mewsli-X's wikinews_mentions files (one article a line)."""
+    """Number of mentions by language in a wikinews_mentions file of Mewsli-X (one article per line)."""
     by_language: dict[str, int] = {}
     with opened(path) as handle:
         for number, line in enumerate(handle, start=1):
@@ -115,7 +115,7 @@ def mentions(path: Path) -> dict[str, int]:
 
 @KINDS.register("mentions_in_text")
 def mentions_in_text(path: Path) -> dict[str, int]:
-    """The same, where the texts have been put back: each must have the md5 that the release gives of it."""
+    """Number of mentions by language. Raises SteleError if a restored text differs from the md5 in the release."""
     wrong: list[str] = []
     with opened(path) as handle:
         for number, line in enumerate(handle, start=1):
@@ -125,25 +125,25 @@ def mentions_in_text(path: Path) -> dict[str, int]:
                 wanted = {mention["metadata"]["text_md5"] for mention in article["mentions"]}
             except (KeyError, TypeError, AttributeError):
                 raise SteleError(
-                    f"{path}: an article lacks context.text, context.document_id or metadata.text_md5; it is no "
-                    f"wikinews_mentions file of get-mewsli-x.sh"
+                    f"{path}: an article lacks context.text, context.document_id or metadata.text_md5; want a "
+                    f"wikinews_mentions file written by get-mewsli-x.sh"
                 ) from None
             if wanted != {hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()}:
                 wrong.append(name)
     if wrong:
         raise SteleError(
             f"{path}: {len(wrong):,} texts differ from the release, by text_md5 ({', '.join(wrong[:3])}...); "
-            f"run get-mewsli-x.sh again, on the dumps of 2019-01-01"
+            f"run get-mewsli-x.sh again on the dumps of 2019-01-01"
         )
     return mentions(path)
 
 
 @KINDS.register("parallel_lines")
 def parallel_lines(path: Path, other: Path) -> int:
-    """Lines of two files that translate each other; a different number is an error."""
+    """Number of line pairs of two parallel files. Raises SteleError if the files have different numbers of lines."""
     here, there = lines(path), lines(other)
     if here != there:
-        raise SteleError(f"{path} has {here:,} lines and {other} {there:,}; they should pair up")
+        raise SteleError(f"{path} has {here:,} lines, {other} has {there:,}; they should pair up line by line")
     return here
 
 
@@ -155,7 +155,7 @@ def _parquet_rows(path: Path) -> int:
 
 
 def _of_paragraphs(path: Path, what: str) -> int:
-    """How many entries the lists called `what` have in all paragraphs of a file in SQuAD's format."""
+    """Number of entries in the lists named `what`, summed over all paragraphs of a file in SQuAD's format."""
     with opened(path) as handle, reading(path, "file in SQuAD's format", f"want data, paragraphs, {what}"):
         value = parse_json(handle.read(), path)
         return sum(len(paragraph[what]) for article in value["data"] for paragraph in article["paragraphs"])

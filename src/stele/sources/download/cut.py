@@ -1,7 +1,7 @@
-"""The beginning of a corpus in place of all of it: the first documents of CC-100, or pages of a Wikipedia's dump.
+"""Fetch only the beginning of a corpus: the first documents of CC-100, or the first pages of a Wikipedia dump.
 
-The beginning is a whole file in the corpus' own format, so that its readers need not know of the cut: a new .xz of
-the first documents; the first blocks of a multistream dump as they are, with the end of the XML, and their index.
+The beginning becomes a valid file in the corpus' format, so that readers need not know of the cut: a new .xz of the
+first documents, or the unchanged first blocks of a multistream dump, the closing tag of the XML, and their index.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 Fetched = list[tuple[PartFile, FetchedFile]]
 CUTS: Registry = Registry("unit that a corpus is cut by")  # unit -> cut(source, first, places)
-# reads a beginning, writes some of it to a path and returns the facts; `whole`: the file has no more
+# reads a beginning, writes some of it to a path, returns the counts; `whole`: it was the complete file
 Use = Callable[[Beginning, Path], Facts]
 BLOCK = 1 << 20
 LONGEST = 1 << 26  # bytes of a document
@@ -35,7 +35,7 @@ LINE = 1 << 16  # bytes of a line of an index, at most
 
 @CUTS.register("documents")
 def documents(source: Part, first: int, places: Places) -> Fetched:
-    """CC-100: the first documents, packed anew; a document of blank lines does not count."""
+    """Fetches the first documents of CC-100 and compresses them again; does not count documents of blank lines."""
     (file,) = source.files
 
     def use(beginning: Beginning, target: Path) -> Facts:
@@ -53,7 +53,7 @@ def documents(source: Part, first: int, places: Places) -> Fetched:
 
 
 def split_documents(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The documents of a text, each with the empty line that ends it.
+    """Splits blocks of bytes into documents, each with the empty line that ends it. Raises ValueError beyond 64 MB.
 
     >>> list(split_documents([b"a", b"\\nb\\n\\n\\n", b"\\nc"]))
     [b'a\\nb\\n\\n', b'\\n\\n', b'c']
@@ -69,7 +69,7 @@ def split_documents(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 @CUTS.register("pages")
 def pages(source: Part, first: int, places: Places) -> Fetched:
-    """A Wikipedia's multistream dump: the blocks that hold the first pages, as the beginning of its index says."""
+    """Fetches the blocks of a Wikipedia multistream dump that hold the first pages, by the beginning of its index."""
     dump, index, *others = source.files
     ends: list[int | None] = []
 
@@ -95,7 +95,7 @@ def pages(source: Part, first: int, places: Places) -> Fetched:
                 out.write(block)
             if end is not None:
                 if out.tell() < end:
-                    raise SteleError(f"{dump.url} ends before byte {end}, which its index names; fetch both again")
+                    raise SteleError(f"{dump.url}: ends before byte {end}, which its index names; fetch both again")
                 out.write(bz2.compress(b"</mediawiki>\n"))
         return {name: index_got.beginning[name] for name in ("pages", "whole")}
 
@@ -120,12 +120,12 @@ def _what(source: Part, file: PartFile) -> str:
 def _offset(line: bytes, url: str) -> int:
     offset, *rest = line.split(b":", 2)
     if len(rest) != 2 or not offset.isdigit():
-        raise SteleError(f"{url}: not a multistream index: line {line[:60]!r}, want offset:page id:title")
+        raise SteleError(f"{url}: not a multistream index: found line {line[:60]!r}, want OFFSET:PAGE_ID:TITLE")
     return int(offset)
 
 
 @contextmanager
 def _unpacked(handle: IO[bytes], url: str) -> Iterator[IO[bytes]]:
-    """A compressed file to read; damage found on the way is an error that names the address."""
+    """Closes a compressed file after use. Raises SteleError, naming the address, if the file is damaged."""
     with reading(url, "compressed file", "fetch it again"), handle:
         yield handle

@@ -1,9 +1,9 @@
-"""One file from one address: resumed by range, retried with back-off, checked, moved into place.
+"""Fetch one file from one address: resume by range, retry with back-off, check, move into place.
 
-A file under way is `{target}.part`, with `{target}.part.json` saying which version of the file it is a piece of. A
-later process goes on with it by a range request: the rest is appended only where it provably is of the same version,
-or where a digest of the whole file will tell; else all begins again. A finished file is the target, with
-`{target}.published.json` where the server gave a digest: it vouches for the file when another run goes on.
+An unfinished file is `{target}.part`; `{target}.part.json` records which version of the server's file it is. A later
+process resumes it by a range request. The rest is appended only if it is provably of the same version, or if a digest
+of the whole file is known; otherwise the download starts again. A finished file is the target. If the server gave a
+digest, it is in `{target}.published.json`, by which later runs check the file.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from stele.sources.download.verify import Expected, Mismatch, check, is_checkabl
 
 log = logging.getLogger(__name__)
 
-CHUNK = 1 << 16  # bytes a read; also what a broken connection can lose
+CHUNK = 1 << 16  # bytes per read; also the most that a broken connection can lose
 SMALL = 8 << 20  # bytes up to which no bar is shown
-PROGRESS = 1 << 20  # bytes gained that make a new count of attempts
+PROGRESS = 1 << 20  # bytes of progress after which attempts are counted from zero
 TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
 ABSENT = (404, 410)
 
 
 class Fetched(TypedDict):
-    """A fetched file; `published` are the size and digests that the server itself gave."""
+    """Digest and size of a fetched file; `published` holds the size and digest that the server gave."""
 
     sha256: str
     bytes: int
@@ -42,20 +42,20 @@ class Fetched(TypedDict):
 
 
 class StalePartial(RetryableError):
-    """The partial file cannot be shown to be a piece of the server's file, so it is thrown away."""
+    """Error of a partial file that is not provably part of the server's file; the file is deleted and fetched anew."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason}; from the start")
+        super().__init__(f"{reason}; fetching from the start")
 
 
 def fetch(url: str, target: Path, expected: Expected, policy: Policy | None = None) -> Fetched:
     """Downloads `url` to `target`.
 
-    `expected` may hold bytes, sha256, sha1, md5. Wrong bytes are thrown away and fetched once more.
+    `expected` may hold bytes, sha256, sha1, md5. A file that does not match is deleted and fetched once more.
 
     Raises:
-        NotFound: the server says that there is no such file (not tried again).
-        Failed: refused, wrong bytes twice, or too many failures in a row; says which.
+        NotFound: the server has no such file (not tried again).
+        Failed: the server refuses, the file is wrong twice, or too many attempts in a row fail; says which.
     """
     policy = policy or Policy()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def fetch(url: str, target: Path, expected: Expected, policy: Policy | None = No
         except Mismatch as mismatch:
             discard(part)
             if wrong is not None:
-                raise Failed(f"{mismatch} (twice)") from None
+                raise Failed(f"{mismatch} (fetched twice)") from None
             wrong = mismatch
             log.info("%s; fetching it once more from the start", mismatch)
             continue
@@ -78,9 +78,9 @@ def fetch(url: str, target: Path, expected: Expected, policy: Policy | None = No
 
 
 def fetch_first(url: str, part: Path, first: int, policy: Policy) -> Version:
-    """Fetches at least `first` bytes of `url` into `part`, all where there are fewer, and requests no others.
+    """Fetches `first` bytes of `url` into `part`, or all if the file has fewer; requests no further ones.
 
-    Returns the version of the file, as far as known.
+    Returns the facts known of the file's version. Raises NotFound or Failed like `fetch`.
     """
     version = version_of(part, url)
     if size(part) < first or version is None:
@@ -88,12 +88,12 @@ def fetch_first(url: str, part: Path, first: int, policy: Policy) -> Version:
         _complete(url, part, {"first": first}, policy)
         version = version_of(part, url)
     if version is None:
-        raise Failed(f"{part}: its note was changed by another process; run again")
+        raise Failed(f"{part}: another process changed its note ({part.name}.json); run again")
     return version
 
 
 def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expected:
-    """Repeats requests until all bytes are there; returns the size and digest that the server published."""
+    """Repeats requests until all bytes have come; returns the size and digest that the server published."""
     pauses, attempt, reached = policy.pauses(url), 0, size(part)
     with http.session() as session:
         while True:
@@ -103,7 +103,7 @@ def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expec
                 failure = error
             except SteleError:
                 raise
-            except Exception as error:  # whatever else in an answer the client stumbles over: hosts, ports, headers
+            except Exception as error:  # other errors of the client at an answer: hosts, ports, headers
                 if exhausted(error):
                     raise
                 raise Failed(f"{url}: the answer cannot be read ({http.reason(error)})") from error
@@ -117,14 +117,14 @@ def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expec
             if attempt >= policy.attempts:
                 raise Failed(f"{url}: {failure}; gave up after {attempt} attempts")
             if failure.wait is not None and failure.wait > policy.patience:
-                raise Failed(f"{url}: {failure}; asks to wait {failure.wait:.0f} s, try again later")
+                raise Failed(f"{url}: {failure}; the server asks to wait {failure.wait:.0f} s; try again later")
             pause = failure.wait if failure.wait is not None else next(pauses)
             log.info("%s: %s; again in %.1f s (%d of %d)", url, failure, pause, attempt, policy.attempts - 1)
             time.sleep(pause)
 
 
 def _request(session: Any, url: str, part: Path, expected: Expected, policy: Policy) -> Expected:
-    """One request, for the missing bytes of `part`; returns the published size and digest once all are there."""
+    """Requests the missing bytes of `part` once; returns the published size and digest if all bytes have come."""
     # ask for the rest only where it can be shown to be of the same version
     before, first = version_of(part, url), expected.get("first")
     checkable = is_checkable(expected) or bool(before and before.sha256)
@@ -151,12 +151,12 @@ def _request(session: Any, url: str, part: Path, expected: Expected, policy: Pol
             return published
         if encoding := http.encoding(response, url):
             raise Failed(
-                f"{url}: comes with Content-Encoding: {encoding}, which was not requested: that is not the file itself"
+                f"{url}: the answer has Content-Encoding: {encoding}, which was not requested: not the file itself"
             )
         if start == 0:
             discard(part)
             if http.is_page(response, url) and not checkable:
-                raise Failed(f"{url}: a page of HTML came instead of the file (a portal or a sign-in?)")
+                raise Failed(f"{url}: the server sent a page of HTML instead of the file (a portal or a sign-in?)")
         # the bytes
         note_version(part, answer)
         body = response.raw
@@ -186,35 +186,35 @@ def _check_status(response: Any, url: str) -> None:
 
 
 def _span(response: Any, have: int, answer: Version) -> tuple[int, int | None]:
-    """First byte and byte after the last one that an answer brings; both are `have` where no byte is missing."""
+    """First byte of an answer and the byte after its last one (None if unknown); both are `have` if none is missing."""
     if response.status_code == 200:
         return 0, answer.total
     if response.status_code == 416:
         if answer.total != have:
-            raise StalePartial("the file has another size now")
+            raise StalePartial("the server's file has another size now")
         return have, have
     span = http.span(response)
     if span is None or span[0] != have:
-        raise StalePartial("another range came back than was requested")
+        raise StalePartial("the server sent another range than was requested")
     return span
 
 
 def _check_same_version(before: Version, answer: Version, checkable: bool, have: int) -> None:
-    """Raises StalePartial unless an answer is of the version that `have` bytes are there of (RFC 9110, 15.3.7.3).
+    """Raises StalePartial unless `answer` has the version of the `have` bytes fetched before (RFC 9110, 15.3.7.3).
 
-    Where the answer does not say so, a digest of the whole file must be known, or nothing be missing.
+    If the answer does not prove it, the whole file's digest must be known, or no byte may be missing.
     """
     if before.differs(answer):
-        raise StalePartial("the file has changed")
+        raise StalePartial("the server's file has changed")
     if not (checkable or before.is_proven_by(answer) or before.total == have):
-        raise StalePartial("the server does not say that it is the same version")
+        raise StalePartial("the server does not say that its file is still the same version")
 
 
 def _copy(body: Any, url: str, part: Path, start: int, end: int | None, limit: int | None, policy: Policy) -> None:
-    """Appends a body, which holds the bytes up to `end`, to `part`, without decoding: a .gz must stay one.
+    """Appends the bytes from `start` to `end` of a response body to `part` without decoding: a .gz stays a .gz.
 
-    Ends early where more comes than the file has (`limit`, as the catalogue or the hub says; `end`, as this server
-    does), and where it comes too slowly: the bytes then stay for the next attempt.
+    Stops if more bytes come than the file has (`limit` by the catalogue or the hub, `end` by this server), or if they
+    come too slowly; then the bytes stay for the next attempt. Raises RetryableError, StalePartial or Failed.
     """
     from urllib3.exceptions import HTTPError
 
@@ -227,7 +227,7 @@ def _copy(body: Any, url: str, part: Path, start: int, end: int | None, limit: i
         since, before = time.monotonic(), start
         while True:
             try:
-                block = body.read1(CHUNK, decode_content=False)  # the bytes at hand, not a chunk in full
+                block = body.read1(CHUNK, decode_content=False)  # the bytes received so far, not a full chunk
             except (HTTPError, OSError) as error:
                 raise RetryableError(http.reason(error)) from None
             if not block:
@@ -249,7 +249,7 @@ def _copy(body: Any, url: str, part: Path, start: int, end: int | None, limit: i
                 since, before = time.monotonic(), have
     if limit is not None and size(part) > limit:
         discard(part)
-        raise Failed(f"{url}: more than the {limit:,} bytes that the file has; thrown away")
+        raise Failed(f"{url}: the server sent more than the file's {limit:,} bytes; deleted them")
     if end is not None and size(part) < end:
         raise RetryableError(f"the connection ended after {size(part):,} of {end:,} bytes")
     if end is not None and size(part) > end:
@@ -257,7 +257,7 @@ def _copy(body: Any, url: str, part: Path, start: int, end: int | None, limit: i
 
 
 class LimitedReader:
-    """The first bytes of a body: no more, also of a server that ignores ranges."""
+    """Reads only the first bytes of a response body, even if the server ignores ranges and sends more."""
 
     def __init__(self, body: Any, left: int) -> None:
         self.body, self.left = body, left
@@ -278,13 +278,13 @@ def note_version(part: Path, version: Version) -> None:
 
 
 def version_of(part: Path, url: str) -> Version | None:
-    """The version that `part` is a piece of; None where it is unknown or of another address."""
+    """Version of the server's file that `part` belongs to; None if it is unknown or has another address."""
     version = read_download_note(_beside(part, "json"), Version)
     return version if version is not None and version.url == url else None
 
 
 def read_download_note(path: Path, kind: type[Published]) -> Any:
-    """The note of a download, as a `kind`; None where there is no such file, or a damaged one."""
+    """Reads the note of a download as a `kind`; None if the file does not exist or is damaged."""
     if not path.exists():
         return None
     try:
@@ -300,7 +300,7 @@ def discard(part: Path) -> None:
 
 
 def _finish(part: Path, target: Path, published: Expected) -> None:
-    """Moves a complete file into place; the note of what the server published is there before."""
+    """Moves a complete file into place, after writing the note of the size and digest that the server published."""
     note = _beside(target, "published.json")
     if published:
         atomic_write_json(note, published)
@@ -313,7 +313,7 @@ def _finish(part: Path, target: Path, published: Expected) -> None:
 
 
 def finished(target: Path, expected: Expected) -> Fetched | None:
-    """What `fetch` returned for a file that an earlier run fetched; None where there is none. A wrong one goes."""
+    """Facts, as of `fetch`, of a file that an earlier run fetched; None if there is none. Deletes a wrong file."""
     if not target.is_file():
         return None
     note = _beside(target, "published.json")

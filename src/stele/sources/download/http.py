@@ -1,4 +1,4 @@
-"""One HTTP request: where redirects may lead, and what the headers of an answer say of the file and its version."""
+"""Send one HTTP request, follow safe redirects, and read the file's size, digest and version from the headers."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class NotFound(SteleError):
-    """The server answers, and has no such file."""
+    """Error of a server that answers and has no such file."""
 
 
 class Failed(SteleError):
-    """The file cannot be fetched from this address."""
+    """Error of a file that cannot be fetched from this address."""
 
 
 class RetryableError(Exception):
-    """Something passing: try again, after `wait` seconds where the server says so."""
+    """Temporary error: the request can be repeated, after `wait` seconds if the server names a time."""
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
@@ -49,20 +49,20 @@ class RetryableError(Exception):
 
 @dataclass(frozen=True)
 class Policy:
-    """How patient a download is. Times in seconds; `attempts` are those in a row without 1 MiB gained."""
+    """Time limits (in seconds) and retries of a download; `attempts` are those in a row without 1 MiB of progress."""
 
     attempts: int = 6
     base: float = 1.0
     cap: float = 60.0
-    patience: float = 900.0  # the longest Retry-After that is waited for
+    patience: float = 900.0  # the longest Retry-After that is obeyed
     connect: float = 20.0
     read: float = 60.0
-    slowest: int = 1 << 10  # bytes a second, on average over `slow`; below it the connection is given up
+    slowest: int = 1 << 10  # bytes per second, on average over `slow` seconds; slower connections end
     slow: float = 300.0
     seed: int = 0
 
     def pauses(self, url: str) -> Iterator[float]:
-        """The pauses between attempts: doubled each time, jittered by a generator of the address and the seed."""
+        """Yields pauses between attempts, doubled up to `cap`, with jitter seeded by the seed and the address."""
         generator, pause = random.Random(f"{self.seed} {url}"), self.base
         while True:
             yield min(pause, self.cap) * generator.uniform(0.5, 1.0)
@@ -70,20 +70,20 @@ class Policy:
 
 
 class Published(Strict):
-    """Digest and size of the whole file, as a server publishes them."""
+    """Digest and size of the whole file, as the server publishes them; None if it does not."""
 
     sha256: Sha256 | None = None
     bytes: Bytes | None = None
 
     def expected(self) -> Expected:
-        """The published facts that there are, to check the file by."""
+        """The published facts that are not None, by which the file is checked."""
         return self.model_dump(include={"sha256", "bytes"}, exclude_none=True)
 
 
 class Version(Published):
-    """The facts that tell one version of a file from another, None where the server does not give them.
+    """Facts that distinguish versions of a file; None if the server does not give them.
 
-    `modified` is a date and proves little while it is new (RFC 9110, 8.8.2.2): `settled` says that it is old enough.
+    `modified` is a date. A recent date does not identify a version (RFC 9110, 8.8.2.2); `settled`: it is old enough.
     """
 
     url: str
@@ -103,12 +103,12 @@ class Version(Published):
         return self.is_strong or (self.modified is not None and self.settled)
 
     def differs(self, answer: Version) -> bool:
-        """Whether an answer contradicts anything that is known."""
+        """Whether an answer contradicts any known fact of this version."""
         pairs = zip(self._facts(), answer._facts(), strict=True)
         return any(mine != theirs for mine, theirs in pairs if mine is not None and theirs is not None)
 
     def is_proven_by(self, answer: Version) -> bool:
-        """Whether an answer shares a strong validator (RFC 9110, 15.3.7.3) and contradicts nothing."""
+        """Whether an answer shares a strong validator (RFC 9110, 15.3.7.3) and contradicts no known fact."""
         if self.differs(answer):
             return False
         if self.is_strong:
@@ -117,7 +117,7 @@ class Version(Published):
         return same_tag and self.settled and self.modified is not None and self.modified == answer.modified
 
     def followed_by(self, answer: Version) -> Version:
-        """The known facts, completed by those of an answer of the same version."""
+        """Copy of this version, with missing facts filled in from an answer of the same version."""
         new = {key: value for key, value in answer.model_dump().items() if getattr(self, key) in (None, False)}
         return self.model_copy(update=new)
 
@@ -127,9 +127,9 @@ class Version(Published):
 
 
 def session() -> requests.Session:
-    """A session that requests files as they are, and leaves redirects to `get`.
+    """Opens a session that requests files uncompressed, and leaves redirects to `get`.
 
-    requests would read the body of each redirect, however long.
+    The library `requests` would read the body of each redirect, however long it is.
     """
     import requests
 
@@ -145,10 +145,10 @@ def session() -> requests.Session:
 def get(
     session: Any, url: str, headers: Mapping[str, str], policy: Policy, checkable: bool
 ) -> tuple[requests.Response, Expected]:
-    """The answer to a request, its body not yet read, and what it and the redirects on the way publish of the file.
+    """Requests `url`; returns the answer, its body unread, and the size and digest that it or a redirect publishes.
 
-    Redirects are followed to http and https; from https to http only where a digest will tell (`checkable`). Raises
-    RetryableError where no answer comes, Failed for a redirect that is not followed.
+    Redirects are followed to http and https, but from https to http only if a digest is known (`checkable`). Raises
+    RetryableError if no answer comes, Failed if a redirect leads elsewhere or there are more than ten.
     """
     import requests
 
@@ -156,9 +156,9 @@ def get(
     for _ in range(HOPS + 1):
         scheme = urlsplit(address).scheme
         if scheme not in ("http", "https"):
-            raise Failed(f"{url}: leads to {address[:200]!r}, which is no http address; not followed")
+            raise Failed(f"{url}: leads to {address[:200]!r}, which is not an http address; not followed")
         if urlsplit(url).scheme == "https" and scheme == "http" and not checkable:
-            raise Failed(f"{url}: leads to {address[:200]!r}, where anyone on the way can change it; not followed")
+            raise Failed(f"{url}: leads to {address[:200]!r}, which is not encrypted; not followed")
         try:
             response = session.get(address, headers=headers, stream=True, timeout=(policy.connect, policy.read))
         except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
@@ -173,11 +173,11 @@ def get(
             urlsplit(address)
         except ValueError as error:
             raise Failed(f"{url}: leads to {location[:200]!r}, which is no address ({error}); not followed") from None
-    raise Failed(f"{url}: more than {HOPS} redirects")
+    raise Failed(f"{url}: leads to more than {HOPS} redirects; none is followed further")
 
 
 def published_by(response: Any) -> Expected:
-    """Digest and size that the server gives for the file: the Hugging Face hub names those of large files' contents."""
+    """Sha256 and size that the Hugging Face hub gives for large files in X-Linked-ETag and -Size; else empty."""
     digest = response.headers.get("X-Linked-ETag", "").removeprefix("W/").strip('"').lower()
     if not re.fullmatch(r"[0-9a-f]{64}", digest):
         return {}
@@ -186,7 +186,7 @@ def published_by(response: Any) -> Expected:
 
 
 def version(response: Any, url: str, published: Expected) -> Version:
-    """The version of the file that an answer brings."""
+    """Version of the file, from the headers of an answer and the facts published for it."""
     headers = response.headers
     changed, answered = _date(headers.get("Last-Modified")), _date(headers.get("Date"))
     is_whole = response.status_code == 200
@@ -202,9 +202,9 @@ def version(response: Any, url: str, published: Expected) -> Version:
 
 
 def span(response: Any) -> tuple[int, int] | None:
-    """(first byte, byte after the last one) of the piece that an answer to a range request holds, None where unclear.
+    """First byte, and byte after the last one, of the range that an answer holds; None if Content-Range is unclear.
 
-    Several pieces (multipart/byteranges) are never requested; they have no Content-Range of their own.
+    Several ranges at once (multipart/byteranges) are never requested; such an answer has no Content-Range.
     """
     first, last, total = _range(response)
     if first is None or last is None or last < first or (total is not None and total <= last):
@@ -213,19 +213,19 @@ def span(response: Any) -> tuple[int, int] | None:
 
 
 def _range(response: Any) -> tuple[int | None, int | None, int | None]:
-    """First byte, last byte and size of the whole out of Content-Range, None for each that it does not name."""
+    """First byte, last byte and size of the whole file from Content-Range; None for each that it does not name."""
     header = response.headers.get("Content-Range", "").strip()
     match = re.fullmatch(r"bytes (?:([0-9]{1,15})-([0-9]{1,15})|\*)/([0-9]{1,15}|\*)", header, re.IGNORECASE)
     return tuple(map(_whole, match.groups())) if match else (None, None, None)
 
 
 def _whole(value: str | None) -> int | None:
-    """A header's whole number, None where it has none that a file could be of."""
+    """Whole number in a header, of at most 15 digits; None if it holds none."""
     return int(value) if value and re.fullmatch("[0-9]{1,15}", value) else None
 
 
 def _date(value: str | None) -> float | None:
-    """Seconds since 1970 of a header's date, None where it holds none."""
+    """Date in a header, in seconds since 1970; None if it holds none."""
     try:
         return email.utils.parsedate_to_datetime(value).timestamp() if value else None
     except (TypeError, ValueError, OverflowError):
@@ -233,9 +233,9 @@ def _date(value: str | None) -> float | None:
 
 
 def encoding(response: Any, url: str) -> str | None:
-    """The Content-Encoding of a body that is not the file itself.
+    """Content-Encoding of a body that is not the file itself; None if the body is the file.
 
-    Some servers give that of a compressed file as the encoding of the answer: then the body is the file.
+    Some servers send a compressed file with its compression as Content-Encoding; then the body is the file.
     """
     header = response.headers.get("Content-Encoding", "identity").strip().lower()
     expected = urlsplit(url).path.endswith(COMPRESSED.get(header, ()))
@@ -243,13 +243,13 @@ def encoding(response: Any, url: str) -> str | None:
 
 
 def is_page(response: Any, url: str) -> bool:
-    """Whether an answer is a page of HTML where the address names none."""
+    """Whether an answer is a page of HTML although the address does not name one."""
     kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     return kind in PAGES and not urlsplit(url).path.lower().endswith((".html", ".htm"))
 
 
 def retry_after(value: str | None) -> float | None:
-    """Seconds out of a Retry-After header, which holds seconds or a date.
+    """Seconds to wait by a Retry-After header, which holds seconds or a date; None if it holds neither.
 
     >>> retry_after("7"), retry_after("9" * 400), retry_after("\u00b2")
     (7.0, 1000000000.0, None)
@@ -261,5 +261,5 @@ def retry_after(value: str | None) -> float | None:
 
 
 def reason(error: BaseException) -> str:
-    """An error of the client in one line, as a person can read it."""
+    """Readable text of a client error, at most 300 characters."""
     return f"{type(error).__name__}: {str(error).partition('Caused by')[2].strip('() ') or error}"[:300]

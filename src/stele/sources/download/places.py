@@ -1,6 +1,6 @@
-"""Where a file comes from: mirrors in their order, then the network, each checked alike.
+"""Fetch a file from the mirrors in their order, then from the network, with the same checks everywhere.
 
-A mirror is a folder or an http(s) address; the file of https://HOST/PATH lies at {mirror}/HOST/PATH.
+A mirror is a folder or an http(s) address; it holds the file https://HOST/PATH at {mirror}/HOST/PATH.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from stele.sources.download.verify import Expected, Manifest, Mismatch, check, d
 log = logging.getLogger(__name__)
 
 JOB = "downloads"
-NAMES = re.compile(r"\.?(beginning-)?[0-9a-f]{12}-[^/]*")  # of files under way
+NAMES = re.compile(r"\.?(beginning-)?[0-9a-f]{12}-[^/]*")  # of unfinished downloads
 
 
 @dataclass(frozen=True)
 class FetchedFile:
-    """A fetched file: its place and digest, who vouches for them, and its origin."""
+    """A fetched file: its path, address and digest, the source that verified the digest, and its origin."""
 
     path: Path
     url: str
@@ -42,25 +42,25 @@ class FetchedFile:
     bytes: int
     verified: str  # manifest | catalogue | published list | hub | nothing
     origin: str  # mirror | network
-    beginning: Mapping[str, Any] | None = None  # of a file that was cut: how much was read, and the contents
+    beginning: Mapping[str, Any] | None = None  # facts of a file that was cut: bytes read and counts
 
 
 @dataclass(frozen=True)
 class Places:
-    """The sources of files in their order. With a manifest only generated files are ever taken."""
+    """Sources of files, in the order in which they are tried. With a manifest, only generated files are taken."""
 
     mirrors: Sequence[str] = ()
     offline: bool = False
     manifest: Manifest | None = None
     state: Path = Path("state")
     policy: Policy = field(default_factory=Policy)
-    advice: str = "give your own copy"  # the way out that needs no mirror
+    advice: str = "give your own copy"  # ends the error of a failed fetch: what to do without a mirror
 
     def get(self, file: PartFile, what: str, *, optional: bool = False) -> FetchedFile | None:
-        """Fetches one file of the catalogue; `what` names it in errors.
+        """Fetches one file of the catalogue; `what` names it in errors. Raises SteleError if no source has it intact.
 
-        With `optional`, None when every place that was tried says that there is no such file, or the list of checksums
-        that upstream publishes does not have it.
+        With `optional`, returns None if every source says that there is no such file, or if upstream's list of
+        checksums lacks it.
         """
         try:
             expected, verified = self._expected(file, what)
@@ -71,7 +71,7 @@ class Places:
         if self.manifest is not None and expected is None:
             if optional:
                 return None
-            raise SteleError(f"{what}: not among the generated data ({self.manifest.path}): no {file.url}")
+            raise SteleError(f"{what}: not among the generated data ({self.manifest.path} lacks {file.url})")
         reasons, absent = [], True
         for place, url, address in self._addresses(file):
             try:
@@ -87,15 +87,14 @@ class Places:
         raise SteleError(self._explain(file, what, reasons))
 
     def begin(self, file: PartFile, what: str, use: Callable[[Beginning, Path], Mapping[str, Any]]) -> FetchedFile:
-        """Fetches what `use` makes of the beginning of a file: it reads, writes to the path that it is given, says
-        what.
+        """Fetches the beginning of a file: `use` reads it, writes a new file to the given path and returns its facts.
 
-        Digests are of whole files, so nothing vouches for the bytes but the place they come from; of a generated file
-        the size is compared.
+        Known digests are of whole files, so the bytes read are not verified; the size of a generated file is compared.
+        Raises SteleError if no source succeeds.
         """
         expected = self.manifest.expected(file.url) if self.manifest is not None else None
         if self.manifest is not None and expected is None:
-            raise SteleError(f"{what}: not among the generated data ({self.manifest.path}): no {file.url}")
+            raise SteleError(f"{what}: not among the generated data ({self.manifest.path} lacks {file.url})")
         reasons = []
         for place, url, address in self._addresses(file):
             part = self._target(url)
@@ -120,11 +119,11 @@ class Places:
 
     def _target(self, url: str) -> Path:
         claim(self.state, JOB, NAMES.fullmatch)
-        end = url.rpartition("/")[2][-80:]  # to be recognised by; the digest tells one from another
+        end = url.rpartition("/")[2][-80:]  # readable; the digest makes the name unique
         return self.state / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{end}"
 
     def _expected(self, file: PartFile, what: str) -> tuple[Expected | None, str]:
-        """Size and digests that a file must have, and who says so."""
+        """Size and digests that a file must have, and their source. Raises NotFound if a list of checksums lacks it."""
         if self.manifest is not None:
             return self.manifest.expected(file.url), "manifest"
         expected = file.expected
@@ -136,15 +135,15 @@ class Places:
             if got is not None:
                 name = file.url.rpartition("/")[2]
                 listed = read_checksums(got.path)
-                got.path.unlink()  # small, and another run should see a corrected one
+                got.path.unlink()  # small; another run should fetch a corrected list
                 if name not in listed:
-                    raise NotFound(f"{sums.url}: no checksum of {name} in it (it has {len(listed)} others)")
+                    raise NotFound(f"{sums.url}: the list has no checksum of {name} (it has {len(listed)} others)")
                 return {**expected, sums.algorithm: listed[name]}, "published list"
             log.info("%s: no list of checksums at %s", what, sums.url)
         return expected, "nothing"
 
     def _addresses(self, file: PartFile) -> Iterator[tuple[str, str, str]]:
-        """(kind of place, upstream address, where to look) in the order in which to look."""
+        """Yields (kind of source, upstream address, path or address to try) in the order in which they are tried."""
         for mirror in self.mirrors:
             for url in file.addresses:
                 if mirror.startswith(("http://", "https://")):
@@ -166,10 +165,10 @@ class Places:
         return FetchedFile(target, url, facts["sha256"], facts["bytes"], verified, origin)
 
     def _explain(self, file: PartFile, what: str, reasons: Sequence[str]) -> str:
-        """Why a file could not be fetched, and the ways out."""
+        """Text of the error: why a file could not be fetched, and what the user can do."""
         if self.manifest is not None:
             return "\n".join(
-                [f"{what}: a generated file is missing or damaged; remove {self.manifest.path} and run again", *reasons]
+                [f"{what}: generated file is missing or damaged; remove {self.manifest.path} and run again", *reasons]
             )
         tried = [f"  tried: {reason}" for reason in reasons]
         if self.offline:
@@ -185,7 +184,7 @@ class Places:
 
 
 def _copy(source: Path, target: Path, expected: Expected) -> str:
-    """Copies a file out of a mirror folder and checks the copy; returns its sha256."""
+    """Copies a file from a mirror folder and checks the copy; returns its sha256."""
     if not source.is_file():
         raise NotFound(f"{source}: no such file")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -208,26 +207,26 @@ class PlacesJob(Job):
     """A job that fetches files."""
 
     manifest: Path | None = None
-    """Manifest of generated data: only these are taken, and checked by it."""
+    """Manifest of generated data: only files that it lists are taken."""
     mirrors: tuple[str, ...] = ()
-    """Folders or addresses with {host}/{path}."""
+    """Folders or addresses that hold files as {host}/{path}."""
     offline: bool = False
-    """Ask mirrors only."""
+    """Fetch from mirrors only, never from the network."""
     state: Path
-    """Folder for downloads under way."""
+    """Folder for unfinished downloads."""
     attempts: Whole = Policy.attempts
-    """Tries in a row without progress."""
+    """Attempts in a row without progress before the download fails."""
     backoff: Number = Policy.base
-    """Seconds before the second try."""
+    """Seconds before the second attempt."""
 
 
 def drop_downloads(state: Path) -> None:
-    """Removes the folder of downloads that are done."""
+    """Removes the folder of downloads once they are done."""
     drop_claimed(state, JOB)
 
 
 def places_of(args: PlacesJob, advice: str) -> Places:
-    """Where files come from, out of a job's flags; `advice` tells the user how to bring a copy."""
+    """Makes the sources of files from a job's flags; `advice` tells the user how to provide a copy."""
     check_claimable(args.state, JOB, NAMES.fullmatch)
     return Places(
         mirrors=args.mirrors,

@@ -1,7 +1,7 @@
-"""Zip and tar archives that nobody here wrote, and fetched files: put under names from outside, and nowhere else.
+"""Unpack foreign zip and tar archives and place fetched files, safely under the names that they bring.
 
-Every member of an archive is looked at before the first byte is written. Nothing is written over, nothing outside the
-folder.
+Every member of an archive is checked before the first byte is written. No file is overwritten, and none is written
+outside the folder.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from stele.files.atomic import atomic_file, link_or_copy
 from stele.files.paths import inside, relative
 from stele.files.reading import TarMember, unpacked
 
-MAX_BYTES = 1 << 30  # unpacked, where the catalogue says nothing
+MAX_BYTES = 1 << 30  # unpacked size, unless the catalogue sets another limit
 MAX_MEMBERS = 100_000  # files and folders together
 MAX_BEHIND = 64 << 20  # bytes behind the last member of a tar, where zeros fill a block
 MAX_DIRECTORY = 256 * MAX_MEMBERS  # bytes of a zip's list of its members, which is read at once
@@ -42,10 +42,10 @@ class _Member:
 def unpack(archive: Path, folder: Path, rules: Unpack = WHOLE) -> list[str]:
     """Unpacks an archive into `folder` and returns the relative paths of the written files, sorted.
 
-    `rules`: `strip` a leading folder name, `keep` only paths that match one of these patterns, `members` that must be
-    there afterwards, `max_bytes` in all. Refused, with nothing written: absolute paths, "..", links and other special
-    members, names given twice, encrypted members, more bytes or members than allowed, an archive that was cut. Modes
-    and dates are not taken over.
+    `rules`: `strip` is a leading folder name to remove, `keep` has patterns of the kept paths, `members` must be there
+    afterwards, `max_bytes` limits the sum. Raises SteleError, with nothing written, for absolute paths, "..", links and
+    other special members, names given twice, encrypted members, too many bytes or members, and damaged archives. Modes
+    and dates are not kept.
     """
     with _opened(archive) as opened:
         chosen = _plan(archive, _members(opened), rules)
@@ -56,7 +56,7 @@ def unpack(archive: Path, folder: Path, rules: Unpack = WHOLE) -> list[str]:
 
 @contextmanager
 def _opened(archive: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
-    """An archive to read; damage found on the way is an error that names it."""
+    """Opens an archive to read. Raises SteleError, naming the archive, if it is damaged or cannot be unpacked."""
     try:
         with open(archive, "rb") as handle, _open(archive, handle) as opened:
             yield opened
@@ -77,7 +77,7 @@ def _open(archive: Path, handle: IO[bytes]) -> AbstractContextManager[zipfile.Zi
     try:
         plain = unpacked(handle)
         if not plain.seekable():
-            raise tarfile.ReadError("packed with zstd")
+            raise tarfile.ReadError("compressed with zstd, which cannot be read here")
         return tarfile.open(fileobj=plain, mode="r:", tarinfo=TarMember)
     except tarfile.ReadError as error:
         kinds = "neither a zip nor a tar archive (a page of HTML, or cut short?)"
@@ -92,13 +92,13 @@ def _members(opened: zipfile.ZipFile | tarfile.TarFile) -> Iterator[_Member]:
         for member in opened:
             yield _Member(member.name, member.size, _tar_kind(member), partial(opened.extractfile, member))
         behind = 0
-        while block := opened.fileobj.read(1 << 20):  # the checksum of what is compressed stands at its end
+        while block := opened.fileobj.read(1 << 20):  # reads up to the checksum at the end of the compressed data
             if (behind := behind + len(block)) > MAX_BEHIND:
                 raise tarfile.ReadError(f"more than {MAX_BEHIND >> 20} MB behind its last member")
 
 
 class _Bounded:
-    """A file for zipfile, which reads the list of all members at once, by the size that the archive gives for it."""
+    """File for zipfile that limits each read, since zipfile reads the list of members at once, whatever its size."""
 
     def __init__(self, handle: IO[bytes]) -> None:
         self._handle = handle
@@ -132,12 +132,12 @@ def _tar_kind(info: tarfile.TarInfo) -> str:
 
 
 def _plan(archive: Path, members: Iterable[_Member], rules: Unpack) -> dict[str, _Member]:
-    """Relative path -> member of all that will be written; any bad member refuses the whole archive."""
+    """Maps relative paths to the members that will be written. Raises SteleError if any member is unsafe."""
     chosen: dict[str, _Member] = {}
     total, limit = 0, rules.max_bytes or MAX_BYTES
     for number, member in enumerate(members, start=1):
         if number > MAX_MEMBERS:
-            raise SteleError(f"{archive}: more than {MAX_MEMBERS:,} files and folders; not unpacked")
+            raise SteleError(f"{archive}: holds more than {MAX_MEMBERS:,} files and folders; not unpacked")
         name = member.name
         if PurePosixPath(name) != PurePosixPath():  # `tar -C FOLDER .` begins with the folder itself
             relative(name, f"{archive}: not unpacked: member")
@@ -145,7 +145,7 @@ def _plan(archive: Path, members: Iterable[_Member], rules: Unpack) -> dict[str,
             raise SteleError(f"{archive}: member {name!r} is a {member.kind}; not unpacked")
         total += member.size
         if total > limit:
-            raise SteleError(f"{archive}: more than {limit:,} bytes when unpacked; not unpacked")
+            raise SteleError(f"{archive}: its files would have more than {limit:,} bytes; not unpacked")
         if member.kind == "file" and (path := _wanted(name, rules.strip, rules.keep)):
             if path in chosen:
                 raise SteleError(f"{archive}: member {name!r} is in it twice; not unpacked")
@@ -156,13 +156,13 @@ def _plan(archive: Path, members: Iterable[_Member], rules: Unpack) -> dict[str,
 
 
 def _wanted(name: str, strip: str, keep: Sequence[str]) -> str | None:
-    """The path that a member gets, None for one that is not kept."""
+    """Path at which a member is written; None if it is not kept."""
     path = PurePosixPath(name).as_posix().removeprefix(strip)
     return path if not keep or any(fnmatch(path, pattern) for pattern in keep) else None
 
 
 def _write(archive: Path, member: _Member, target: Path) -> None:
-    """Writes one member; the readers stop at the size that the archive gave for it."""
+    """Writes one member to `target`; the archive's reader stops at the member's stated size."""
     source = member.open()
     if source is None:
         raise SteleError(f"{archive}: member {member.name!r} has no content; not unpacked")
@@ -171,14 +171,14 @@ def _write(archive: Path, member: _Member, target: Path) -> None:
 
 
 def place_file(source: Path, folder: Path, name: str, where: str) -> Path:
-    """A second name for the same bytes where the file system can, else a copy; `where` names who gave the name."""
+    """Hard-links a file into `folder`, or copies it; `where` is the origin of `name`, for errors. Returns the path."""
     target = _free(folder, name, where)
     link_or_copy(source, target)
     return target
 
 
 def link_file(source: Path, folder: Path, name: str, where: str) -> Path:
-    """A symbolic link to a user's own file, which is never changed."""
+    """Makes a symbolic link to a user's own file, which is never changed; returns the link's path."""
     target = _free(folder, name, where)
     target.symlink_to(source.resolve())
     return target

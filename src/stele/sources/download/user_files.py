@@ -1,6 +1,6 @@
-"""A dataset from the user's folder: its files are found, checked and linked to, never copied or changed.
+"""Take a dataset from the user's folder: find, check and link its files, without changing them.
 
-Documents that are each a file of its own are packed into one: all jobs would read a record of 831,721 files (FIRE).
+Documents in one file each are packed into a single file: else every job would read a record of 831,721 files (FIRE).
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ log = logging.getLogger(__name__)
 
 Facts = dict[str, Any]
 
-NUMBERED = re.compile(r"(.*?)([0-9]+)(?:-of-([0-9]+))?\.parquet")  # as `datasets` and the hub name several tables
+NUMBERED = re.compile(r"(.*?)([0-9]+)(?:-of-([0-9]+))?\.parquet")  # names of several tables, by `datasets` and the hub
 
 
 def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -> tuple[Facts, set[str]]:
-    """Links the files of a resolved part into `into` and returns their facts by path, and where they stem from.
+    """Links the files of a resolved part into `into`; returns their facts by path, and the set of their origins.
 
-    Among the facts is the user's `name` of a file, below `folder`.
+    Among the facts is the user's `name` of a file, relative to `folder`.
 
-    Origins are "real" and "generated"; archives are unpacked into `into`, or taken as they are where the user has
-    unpacked them already. A missing or wrong file is an error that names it.
+    Origins are "real" and "generated". Archives are unpacked into `into`; if the user has unpacked one already, its
+    files are linked. Raises SteleError, naming the file, if one is missing or wrong.
     """
     where = f"user_data.{source.dataset} ({folder})"
     if source.dataset == user_documents.DATASET:
@@ -46,7 +46,7 @@ def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -
         try:
             names = listing(folder)
         except SteleError:
-            raise SteleError(f"{where}: no such folder; correct the path in config.yaml") from None
+            raise SteleError(f"{where}: this folder does not exist; correct the path in config.yaml") from None
     facts: Facts = {}
     origins: set[str] = set()
     missing: list[str] = []
@@ -95,8 +95,8 @@ def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -
 
 
 def _place(name: str, file: PartFile, alone: bool) -> str:
-    """Where a user's file goes: to the catalogue's path, but several, one compressed otherwise, or one of another
-    date or kind keep their names.
+    """Path of a user's file in the dataset: the catalogue's, but its own name if there are several files, or if its
+    compression, date or kind differs.
     """
     given, path = Path(name).name, file.path
     other = any(fnmatch(given, pattern) for pattern in file.variants)
@@ -104,13 +104,13 @@ def _place(name: str, file: PartFile, alone: bool) -> str:
 
 
 def _of_one_export(tables: list[str], where: str) -> list[str]:
-    """The Parquet files of a part's one export. Raises SteleError for two exports, and for a missing file."""
+    """Checks that Parquet files form one complete export. Raises SteleError for two exports or a missing number."""
     if len(tables) < 2:
         return tables
     parts = [NUMBERED.fullmatch(name) for name in tables]
     exports = {part and (part[1], part[3]) for part in parts}
     if len(exports) > 1 or None in exports:
-        raise SteleError(f"{where}: tables of more than one export: {', '.join(tables[:5])}; keep one of them there")
+        raise SteleError(f"{where}: tables of more than one export: {', '.join(tables[:5])}; keep only one export")
     (name, of), numbers = exports.pop(), {int(part[2]) for part in parts}
     if lacking := sorted({*range(int(of or len(tables)))} - numbers):
         raise SteleError(f"{where}: {name}*.parquet: number {lacking[0]} is missing, of {of or 'those'}; get it again")
@@ -124,7 +124,7 @@ def _below(names: Sequence[str], base: str, keep: Sequence[str]) -> list[str]:
 
 
 def _checked(source: Part, folder: Path, name: str, file: PartFile, manifest: Manifest | None) -> tuple[Facts, str]:
-    """Facts of one user's file and its origin; compared with the manifest (generated) or the catalogue (real)."""
+    """Checks a user's file by the manifest (generated) or the catalogue (real); returns its facts and origin."""
     path = folder / name
     if manifest is not None:
         generated = manifest.licensed(source.dataset, name) or manifest.expected(file.url or "")
@@ -134,15 +134,15 @@ def _checked(source: Part, folder: Path, name: str, file: PartFile, manifest: Ma
                 raise Mismatch(f"{path}: not among the generated data ({manifest.path})")
             return {"sha256": check(path, generated), "bytes": path.stat().st_size, "verified": "manifest"}, "generated"
         except Mismatch:
-            if among_generated:  # it lies where generated data lie, so it is a damaged one and not real data
+            if among_generated:  # it lies among generated data, so it is damaged and not real
                 raise
     expected = file.expected
     try:
         sha = check(path, expected)
     except Mismatch as mismatch:
         raise SteleError(
-            f"{mismatch}. It is not {file.path} of {source.title} ({source.version}) as the catalogue knows "
-            f"it; fetch it again{f' from {file.url}' if file.url else ''} or take "
+            f"{mismatch}. The file differs from the catalogue's {file.path} of {source.title} ({source.version}); "
+            f"fetch it again{f' from {file.url}' if file.url else ''} or take "
             f"user_data.{source.dataset} out of config.yaml"
         ) from None
     verified = "catalogue" if is_checkable(expected) else "nothing"
@@ -157,7 +157,7 @@ def _missing(source: Part, where: str, missing: Sequence[str], names: Sequence[s
     way = f"take user_data.{source.dataset} out of config.yaml"
     if len(missing) < len(source.files) > 1 < len(source.languages):
         way += ", or choose the `languages` that are there"
-    if source.release:  # it may be the folder of the dataset that is published together with this one
+    if source.release:  # the folder may be that of a dataset published together with this one
         way = f"name their own folder in config.yaml: user_data: {{{source.dataset}: FOLDER}}"
     return (
         f"{where}: lacks {few} of {source.title} ({source.version}), part {source.part}; the folder holds "
@@ -170,10 +170,10 @@ _NAMED = re.compile(rb"<DOCNO>|<DOC\s[^<>]*\bid\s*=", re.IGNORECASE)
 
 
 def pack(folder: Path, names: Sequence[str], into: Path) -> dict[str, Any]:
-    """Writes the SGML files `names` of a folder one after the other; returns the facts of the file.
+    """Concatenates the SGML files `names` of a folder into one file in `into`; returns the new file's facts.
 
-    A document without an id gets the name of its file. All start tags get capitals, as readers look for one spelling
-    in a file. An empty file is passed over.
+    A document without an id gets the name of its file. All start tags become <DOC>, since readers expect one spelling
+    per file. Empty files are skipped. Raises SteleError if a file has no <DOC>.
     """
     with open(into / PACKED, "xb") as packed:
         for name in track(names, len(names), "pack documents"):

@@ -1,4 +1,4 @@
-"""Check files by size and digests: of the catalogue, a published list, a manifest or the first download."""
+"""Check files by the size and digests in the catalogue, a published list, a manifest or the first download."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LFS = b"version https://git-lfs.github.com/spec/v1"
 
 
 class Expected(TypedDict, total=False):
-    """The known size and digests of a file that is to be fetched; `first`: how many bytes are wanted, if not all."""
+    """Known size and digests of a file to fetch; `first` is the number of bytes to fetch, if not all."""
 
     bytes: int | None
     sha256: str | None
@@ -32,11 +32,11 @@ class Expected(TypedDict, total=False):
 
 
 class Mismatch(SteleError):
-    """A file is not the one that was expected."""
+    """Error of a file whose size or digest is not the expected one."""
 
 
 def digests(path: Path | str, algorithms: tuple[str, ...] = ("sha256",)) -> dict[str, str]:
-    """The digests of a file by several algorithms, read once."""
+    """Digests of a file by algorithm, in one pass. Raises SteleError if the file cannot be read."""
     hashes = {name: hashlib.new(name, usedforsecurity=False) for name in algorithms}
     path = Path(path)
     try:
@@ -52,10 +52,10 @@ def digests(path: Path | str, algorithms: tuple[str, ...] = ("sha256",)) -> dict
 
 
 def check(path: Path | str, expected: Expected, name: str | None = None) -> str:
-    """Compares a file's size and digests with those in `expected` (bytes, sha256, sha1, md5: any); returns its sha256.
+    """Compares a file with `expected` (any of bytes, sha256, sha1, md5); returns its sha256. `name` names it in errors.
 
     Raises:
-        Mismatch: says which of them differs, what was expected and what was found.
+        Mismatch: the size or a digest differs; says which, with the expected and the found value.
     """
     path, name = Path(path), name or str(path)
     try:
@@ -65,7 +65,7 @@ def check(path: Path | str, expected: Expected, name: str | None = None) -> str:
         link = "a link that leads nowhere: " if path.is_symlink() else ""
         raise SteleError(f"{name}: cannot be read ({link}{error.strerror}); repair or remove it") from None
     if pointer:
-        raise Mismatch(f"{name}: a Git LFS pointer and not the file itself; fetch it with `git lfs pull`")
+        raise Mismatch(f"{name}: is a Git LFS pointer and not the file itself; fetch the file with `git lfs pull`")
     if expected.get("bytes") is not None and size != expected["bytes"]:
         raise Mismatch(f"{name}: expected {expected['bytes']:,} bytes, found {size:,}")
     wanted = [algorithm for algorithm in ALGORITHMS if expected.get(algorithm)]
@@ -77,12 +77,12 @@ def check(path: Path | str, expected: Expected, name: str | None = None) -> str:
 
 
 def is_checkable(expected: Expected) -> bool:
-    """Whether `expected` holds a digest (a size alone proves little)."""
+    """Whether `expected` holds a digest (a size alone does not identify a file)."""
     return any(expected.get(algorithm) for algorithm in ALGORITHMS)
 
 
 def read_checksums(path: Path | str) -> dict[str, str]:
-    """File name -> digest out of a list as sha1sum and its like write it (dumps.wikimedia.org's *-sha1sums.txt)."""
+    """Maps file names to digests, from a list in sha1sum's format (dumps.wikimedia.org: *-sha1sums.txt)."""
     digests: dict[str, str] = {}
     with reading(path):
         text = Path(path).read_text(encoding="utf-8", errors="replace")
@@ -96,55 +96,55 @@ def read_checksums(path: Path | str) -> dict[str, str]:
 
 
 def read_pins(path: Path) -> dict[str, str]:
-    """Address -> sha256 of its first download; empty where there was none."""
+    """Maps each address to the sha256 of its first download; empty if there was none."""
     return read_object(path, advice="delete it to pin the files anew") if path.exists() else {}
 
 
 def pin(path: Path, digests: Mapping[str, str]) -> None:
-    """Keeps the digests of first downloads of files for which nobody publishes a checksum, as later ones must agree.
+    """Records in `path` the first digests of files without a published checksum; later downloads must agree.
 
-    Raises SteleError where a file has another digest than at its first download.
+    Raises SteleError if a file's digest differs from that of its first download.
     """
     pins = read_pins(path)
     for url, sha256 in digests.items():
         if pins.setdefault(url, sha256) != sha256:
             raise SteleError(
                 f"{url}: the file has changed since its first download (sha256 then {pins[url]}, now {sha256}). "
-                f"If the new one is wanted, delete {path} and run again"
+                f"To take the new file, delete {path} and run again"
             )
     if digests:
         atomic_write_json(path, pins)
 
 
 class Manifest:
-    """The digests and counts of generated data, which stand in for the catalogue's.
+    """Digests and counts of generated data, used in place of the catalogue's.
 
-    It is the record of the job that generated the files: `files` maps an address to sha256 and bytes, `counts` a
-    dataset to its numbers, `licensed` a dataset to the files that upstream does not give out freely.
+    A manifest is the record of the job that generated the files: `files` maps an address to sha256 and bytes, `counts`
+    a dataset to its counts, `licensed` a dataset to the files that upstream gives out only under a licence.
     """
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         record = read_record(self.path)
         if not isinstance(record.get("files"), dict):
-            raise SteleError(f"{self.path}: not a manifest (no 'files' in it); delete it and run its job again")
+            raise SteleError(f"{self.path}: not a manifest (it has no 'files'); delete it and run its job again")
         self.files: Mapping[str, FileFacts] = record["files"]
         self._counts: Mapping[str, Mapping[str, Any]] = record.get("counts", {})
         self._licensed: Mapping[str, Mapping[str, FileFacts]] = record.get("licensed", {})
 
     def expected(self, url: str) -> Expected | None:
-        """{"sha256", "bytes"} of an address, None where nothing was generated for it."""
+        """Sha256 and bytes of the file generated for an address; None if there is none."""
         entry = self.files.get(url)
         return None if entry is None else {"sha256": entry["sha256"], "bytes": entry["bytes"]}
 
     def licensed(self, dataset: str, name: str) -> Expected | None:
-        """{"sha256", "bytes"} of a generated file that lies in a user_data folder, by its path there or its name."""
+        """Sha256 and bytes of a generated user_data file, by its path in the folder or its name; None if unknown."""
         entries = self._licensed.get(dataset, {})
         by_name = {path.rpartition("/")[2]: entry for path, entry in entries.items()}
         entry = entries.get(name) or by_name.get(name.rpartition("/")[2])
         return None if entry is None else {"sha256": entry["sha256"], "bytes": entry["bytes"]}
 
     def count(self, dataset: str, what: str, of: str | None) -> Any:
-        """The number of something in a generated dataset (of one language: `of`), None where none was noted."""
+        """Count of `what` in a generated dataset, of one language if `of` names it; None if the manifest has none."""
         number = self._counts.get(dataset, {}).get(what)
         return number.get(of) if isinstance(number, Mapping) and of is not None else number

@@ -1,4 +1,4 @@
-"""Check that a checkpoint can make the vectors that are asked of it: by its settings first, then by loading it."""
+"""Check that a checkpoint can make the requested vectors: first by its settings, then by loading it."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ TEXTS = (
 def check_settings(
     folder: Path, encoding: Mapping[str, Values] | None = None, generator: bool = False, trained: bool = False
 ) -> None:
-    """Refuses a checkpoint that its settings make unfit for its use; raises SteleError that says why.
+    """Checks that the settings of a checkpoint fit its use; raises SteleError with the reason if they do not.
 
-    `folder` holds config.json, the tokenizer and, of a sentence-transformers folder, its modules. `encoding` is what is
-    said of an encoder that is used as it is, by who says it (`encoders/resolve.py`); None where a recipe says how
+    `folder` holds config.json, the tokenizer and, for sentence-transformers, the modules. `encoding` has the keys of an
+    encoder that is used without training, by their origin (`encoders/resolve.py`); it is None if a recipe decides how
     vectors are made. A `generator` writes text and makes no vectors; one that is `trained` also learns MLM.
     """
     models = model_folders(folder)
     if not models and static_folders(folder) and not generator:
         if encoding is None or trained:
-            raise SteleError(f"{folder}: a {STATIC} has no layers to train; it can only be used as it is")
+            raise SteleError(f"{folder}: a {STATIC} has no layers to train; use it without a recipe")
         resolve(folder, _with_instruction(encoding))
         return
     if not models:
-        raise SteleError(f"{folder}: no model in it (no {CONFIG} with a model_type)")
+        raise SteleError(f"{folder}: there is no model in it (no {CONFIG} with a model_type)")
     for model in models:
         refuse_adapter(model)
     if generator:
@@ -69,24 +69,24 @@ def check_settings(
 
 
 def refuse_without_tokenizer(folder: Path) -> None:
-    """A tokenizer is made by its files alone: without any, transformers makes one that knows no word."""
+    """Raises SteleError if no tokenizer file is there: transformers would make a tokenizer without a vocabulary."""
     if not any((folder / name).is_file() for name in VOCABULARY):
-        raise SteleError(f"{folder}: no tokenizer (none of {', '.join(VOCABULARY)})")
+        raise SteleError(f"{folder}: no tokenizer (want one of {', '.join(VOCABULARY)})")
 
 
 def refuse_without_weights(folder: Path, names: Sequence[str] = WEIGHTS) -> None:
-    """Settings alone say nothing of the files of weights, which a user's own folder may lack."""
+    """Raises SteleError if `folder` has no file of weights, as a user's own folder may."""
     if not any((folder / name).is_file() for name in names):
-        raise SteleError(f"{folder}: no weights (none of {', '.join(WEIGHTS)})")
+        raise SteleError(f"{folder}: no weights (want one of {', '.join(WEIGHTS)})")
 
 
 def _with_instruction(encoding: Mapping[str, Values]) -> dict[str, Values]:
-    """The keys of an encoding, with some instruction in place of the benchmark's, which is not known yet."""
+    """Adds a placeholder instruction to an encoding's keys, since the benchmark's instruction is not known yet."""
     return {**encoding, BENCHMARK: {**SOME_INSTRUCTION, **encoding.get(BENCHMARK, {})}}
 
 
 def _encoder_config(folder: Path) -> Any:
-    """The configuration of a model that makes one state a token; any other is refused by its type."""
+    """Configuration of a text encoder with one state per token. Raises SteleError if the model has another type."""
     from transformers import AutoConfig
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
     from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
@@ -105,7 +105,7 @@ def _encoder_config(folder: Path) -> Any:
 
 
 def _refuse_left_to_right(folder: Path, config: Any) -> None:
-    """Only the last token of a model that reads from left to right has seen the text: the vector must be its."""
+    """Raises SteleError for a causal language model without last pooling: only its last token has seen the text."""
     from transformers.models.auto.modeling_auto import (
         MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
         MODEL_FOR_MASKED_LM_MAPPING_NAMES,
@@ -115,31 +115,31 @@ def _refuse_left_to_right(folder: Path, config: Any) -> None:
     both_ways = getattr(config, "use_bidirectional_attention", False) or getattr(config, "is_causal", True) is False
     if kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not both_ways:
         raise SteleError(
-            f"{folder / CONFIG}: model type {kind!r} is a language model that reads from left to right, and nothing "
-            "says that it was made an encoder; if it was, give it `encoding: {pooling: last}`, or its "
-            "sentence-transformers folder"
+            f"{folder / CONFIG}: model type {kind!r} is a language model that reads from left to right, and its "
+            "settings do not say that it is an encoder; if it is one, add `encoding: {pooling: last}` to the model, or "
+            "give its sentence-transformers folder"
         )
 
 
 def check_static(folder: Path) -> dict[str, Any]:
-    """Loads the token vectors of a folder once; returns their facts. Raises SteleError for NaN."""
+    """Loads static token vectors once; returns their type and sizes. Raises SteleError if any is NaN or infinite."""
     from stele.encoders.static_embedding import load_static, load_static_tokenizer
 
     vectors = load_static(folder).embedding.weight
     if not vectors.isfinite().all():
-        raise SteleError(f"{folder}: has NaN or infinite values; the weights are damaged")
+        raise SteleError(f"{folder}: the token vectors have NaN or infinite values; the weights are damaged")
     size = {"parameters": vectors.numel(), "dimension": vectors.shape[1]}
     return {"model_type": STATIC, **size, "vocabulary": len(load_static_tokenizer(folder)), "new": []}
 
 
 def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
-    """Loads tokenizer and model of a folder once and embeds a few texts; returns their facts.
+    """Loads the tokenizer and model of a folder once, embeds a few texts, and returns the model's type and sizes.
 
     `dtype` is float32 or bfloat16. Only a pooler may lack weights (masked language models have none); `new` names the
     randomly initialised tensors.
 
     Raises:
-        SteleError: no tokenizer, weights missing for parts of the model, ids beyond the vocabulary, NaN.
+        SteleError: the tokenizer or weights are missing or do not fit the model, or the vectors have NaN.
     """
     refuse_without_tokenizer(folder)
     refuse_without_weights(folder, WEIGHTS[:2])  # others were converted
@@ -163,9 +163,9 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
         raise SteleError(f"{folder}: the weights do not fit config.json; missing or of another shape: {named}")
     if unread := layers_left_out(report["unexpected_keys"], model.state_dict()):
         raise SteleError(
-            f"{folder}: config.json asks for fewer layers than the weights have, which leaves out "
-            f"{', '.join(unread[:4])}; correct config.json (num_hidden_layers is {model.config.num_hidden_layers}), or "
-            "read an inner layer of the whole model (`encoding: {layer: N}`)"
+            f"{folder}: the weights have layers that config.json leaves out ({', '.join(unread[:4])}); "
+            f"correct config.json (num_hidden_layers is {model.config.num_hidden_layers}), or take the vectors from an "
+            "inner layer of the whole model (`encoding: {layer: N}`)"
         )
     rows = model.get_input_embeddings().num_embeddings
     if len(tokenizer) > rows:
@@ -176,7 +176,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
     with reading(folder, "encoder of texts", "want a model that needs nothing else"), torch.no_grad():
         vectors = model.eval()(**batch).last_hidden_state
     if not torch.isfinite(vectors).all():
-        raise SteleError(f"{folder}: gives NaN or infinite values; the weights are damaged")
+        raise SteleError(f"{folder}: the model's output has NaN or infinite values; the weights are damaged")
     return {
         "model_type": model.config.model_type,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
@@ -187,10 +187,10 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
 
 
 def check_sizes(folder: Path) -> None:
-    """Refuses a config.json that needs far more numbers than the weights hold, before memory is taken for them.
+    """Raises SteleError if config.json needs over twice as many parameters as the weights have; allocates none of them.
 
-    All of a model but a pooler has to be in its weights. Less than twice as much is let through: loading then names
-    what is missing.
+    The weights must hold all parameters but a pooler's. A smaller difference passes: loading then names the missing
+    tensors.
     """
     import torch
     from safetensors import safe_open
@@ -200,7 +200,7 @@ def check_sizes(folder: Path) -> None:
     for index in sorted(folder.glob("*.safetensors.index.json")):
         for shard in sorted(set(read_weight_map(index).values())):
             if not (folder / shard).is_file():
-                raise SteleError(f"{index}: names {shard}, which is not there; fetch it again")
+                raise SteleError(f"{index}: names {shard}, which is not there; fetch the checkpoint again")
     for path in sorted(folder.glob("*.safetensors")):
         with reading(path, "safetensors file", "fetch it again"), safe_open(path, framework="pt") as weights:
             for name in weights.keys():  # noqa: SIM118 (no mapping)
@@ -216,18 +216,18 @@ def check_sizes(folder: Path) -> None:
     except SteleError:
         raise
     except Exception:
-        return  # loading it says what is wrong
+        return  # loading the model reports the error
     needed = sum(value.numel() for name, value in model.named_parameters() if "pooler" not in name)
     if needed > 2 * held:
         sizes = {key: value for key, value in config.to_dict().items() if key.endswith("_size") and value}
         raise SteleError(
-            f"{folder / CONFIG}: asks for {needed:,} numbers, the weights hold {held:,}; they do not belong together "
+            f"{folder / CONFIG}: needs {needed:,} parameters, the weights hold {held:,}; they do not belong together "
             f"({', '.join(f'{key} {value}' for key, value in sorted(sizes.items()))})"
         )
 
 
 def layers_left_out(unread: Iterable[str], model: Iterable[str]) -> list[str]:
-    """The numbered layers of which weights were not read and the model has nothing at all; heads of tasks have none.
+    """Numbered layers that occur among the `unread` weights but not at all in the `model`; task heads have no number.
 
     >>> layers_left_out(["bert.encoder.layer.5.output.bias", "cls.bias"], ["encoder.layer.0.output.bias"])
     ['encoder.layer.5']

@@ -1,6 +1,6 @@
 """The files of a checkpoint: fetched from the hub, read as JSON, searched for code, converted to safetensors.
 
-Which files a repository has and which are needed is found out through mirrors; code in them is never run.
+Requests to mirrors or the hub show which files a repository has. Code in them is never run.
 """
 
 from __future__ import annotations
@@ -41,30 +41,30 @@ log = logging.getLogger(__name__)
 INSTEAD = "use a model that transformers itself knows"
 SHARDS = (".safetensors", ".bin")
 SETTINGS = (CONFIG, "tokenizer_config.json")  # they may name code in `auto_map`
-TIED = 8  # times as many bytes as a file may its tensors have together: some share memory, and get their own
+TIED = 8  # largest ratio of tensor bytes to file bytes: tensors that share memory in the file become copies
 
 
 def read_json(path: Path) -> Any:
-    """A JSON file of a checkpoint; a damaged one is an error that names it."""
+    """Reads a JSON file of a checkpoint. Raises SteleError, naming the file, if it is damaged."""
     return reading.read_json(path, advice="fetch it again")
 
 
 def read_weight_map(index: Path) -> dict[str, str]:
-    """Tensor -> the file of weights that holds it, below the folder of an index; every name is checked."""
+    """Maps each tensor to its file of weights, relative to the index. Raises SteleError if a name is no such file."""
     listed = read_json(index)
     names = listed.get("weight_map") if isinstance(listed, Mapping) else None
     if not isinstance(names, Mapping) or not names:
-        raise SteleError(f"{index}: no weight_map in it (want tensor -> file); fetch it again")
+        raise SteleError(f"{index}: it has no weight_map (want tensor -> file); fetch it again")
     shards = {tensor: relative(name, str(index)) for tensor, name in names.items()}
     if other := next((name for name in shards.values() if Path(name).suffix not in SHARDS), None):
         raise SteleError(
-            f"{index}: names {other!r}, which holds no weights (want {' or '.join(SHARDS)}); fetch it again"
+            f"{index}: names {other!r}, which holds no weights (want a {' or '.join(SHARDS)} file); fetch it again"
         )
     return shards
 
 
 def read_module_list(path: Path) -> list[JsonObject]:
-    """The modules of a sentence-transformers folder, as its modules.json lists them."""
+    """Modules that a sentence-transformers modules.json lists. Raises SteleError if it is not a list of mappings."""
     listed = read_json(path)
     if not isinstance(listed, list) or not all(isinstance(module, Mapping) for module in listed):
         raise SteleError(f"{path}: want a list of modules, each with type and path; fetch it again")
@@ -72,7 +72,7 @@ def read_module_list(path: Path) -> list[JsonObject]:
 
 
 def refuse_code(folder: Path, instead: str = INSTEAD) -> None:
-    """Refuses a checkpoint that brings its own code; `instead` is what to do."""
+    """Raises SteleError if a checkpoint brings its own code; `instead` is the error's advice."""
     for path in sorted(path for name in SETTINGS for path in folder.rglob(name)):
         refuse_code_of(path, path.name, str(path), instead)
     if (folder / MODULES).is_file():
@@ -80,15 +80,15 @@ def refuse_code(folder: Path, instead: str = INSTEAD) -> None:
 
 
 def refuse_code_of(path: Path, name: str, where: str, instead: str = INSTEAD) -> None:
-    """Refuses a file of a checkpoint that asks for code: settings with auto_map, modules from elsewhere.
+    """Raises SteleError if a file refers to a checkpoint's own code: settings with auto_map, or foreign modules.
 
-    `name` is the file's name in the checkpoint, `where` its name in errors; any other file is let through.
+    `name` is the file's name in the checkpoint, `where` its name in errors. Other files pass unread.
     """
     if name == MODULES:
         for module in read_module_list(path):
             kind = str(module.get("type", ""))
             if not kind.startswith("sentence_transformers."):
-                raise SteleError(f"{where}: module {kind!r} is its own code, which Stele never runs")
+                raise SteleError(f"{where}: module {kind!r} is the checkpoint's own code, which Stele never runs")
     elif name in SETTINGS:
         settings = read_json(path)
         if isinstance(settings, Mapping) and settings.get("auto_map"):
@@ -98,7 +98,7 @@ def refuse_code_of(path: Path, name: str, where: str, instead: str = INSTEAD) ->
 
 
 def model_folders(folder: Path) -> list[Path]:
-    """The folders of a checkpoint that hold a transformer: itself, a module of sentence-transformers, or two towers."""
+    """Folders of a checkpoint that hold a transformer: itself, a sentence-transformers module, or two towers."""
     folders, static = [], static_folders(folder)
     for path in sorted(folder.rglob(CONFIG)):
         settings = read_json(path)
@@ -108,17 +108,17 @@ def model_folders(folder: Path) -> list[Path]:
 
 
 def static_folders(folder: Path) -> list[Path]:
-    """The folders of a checkpoint's modules that have vectors of tokens alone."""
+    """Folders of a checkpoint's modules that hold static token vectors (StaticEmbedding)."""
     listed = read_module_list(folder / MODULES) if (folder / MODULES).is_file() else []
     paths = [module.get("path") for module in listed if str(module.get("type", "")).endswith(f".{STATIC}")]
     return [folder if path in (None, "", ".") else inside(folder, path, str(folder / MODULES)) for path in paths]
 
 
 def convert(source: Path, target: Path) -> int:
-    """Writes the tensors of a PyTorch file (`pytorch_model.bin`) as safetensors; returns how many.
+    """Writes the tensors of a PyTorch file (`pytorch_model.bin`) as safetensors; returns the number of tensors.
 
-    Tensors that share memory (tied weights) become independent copies, as safetensors wants; names stay. A file that
-    needs code to be read, or that is no plain mapping of names to tensors, is refused.
+    Tensors that share memory (tied weights) become independent copies, as safetensors requires; names stay. Raises
+    SteleError if reading the file needs code, or if it is not a plain mapping of names to tensors.
     """
     from safetensors.torch import save_file
 
@@ -142,7 +142,7 @@ def convert(source: Path, target: Path) -> int:
 
 
 def convert_shards(index: Path, folder: Path) -> None:
-    """Converts the shards that a `pytorch_model.bin.index.json` names, and writes the index of the new ones."""
+    """Converts the shards that a `pytorch_model.bin.index.json` names into `folder`, and writes the new index there."""
     listed, shards = read_json(index), read_weight_map(index)
     names = {
         old: old.replace("pytorch_model", "model").removesuffix(".bin") + ".safetensors"
@@ -163,16 +163,16 @@ def _load(source: Path) -> Mapping[str, Any]:
         content = torch.load(source, map_location="cpu", weights_only=True, mmap=mapped)
     except pickle.UnpicklingError as error:
         raise SteleError(
-            f"{source}: needs code to be run when it is read, which Stele never does, or is damaged "
-            f"({' '.join(str(error).split())[:200]}). Ask for the weights as safetensors"
+            f"{source}: reading it needs code from the file, which Stele never runs, or the file is damaged "
+            f"({' '.join(str(error).split())[:200]}). Ask the authors for the weights as safetensors"
         ) from None
     if not isinstance(content, Mapping) or not content:
-        raise SteleError(f"{source}: want names and tensors, found {type(content).__name__}")
+        raise SteleError(f"{source}: want a mapping of names to tensors, found {type(content).__name__}")
     foreign = [name for name, value in content.items() if not isinstance(name, str) or not torch.is_tensor(value)]
     if foreign:
         raise SteleError(
-            f"{source}: want only tensors, found others under {', '.join(map(repr, foreign[:4]))} "
-            "(a training state? the weights alone are needed)"
+            f"{source}: want only tensors, found other values under {', '.join(map(repr, foreign[:4]))} "
+            "(if it is a training state, save the weights alone)"
         )
     size = source.stat().st_size
     needed = sum(tensor.numel() * tensor.element_size() for tensor in content.values())
@@ -186,16 +186,16 @@ WEIGHT_FILES = (".safetensors", ".bin", ".index.json")
 
 
 class Download:
-    """The files of a repository that make a checkpoint, settings first and weights last; `files` are those fetched."""
+    """Fetches a checkpoint's files from a repository, settings before weights; `files` maps paths to fetched files."""
 
     def __init__(self, model: str, source: Mapping[str, Any], repo: str, revision: str, places: Places) -> None:
         self.model, self.source, self.repo, self.revision, self.places = model, source, repo, revision, places
         self.where = f"{repo} ({revision})"
         self.files: dict[str, FetchedFile] = {}  # by path in the repository
-        self._folders: dict[str, bool] = {}  # those that may hold weights, and whether they must
+        self._folders: dict[str, bool] = {}  # folder -> whether it must hold weights
 
     def take_settings(self) -> None:
-        """Fetches all files but weights; raises SteleError for a missing one, and for code."""
+        """Fetches all files but the weights. Raises SteleError if a needed file is missing or brings its own code."""
         if self.source.get("files"):
             for path in self.source["files"]:
                 if not path.endswith(WEIGHT_FILES):
@@ -209,19 +209,19 @@ class Download:
             raise SteleError(f"{error}\n  did you mean {meant!r}?" if meant else str(error)) from None
 
     def take_weights(self) -> None:
-        """Fetches the weights: the first kind that a folder has, with all shards of an index."""
+        """Fetches each folder's first available kind of weights with all shards; raises SteleError if none is found."""
         for path in self.source.get("files") or ():
             self._take(path, optional=False)
         for below, needed in self._folders.items():
             kind = next((name for name in WEIGHTS if self._take(f"{below}{name}")), None)
             if kind is None and needed:
-                raise SteleError(f"{self.where}: no weights in {below or 'it'} (none of {', '.join(WEIGHTS)})")
+                raise SteleError(f"{self.where}: no weights in {below or 'it'}; want one of {', '.join(WEIGHTS)}")
             if kind is not None and kind.endswith(".index.json"):
                 for shard in sorted(set(read_weight_map(self.files[f"{below}{kind}"].path).values())):
                     self._take(f"{below}{shard}", optional=False)
 
     def _take(self, path: str, optional: bool = True) -> bool:
-        """Fetches one file, unless it is there already; whether there is one."""
+        """Fetches one file unless it was fetched before; returns whether the repository has it."""
         path = relative(path, self.where)
         if path in self.files:
             return True
@@ -237,7 +237,7 @@ class Download:
         return True
 
     def _find_settings(self) -> None:
-        """Fetches the settings of a transformers folder, or of all modules of a sentence-transformers folder."""
+        """Fetches the settings of a transformers folder, or those of every module of a sentence-transformers folder."""
         if not self._take(MODULES):
             self._take_transformer("")
             return
@@ -248,7 +248,7 @@ class Download:
             if kind == "Transformer":
                 self._take_transformer(below)
                 for path in (f"{below}{name}" for name in SENTENCE_BERT):
-                    if self._take(path) and read_json(self.files[path].path):  # an empty one counts for nothing
+                    if self._take(path) and read_json(self.files[path].path):  # an empty object is ignored
                         break
             elif kind == STATIC:
                 self._take(f"{below}{VOCABULARY[0]}", optional=False)
@@ -262,12 +262,12 @@ class Download:
         for path in (ADAPTER, *TOKENIZER):
             self._take(f"{below}{path}")
         if not any(f"{below}{path}" in self.files for path in VOCABULARY):
-            raise SteleError(f"{self.where}: no tokenizer in {below or 'it'} (none of {', '.join(VOCABULARY)})")
+            raise SteleError(f"{self.where}: no tokenizer in {below or 'it'} (want one of {', '.join(VOCABULARY)})")
         self._folders[below] = True
 
 
 def place_fetched(files: Mapping[str, FetchedFile], folder: Path) -> dict[str, FileFacts]:
-    """Puts fetched files into a folder, each under its path in the repository; returns their facts."""
+    """Places fetched files in a folder under their repository paths; returns sha256, size and origin of each."""
     facts = {}
     for path, file in files.items():
         place_file(file.path, folder, path, file.url)
