@@ -58,19 +58,19 @@ def job(rule="pretrain", **values):
         ),
         ({"gpu": 1}, 8, "partition short has no node with 1 GPUs; partitions with such GPUs: accel"),
         ({"slurm_partition": "accell"}, 8, "no partition 'accell' (did you mean 'accel'?)"),
-        ({"runtime": 300}, 8, "ends jobs after 4 hours: give hours.cpu: 4"),
+        ({"runtime": 300}, 8, "ends jobs after 4 hours; set hours.cpu: 4"),
         ({"mem_mb": 300_000}, 8, "no node with 300000 MB"),
         ({}, 65, "no node with 65 CPUs"),
         # on several nodes GPUs are `gres`, of each node
         ({**ON_TWO_NODES, "gres": "gpu:a100:8"}, 8, None),
         ({**ON_TWO_NODES, "gres": "gpu:8"}, 8, None),
-        ({**ON_TWO_NODES, "nodes": 3, "gres": "gpu:8"}, 8, "accel has 2 nodes with 8 GPUs, 8 CPUs"),
+        ({**ON_TWO_NODES, "nodes": 3, "gres": "gpu:8"}, 8, "accel has only 2 nodes with 8 GPUs, 8 CPUs"),
         ({**ON_TWO_NODES, "gres": "gpu:h100:8"}, 8, "no node with 8 GPUs of model h100"),
-        ({**ON_TWO_NODES, "gres": "gpu:4", "runtime": 3000}, 8, "give hours.gpu: 48"),
+        ({**ON_TWO_NODES, "gres": "gpu:4", "runtime": 3000}, 8, "set hours.gpu: 48"),
         (
             {**ON_TWO_NODES, "nodes": 11, "gres": "gpu:4"},
             8,
-            "has 10 nodes with 4 GPUs, 8 CPUs, 0 MB of memory, of the 11",
+            "has only 10 nodes with 4 GPUs, 8 CPUs, 0 MB of memory; a job needs 11",
         ),
         # each alone is there, all together are not
         (
@@ -129,7 +129,7 @@ def test_a_training_longer_than_all_its_attempts_names_how_many_it_takes(cluster
     long = job(resources=requested, seconds=3600 * 200, attempts=4, resumes=True)
     cluster_yaml("hours: {gpu: 48}\n")
     (line,) = preflight.of_cluster([long, long], cluster)  # 4 x 48 < 200 <= 5 x 48
-    assert "pretrain x takes about 200 h, more than 4 attempts of at most 48 h: --retries 4" in line
+    assert "pretrain x takes about 200 h, more than 4 attempts of at most 48 h; use --retries 4" in line
     assert preflight.of_cluster([dataclasses.replace(long, attempts=5)], cluster) == []
     cluster_yaml("hours: {gpu: 24}\n")
     (line,) = preflight.of_cluster([dataclasses.replace(long, resources=requested | {"runtime": 1440})], cluster)

@@ -1,1 +1,1 @@
-"""A run on a SLURM cluster: its cost, the requests of its jobs, checks before it starts, the jobs' environment."""
+"""Runs on a SLURM cluster: their cost, the resources that jobs request, checks before the start, the environment."""

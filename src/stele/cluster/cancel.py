@@ -1,6 +1,6 @@
 """Cancel the jobs of this folder that are in SLURM's queue, whichever run submitted them.
 
-For after a run was killed: its jobs go on, and the next run waits for them unless they are cancelled.
+Use this after a run was killed: its jobs continue, and the next run waits for them unless they are cancelled.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from stele.command.arguments import Job
 
 class Cancel(Job):
     folder: Path = Path()
-    """The folder that the workflow ran in; default: here."""
+    """Folder in which the workflow ran; default: here."""
 
 
 def run(args: Cancel) -> None:

@@ -1,8 +1,8 @@
 """Test a cluster with a short chain of jobs through SLURM, one GPU for one training and one retrieval.
 
-Lists the cluster's nodes, builds one result of generated data in a temporary folder (all stages, 15 jobs), both here on
-the CPU and through `snakemake --profile slurm`, sends the training SIGTERM once to see it resume from its state, and
-compares outputs that must be equal. Takes a few minutes of one GPU; removes the folder if all checks pass.
+Lists the cluster's nodes, and builds one result of generated data (all stages, 15 jobs) twice in a temporary folder:
+on the CPU here and through `snakemake --profile slurm`. Sends the training SIGTERM once to see it resume, and compares
+outputs that must be equal. Takes a few minutes of one GPU; removes the folder if all checks pass.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ RESULT = "results/xor_retrieve/msm/zero_shot_nq.json"
 ENCODER = "work/tiny/encoders/msm/pt0"
 TRAINING_LOG = "logs/tiny/pretrain/msm.pt0.log"
 ON_GPU = {"pretrain": 1, "retrieve": 1}
-STEPS = 600  # of the training: long enough on any device to be sent a signal
-HOURS = 0.5  # that a job requests at most: short ones start sooner
-FIRST_LOOK = 5  # seconds before the first look at the queue
-INTERVAL = 0.5  # seconds between two looks at the run
+STEPS = 600  # of the training: long enough on any device to receive a signal
+HOURS = 0.5  # the most that a job requests: short jobs start sooner
+FIRST_LOOK = 5  # seconds before the queue is first checked
+INTERVAL = 0.5  # seconds between two checks of the run
 PARTS = (*FILES, "pyproject.toml", "src", "slurm")  # of a clone; a wheel carries FILES
 SCALE = Path(__file__).with_name("tiny.yaml")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info")
@@ -44,7 +44,7 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 @dataclass(frozen=True)
 class Item:
-    """One check: whether it passed (None: it was not tried), and what was found."""
+    """Outcome of one check: whether it passed (None: not tried), and details."""
 
     name: str
     well: bool | None
@@ -57,15 +57,15 @@ class Item:
 
 class Check(Job):
     folder: Path = Path()
-    """Where to make the folder; the nodes must see it; default: here."""
+    """Folder in which the temporary folder is made, visible to the nodes; default: here."""
     minutes: Number = 60
-    """The longest to wait, in the queue too."""
+    """Longest time to wait, including the time in the queue."""
 
 
 def run(args: Check) -> None:
-    """Prints the table; raises SteleError where a check failed, and then keeps the folder."""
+    """Prints a line per check. If a check fails, raises SteleError and keeps the folder."""
     if "SLURM_JOB_ID" in os.environ:
-        raise SteleError("this is inside a SLURM job: start it where you type sbatch")
+        raise SteleError("this command runs inside a SLURM job; start it on the host where you type sbatch")
     root = project_folder()
     cluster_settings = settings.read()
     items = [Item("cluster.yaml", True, describe_settings(cluster_settings)), Item("SLURM", True, describe_cluster())]
@@ -79,20 +79,20 @@ def run(args: Check) -> None:
         items = [*build(here, there, 60 * args.minutes), *compared(here, there)]
     print(*items, sep="\n", flush=True)
     if any(item.well is False for item in items):
-        raise SteleError(f"this cluster is not ready: see above; {folder} is kept (check.log and logs/ in it)")
+        raise SteleError(f"this cluster is not ready: see NOT OK above; {folder} is kept (check.log and logs/ in it)")
     shutil.rmtree(folder, ignore_errors=True)  # on a network's file system a file that was open may stay for a while
     print("this cluster is ready")
 
 
 def describe_settings(cluster_settings: settings.ClusterSettings) -> str:
-    """The settings in the user's file."""
+    """Settings of the user's cluster file, on one line."""
     values = cluster_settings.model_dump(exclude_defaults=True, exclude_none=True)
     where = str(settings.path()) if settings.path().exists() else f"no {settings.path()}: the cluster's defaults"
     return f"{where} {json.dumps(values) if values else ''}".rstrip()
 
 
 def describe_cluster() -> str:
-    """The cluster's nodes in a line."""
+    """Nodes of the cluster by partition, on one line."""
     parts = []
     for nodes in sinfo.cluster():
         gpus = "".join(f", {number} {model or 'GPU'}" for model, number in nodes.gpus.items())
@@ -103,7 +103,7 @@ def describe_cluster() -> str:
 
 @contextmanager
 def removed_when_ended(folder: Path) -> Iterator[None]:
-    """Removes a folder after an error or a signal to this process."""
+    """Removes `folder` if the block ends by an error or by a signal to this process."""
     ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     heard = [number for number in ends if signal.getsignal(number) != signal.SIG_IGN]  # nohup ignores SIGHUP
     before = {number: signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in heard}
@@ -118,7 +118,7 @@ def removed_when_ended(folder: Path) -> Iterator[None]:
 
 
 def prepare(root: Path, folder: Path, cluster_settings: settings.ClusterSettings | None = None) -> None:
-    """A copy of the project with the settings of a check; with the cluster's names where it runs there."""
+    """Copies the project to `folder` with the settings of a check, and with the cluster's settings if given."""
     import yaml
 
     copy_project(root, folder)
@@ -164,14 +164,14 @@ def failed(runs: Sequence[Build]) -> bool:
 
 
 def pending_reasons(folder: Path) -> str:
-    """The reasons of pending jobs, if there are any."""
+    """Pending jobs of a folder with SLURM's reasons, as text; empty if there are none."""
     jobs = squeue.of_folder(folder, timeout=10)
     lines = [f"{job.id} {job.comment}: {job.reason}" for job in jobs if job.state == "PENDING"]
     return f"; waiting in the queue: {'; '.join(lines)} (--minutes waits longer)" if lines else ""
 
 
 def signal_training(folder: Path) -> str | None:
-    """Sends SIGTERM to the training of a folder, once it runs and has saved a state; its job's number."""
+    """Sends SIGTERM to a folder's training if it runs and has saved a state; returns its job id, otherwise None."""
     if not any((folder / "state/tiny/pretrain").rglob("training.pt")):
         return None
     with suppress(SteleError):
@@ -183,7 +183,7 @@ def signal_training(folder: Path) -> str | None:
 
 
 def outcome(name: str, run: Build, why: str) -> Item:
-    """How a run of the workflow ended; `why` it was ended, empty where the other one failed."""
+    """Outcome of a run of the workflow. `why` says why it was stopped; it is empty if the other run failed."""
     if run.code == 0:
         jobs = run.output.count("has been submitted with SLURM jobid")
         return Item(name, True, amount(jobs, "job") if jobs else "on the CPU")
@@ -194,7 +194,7 @@ def outcome(name: str, run: Build, why: str) -> Item:
 
 
 def resumed(job: str | None, folder: Path) -> Item:
-    """Whether the training that got SIGTERM saved its state and resumed from it."""
+    """Outcome of the SIGTERM check: whether the training of `job` saved its state and resumed from it."""
     name, log = "told to end", folder / TRAINING_LOG
     if job is None:
         return Item(name, None, "not tried: no training ran long enough")
@@ -204,7 +204,7 @@ def resumed(job: str | None, folder: Path) -> Item:
 
 
 def compared(here: Path, there: Path) -> list[Item]:
-    """Items that must be equal on any device: files of CPU stages, an encoder's tensors, the scored queries."""
+    """Compares outputs that must be equal on any device: files of CPU stages, encoder tensors, numbers of queries."""
     if not all((folder / RESULT).exists() for folder in (here, there)):
         return []
     records = [json.loads((folder / ENCODER / "record.json").read_text()) for folder in (here, there)]
@@ -224,7 +224,7 @@ def compared(here: Path, there: Path) -> list[Item]:
 
 
 def query_counts(path: Path) -> dict[str, dict[str, int]]:
-    """Metric -> language -> number of queries of a result."""
+    """Number of queries of a result, by metric and language."""
     return {name: values["n"] for name, values in json.loads(path.read_text())["metrics"].items()}
 
 
@@ -244,7 +244,7 @@ def copy_project(root: Path, to: Path) -> Path:
 
 
 def start(folder: Path, log: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen:
-    """Starts the workflow in a folder, in a process group of its own; its output goes to `log`."""
+    """Starts the workflow in a folder, in a new process group; its output goes to `log`."""
     command = [sys.executable, "-m", "snakemake", *arguments]
     with log.open("w") as output:
         return subprocess.Popen(
@@ -271,11 +271,11 @@ class Build:
 
     @property
     def code(self) -> int | None:
-        """Its exit code, None while it runs."""
+        """Exit code of the run; None while it runs."""
         return self.process.poll()
 
     def end(self) -> None:
-        """Ends it: a driver that is interrupted cancels its jobs; one that does not end by that is killed."""
+        """Interrupts the run, so that Snakemake cancels its jobs, and kills it if it does not end within a minute."""
         for number, seconds in ((signal.SIGINT, 60), (signal.SIGKILL, 10)):
             if self.code is not None:
                 return
@@ -287,7 +287,7 @@ class Build:
 
 
 def tensors(path: Path) -> dict[str, Any]:
-    """Name -> type and shape of the tensors of a safetensors file, read from its header."""
+    """Type and shape of each tensor of a safetensors file by name, read from its header."""
     with path.open("rb") as handle:
         header = json.loads(handle.read(int.from_bytes(handle.read(8), "little")))
     header.pop("__metadata__", None)

@@ -3,8 +3,8 @@
     snakemake --profile slurm cost                                   # everything that all_tables still needs
     stele cluster cost -- --profile slurm results/tables/msm/table_03.md
 
-What stands behind `--` is Snakemake's own command line: profile, --config, targets. Operations are counted from the
-recipes, the rest from sizes and measured rates; src/stele/catalogue/costs.yaml has every figure with its source.
+Arguments after `--` are Snakemake's own: profile, --config, targets. Operations are counted from the recipes, other
+figures from sizes and measured rates; src/stele/catalogue/costs.yaml has every figure with its source.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Cost(Job):
     snakemake: Positional[tuple[str, ...]] = ()
     """Arguments of snakemake, after `--`; default target: all_tables."""
     all: bool = False
-    """Count what is built already, too."""
+    """Also count jobs whose results exist."""
 
 
 def run(args: Cost) -> None:

@@ -1,4 +1,4 @@
-"""What jobs cost, as a page (`stele cluster cost`), a table by stage or rule, and a line."""
+"""Report the cost of jobs as a page (`stele cluster cost`), a table by stage or rule, or a line."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from stele.command import STAGES
 from stele.files.formats import amount, duration, table
 from stele.plan.plan import Plan
 
-LISTED = 8  # jobs named of those that are too long for their limit
+LISTED = 8  # most jobs that are named among those too long for their limit
 
 
 def gpu_seconds(job: JobRequest) -> float:
-    """Estimated seconds of GPUs, all together; 0 where it is unknown."""
+    """Estimated GPU-seconds of a job, summed over its GPUs; 0 if unknown."""
     return (job.seconds or 0) * job.devices
 
 
 def core_seconds(job: JobRequest) -> float:
-    """Estimated seconds of one core, beside GPUs where it has some."""
+    """Estimated core-seconds of a job; for a job with GPUs, of its work beside them."""
     work = job.work or Work()
     return work.cpu_seconds if job.devices else cpu_seconds(work)
 
 
 def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool, subject: str = "") -> str:
-    """The whole page, in hours of GPUs of the kind `on`; `subject` names what is built, otherwise the chosen papers."""
+    """Cost report in Markdown, with hours on GPUs of kind `on`. `subject` replaces the papers' names in the title."""
     what = "everything" if everything else "what is still to be built"
     subject = subject or ", ".join(plan.settings.config.papers)
     title = f"# What a run costs: scale {plan.settings.scale_folder}, {subject}"
@@ -56,7 +56,7 @@ def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool, 
 
 
 def on_one_machine(jobs: Sequence[JobRequest], title: str, cores: int) -> str:
-    """A line for a machine without GPUs, where the jobs run one after the other, each on all cores."""
+    """Costs on one line for a machine without GPUs, where jobs run one after another, each on all cores."""
     works = [job.work for job in jobs if job.work]
     took = sum(cpu_seconds(work, cores) + work.waiting for work in works)
     figures = {
@@ -72,10 +72,10 @@ def on_one_machine(jobs: Sequence[JobRequest], title: str, cores: int) -> str:
 
 
 def of_this_plan(jobs: Sequence[JobRequest], cores: int | None, gpus: bool) -> str:
-    """A line for a plan: its time on the cores (None: as many nodes as it can use), bytes kept and bytes downloaded.
+    """Costs of a plan on one line: time on `cores` (None: as many nodes as it can use), bytes kept and downloaded.
 
-    The time is that of the longest chain, or of all work shared by the cores, if longer. `gpus`: whether there are any
-    here; without them what asks for one runs on the job's CPU threads.
+    The time is that of the longest chain, or of all work divided by the cores, if longer. `gpus`: whether this machine
+    has any; without them, jobs that request a GPU run on their CPU threads.
     """
     works = [job.work or Work() for job in jobs]
     if gpus:
@@ -95,7 +95,7 @@ def of_this_plan(jobs: Sequence[JobRequest], cores: int | None, gpus: bool) -> s
 
 
 def by_catalogue(jobs: Sequence[JobRequest]) -> str:
-    """What of the catalogue an estimate is counted from, the largest first; "" where all is measured here."""
+    """Names catalogue entries whose sizes an estimate uses, largest first; "" if all sizes are measured here."""
     sizes = [(name, job.work.kept + job.work.download) for job in jobs if job.work for name in job.catalogued]
     return f"; by the catalogue's sizes of {named(sizes)}" if sizes else ""
 
@@ -106,13 +106,13 @@ def _unknown(jobs: Sequence[JobRequest]) -> str:
 
 
 class Unit(NamedTuple):
-    """The unit of a table's times."""
+    """Unit of time in a table: its name and its length in seconds."""
 
     name: str
     seconds: int
 
     def show(self, seconds: float) -> str:
-        """A time with as many digits as make sense, nothing for nothing.
+        """Formats a time in this unit, with fewer decimals for larger values; empty for 0.
 
         >>> [HOUR.show(seconds) for seconds in (0, 36, 7200, 44_460_000)]
         ['', '0.01', '2.0', '12,350']
@@ -127,12 +127,12 @@ HOUR, MINUTE = Unit("hour", 3600), Unit("minute", 60)
 
 
 def unit_of(jobs: Sequence[JobRequest]) -> Unit:
-    """Hours, or minutes where no job takes an hour."""
+    """Unit for the times of jobs: hours, or minutes if no job takes an hour."""
     return HOUR if any((job.seconds or 0) >= HOUR.seconds for job in jobs) else MINUTE
 
 
 def size(number: float) -> str:
-    """Bytes in a unit that fits, nothing for none.
+    """Formats bytes in MB, GB or TB; empty for 0.
 
     >>> size(0), size(5e5), size(1.12e9), size(2.5e12)
     ('', '1 MB', '1.1 GB', '2.5 TB')
@@ -145,12 +145,12 @@ def size(number: float) -> str:
 
 
 def by_stage(jobs: Sequence[JobRequest], on: str) -> str:
-    """Times, memory and bytes of the jobs of each stage, of GPUs of a kind `on`, and of all together."""
+    """Table of each stage's times, memory and bytes, and of all together; GPU times are for GPUs of kind `on`."""
     return _by("stage", STAGES, jobs, on)
 
 
 def by_rule(jobs: Sequence[JobRequest], on: str) -> str:
-    """The same of each rule, in the order of their first jobs."""
+    """Table of each rule's times, memory and bytes, in the order of the rules' first jobs."""
     return _by("rule", dict.fromkeys(job.rule for job in jobs), jobs, on)
 
 
@@ -180,7 +180,7 @@ def _row(name: str, jobs: Sequence[JobRequest], unit: Unit) -> list[str]:
 
 
 def _devices(jobs: Sequence[JobRequest], on: str) -> list[str]:
-    """The same work on each kind of GPU that is known."""
+    """A paragraph with the GPU-hours of the same work on each other known kind of GPU; empty without GPU work."""
     works = [(job.work, job.devices) for job in jobs if job.devices and job.work]
     totals = {
         kind: sum(seconds(work, kind, devices) * devices for work, devices in works)
@@ -192,7 +192,7 @@ def _devices(jobs: Sequence[JobRequest], on: str) -> list[str]:
 
 
 def _documents(plan: Plan, jobs: Sequence[JobRequest], on: str) -> list[str]:
-    """Collections whose documents are encoded in windows: how many there are, and what one encoding of them takes."""
+    """Table of collections encoded in windows: their number of windows and encodings, and the cost of one encoding."""
     encodings = [job for job in jobs if job.rule == "retrieve" and job.work]
     unit, rows = unit_of(encodings), []
     for name in dict.fromkeys(job.wildcards["benchmark"] for job in encodings):
@@ -207,7 +207,7 @@ def _documents(plan: Plan, jobs: Sequence[JobRequest], on: str) -> list[str]:
 
 
 def _chain(jobs: Sequence[JobRequest], unit: Unit) -> str:
-    """The longest chain, which no number of nodes shortens, without its negligible jobs."""
+    """Table of the longest chain of dependent jobs, which no number of nodes shortens; omits jobs below 1 %."""
     longest = [(jobs[n], jobs[n].seconds or 0) for n in longest_chain([job.seconds or 0 for job in jobs], _waits(jobs))]
     total = sum(took for _, took in longest)
     lines = [[job.name, str(job.devices or ""), unit.show(took)] for job, took in longest if took >= total / 100]
@@ -216,7 +216,7 @@ def _chain(jobs: Sequence[JobRequest], unit: Unit) -> str:
 
 
 def _too_long(jobs: Sequence[JobRequest]) -> list[str]:
-    """Jobs that take longer than their first attempt may: those that keep a state go on in the next one."""
+    """Lists jobs that take longer than the limit of their first attempt: those that resume, and those that restart."""
     too_long = [job for job in jobs if (job.seconds or 0) > 60 * number(job.resources, "runtime") > 0]
     lines = []
     for resumes, what in (
@@ -238,7 +238,7 @@ def _guessed(plan: Plan, jobs: Sequence[JobRequest]) -> list[str]:
 
 
 def _assumed(on: str, gpus: bool) -> str:
-    """The assumptions behind the figures."""
+    """Assumptions behind the figures, as a paragraph."""
     costs, device = catalogue.whole(Costs), catalogue.entry(Device, on)
     start = "Assumed (src/stele/catalogue/costs.yaml has all, with sources): "
     if not gpus:
@@ -255,13 +255,13 @@ def _assumed(on: str, gpus: bool) -> str:
 
 
 def _waits(jobs: Sequence[JobRequest]) -> list[list[int]]:
-    """The places of the jobs that each job waits for."""
+    """Indices of the jobs that each job waits for, aligned with `jobs`."""
     place = {job.log: n for n, job in enumerate(jobs)}
     return [[place[log] for log in job.after if log in place] for job in jobs]
 
 
 def longest_chain(seconds: Sequence[float], after: Sequence[Sequence[int]]) -> list[int]:
-    """The jobs of the chain that takes longest, first to last. `after[n]`: the jobs, all below n, that job n waits for.
+    """Indices of the jobs in the longest chain, in order. `after[n]`: the jobs, all below n, that job n waits for.
 
     >>> longest_chain([5, 1, 1, 2], [(), (), (0, 1), (1,)])
     [0, 2]

@@ -1,12 +1,12 @@
-"""The environment of the jobs: their software, and on a node their temporary files and their time to act on signals.
+"""Prepare the environment of jobs: software, and on a node temporary files and the handling of signals.
 
 Jobs run in this interpreter's software, in conda environments (envs/*.yaml), or in one container image. Snakemake
-deploys it (`--software-deployment-method`; the slurm profile gives it where cluster.yaml says `software:`). This module
-adds Stele itself in an environment, exact versions of packages that envs/*.yaml do not name, the image of each rule
-that runs on nodes, and outside folders that a container must see. Rules that run where the workflow was started run in
-no container: they need its network and its TeX.
+deploys it (`--software-deployment-method`; the slurm profile sets it if cluster.yaml has `software:`). This module adds
+Stele itself to an environment, exact versions of packages that envs/*.yaml do not name, the image for each rule that
+runs on nodes, and the outside folders that a container must see. Local rules run outside containers, since they need
+the network and TeX of the host where the workflow was started.
 
-On a node, a notice before the time limit or a preemption (SIGTERM, SIGUSR1) reaches Snakemake, its shell and the
+On a node, the warning before a time limit or a preemption (SIGTERM, SIGUSR1) reaches Snakemake, its shell and the
 command alike. The command saves its state and ends; Snakemake and the shell must outlive it, since SLURM kills all
 other processes as soon as the process that it started has ended.
 """
@@ -30,21 +30,21 @@ from stele.command.parent_watch import JOB
 from stele.errors import SteleError
 
 CONDA, CONTAINER = "conda", "apptainer"
-# a shell that catches a signal waits for its command; what it starts gets the signal as ever
+# a shell that traps a signal waits for its command, which still receives the signal
 OUTLIVE = "set -euo pipefail; trap : TERM USR1"
 
 
 def methods(workflow: Any) -> set[str]:
-    """How Snakemake deploys software in this run: "conda", "apptainer", both, or not at all."""
+    """Methods by which Snakemake deploys software in this run: "conda", "apptainer", both, or none."""
     return {str(method) for method in workflow.deployment_settings.deployment_method}
 
 
 def prepare_software(workflow: Any, root: Path) -> set[str]:
-    """Prepares this process for the way in which software is deployed, and returns that."""
+    """Prepares this process for the methods by which software is deployed; returns the methods."""
     from snakemake.shell import shell
 
     deployed = methods(workflow)
-    if CONDA in deployed:  # pip, which conda calls, takes what no environment names in the locked versions too
+    if CONDA in deployed:  # pip, called by conda, also locks packages that no environment names
         os.environ["PIP_CONSTRAINT"] = " ".join(sorted(path.as_uri() for path in (root / "envs").glob("*.lock.txt")))
     if deployed:
         shell.prefix(as_prefix(["set -euo pipefail", *shell_lines(root, deployed)]))
@@ -52,10 +52,10 @@ def prepare_software(workflow: Any, root: Path) -> set[str]:
 
 
 def shell_lines(root: Path, deployed: set[str]) -> list[str]:
-    """Lines of shell before a command in an environment: Stele from here, nothing of the user's own Python.
+    """Shell lines before a command in an environment: they add this Stele and exclude the user's own Python packages.
 
-    Snakemake takes PYTHONPATH away where it activates a conda environment, and makes the folder of the run the home in
-    a container, where libraries would leave their caches.
+    Snakemake removes PYTHONPATH when it activates a conda environment. In a container it makes the run's folder the
+    home folder, in which libraries would leave their caches.
     """
     variables = {"PYTHONPATH": root / "src", "PYTHONNOUSERSITE": 1}
     if CONTAINER in deployed:
@@ -65,7 +65,7 @@ def shell_lines(root: Path, deployed: set[str]) -> list[str]:
 
 
 def finish_rules(workflow: Any) -> None:
-    """Gives every rule that runs on nodes the container image. Raises SteleError where that does not exist."""
+    """Sets the container image of every rule that runs on nodes. Raises SteleError if the image does not exist."""
     if CONTAINER not in methods(workflow):
         return
     path = settings.read().image
@@ -73,14 +73,14 @@ def finish_rules(workflow: Any) -> None:
         way = "make it (apptainer build stele.sif envs/stele.def), or name yours as `container:`"
         raise SteleError(f"{path}: no such container image; {way} in {settings.path()}")
     if " " in str(path):
-        raise SteleError(f"{path}: Snakemake takes no image in a path with a blank; name another as `container:`")
+        raise SteleError(f"{path}: Snakemake accepts no image whose path has a blank; name another as `container:`")
     for rule in workflow.rules:
         if rule.name not in workflow._localrules:
-            rule.container_img = lambda wildcards: str(path)  # a text would be formatted
+            rule.container_img = lambda wildcards: str(path)  # a string would be formatted
 
 
 def outside_folders(configuration: Any, models: Iterable[ModelKeys]) -> list[Path]:
-    """Folders that jobs read and write outside of their own: the user's data, checkpoints, and where links lead."""
+    """Folders outside this one that jobs use: user data, results, checkpoints, targets of links, and TMPDIR."""
     folders = [*configuration.user_data.values(), configuration.results_dir]
     folders += [model.checkpoint for model in models if os.sep in (model.checkpoint or "")]
     folders += [path for path in Path.cwd().iterdir() if path.is_symlink()]
@@ -90,19 +90,22 @@ def outside_folders(configuration: Any, models: Iterable[ModelKeys]) -> list[Pat
 
 
 def bind(folders: Iterable[Path]) -> None:
-    """Shows folders to all containers that this process starts, beside those that the user binds already."""
+    """Makes folders visible in all containers that this process starts, beside those that the user binds.
+
+    Raises SteleError if a folder's path has a comma or colon, which separate folders in the variable.
+    """
     variable = f"{'APPTAINER' if shutil.which('apptainer') else 'SINGULARITY'}_BINDPATH"
     users = [item for item in os.environ.get(variable, "").split(",") if item]
     here = Path.cwd().resolve()
     outside = [str(path) for path in folders if path.is_dir() and not path.is_relative_to(here)]
     unreadable = [path for path in outside if {",", ":"}.intersection(path)]
     if unreadable:
-        raise SteleError(f"{unreadable[0]}: no container sees a folder with ',' or ':' in its path: rename it")
+        raise SteleError(f"{unreadable[0]}: a container cannot see a folder with ',' or ':' in its path; rename it")
     os.environ[variable] = ",".join(dict.fromkeys([*users, *outside]))
 
 
 def as_prefix(lines: Sequence[str]) -> str:
-    """Lines of shell as Snakemake takes them before a command: with braces doubled.
+    """Joins shell lines into a prefix for Snakemake's commands, with braces doubled.
 
     >>> as_prefix(["set -e", "module load ${CUDA}"])
     'set -e; module load ${{CUDA}}; '
@@ -112,9 +115,9 @@ def as_prefix(lines: Sequence[str]) -> str:
 
 # --- on a node --------------------------------------------------------------------------------------------------------
 def prepare_node(lines: Sequence[str] = (), contained: bool = False) -> None:
-    """Prepares this process and the shells that it starts: `lines` of shell come before each command.
+    """Prepares this process and the shells that it starts; puts the shell `lines` before each command.
 
-    `setup` of cluster.yaml does too; for a command in a container, which has no modules, it is run here and now.
+    `setup` of cluster.yaml precedes them. For a command in a container, which has no modules, it runs now instead.
     """
     from snakemake.shell import shell
 
@@ -124,14 +127,14 @@ def prepare_node(lines: Sequence[str] = (), contained: bool = False) -> None:
         take_environment(cluster.setup)
     else:
         lines = [*cluster.setup, *lines]
-    signal.signal(signal.SIGUSR1, lambda number, frame: None)  # not inherited by what it starts, unlike SIG_IGN
+    signal.signal(signal.SIGUSR1, lambda number, frame: None)  # not inherited by child processes, unlike SIG_IGN
     shell.prefix(as_prefix([OUTLIVE, *lines]))
     if cluster.scratch:
         use_scratch(cluster.scratch)
 
 
 def take_environment(lines: Sequence[str]) -> None:
-    """Runs lines of shell and takes over what they leave in the environment, as `module load` does."""
+    """Runs shell lines such as `module load` and adopts their environment. Raises SteleError if they fail."""
     text = "\n".join(["set -e", "{", ":", *lines, "} >&2", "env -0"])
     done = subprocess.run(["bash", "-c", text], stdout=subprocess.PIPE, check=False)
     if done.returncode:
@@ -140,7 +143,7 @@ def take_environment(lines: Sequence[str]) -> None:
 
 
 def use_scratch(folder: str) -> None:
-    """Takes a folder of this node, in which variables of the environment are replaced, for temporary files."""
+    """Uses a node's folder (with variables expanded) for temporary files. Raises SteleError if it cannot be made."""
     path = Path(os.path.expandvars(folder))
     try:
         path.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Before the first job runs: whether everything that the plan needs is there; all problems are listed at once.
+"""Check before the first job that everything the plan needs is available, and list all problems at once.
 
-Partitions, GPUs, memory and time limits (on a cluster), disk space, hosts to download from, data that only the user can
-give. A run that surely fails is an error; a doubtful one, or one that lacks some rows only, gets a warning.
+Checked are partitions, GPUs, memory and time limits (on a cluster), disk space, hosts to download from, and data that
+only the user can provide. A run that surely fails is an error; one that may fail or lacks only some rows, a warning.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from stele.errors import SteleError
 from stele.files.formats import amount, duration
 from stele.plan.plan import Plan
 
-RENDERING = "tables"  # the stage whose jobs show the existing results, however few
+RENDERING = "tables"  # the stage whose jobs render whatever results exist
 GB = 1e9
-ROUGHLY = 3  # estimates of sizes are right within this factor
-SMALL = GB  # below this no quota is looked up
+ROUGHLY = 3  # factor within which estimates of sizes are right
+SMALL = GB  # bytes below which no quota is looked up
 DISK_WAYS = "free some space, name fewer papers, or make work/ and resources/ links to a larger disk"
 NETWORK_WAYS = "come again later, or name a mirror (mirrors:) or your own folders (user_data:) in config.yaml"
-SECONDS = 5.0  # for an answer of `quota`, which queries file servers, or of a host
+SECONDS = 5.0  # longest wait for `quota`, which queries file servers, or for a host
 QUOTA = ("quota", "--no-wrap", "--raw-grace", "--show-mntpoint", "--hide-device")
-AT_ONCE = 16  # hosts
+AT_ONCE = 16  # hosts queried at once
 
 
 def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
-    """Prints warnings. Raises SteleError, with all that is missing, for a run that surely fails."""
+    """Prints warnings. Raises SteleError, listing all problems, if the run surely fails."""
     warnings, errors = [], []
     submitted = [job for job in jobs if slurm and not job.local]
     if submitted:
@@ -60,7 +60,7 @@ def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
 
 
 def _merged(problems: Iterable[tuple[str, str]]) -> list[str]:
-    """A line for each problem, with the rules that have it."""
+    """One line per problem, with the rules that have it."""
     rules: dict[str, dict[str, None]] = {}
     for problem, rule in problems:
         rules.setdefault(problem, {})[rule] = None
@@ -69,7 +69,7 @@ def _merged(problems: Iterable[tuple[str, str]]) -> list[str]:
 
 # --- a cluster --------------------------------------------------------------------------------------------------------
 def of_cluster(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
-    """The error for jobs that no node of a cluster can run, or that take longer than their attempts last."""
+    """Text of the error for jobs that no node can run or that take longer than their attempts; [] if there are none."""
     problems = [(problem, job.rule) for job in jobs for problem in sinfo.problems(job.resources, job.threads, cluster)]
     lines = _merged(problems) or _merged(
         (text, job.rule) for job in jobs if not on_cpus(job) for text in too_long(job, cluster)
@@ -79,12 +79,12 @@ def of_cluster(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
 
 
 def on_cpus(job: JobRequest) -> bool:
-    """Whether a job requests no GPU: how long it takes is then a rougher estimate."""
+    """Whether a job requests no GPU; the estimate of its time is then rougher."""
     return sinfo.work_kind(job.resources) == "cpu"
 
 
 def too_long(job: JobRequest, cluster: list[Nodes]) -> list[str]:
-    """Why a job that takes longer than all its attempts may last cannot end."""
+    """Explains why a job cannot end within its attempts, with a remedy; [] if it can or its time is unknown."""
     runtime, work = sinfo.size(job.resources, "runtime"), sinfo.work_kind(job.resources)
     if not runtime or job.seconds is None:
         return []
@@ -94,28 +94,30 @@ def too_long(job: JobRequest, cluster: list[Nodes]) -> list[str]:
         return []
     each = f"{job.attempts} attempts of at most {duration(60 * min(most, runtime * job.attempts))}"
     if not job.resumes:
-        remedy = "a partition with a longer limit" if on_cpus(job) else "more GPUs"
-        return [f"{job.name} takes about {duration(job.seconds)}, and {each} do not resume from one another: {remedy}"]
+        remedy = "use a partition with a longer limit" if on_cpus(job) else "use more GPUs"
+        return [f"{job.name} takes about {duration(job.seconds)}, and {each} do not resume from one another; {remedy}"]
     attempts = job.attempts
     while needed > sinfo.granted_minutes(runtime, attempts, most, True):
         attempts += 1
-    return [f"{job.name} takes about {duration(job.seconds)}, more than {each}: --retries {attempts - 1}, or more GPUs"]
+    return [
+        f"{job.name} takes about {duration(job.seconds)}, more than {each}; use --retries {attempts - 1} or more GPUs"
+    ]
 
 
 def growth(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
-    """A warning if retries would request more than the cluster offers; [] if not."""
+    """Text of the warning if retries would request more than the cluster offers; [] if not."""
     cluster_settings, lines = settings.read(), set()
     for job in jobs:
         work = sinfo.work_kind(job.resources)
         caps = {what: cluster_settings.most(what, work) for what in ("gigabytes", "hours")}
         lines |= set(sinfo.problems_of_retries(job.resources, job.attempts, caps, cluster))
-    head = f"a failed job requests more in each further attempt, and would be refused; set in {settings.path()}"
+    head = f"a failed job requests more in each further attempt and would be refused; set in {settings.path()}"
     return [f"{head}: {'; '.join(sorted(lines))}"] if lines else []
 
 
 # --- the disk ---------------------------------------------------------------------------------------------------------
 def needed(jobs: Iterable[JobRequest]) -> dict[Path, float]:
-    """Mount point -> bytes that jobs will keep there, and the most that one of them needs there while it runs."""
+    """Bytes needed at each mount point: all that jobs keep, plus the largest temporary need of one job."""
     mount = cache(_mount)
     works: dict[Path, list[Work]] = {}
     for job in jobs:
@@ -126,13 +128,13 @@ def needed(jobs: Iterable[JobRequest]) -> dict[Path, float]:
 
 
 def _mount(path: Path) -> Path:
-    """Where the file system of a path, which need not be there yet, is mounted."""
+    """Mount point of the file system of a path, which need not exist yet."""
     path = path.resolve()
     return next(folder for folder in (path, *path.parents) if os.path.ismount(folder))
 
 
 def quotas(text: str) -> dict[Path, float]:
-    """Mount point -> bytes left of a user's quota, as QUOTA prints them (in KiB); none where there is no limit.
+    """Bytes left of a user's quota at each mount point, from the output of QUOTA (KiB); omits those without a limit.
 
     >>> quotas("/home 1000* 500 1500 0 7 0 0 0\\n/data 10 0 0 0 1 0 0 0")
     {PosixPath('/home'): 512000.0}
@@ -148,7 +150,7 @@ def quotas(text: str) -> dict[Path, float]:
 
 
 def _left_of_quotas() -> dict[Path, float]:
-    """Mount point -> bytes left of this user's quota; none where the system has no quotas."""
+    """Bytes left of this user's quota at each mount point; empty if the system has no quotas."""
     try:
         done = subprocess.run(QUOTA, capture_output=True, text=True, check=False, timeout=SECONDS)
         return quotas(done.stdout)  # the exit code says only whether one is exceeded
@@ -157,9 +159,9 @@ def _left_of_quotas() -> dict[Path, float]:
 
 
 def disk_problems(jobs: Sequence[JobRequest]) -> tuple[list[str], list[str]]:
-    """(problems of file systems that surely become full, of those that may).
+    """Problems of file systems that surely become full, and of those that may.
 
-    What is counted from the catalogue's sizes is no reason to refuse a run: the user may have less.
+    Sizes from the catalogue alone do not refuse a run, since the user may have less data.
     """
     wanted, measured = needed(jobs), needed(job for job in jobs if not job.catalogued)
     quota = _left_of_quotas() if any(size > SMALL for size in wanted.values()) else {}
@@ -180,7 +182,7 @@ def disk_problems(jobs: Sequence[JobRequest]) -> tuple[list[str], list[str]]:
 
 # --- the network ------------------------------------------------------------------------------------------------------
 def fetched_files(plan: Plan, job: JobRequest) -> list[list[str]]:
-    """The files that a job fetches, each as its equally good upstream addresses; none for other jobs."""
+    """Files that a job fetches, each as a list of equivalent upstream addresses; [] for other jobs."""
     wildcards = SimpleNamespace(**job.wildcards)
     if job.rule == "dataset" and not plan.sources.dataset_inputs(wildcards) and not plan.data.folder(wildcards.dataset):
         languages = plan.sources.part_languages(wildcards.dataset, wildcards.part)
@@ -196,7 +198,7 @@ def fetched_files(plan: Plan, job: JobRequest) -> list[list[str]]:
 
 
 def locations(addresses: Sequence[str], mirrors: Sequence[str], offline: bool) -> list[str] | None:
-    """The addresses where a file is looked for; None where a folder has it."""
+    """Addresses from which a file can be fetched; None if a mirror folder has it."""
     below = [datasets.mirror_path(url) for url in addresses]
     if any(Path(mirror, path).is_file() for mirror in mirrors if not _is_address(mirror) for path in below):
         return None
@@ -213,9 +215,9 @@ def _host(url: str) -> str:
 
 
 def unanswered(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
-    """Host -> why, of hosts (each with an address there) that do not answer; an answer of any kind is one.
+    """Queries all hosts at once (`urls`: one address per host); returns those that give no answer, with the reason.
 
-    All are queried at once.
+    Any HTTP status is an answer.
     """
     import requests
 
@@ -232,7 +234,7 @@ def unanswered(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, s
 
 
 def network_problems(plan: Plan, jobs: Iterable[JobRequest]) -> dict[str, list[str]]:
-    """A line for each host or folder that cannot be fetched from -> the logs of the jobs that need it."""
+    """Lines on hosts or folders from which nothing can be fetched, each with the logs of the jobs that need them."""
     mirrors, offline = plan.settings.config.mirrors, plan.settings.config.offline
     waiting: dict[tuple[str, ...], list[JobRequest]] = {}  # by hosts that are equally good
     address_of: dict[str, str] = {}
@@ -265,7 +267,7 @@ def _line(hosts: Sequence[str], silent_hosts: Mapping[str, str], jobs: Sequence[
 
 # --- rows and jobs that cannot be built -------------------------------------------------------------------------------
 def all_wait_for(missing: set[str], jobs: list[JobRequest]) -> bool:
-    """Whether every job but those that render comes after one of the missing ones (by log), directly or not."""
+    """Whether all jobs but those that render depend on a job in `missing` (by log), directly or not."""
     blocked, newly_blocked = set(), set(missing)
     while newly_blocked:
         blocked |= newly_blocked
@@ -274,7 +276,7 @@ def all_wait_for(missing: set[str], jobs: list[JobRequest]) -> bool:
 
 
 def unavailable(plan: Plan, jobs: list[JobRequest]) -> list[str]:
-    """The rows of the tables that a run renders which wait for something that only the user can give."""
+    """Lines on rows of rendered tables that need something only the user can provide."""
     tables = {f"{job.wildcards['paper']}/{job.wildcards['number']}" for job in jobs if job.rule == "table"}
     reasons: dict[str, set[str]] = {}
     for table in sorted(tables):

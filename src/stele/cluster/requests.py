@@ -1,4 +1,4 @@
-"""The jobs of a run before it starts: the resources that they request, and estimates of their work and time."""
+"""Jobs of a run before it starts, with the resources that they request and estimates of their work and time."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class JobRequest:
     """A job before it runs.
 
     resources   the requests of its first attempt, of `attempts`
-    resumes     whether an attempt resumes from the state of the one before
-    local       whether it runs where the workflow was started
+    resumes     whether an attempt resumes from the previous attempt's state
+    local       whether it runs on the host where the workflow was started
     after       the logs of the jobs that it waits for
     work        its operations and bytes; None: unknown
     seconds     its estimated duration; None: unknown
-    catalogued  the entries of the catalogue whose sizes its work is counted from; none where all is measured here
+    catalogued  catalogue entries whose sizes the estimate uses; empty if all sizes are measured here
     """
 
     stage: str
@@ -48,13 +48,13 @@ class JobRequest:
 
     @property
     def name(self) -> str:
-        """The rule and its log's name ("score nq.msm.direct.pt0-ft0"), or the rule alone where both are the same."""
+        """Rule and name of the log ("score nq.msm.direct.pt0-ft0"), or the rule alone if both are the same."""
         log = Path(self.log)
         return self.rule if log.stem == self.rule else f"{self.rule} {log.name.removesuffix('.log')}"
 
     @property
     def devices(self) -> int:
-        """GPUs, over all nodes."""
+        """Number of GPUs, summed over nodes."""
         return _devices(self.resources)
 
 
@@ -63,9 +63,9 @@ def _devices(resources: Resources) -> int:
 
 
 def job_requests(plan: Plan, dag: Any) -> list[JobRequest]:
-    """The jobs of Snakemake's graph that must run and make something, each after the jobs that it waits for."""
+    """Jobs of Snakemake's graph that must run and have outputs, each after the jobs that it waits for."""
     on = device(settings.read().gpu_model)
-    layers = dag.toposorted({job for job in dag.jobs if dag.needrun(job)})  # after a dry run all count as finished
+    layers = dag.toposorted({job for job in dag.jobs if dag.needrun(job)})  # after a dry run all jobs count as finished
     jobs = [job for layer in layers for job in sorted(layer, key=lambda job: (job.rule.name, str(job.wildcards)))]
     return [_request(plan, dag, job, on) for job in jobs if job.log and job.output]
 
@@ -76,7 +76,7 @@ def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
     try:
         work = estimate(plan, rule, wildcards)
         catalogued = from_catalogue(plan, rule, wildcards)
-    except Exception as error:  # an estimate that fails is no reason not to run
+    except Exception as error:  # a failed estimate does not stop the run
         print(f"Stele: no estimate of {rule}: {type(error).__name__}: {error}", file=sys.stderr)
     return JobRequest(
         stage=Path(job.rule.snakefile).stem,
@@ -97,16 +97,16 @@ def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
 
 
 def estimate(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work | None:
-    """The work of one job of a rule: by arithmetic for real data, by the miniature's times for generated ones.
+    """Estimates the work of one job: by cost formulas for real data, by the miniature's times for generated data.
 
-    None where costs.yaml has no figures for its benchmark or training set.
+    Returns None if costs.yaml has no figures for the job's benchmark or training set.
     """
     return _estimate(plan, rule, tuple(wildcards.items()))
 
 
 @cached_method
 def _estimate(plan: Plan, rule: str, named: tuple[tuple[str, str], ...]) -> Work | None:
-    """Worked out once a job, which requests time, memory and disk by it."""
+    """Estimates a job's work once, since its time, memory and disk requests all use it."""
     wildcards = dict(named)
     try:
         if plan.settings.generated and not is_users_text(plan, rule, wildcards):
@@ -117,14 +117,14 @@ def _estimate(plan: Plan, rule: str, named: tuple[tuple[str, str], ...]) -> Work
 
 
 def _formula(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work:
-    """The rule's cost formula; a rule without one starts, reads little and ends."""
+    """Applies the rule's cost formula; a rule without one costs a fixed time."""
     if rule not in FORMULAS:
         return Work(cpu_seconds=costs().seconds.other)
     return FORMULAS[rule](plan, SimpleNamespace(**wildcards))
 
 
 def _generated(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work:
-    """Operations of a rule that trains, and seconds that grow with the world."""
+    """Work of a rule on generated data: seconds that grow with the world, and the operations of trainings."""
     known, miniature = rule_facts(rule), costs().miniature
     growth = plan.settings.sizes.world.entities / miniature.entities
     base = miniature.other if known.miniature_seconds is None else known.miniature_seconds
@@ -132,13 +132,13 @@ def _generated(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work:
     if not known.trains:
         return Work(cpu_seconds=seconds)
     work = _formula(plan, rule, wildcards)
-    if "benchmark" in wildcards:  # its questions or topics are counted from real ones, of which a world has few
+    if "benchmark" in wildcards:  # the formula counts real topics, of which a world has few
         return Work(cpu_seconds=seconds * _depth(plan, wildcards["model"]), kept=work.kept)
     return Work(work.flops, work.steps, seconds, kept=work.kept)
 
 
 def _depth(plan: Plan, model: str) -> float:
-    """Weights of a model's layers, in those of the miniature's; 1 for a model that compares words."""
+    """Ratio of a model's layer weights to those of the miniature's encoder; 1 for a model without an encoder."""
     if not plan.models.all[model].has_encoder:
         return 1.0
     shape = shape_of(plan, model).shape

@@ -1,7 +1,7 @@
-"""The requests of a rule's jobs: GPUs, nodes, memory and time, by scale, growing with each attempt.
+"""Set the resources that a rule's jobs request: GPUs, nodes, memory and time, growing with each attempt.
 
-The numbers come from rules.yaml. A generated scale is CPU work: its jobs request a GPU only where `cluster.yaml`
-says so.
+The numbers come from rules.yaml and the scale. Jobs of a generated scale run on CPUs; they request a GPU only if
+`cluster.yaml` says so.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from stele.cluster.sinfo import Resources
 from stele.cluster.work import Work, device, is_users_text, seconds, text_bytes
 from stele.plan.plan import Plan
 
-# of a rule that trains or encodes, at a generated scale
+# replaces the facts of a rule that trains or encodes, at a generated scale
 GENERATED = {"gpus": None, "mem_mb": 2_000, "each_mb": 2_000, "minutes": 240}
 # SLURM's signal before a job's time limit, in seconds, at which a training saves its state: with a GPU a state of
 # gigabytes takes minutes on a busy file system
 SIGNAL, GPU_SIGNAL = "--signal=TERM@120", "--signal=TERM@300"
 DAY = 24 * 60
-MARGIN = 1.3  # of memory that is requested, over its estimate
-TIMES = 10  # bytes of memory or disk a byte of the user's texts, at most (assumed)
+MARGIN = 1.3  # requested memory divided by its estimate
+TIMES = 10  # most bytes of memory or disk per byte of the user's texts (assumed)
 VARIABLE = "STELE_ON_CLUSTER"  # set by the slurm profile
 OfWildcards = Callable[[Any], int]
 
 
 def growing(size: int | OfWildcards, most: float = math.inf) -> Callable[..., int]:
-    """A resource that grows with each attempt: of a number, or of a function of the wildcards; at most `most`.
+    """Makes a resource of `size` (a number, or a function of the wildcards) times the attempt, at most `most`.
 
     >>> [growing(1000)(None, attempt) for attempt in (1, 2, 3)]
     [1000, 2000, 3000]
@@ -42,7 +42,7 @@ def growing(size: int | OfWildcards, most: float = math.inf) -> Callable[..., in
 
 
 def defaults() -> Resources:
-    """The resources of a job on the cluster whose rule names none."""
+    """Resources that a job requests on the cluster if its rule names none."""
     names = settings.read()
     requested = {
         "slurm_partition": names.partitions.cpu,
@@ -57,7 +57,7 @@ def defaults() -> Resources:
 
 
 def _named(what: str, rule: str, generated: bool) -> int | None:
-    """A rule's `gpus` or `nodes` in cluster.yaml; None where a generated scale is built on this machine."""
+    """A rule's `gpus` or `nodes` in cluster.yaml; None if unset, or if a generated scale is built on this machine."""
     on_this_machine = generated and VARIABLE not in os.environ
     return None if on_this_machine else getattr(getattr(settings.read(), what), rule, None)
 
@@ -68,7 +68,7 @@ def _facts(rule: str, plan: Plan) -> RuleFacts:
 
 
 def gpus(rule: str, plan: Plan) -> int:
-    """GPUs of a rule's job on each of its nodes: from cluster.yaml, else as many as the scale allows."""
+    """GPUs of a rule's job on each of its nodes: from cluster.yaml, or from rules.yaml up to the scale's limit."""
     named, usual = _named("gpus", rule, plan.settings.generated), _facts(rule, plan).gpus or 0
     most = plan.settings.sizes.gpus
     usual = usual if most is None else min(usual, most)
@@ -76,13 +76,13 @@ def gpus(rule: str, plan: Plan) -> int:
 
 
 def job_threads(rule: str, plan: Plan) -> int:
-    """CPU threads of a job on each of its nodes: the threads of one process times its processes."""
+    """CPU threads of a job on each of its nodes: threads of one process times processes (one per GPU)."""
     each = plan.settings.sizes.threads if rule_facts(rule).threads == "scale" else 1
     return each * max(gpus(rule, plan), 1)
 
 
 def runtime_minutes(rule: str, plan: Plan, devices: int = 0) -> OfWildcards:
-    """Minutes of a job's first attempt: twice its estimate and half an hour; a day without an estimate."""
+    """Makes the minutes of a job's first attempt: twice its estimate plus half an hour; a day if it has no estimate."""
     on, threads = device(settings.read().gpu_model), plan.settings.sizes.threads
 
     def minutes(wildcards: Any) -> int:
@@ -93,7 +93,7 @@ def runtime_minutes(rule: str, plan: Plan, devices: int = 0) -> OfWildcards:
 
 
 def disk_mb(rule: str, plan: Plan) -> OfWildcards:
-    """MB on the disk that a job is estimated to fill, with what lies there while it runs; 1 GB at least."""
+    """Makes the MB of disk of a job: 1 GB plus the estimated bytes that it keeps and its temporary bytes."""
 
     def megabytes(wildcards: Any) -> int:
         work = estimate(plan, rule, dict(wildcards.items())) or Work()
@@ -103,9 +103,9 @@ def disk_mb(rule: str, plan: Plan) -> OfWildcards:
 
 
 def memory_mb(rule: str, plan: Plan, otherwise: int, beside_gpus: int = 0) -> OfWildcards:
-    """MB of a job that trains or encodes, by its model, batch and length; `otherwise` where unknown, and at most.
+    """Makes the MB of memory of a job that trains or encodes, by its model, batch and length; `otherwise` if unknown.
 
-    `beside_gpus` are the MB that the processes of GPUs take themselves.
+    `beside_gpus` is the memory of the GPUs' processes in MB; with it, `otherwise` is also the most requested.
     """
 
     def megabytes(wildcards: Any) -> int:
@@ -119,7 +119,7 @@ def memory_mb(rule: str, plan: Plan, otherwise: int, beside_gpus: int = 0) -> Of
 
 
 def _at_most(usual: int, rule: str, plan: Plan) -> OfWildcards | int:
-    """The usual size, or less where a job's cost is counted by the user's texts and they are small."""
+    """Limits the usual size (MB) if a job's cost is counted by the user's texts and these are small."""
 
     def megabytes(wildcards: Any) -> int:
         named = dict(wildcards.items())
@@ -131,7 +131,7 @@ def _at_most(usual: int, rule: str, plan: Plan) -> OfWildcards | int:
 
 
 def job_resources(rule: str, plan: Plan) -> Resources:
-    """The `resources:` of a rule.
+    """Makes the `resources:` of a rule.
 
     `gpus` (GPUs on each node) is for the command line; the SLURM plugin reads the others.
     """
@@ -165,10 +165,10 @@ def _size(size: Size | None, plan: Plan, extra: int = 0) -> int | OfWildcards | 
 
 
 def _placed(number: int, nodes: int, kind: str) -> Resources:
-    """Partition, GPUs and nodes as the SLURM plugin wants them.
+    """Makes the SLURM plugin's resources for partition, GPUs and nodes.
 
-    On one node GPUs are `gpu`, a total. With several nodes they are `gres`, of each node, and the command starts its
-    own srun: `mpi` keeps the plugin from starting one, and wants tasks; `tasks_per_gpu` 0 makes them one a node.
+    On one node, `gpu` is the total of GPUs. With several nodes, `gres` gives those of each node, and the command starts
+    its own srun: `mpi` keeps the plugin from starting one but needs tasks; `tasks_per_gpu` 0 sets one task per node.
     """
     names = settings.read()
     partition, signal = getattr(names.partitions, kind), GPU_SIGNAL if number else None

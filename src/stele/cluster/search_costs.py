@@ -1,4 +1,4 @@
-"""Cost formulas of the rules that encode and search: each of a plan and a job's wildcards."""
+"""Cost formulas of the rules that encode and search; each takes a plan and a job's wildcards."""
 
 from __future__ import annotations
 
@@ -31,15 +31,13 @@ from stele.recipes.flops import Shape, encode
 from stele.recipes.search import RotationRecipe
 
 Sizes = BenchmarkSize | TrainingSetSize
-FLOAT, HALF = 4, 2  # bytes of a number of a vector, as it is kept
-SEARCHED_ROWS = (
-    32_768  # four times as many are more than a block of a search (exact_search.BLOCK_BYTES) from width 512 on
-)
-PAIRS = 1000  # of sentences of a language of Tatoeba, at most
+FLOAT, HALF = 4, 2  # bytes per number of a stored vector
+SEARCHED_ROWS = 32_768  # four times this exceeds a block of a search (exact_search.BLOCK_BYTES) from width 512 on
+PAIRS = 1000  # most sentence pairs of a language in Tatoeba
 
 
 class Search(NamedTuple):
-    """Queries and passages that are encoded and compared, and their lengths in tokens."""
+    """Numbers of queries and passages that are encoded and compared, and their mean lengths in tokens."""
 
     queries: int
     passages: int
@@ -48,7 +46,7 @@ class Search(NamedTuple):
 
 
 def encoded(search: Search, shape: Shape, first_only: bool, half: bool, dimension: int | None = None) -> Work:
-    """Encoding texts by length and comparing all queries with all passages, by all numbers of a vector or the first."""
+    """Work of encoding texts and comparing all queries with all passages, on the first `dimension` numbers or all."""
     numbers = dimension or shape.width
     passages = search.passages * encode(1, search.passage_length, shape, first_only)
     queries = search.queries * encode(1, search.query_length, shape, first_only)
@@ -63,9 +61,9 @@ def encoded(search: Search, shape: Shape, first_only: bool, half: bool, dimensio
 
 
 def encoding_memory(shape: Shape, search: Search, numbers: int) -> float:
-    """Bytes of a process that encodes and searches on a CPU: weights as they are read, queries, a block of passages.
+    """Memory in bytes of encoding and searching on a CPU: weights while they are read, queries, a block of passages.
 
-    Queries lie there in float32 and float64, a block's vectors while they are made, searched and scored again.
+    Queries are held in float32 and float64, a block's vectors while they are made, searched and scored again.
     """
     queries = search.queries * numbers * (FLOAT + 2 * FLOAT)
     block = 4 * min(search.passages, SEARCHED_ROWS) * numbers * FLOAT
@@ -73,7 +71,7 @@ def encoding_memory(shape: Shape, search: Search, numbers: int) -> float:
 
 
 def _searched(sizes: Sizes, queries: int, passages: int, encoding: EncodingSpec, shape: Shape) -> Work:
-    """Encoding and comparing texts of costs.yaml's kinds, cut as an encoding says."""
+    """Work of encoding and comparing texts of costs.yaml's kinds, truncated by an encoding's lengths."""
     query = text_lengths(sizes.query).within(encoding.query_length)
     passage = text_lengths(sizes.passage).within(encoding.passage_length)
     search = Search(queries, passages, query.mean, passage.mean)
@@ -82,9 +80,9 @@ def _searched(sizes: Sizes, queries: int, passages: int, encoding: EncodingSpec,
 
 @cost_formula
 def retrieve(plan: Plan, wildcards: Any) -> Work:
-    """Texts are read as the row's fine-tuning says, else as its protocol does; passages may be encoded before.
+    """Work of a row's retrieval, with the fine-tuning recipe's encoding if it has one; passages may be encoded before.
 
-    One pool's vectors lie there at a time.
+    The vectors of one language's pool are on the disk at a time.
     """
     sizes = benchmark_size(plan, wildcards.benchmark)
     languages = plan.data.languages(wildcards.benchmark)
@@ -102,7 +100,7 @@ def retrieve(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def encode_collection(plan: Plan, wildcards: Any) -> Work:
-    """The passages of one collection; those of the others lie there too, until all are searched."""
+    """Work of encoding one collection; vectors of all collections stay on the disk until all are searched."""
     whole = _row_search(plan, wildcards, 0, plan.data.languages(wildcards.benchmark))
     collection = _row_search(plan, wildcards, 0, [wildcards.collection])
     if plan.settings.config.keep_index:
@@ -111,7 +109,7 @@ def encode_collection(plan: Plan, wildcards: Any) -> Work:
 
 
 def _row_search(plan: Plan, wildcards: Any, queries: int, languages: list[str] | None) -> Work:
-    """A row's queries in the passages (or windows) of some languages; None: no passages."""
+    """Work of searching a row's queries in passages (or windows) of some languages; None: no passages."""
     sizes, recipe = (
         benchmark_size(plan, wildcards.benchmark),
         plan.protocols.recipe(wildcards.benchmark, wildcards.setting),
@@ -139,7 +137,7 @@ def hard_negatives(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def encode_pairs(plan: Plan, wildcards: Any) -> Work:
-    """Questions with their gold passages; as many of these. Or parallel texts: each pair is compared twice."""
+    """Work of encoding questions and as many gold passages, or parallel texts, whose pairs are compared twice."""
     shape = shape_of(plan, wildcards.model).shape
     entry, languages = benchmark_size(plan, wildcards.benchmark), plan.data.languages(wildcards.benchmark)
     number = total(entry.queries, None if entry.parallel else languages)
@@ -159,7 +157,7 @@ def encode_pairs(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def neighbours(plan: Plan, wildcards: Any) -> Work:
-    """Sentences of held-out documents, as many a language and side as there are candidates."""
+    """Work of comparing held-out sentences, as many per language and side as there are candidates."""
     number = whole(AdaptationRules).held_out.candidates * len(plan.adaptation.held_out())
     length = text_lengths("web_sentence").mean
     return encoded(Search(number, number, length, length), shape_of(plan, wildcards.model).shape, False, False)
@@ -167,7 +165,7 @@ def neighbours(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def project(plan: Plan, wildcards: Any) -> Work:
-    """The sentence pairs of one language."""
+    """Work of encoding the sentence pairs of one language."""
     length = text_lengths("short").mean
     search = Search(PAIRS, PAIRS, length, length)
     return encoded(search, shape_of(plan, wildcards.model).shape, first_only=False, half=False)
@@ -175,7 +173,7 @@ def project(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def calibrate(plan: Plan, wildcards: Any) -> Work:
-    """Sentences of each language that are encoded, as many as the recipe takes or its text has; rotations of pairs."""
+    """Work of encoding each language's sentences (the recipe's number, or fewer) and learning a rotation per pair."""
     shape, recipe = shape_of(plan, wildcards.model).shape, plan.calibration.recipe(wildcards.recipe)
     pairs = plan.calibration.pairs(wildcards.recipe)
     used = Counter(language for pair in pairs for language in pair.split("-"))
@@ -186,14 +184,14 @@ def calibrate(plan: Plan, wildcards: Any) -> Work:
     length = text_lengths("web_sentence").within(encoding.query_length).mean
     below = shape._replace(layers=encoding.layer or shape.layers)
     number, steps = rotation(recipe.rotation, shape.width)
-    held = 1 + sum(count > 1 for count in used.values())  # languages whose vectors lie there together
+    held = 1 + sum(count > 1 for count in used.values())  # languages whose vectors are on the disk together
     return Work(
         {"encoding": encode(sentences, length, below, first_only=False), "search": len(pairs) * number},
         cpu_seconds=len(pairs) * steps * costs().small_step_seconds
         + sentences * costs().passage_characters / costs().rates.mined_bytes,
         kept=float(len(pairs)) * shape.width**2 * FLOAT,
         temporary=held * most * shape.width * FLOAT,
-        # two languages' vectors, in float64 for a while
+        # two languages' vectors, temporarily in float64
         memory=costs().process_bytes + 2 * saved_bytes(shape) + 2 * most * shape.width * 3 * FLOAT,
     )
 
@@ -201,8 +199,8 @@ def calibrate(plan: Plan, wildcards: Any) -> Work:
 def rotation(recipe: RotationRecipe, width: int) -> tuple[float, int]:
     """Operations of learning a rotation of `width` dimensions, and the SGD steps of its adversarial start.
 
-    Vectors are compared all with all, and that twice: for the means of CSLS, then for the nearest. A discriminator's
-    pass forward is 2 operations a weight and vector, its pass backward twice that.
+    All vectors are compared with all others twice: for the means of CSLS, then for the nearest. A discriminator's
+    forward pass takes 2 operations per weight and vector, its backward pass twice as many.
     """
     epochs = recipe.epochs if recipe.start == "adversarial" else 0
     compared = (1 + epochs + recipe.refinements) * recipe.criterion_vectors**2
@@ -215,7 +213,7 @@ def rotation(recipe: RotationRecipe, width: int) -> tuple[float, int]:
 
 @cost_formula
 def generate_queries(plan: Plan, wildcards: Any) -> Work:
-    """A query for each window that is drawn, by as many beams; the collection is read twice."""
+    """Work of generating a query with beam search for each sampled window; the collection is read twice."""
     recipe = plan.transfer.generated(wildcards.recipe)
     benchmark = plan.transfer.benchmark(wildcards.recipe, wildcards.part)
     shape = shape_of(plan, plan.transfer.model(plan.transfer.generator_of(wildcards.recipe), wildcards.part)).shape

@@ -1,6 +1,6 @@
-"""The names of a cluster, from one small file of the user's: `cluster.yaml`, or the file that STELE_CLUSTER names.
+"""Read the settings of a cluster from the user's `cluster.yaml`, or from the file that STELE_CLUSTER names.
 
-`profiles/slurm/cluster.example.yaml` shows every key. Where there is no such file the cluster's defaults are taken.
+`profiles/slurm/cluster.example.yaml` shows every key. Without a file, the cluster's own defaults apply.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from stele.files.strict import Strict, validate
 
 VARIABLE = "STELE_CLUSTER"
 DEFAULT = "cluster.yaml"
-IMAGE = "stele.sif"  # of `software: container`, in the folder of the Snakefile
+IMAGE = "stele.sif"  # default image of `software: container`, in the Snakefile's folder
 Name = Annotated[str, Field(pattern=r"^[\w.,:@/+-]+$")]
 
 
 def _gpu(model: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_.]+", model):
         raise ValueError(
-            "want letters of English, digits, _ and . only, as the SLURM plugin takes no others: leave it empty, and "
-            "name a partition of such GPUs"
+            "want only letters of English, digits, _ and ., since the SLURM plugin takes no others; otherwise leave it "
+            "empty and name a partition of such GPUs"
         )
     return model
 
@@ -40,14 +40,14 @@ class Partitions(Strict):
 
 
 class Most(Strict):
-    """The most that a job may request, by kind of work."""
+    """Largest request of a job, by kind of work."""
 
     cpu: Annotated[float, Field(gt=0)] | None = None
     gpu: Annotated[float, Field(gt=0)] | None = None
 
 
 def _of_rules(name: str, **bounds: Any) -> type[Strict]:
-    """Whole numbers by rule, each within the bounds of its Field; None: Stele's default."""
+    """Makes a model of whole numbers by rule, each within its bounds; None stands for Stele's default."""
     numbers = {rule: (Annotated[int, Field(strict=True, **bound)] | None, None) for rule, bound in bounds.items()}
     return create_model(name, __base__=Strict, **numbers)
 
@@ -57,7 +57,7 @@ NodesOfRules = _of_rules("NodesOfRules", **{rule: {"ge": 1} for rule in on_gpus(
 
 
 class ClusterSettings(Strict):
-    """The settings of one cluster: its names and limits, and where jobs find their software."""
+    """Settings of one cluster: names, limits, and the software of jobs."""
 
     partitions: Partitions = Partitions()
     account: Name | None = None
@@ -79,28 +79,28 @@ class ClusterSettings(Strict):
         for rule, number in self.nodes:
             if self.software == "container" and (number or 1) > 1:
                 raise ValueError(
-                    f"nodes: {rule}: several nodes need srun, which no container has: use `software: conda`"
+                    f"nodes: {rule}: several nodes need srun, which containers lack; use `software: conda`"
                 )
         return self
 
     def most(self, what: Literal["hours", "gigabytes"], kind: str) -> float:
-        """The most that a job of a kind of work ("cpu", "gpu") may request; infinite where the file says nothing."""
+        """Largest request of a job of a kind of work ("cpu", "gpu"); infinite if the file sets no limit."""
         named = getattr(getattr(self, what), kind)
         return math.inf if named is None else named
 
     @property
     def image(self) -> Path:
-        """The container image."""
+        """Absolute path of the container image."""
         return Path(os.path.expandvars(self.container or IMAGE)).expanduser().absolute()
 
 
 def path() -> Path:
-    """The user's file."""
+    """Path of the user's cluster file, which need not exist."""
     return Path(os.environ.get(VARIABLE) or DEFAULT)
 
 
 def read(file: Path | None = None) -> ClusterSettings:
-    """The settings of this cluster; all of them the cluster's defaults where there is no file."""
+    """Reads this cluster's settings; without a file, all are defaults. Raises SteleError if the file is invalid."""
     return _read(file or path())
 
 
@@ -108,6 +108,6 @@ def read(file: Path | None = None) -> ClusterSettings:
 def _read(path: Path) -> ClusterSettings:
     if not path.exists():
         if os.environ.get(VARIABLE) == str(path):
-            raise SteleError(f"{VARIABLE} names {path}, which does not exist: copy profiles/slurm/cluster.example.yaml")
+            raise SteleError(f"{VARIABLE} names {path}, which does not exist; copy profiles/slurm/cluster.example.yaml")
         return ClusterSettings()
     return validate(ClusterSettings, read_yaml(path), str(path))

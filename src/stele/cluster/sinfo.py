@@ -1,4 +1,4 @@
-"""The nodes of a cluster by `sinfo`, and requests of jobs that no partition can meet."""
+"""Read the nodes of a cluster with `sinfo`, and find requests of jobs that no partition can meet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stele.cluster import squeue
 from stele.errors import nearest
 
 FORMAT = "%P|%l|%c|%m|%G|%D"
-# a line for each kind of node, and hidden partitions too
+# prints a line for each kind of node, also of hidden partitions
 SINFO = ["sinfo", "--noheader", "--exact", "--all", f"--format={FORMAT}"]
 WAYS = {
     "CPUs": "another partition, or --set-threads RULE=NUMBER",
@@ -21,7 +21,7 @@ WAYS = {
 
 @dataclass(frozen=True)
 class Nodes:
-    """Equal nodes of a partition: time limit in minutes (or infinite), CPUs, memory in MB, GPUs by model, how many."""
+    """Equal nodes of a partition: time limit (minutes or inf), CPUs, memory (MB), GPUs by model, number of nodes."""
 
     partition: str
     default: bool
@@ -32,12 +32,12 @@ class Nodes:
     number: int
 
     def has_gpus(self, model: str | None, wanted: int) -> bool:
-        """Whether each of these nodes has `wanted` GPUs, of a model where one is named."""
+        """Whether each of these nodes has `wanted` GPUs, of `model` if it is not None."""
         return (sum(self.gpus.values()) if model is None else self.gpus.get(model, 0)) >= wanted
 
 
 def minutes(text: str) -> float:
-    """A time limit of SLURM, [DD-[HH:]]MM:SS, in minutes; infinite where there is none.
+    """Converts a time limit of SLURM, [DD-[HH:]]MM:SS, to minutes; inf if there is none.
 
     >>> minutes("2-00:00:00"), minutes("1:30:00"), minutes("10:00"), minutes("infinite")
     (2880.0, 90.0, 10.0, inf)
@@ -52,7 +52,7 @@ def minutes(text: str) -> float:
 
 
 def gpus(text: str) -> dict[str, int]:
-    """GPUs by model in generic resources, as sinfo writes them and as a job requests them.
+    """Number of GPUs by model in SLURM's generic resources, of sinfo's output or of a job's request.
 
     >>> gpus("gpu:h100:4(S:0-1),gpu:a100:2,nvme:1"), gpus("(null)"), gpus("gpu:2")
     ({'h100': 4, 'a100': 2}, {}, {'': 2})
@@ -67,12 +67,12 @@ def gpus(text: str) -> dict[str, int]:
 
 
 def cluster() -> list[Nodes]:
-    """The nodes of the cluster; a controller that does not answer is asked again for a minute."""
+    """Nodes of the cluster; repeats the query for a minute if SLURM's controller does not answer."""
     return nodes(squeue.query(SINFO, timeout=60))
 
 
 def nodes(text: str) -> list[Nodes]:
-    """The nodes in the output of SINFO."""
+    """Parses the nodes in the output of SINFO."""
     kinds = []
     for line in text.splitlines():
         partition, limit, cpus, memory, generic, number = line.split("|")
@@ -86,13 +86,13 @@ Resources = Mapping[str, "int | str | None"]  # what a job requests, by Snakemak
 
 
 def size(resources: Resources, name: str) -> int:
-    """A number that a job requests; 0 where it requests none, or where it is unknown before the job starts."""
+    """Number that a job requests of a resource; 0 if it requests none, or if it is unknown before the start."""
     value = resources.get(name)
     return value if isinstance(value, int) else 0
 
 
 def requested_gpus(resources: Resources) -> tuple[int, str | None]:
-    """GPUs that a job wants on each of its nodes, and their model: `gres` are of each node, `gpu` of all together.
+    """GPUs that a job requests on each of its nodes, and their model: `gres` counts per node, `gpu` over all nodes.
 
     >>> requested_gpus({"gres": "gpu:h100:4", "nodes": 2}), requested_gpus({"gpu": 8, "nodes": 2}), requested_gpus({})
     ((4, 'h100'), (4, None), (0, None))
@@ -105,24 +105,24 @@ def requested_gpus(resources: Resources) -> tuple[int, str | None]:
 
 
 def eligible(resources: Resources, cluster: list[Nodes]) -> list[Nodes]:
-    """The nodes on which a job may run: of the partitions that it names, or of the default one."""
+    """Nodes on which a job may run: those of the partitions that it names, or of the default partition."""
     named = resources.get("slurm_partition")
     names = str(named).split(",") if named else [node.partition for node in cluster if node.default]
     return [node for node in cluster if node.partition in names]
 
 
 def limit(nodes: list[Nodes]) -> float:
-    """The longest that a job may run on some nodes, in minutes; infinite where no limit is known."""
+    """Longest time limit among nodes, in minutes; inf if there are no nodes."""
     return max((node.limit for node in nodes), default=math.inf)
 
 
 def work_kind(resources: Resources) -> str:
-    """The kind of work, as cluster.yaml calls it."""
+    """Kind of work of a job in cluster.yaml: "gpu" if it requests GPUs, otherwise "cpu"."""
     return "gpu" if requested_gpus(resources)[0] else "cpu"
 
 
 def problems(resources: Resources, threads: int, cluster: list[Nodes]) -> list[str]:
-    """The requests of a job that none of its eligible nodes can meet."""
+    """Problems of a job's requests that none of its eligible nodes can meet, as texts; [] if there are none."""
     known, work = sorted({node.partition for node in cluster}), work_kind(resources)
     partitions = f"there are {', '.join(known)}"
     for name in str(resources.get("slurm_partition") or "").split(","):
@@ -131,12 +131,10 @@ def problems(resources: Resources, threads: int, cluster: list[Nodes]) -> list[s
             return [f"no partition {name!r}{f' (did you mean {close!r}?)' if close else ''}; {partitions}"]
     nodes = eligible(resources, cluster)
     if not nodes:
-        return [f"no default partition: name one as partitions.{work}; {partitions}"]
+        return [f"the cluster has no default partition: name one as partitions.{work}; {partitions}"]
     lacking, most = _of_nodes(resources, threads, nodes, cluster), limit(nodes)
     if size(resources, "runtime") > most:
-        lacking.append(
-            f"partition {_name(nodes)} ends jobs after {most / 60:g} hours: give hours.{work}: {most / 60:g}"
-        )
+        lacking.append(f"partition {_name(nodes)} ends jobs after {most / 60:g} hours; set hours.{work}: {most / 60:g}")
     return lacking
 
 
@@ -145,7 +143,7 @@ def _name(nodes: list[Nodes]) -> str:
 
 
 def _of_nodes(resources: Resources, threads: int, nodes: list[Nodes], cluster: list[Nodes]) -> list[str]:
-    """Requests that the nodes cannot meet: a single resource, all resources on one node, or enough such nodes."""
+    """Problems with the nodes: a resource that none has, no node with all of them, or too few such nodes."""
     number, model = requested_gpus(resources)
     memory, many = size(resources, "mem_mb"), size(resources, "nodes") or 1
     wants: dict[str, Callable[[Nodes], bool]] = {
@@ -169,7 +167,7 @@ def _of_nodes(resources: Resources, threads: int, nodes: list[Nodes], cluster: l
     for node in good:
         numbers[node.partition] = numbers.get(node.partition, 0) + node.number
     largest = max(numbers.values())
-    lacks = f"has {largest} nodes with {', '.join(wants)}, of the {many} that a job takes"
+    lacks = f"has only {largest} nodes with {', '.join(wants)}; a job needs {many}"
     return [f"partition {_name(nodes)} {lacks}"] if largest < many else []
 
 
@@ -181,7 +179,7 @@ def _others(cluster: list[Nodes], model: str | None) -> str:
 def problems_of_retries(
     resources: Resources, attempts: int, caps: Mapping[str, float], cluster: list[Nodes]
 ) -> list[str]:
-    """Requests of a job's last attempt that would be refused: memory and time grow with attempts up to `caps`.
+    """Problems of a job's last attempt, whose requests of memory and time grow with attempts up to `caps`.
 
     `caps` are cluster.yaml's `gigabytes` and `hours` for this kind of work.
     """
@@ -197,7 +195,7 @@ def problems_of_retries(
 
 
 def granted_minutes(runtime: int, attempts: int, most: float, resumes: bool) -> float:
-    """Minutes that a job gets: of all its attempts where each goes on after the one before, else of the longest.
+    """Minutes that a job gets: the sum over its attempts if they resume from one another, otherwise the longest.
 
     >>> granted_minutes(1440, 4, 1440, resumes=True), granted_minutes(240, 3, math.inf, resumes=False)
     (5760, 720)

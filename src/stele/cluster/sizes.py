@@ -1,4 +1,4 @@
-"""Sizes that costs are counted from: of collections and training sets (costs.yaml, datasets.yaml), and of models."""
+"""Sizes of collections and training sets (costs.yaml, datasets.yaml) and of models, from which costs are estimated."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from stele.plan.plan import Plan
 from stele.recipes import standins
 from stele.recipes.flops import Shape
 
-CHARACTERS = 4.5  # of a token
+CHARACTERS = 4.5  # characters per token
 Size = TypeVar("Size", AnsweredSize, BenchmarkSize, JudgedSize, TrainingSetSize)
 
 
 class NoFigures(LookupError):
-    """costs.yaml has no figures for a benchmark or a training set: the cost of its jobs is unknown."""
+    """Error of a benchmark or training set without figures in costs.yaml; the cost of its jobs is unknown."""
 
 
 def costs() -> Costs:
-    """The catalogue's figures and rates."""
+    """Figures and rates of costs.yaml."""
     return whole(Costs)
 
 
 def benchmark_size(plan: Plan, name: str) -> BenchmarkSize:
-    """A benchmark's queries and passages; of a set of the user's own about as many as its files have bytes for.
+    """Numbers of a benchmark's queries and passages; for a user's own set, estimated from the bytes of its files.
 
-    Raises NoFigures where costs.yaml has none.
+    Raises NoFigures if costs.yaml has none.
     """
     folder = plan.settings.config.user_data.get(name)
     if name not in catalogue.added("benchmarks") or not folder or not Path(folder).expanduser().is_dir():
@@ -48,34 +48,34 @@ def benchmark_size(plan: Plan, name: str) -> BenchmarkSize:
 
 
 def judged_size(name: str) -> JudgedSize:
-    """A collection whose documents are judged and re-ranked. Raises NoFigures where costs.yaml has none."""
+    """Sizes of a collection of judged documents for re-ranking. Raises NoFigures if costs.yaml has none."""
     return _figures("judged", costs().judged, name)
 
 
 def judged_collection(name: str) -> float:
-    """Characters of all documents of a judged collection."""
+    """Number of characters in all documents of a judged collection."""
     size = judged_size(name)
     return size.documents * costs().texts[size.pair].mean * CHARACTERS
 
 
 def answered_size(name: str) -> AnsweredSize:
-    """A benchmark's questions that are answered from windows of text. Raises NoFigures where costs.yaml has none."""
+    """Numbers of questions in a question-answering benchmark. Raises NoFigures if costs.yaml has none."""
     return _figures("answered", costs().answered, name)
 
 
 def training_set_size(name: str) -> TrainingSetSize:
-    """A training set's examples, dev questions and collection. Raises NoFigures where costs.yaml has none."""
+    """Sizes of a training set's examples, dev questions and collection. Raises NoFigures if costs.yaml has none."""
     return _figures("training_sets", costs().training_sets, name)
 
 
 def windows(plan: Plan, benchmark: str, languages: Sequence[str]) -> int:
-    """Encoded texts of a benchmark's collections: the windows of its documents, or its passages."""
+    """Number of encoded texts in a benchmark's collections: windows of documents, or passages."""
     entry = benchmark_size(plan, benchmark)
     return round(entry.windows * of_languages(entry.passages, benchmark, languages))
 
 
 def of_languages(items: Iterable[int | str], benchmark: str, languages: Sequence[str]) -> int:
-    """`total` of a benchmark's items in some of its languages: of a plain number, their share of its languages."""
+    """Sum of a benchmark's items in some languages; a plain number counts by their share of all its languages."""
     chosen, every = _codes(languages), _codes(catalogue.entry(Benchmark, benchmark).languages)
     share = min(1.0, len(chosen) / len(every)) if every else 1.0
     return sum(round(share * item) if isinstance(item, int) else total([item], languages) for item in items)
@@ -92,7 +92,7 @@ def _figures(kind: str, known: Mapping[str, Size], name: str) -> Size:
 
 
 def total(items: Iterable[int | str], languages: Sequence[str] | None) -> int:
-    """The sum of numbers and of `dataset.count`, of some languages (None: all) where a dataset is divided by them.
+    """Sum of numbers and of `dataset.count` items, in some languages (None: all) of datasets divided by language.
 
     >>> total([3, "squad.dev"], None)
     10573
@@ -103,7 +103,7 @@ def total(items: Iterable[int | str], languages: Sequence[str] | None) -> int:
 
 @cache
 def pinned(dataset: str, count: str, languages: tuple[str, ...] | None) -> int:
-    """The pinned number of a dataset's `count`, over its parts."""
+    """Expected number of a dataset's `count` in the catalogue, summed over parts."""
     entry = datasets.dataset(dataset)
     sources = [datasets.resolve(dataset, part, languages) for part in datasets.parts(entry, languages)]
     number = 0
@@ -116,7 +116,7 @@ def pinned(dataset: str, count: str, languages: tuple[str, ...] | None) -> int:
 
 # --- lengths of texts -------------------------------------------------------------------------------------------------
 class Texts(NamedTuple):
-    """Tokens of texts: their mean, and the longest of a training group."""
+    """Lengths of texts in tokens: the mean, and the longest in a training group."""
 
     mean: float
     longest: float
@@ -125,13 +125,13 @@ class Texts(NamedTuple):
         return Texts(min(self.mean, limit), min(self.longest, limit))
 
     def padded(self, number: float, chunk: int | None) -> float:
-        """Mean length of `number` texts that are padded together, or by length in chunks."""
+        """Mean padded length of `number` texts, padded together or sorted by length in chunks."""
         chunks = max(1, -(-number // chunk)) if chunk else 1
         return self.mean + (self.longest - self.mean) / chunks
 
 
 def text_lengths(name: str) -> Texts:
-    """The lengths of a kind of text of costs.yaml ("web_sentence")."""
+    """Lengths of a kind of text in costs.yaml, such as "web_sentence"."""
     return Texts(costs().texts[name].mean, costs().texts[name].longest)
 
 
@@ -146,7 +146,7 @@ class Known(NamedTuple):
 
 
 def shape_of(plan: Plan, model: str) -> Known:
-    """The shape of a model's encoder: that of the checkpoint its pretrainings started from, but for its attention."""
+    """Shape of a model's encoder: that of the checkpoint that its pretraining started from, with its own attention."""
     root, window = plan.models.root(model), plan.pretraining.attention_window(model)
     key = plan.world.standin(root)
     if key:
@@ -162,7 +162,7 @@ def shape_of(plan: Plan, model: str) -> Known:
 
 
 def _stated_shape(plan: Plan, model: str, users_folder: str | None) -> Shape | None:
-    """The shape that a checkpoint's settings state, in the user's folder or in the fetched one."""
+    """Shape in a checkpoint's config.json, in the user's folder or the fetched one; None if neither has it."""
     folders = [Path(users_folder).expanduser()] if users_folder else []
     folders += [Path(plan.paths.state(f"checkpoint/{model}")), Path(plan.paths.checkpoint(model)).parent]
     for folder in folders:
@@ -173,7 +173,7 @@ def _stated_shape(plan: Plan, model: str, users_folder: str | None) -> Shape | N
 
 
 def folder_shape(folder: Path) -> Shape | None:
-    """The shape that the first config.json of a folder with all four sizes states; None where there is none."""
+    """Shape in a folder's first config.json (by path) that states all four sizes; None if there is none."""
     for file in sorted(folder.rglob("config.json")):
         config = read_object(file)
         sizes = [config.get(key) for key in ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")]
@@ -183,7 +183,7 @@ def folder_shape(folder: Path) -> Shape | None:
 
 
 def standin_shape(plan: Plan, key: str) -> Shape:
-    """A stand-in's shape: its own keys, the rest from the one that it continues from."""
+    """Shape of a stand-in: its recipe's sizes, the others from the stand-in that it continues from."""
     recipe = plan.world.recipe(key)
     if isinstance(recipe, standins.Trained | standins.Causal):
         sizes = recipe.architecture
@@ -198,6 +198,6 @@ def standin_shape(plan: Plan, key: str) -> Shape:
 
 
 def saved_bytes(shape: Shape) -> float:
-    """Bytes of an encoder's weights: words, layers; positions, biases and norms are a hundredth of that."""
+    """Bytes of an encoder's float32 weights: embeddings and layers, without positions, biases and norms (about 1 %)."""
     layer = 4 * shape.width**2 + 2 * shape.width * shape.inner
     return NUMBER * (shape.vocabulary * shape.width + shape.layers * layer)

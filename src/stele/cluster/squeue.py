@@ -1,4 +1,4 @@
-"""SLURM's own commands, repeated until they answer: a controller that is restarted is no reason to lose a job."""
+"""Run SLURM's commands, repeated until they answer, so that a restart of the controller loses no job."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AWAY = (
     "unexpected message received",
     "in standby mode",
 )
-# ... and one that takes no job for now: its limits of jobs (QOSMaxSubmitJobPerUserLimit and others), its own state
+# ... and one that takes no job for now, by its limits (QOSMaxSubmitJobPerUserLimit and others) or its state
 BUSY = (
     *AWAY,
     "submitjob",
@@ -39,17 +39,17 @@ BUSY = (
     "problem talking to database",
     "unable to connect to database",
 )
-POLICY = "job submit limit, user's size and/or time limits"  # which of them, older versions do not say
+POLICY = "job submit limit, user's size and/or time limits"  # older versions do not say which of them
 SQUEUE = ["squeue", "--noheader", f"--user={os.getuid()}"]
-EVERY = 5.0  # seconds between two questions to a controller that does not answer
-interrupted = threading.Event()  # set in a driver that is to end: nothing waits for SLURM any more
+EVERY = 5.0  # seconds between two queries of a controller that does not answer
+interrupted = threading.Event()  # set in a Snakemake process that is to end: nothing waits for SLURM any more
 
 
 @dataclass(frozen=True)
 class Queued:
     """A job in SLURM's queue: its id, name (of the run that submitted it), state, comment (rule and wildcards).
 
-    `reason`: why it waits.
+    `reason` is SLURM's reason why the job waits.
     """
 
     id: str
@@ -60,7 +60,7 @@ class Queued:
 
 
 def query(command: Sequence[str], timeout: float = float("inf")) -> str:
-    """The output of a SLURM command; a controller that does not answer is queried again for `timeout` seconds.
+    """Output of a SLURM command, repeated for `timeout` seconds while SLURM is away. Raises SteleError if it fails.
 
     >>> query(["echo", "n1"])
     'n1\\n'
@@ -70,9 +70,7 @@ def query(command: Sequence[str], timeout: float = float("inf")) -> str:
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         except OSError as error:
-            raise SteleError(
-                f"{command[0]} cannot be started ({error.strerror}): is this a host of the cluster?"
-            ) from None
+            raise SteleError(f"{command[0]} cannot be started ({error.strerror}); is this a cluster host?") from None
         if done.returncode == 0:
             return done.stdout
         away = any(sign in done.stderr.lower() for sign in AWAY)
@@ -85,7 +83,7 @@ def query(command: Sequence[str], timeout: float = float("inf")) -> str:
 
 
 def pause(seconds: float) -> None:
-    """Waits; SteleError once the driver is interrupted."""
+    """Waits some seconds. Raises SteleError once the run is interrupted."""
     if interrupted.wait(seconds):
         raise SteleError("the run was interrupted while it waited for SLURM")
 
@@ -103,17 +101,17 @@ def may_pass(refusal: str, queued: bool) -> bool:
 
 
 def controller() -> None:
-    """Returns once the controller answers."""
+    """Waits until SLURM's controller answers."""
     query(["sinfo", "--noheader", "--format=%P"])
 
 
 def living() -> list[str]:
-    """The ids of this user's jobs in the queue, of any folder and program."""
+    """Ids of this user's jobs in the queue, of any folder and program."""
     return query([*SQUEUE, "--format=%i"]).split()
 
 
 def of_folder(folder: Path, timeout: float = float("inf")) -> list[Queued]:
-    """This user's living jobs that Snakemake submitted for a folder."""
+    """This user's jobs in the queue that Snakemake submitted for a folder."""
     text = query([*SQUEUE, "--format=%i|%j|%T|%Z|%r|%k"], timeout)
     rows = [line.split("|", 5) for line in text.splitlines() if line.count("|") >= 5]
     here = folder.resolve()
@@ -125,13 +123,13 @@ def of_folder(folder: Path, timeout: float = float("inf")) -> list[Queued]:
 
 
 def cancel(ids: Sequence[str], seconds: float = 120) -> None:
-    """Cancels jobs and waits until they have left the queue, so that nothing of theirs is still written."""
+    """Cancels jobs and waits until they have left the queue and write nothing. Raises SteleError after `seconds`."""
     if not ids:
         return
-    with suppress(SteleError):  # some have ended meanwhile; whether all have is asked below
+    with suppress(SteleError):  # some have ended meanwhile; the loop checks for the others
         query(["scancel", *ids])
     until = time.monotonic() + seconds
     while not set(ids).isdisjoint(living()):
         if time.monotonic() > until:
-            raise SteleError(f"jobs {' '.join(ids)} are cancelled and still in the queue: see `squeue --me`")
+            raise SteleError(f"jobs {' '.join(ids)} were cancelled but are still in the queue; see `squeue --me`")
         time.sleep(1)

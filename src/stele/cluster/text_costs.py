@@ -1,4 +1,4 @@
-"""Cost formulas of the rules that fetch, read and mine texts, or score: each of a plan and a job's wildcards."""
+"""Cost formulas of the rules that fetch, read and mine texts, or score; each takes a plan and a job's wildcards."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from stele.cluster.sizes import UNKNOWN, benchmark_size, costs, judged_collectio
 from stele.cluster.work import Work, cost_formula
 from stele.plan.plan import Plan
 
-TITLE_TERMS = 2  # of a title that is searched
+TITLE_TERMS = 2  # terms of a title that are searched
 
 
 # --- sources ---------------------------------------------------------------------------------------------------------
 def dataset_bytes(plan: Plan, name: str, part: str) -> float:
-    """About how many bytes a part of a dataset has: of the user's files, or of those that are fetched.
+    """Approximate bytes of a part of a dataset: of the user's files, or of the files to fetch.
 
-    0 where unknown (an evaluation's small files).
+    0 if unknown (small files of an evaluation set).
     """
     users = plan.corpora.user_files(name, part)
     if users is not None:
@@ -36,7 +36,7 @@ def dataset_bytes(plan: Plan, name: str, part: str) -> float:
 
 @cost_formula
 def dataset(plan: Plan, wildcards: Any) -> Work:
-    """The user's own copy is read where it lies, so it costs nothing."""
+    """Work of a download; the user's own copy is read in place and costs nothing."""
     if plan.data.users_folder(wildcards.dataset):
         return Work()
     size = dataset_bytes(plan, wildcards.dataset, wildcards.part)
@@ -45,7 +45,7 @@ def dataset(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def checkpoint(plan: Plan, wildcards: Any) -> Work:
-    """A checkpoint unknown to the catalogue is taken to be as large as UNKNOWN, as in `sizes.shape_of`."""
+    """Work of fetching a checkpoint; one unknown to the catalogue counts as UNKNOWN, as in `sizes.shape_of`."""
     known = catalogue.entries(Checkpoint)
     sizes = known.get(wildcards.model) or (None if plan.world.standin(wildcards.model) else known[UNKNOWN])
     size = sizes.bytes if sizes else 0
@@ -93,18 +93,18 @@ def knowledge_base(plan: Plan, wildcards: Any) -> Work:
 # --- pairs -----------------------------------------------------------------------------------------------------------
 @cost_formula
 def mine(plan: Plan, wildcards: Any) -> Work:
-    """All documents are read; those of a sample are tokenised, once more for each time that their number doubles."""
+    """Work of mining: all documents are read; a sample is tokenised, again for each doubling of the number of texts."""
     text = plan.text_sizes.text_bytes(wildcards.method, wildcards.part)
     most = plan.text_sizes.most_examples(wildcards.method, wildcards.model, wildcards.part) or math.inf
     example = costs().example_text[plan.mining.recipe(wildcards.method).method]
-    times = max(1.0, text / example / most)  # as many examples as are kept
+    times = max(1.0, text / example / most)  # examples in the texts, in units of those kept
     tokenised = text * min(1.0, (1 + math.log2(times)) / times)
     seconds = tokenised / costs().rates.mined_bytes + (text - tokenised) / costs().rates.read_bytes
     return Work(cpu_seconds=seconds, kept=text / times * costs().store_kept)
 
 
 def _pairs(plan: Plan, wildcards: Any, per_megabyte: float) -> float:
-    """Pairs of a part: as many as the smaller of its wikis has, at most those that its recipe keeps."""
+    """Number of pairs of a part: by the smallest of its wikis, at most the recipe's number."""
     smallest = min(plan.corpora.dump_mb(code) for code in plan.mining.part_codes(wildcards.method, wildcards.part))
     return min(plan.mining.recipe(wildcards.method).max_pairs or math.inf, smallest * per_megabyte)
 
@@ -118,7 +118,7 @@ def knowledge_pairs(plan: Plan, wildcards: Any) -> Work:
 
 
 def _tokenised(number: float, pair: Any) -> Work:
-    """Pairs of texts as tokens."""
+    """Work of tokenising pairs of texts."""
     return Work(cpu_seconds=number * pair.characters / costs().rates.mined_bytes, kept=number * pair.tokens_bytes)
 
 
@@ -129,7 +129,7 @@ def tokenise(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def section_pairs(plan: Plan, wildcards: Any) -> Work:
-    """Headings of all documents are read, then words' vectors, then the texts of the pages that have a pair."""
+    """Work of pairing sections: reads headings of all documents, then word vectors, then texts of pages with a pair."""
     codes = plan.mining.part_codes(wildcards.method, wildcards.part)
     text = _dump(plan, *codes) * costs().wikipedia_text
     vectors = sum(dataset_bytes(plan, plan.mining.recipe(wildcards.method).vectors, code) for code in codes)
@@ -150,7 +150,7 @@ def tokenise_sections(plan: Plan, wildcards: Any) -> Work:
 # --- retrieval, scoring ----------------------------------------------------------------------------------------------
 @cost_formula
 def bm25(plan: Plan, wildcards: Any) -> Work:
-    """A model that expands queries reads the collection three times; the second index has most of its terms."""
+    """Work of BM25; query expansion (RM3) reads the collection three times, and its second index has most terms."""
     languages = plan.data.languages(wildcards.benchmark)
     passages = of_languages(benchmark_size(plan, wildcards.benchmark).passages, wildcards.benchmark, languages)
     times = costs().expansion if plan.models[wildcards.model].rm3 else 1
@@ -159,7 +159,7 @@ def bm25(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def fuse(plan: Plan, wildcards: Any) -> Work:
-    """Topics are scored with every weight; the judgments are read, and no document."""
+    """Work of fusing runs: topics are scored with every weight; judgments are read, but no documents."""
     languages = plan.data.languages(wildcards.benchmark)
     topics = of_languages(benchmark_size(plan, wildcards.benchmark).queries, wildcards.benchmark, languages)
     return Work(cpu_seconds=costs().seconds.other + topics / costs().rates.fused_topics)
@@ -167,7 +167,7 @@ def fuse(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def title_queries(plan: Plan, wildcards: Any) -> Work:
-    """All articles are read three times and indexed, and all of a scale's titles searched in them."""
+    """Work of searching titles: reads all articles three times, indexes them, and searches the recipe's titles."""
     text = _dump(plan, wildcards.part) * costs().wikipedia_text
     recipe, articles = plan.transfer.titles(wildcards.recipe), text / costs().article
     compared = recipe.queries * articles * TITLE_TERMS
@@ -182,7 +182,7 @@ def title_queries(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def score(plan: Plan, wildcards: Any) -> Work:
-    """Some benchmarks look for answers in the passages themselves."""
+    """Work of scoring; some benchmarks also read passages to find answers in them."""
     size = costs().benchmarks.get(wildcards.benchmark)
     read = size.reads * 1e9 if size else 0.0
     return Work(cpu_seconds=costs().seconds.score + read / costs().rates.read_bytes)
@@ -190,5 +190,5 @@ def score(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def count_lengths(plan: Plan, wildcards: Any) -> Work:
-    """All documents of a language are tokenised."""
+    """Work of counting lengths: all documents of a language are tokenised."""
     return Work(cpu_seconds=judged_collection(wildcards.dataset) / costs().rates.mined_bytes)

@@ -1,4 +1,4 @@
-"""Cost formulas of the rules that train: each of a plan and a job's wildcards, with the arithmetic of its recipe."""
+"""Cost formulas of the rules that train; each takes a plan and a job's wildcards and counts by the recipe."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import PretrainingRecipe
 from stele.recipes.reranking import CrossEncoder, RerankingRecipe, Trained
 
-# heads of attention: a small encoder has as many as a base model, a larger one a head for each 64 numbers
+# attention heads: a small encoder has as many as a base model, a larger one has a head per 64 dimensions
 HEADS, HEAD = 12, 64
 
 
@@ -54,13 +54,13 @@ def pretrain(plan: Plan, wildcards: Any) -> Work:
 
 
 def states(shape: Shape, sequences: float, length: float) -> float:
-    """Bytes of the states of some sequences that wait for the backward pass, those of attention among them."""
+    """Bytes of the activations, with attention, that some sequences keep for the backward pass."""
     each, heads = costs().training_memory, max(HEADS, shape.width // HEAD)
     return sequences * length * shape.layers * (each.state * shape.width + each.attention * heads * length)
 
 
 def training_memory(shape: Shape, state_bytes: float, hidden_tokens: float = 0.0, encoders: int = 1) -> float:
-    """Bytes of a process that trains on a CPU: weights with gradients and moments, `states`, the words' scores."""
+    """Memory in bytes of a training on a CPU: weights, gradients, moments, `state_bytes` and vocabulary logits."""
     each = costs().training_memory
     weights = encoders * each.weight * saved_bytes(shape) / NUMBER
     scores = each.score * hidden_tokens * shape.vocabulary
@@ -68,7 +68,7 @@ def training_memory(shape: Shape, state_bytes: float, hidden_tokens: float = 0.0
 
 
 def pretraining_operations(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> tuple[float, int]:
-    """(operations, steps) of a whole pretraining; the steps are the recipe's, or cost as much as another's."""
+    """Operations and steps of a whole pretraining; the steps are the recipe's, or match another recipe's operations."""
     number, other, steps = pretraining_step(recipe, shape, fill), recipe.to_equal(), recipe.steps
     if other is not None:
         steps = max(1, round(pretraining_step(other, shape, fill) * other.steps / number))
@@ -76,7 +76,7 @@ def pretraining_operations(recipe: PretrainingRecipe, shape: Shape, fill: Fill) 
 
 
 def pretraining_step(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> float:
-    """Operations of an average optimiser step."""
+    """Operations of an average optimiser step of pretraining."""
     group = recipe.flops(shape, *recipe.group_sizes(fill.tokens, fill.sentences))
     mlm_group = recipe.mlm_flops(shape, *recipe.mlm_sizes()) if recipe.mlm_share else 0.0
     return recipe.groups * ((1 - recipe.mlm_share) * group + recipe.mlm_share * mlm_group)
@@ -84,7 +84,7 @@ def pretraining_step(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> flo
 
 @cost_formula
 def standin(plan: Plan, wildcards: Any) -> Work:
-    """A stand-in's training, as if all were masked language modelling."""
+    """Work of a stand-in's training, counted as if all of it were masked language modelling."""
     shape, recipe = standin_shape(plan, wildcards.key), plan.world.recipe(wildcards.key)
     masked = recipe.mask_probability * recipe.batch * recipe.length
     head = masked * 2 * shape.width * (shape.width + shape.vocabulary)
@@ -109,7 +109,7 @@ def finetune(plan: Plan, wildcards: Any) -> Work:
 
 
 def finetuning_memory(recipe: FinetuningRecipe, shape: Shape) -> float:
-    """Bytes of a process that fine-tunes on a CPU and keeps the states of a group, or of texts encoded at a time."""
+    """Memory in bytes of a fine-tuning on a CPU, which keeps the activations of a batch, or of one chunk of texts."""
     passages = recipe.batch * (1 + recipe.hard_negatives)
     chunk = recipe.encode_chunk
     sides = ((recipe.batch, recipe.query_length), (passages, recipe.passage_length))
@@ -121,7 +121,7 @@ def finetuning_memory(recipe: FinetuningRecipe, shape: Shape) -> float:
 def finetuning_operations(
     recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, examples: int, questions: int
 ) -> tuple[float, int]:
-    """(operations, steps) of a whole fine-tuning, of one step at least."""
+    """Operations and steps of a whole fine-tuning, of at least one step."""
     examples = max(examples, recipe.batch * recipe.accumulation)
     steps = recipe.total_steps(examples)
     training = steps * finetuning_step(recipe, shape, query, passage)
@@ -129,7 +129,7 @@ def finetuning_operations(
 
 
 def finetuning_step(recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts) -> float:
-    """Operations of an optimiser step: both towers forward and backward, and the scores."""
+    """Operations of an optimiser step of fine-tuning: both towers forward and backward, and the scores."""
     chunk, first = recipe.encode_chunk, recipe.pooling != "mean"
     queries = recipe.batch
     passages = queries * (1 + recipe.hard_negatives * recipe.hard_negative_ratio)
@@ -143,7 +143,7 @@ def finetuning_step(recipe: FinetuningRecipe, shape: Shape, query: Texts, passag
 def finetuning_dev(
     recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, examples: int, questions: int
 ) -> float:
-    """Operations of choosing a checkpoint: the texts encoded at each evaluation."""
+    """Operations of choosing a checkpoint: encoding the dev texts at each evaluation."""
     if not recipe.needs_dev:
         return 0.0
     an_epoch = recipe.steps_per_epoch(examples)
@@ -161,7 +161,7 @@ def finetuning_dev(
 
 @cost_formula
 def finetune_generator(plan: Plan, wildcards: Any) -> Work:
-    """Pairs through an encoder and a decoder; every judged passage of the translations is read."""
+    """Work of fine-tuning an encoder-decoder on pairs; every judged passage of the translations is read."""
     recipe = plan.transfer.generator(wildcards.recipe, wildcards.part)
     shape = shape_of(plan, plan.transfer.model(wildcards.recipe, wildcards.part)).shape
     entry = training_set_size(plan.transfer.translated(wildcards.recipe, wildcards.part))
@@ -177,7 +177,7 @@ def finetune_generator(plan: Plan, wildcards: Any) -> Work:
 
 
 def written(beams: int, source: float, target: float, shape: Shape) -> float:
-    """Operations of reading a text and writing one with some beams: layers, attention to the source, words."""
+    """Operations of encoding a `source` and generating a `target` with beams: layers, cross-attention, vocabulary."""
     layer = encode(1, target, shape, first_only=False) + shape.layers * 4 * (target + source) * shape.width**2
     words = 2 * target * shape.width * shape.vocabulary
     return encode(1, source, shape, first_only=False) + beams * (layer + words)
@@ -186,7 +186,7 @@ def written(beams: int, source: float, target: float, shape: Shape) -> float:
 # --- re-ranking, answering --------------------------------------------------------------------------------------------
 @cost_formula
 def rerank(plan: Plan, wildcards: Any) -> Work:
-    """By what scores the documents: a cross-encoder, or words and their vectors."""
+    """Work of re-ranking documents with a cross-encoder, or by matching words and their vectors."""
     row, size = RunKey(wildcards.benchmark, wildcards.model, wildcards.setting), judged_size(wildcards.benchmark)
     kind: Reranked = plan.rows.kind(row)
     recipe = kind.recipe(row)
@@ -197,11 +197,11 @@ def rerank(plan: Plan, wildcards: Any) -> Work:
 
 
 def _cross_encoder_work(plan: Plan, model: str, recipe: CrossEncoder, size: JudgedSize) -> Work:
-    """Five folds: three of them train the last layers, one is scored after each epoch that counts, one in the end."""
+    """Work of a cross-encoder in five folds: three train, one is scored after each selectable epoch, one at the end."""
     shape = shape_of(plan, model).shape
     mean, longest = text_lengths(size.pair).within(recipe.length)
     pairs, judged = _pairs(recipe, size), size.topics * (size.relevant + size.negative)
-    backward = 2 * (recipe.tuned_layers or shape.layers) / shape.layers  # in passes forward: what is frozen has none
+    backward = 2 * (recipe.tuned_layers or shape.layers) / shape.layers  # in forward passes; frozen layers have none
     training = 2 * pairs * (1 + backward) * encode(1, longest, shape, first_only=False)
     scored = (1 + recipe.epochs - recipe.dev_from_epoch + 1) * judged  # all folds together: each is a fifth
     characters = judged * costs().passage_characters
@@ -216,7 +216,7 @@ def _cross_encoder_work(plan: Plan, model: str, recipe: CrossEncoder, size: Judg
 
 
 def _word_matching_work(recipe: RerankingRecipe, size: JudgedSize, vector_bytes: float, characters: float) -> Work:
-    """The collection is read, and vectors; words are compared, and a small network takes its steps."""
+    """Work of word matching: the collection and word vectors are read, words compared, a small network trained."""
     rates, judged = costs().rates, size.topics * (size.relevant + size.negative)
     seconds = characters / rates.read_bytes + vector_bytes / rates.vector_bytes + judged / rates.matched_documents
     if isinstance(recipe, Trained):
@@ -225,13 +225,13 @@ def _word_matching_work(recipe: RerankingRecipe, size: JudgedSize, vector_bytes:
 
 
 def _pairs(recipe: Trained, size: JudgedSize) -> float:
-    """Pairs of documents in training, all folds and epochs together."""
+    """Number of document pairs in training, summed over folds and epochs."""
     return recipe.epochs * FOLDS * 3 / 5 * size.topics * size.relevant
 
 
 @cost_formula
 def answer(plan: Plan, wildcards: Any) -> Work:
-    """A fine-tuning on all questions, dev questions after each epoch that counts, test questions once."""
+    """Work of answering: all questions in training, dev questions after each selectable epoch, test questions once."""
     shape, size = shape_of(plan, wildcards.model).shape, answered_size(wildcards.benchmark)
     row = RunKey(wildcards.benchmark, wildcards.model, wildcards.setting)
     kind: Answered = plan.rows.kind(row)

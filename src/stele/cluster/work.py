@@ -1,4 +1,4 @@
-"""The work of a job in numbers, its time on a kind of device, the registry of the cost formulas, and their sizes."""
+"""Work of a job in numbers, its time on a device, the registry of cost formulas, and the datasets they count."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from stele.catalogue.schema.costs import Costs, Device
 from stele.catalogue.schema.datasets import Dataset
 from stele.plan.plan import Plan
 
-REFERENCE = "a100"  # the device that hours are of where the cluster's own is not known
+REFERENCE = "a100"  # the GPU for which hours are given if the cluster's own is unknown
 
 
 @dataclass(frozen=True)
 class Work:
-    """The work of a job.
+    """Estimated work of a job.
 
     flops         operations of matrix products by kind (costs.yaml: shares)
     steps         optimiser steps; each has a fixed time besides its operations
     cpu_seconds   seconds of one core, besides the operations
     waiting       seconds without computation, for a download
-    download      bytes that are fetched
+    download      bytes to fetch
     kept          bytes that stay on the disk
     temporary     bytes on the disk while the job runs
     memory        bytes of a process at its peak; 0: not estimated
-    core          operations a second of one core; 0: as costs.yaml's `core`
+    core          operations per second of one core; 0: costs.yaml's `core`
     """
 
     flops: Mapping[str, float] = field(default_factory=dict)
@@ -42,22 +42,22 @@ class Work:
 
     @property
     def operations(self) -> float:
-        """Operations of all kinds."""
+        """Number of operations, summed over kinds."""
         return sum(self.flops.values())
 
 
-Formula = Callable[[Plan, Any], Work]  # of the plan and a job's wildcards
+Formula = Callable[[Plan, Any], Work]  # takes the plan and a job's wildcards
 FORMULAS: dict[str, Formula] = {}  # by rule
 
 
 def cost_formula(function: Formula) -> Formula:
-    """Registers a function as the cost formula of the rule of its name."""
+    """Registers a function as the cost formula of the rule with the same name."""
     FORMULAS[function.__name__] = function
     return function
 
 
 def device(name: str | None) -> str:
-    """The known device in a cluster's `gpu_model`: "h100" for "nvidia_h100_80gb"; else the reference device.
+    """Known device in a cluster's `gpu_model`, such as "h100" in "nvidia_h100_80gb"; else the reference device.
 
     >>> device("h100"), device("NVIDIA_A100-SXM4"), device(None), device("mi250")
     ('h100', 'a100', 'a100', 'a100')
@@ -67,13 +67,13 @@ def device(name: str | None) -> str:
 
 
 def rate(kind: str, on: str) -> float:
-    """Operations a second of one device for a kind of work: a share of its peak."""
+    """Operations per second of one device for a kind of work, as a share of its peak."""
     share = getattr(catalogue.whole(Costs).shares, kind)
     return getattr(catalogue.entry(Device, on), share.peak) * 1e12 * share.share
 
 
 def gpu_seconds(work: Work, on: str, devices: int) -> float:
-    """Seconds of a job on several devices of one kind, which share its operations and its work on the CPU.
+    """Seconds of a job on several devices of one kind, which share its operations and its CPU work.
 
     Texts are read and tokenised while the device computes, so the longer of the two counts.
     """
@@ -84,12 +84,12 @@ def gpu_seconds(work: Work, on: str, devices: int) -> float:
 
 
 def cpu_seconds(work: Work, threads: int = 1) -> float:
-    """Seconds on cores without a GPU: only operations use several."""
+    """Seconds of a job on CPU threads without a GPU; only its operations use several threads."""
     return work.cpu_seconds + work.operations / (work.core or catalogue.whole(Costs).core) / max(1, threads)
 
 
 def training_core(width: int) -> float:
-    """Operations a second of one core that trains: as measured at the largest width that is not above `width`.
+    """Operations per second of one core in training, as measured at the largest width not above `width`.
 
     >>> training_core(32) == training_core(64) < training_core(384) == training_core(1024)
     True
@@ -99,7 +99,7 @@ def training_core(width: int) -> float:
 
 
 def seconds(work: Work, on: str, devices: int, threads: int = 1) -> float:
-    """Seconds of a job: on its GPUs, or where it has none on its CPU threads."""
+    """Seconds of a job on its GPUs, or on its CPU threads if it has none."""
     return gpu_seconds(work, on, devices) if devices else work.waiting + cpu_seconds(work, threads)
 
 
@@ -108,9 +108,9 @@ READ_BY = {"page_entities": "wikidata_items", "knowledge_base": "wikipedia", "ti
 
 
 def texts(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> list[str]:
-    """The datasets whose texts a job's cost is counted by; none for a job that reads questions, vectors or results.
+    """Datasets by whose texts a job's cost is counted; [] for a job that reads questions, vectors or results.
 
-    A rule that reads a corpus has its name. Pairs of the knowledge base are counted by the dumps that it is made of.
+    A rule that reads a corpus has the corpus' name. Knowledge-base pairs are counted by the dumps that they come from.
     """
     if rule in READ_BY:
         return [READ_BY[rule]]
@@ -124,20 +124,20 @@ def texts(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> list[str]:
 
 
 def is_users_text(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> bool:
-    """Whether a job's cost is counted by texts that are all the user's."""
+    """Whether a job's cost is counted only by the user's own texts."""
     read = texts(plan, rule, wildcards)
     return bool(read) and all(plan.data.users_folder(name) for name in read)
 
 
 def text_bytes(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> float:
-    """Bytes of plain text that a job's cost is counted by."""
+    """Bytes of plain text by which a job's cost is counted."""
     part = wildcards.get("part", ALL)
     codes = plan.mining.part_codes(wildcards["method"], part) if "method" in wildcards else [part]
     return sum(plan.text_sizes.corpus_bytes(name, code) for name in texts(plan, rule, wildcards) for code in codes)
 
 
 def from_catalogue(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> list[str]:
-    """The entries of the catalogue whose sizes a job's cost is counted from; none where it is measured or made here."""
+    """Catalogue entries by whose sizes a job's cost is counted; [] if its data are the user's or generated here."""
     generated = plan.settings.generated
     read = [wildcards["dataset"]] if rule == "dataset" else texts(plan, rule, wildcards)
     if read:
@@ -151,13 +151,13 @@ def from_catalogue(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> list[
 
 
 def _has_folder(plan: Plan, model: str) -> bool:
-    """Whether the checkpoint that a model comes from is the user's folder, or made here."""
+    """Whether the checkpoint that a model starts from is the user's folder or generated here."""
     root = plan.models.root(model)
     return bool(plan.world.standin(root)) or "path" in plan.models.checkpoint_source(root)
 
 
 def named(sizes: Iterable[tuple[str, float]], listed: int = 4) -> str:
-    """Names in the order of their sizes added up, the largest first; at most some of them."""
+    """Joins names by decreasing sum of their sizes, at most `listed` of them."""
     sums: dict[str, float] = {}
     for name, size in sizes:
         sums[name] = sums.get(name, 0.0) + size

@@ -1,1 +1,1 @@
-"""Downloads: where files are, fetching, unpacking, cutting, counting and verifying them."""
+"""Downloads of files: finding, fetching, unpacking, cutting, counting and verifying them."""

@@ -126,6 +126,6 @@ def _offset(line: bytes, url: str) -> int:
 
 @contextmanager
 def _unpacked(handle: IO[bytes], url: str) -> Iterator[IO[bytes]]:
-    """Closes a compressed file after use. Raises SteleError, naming the address, if the file is damaged."""
+    """Yields a compressed file and closes it. Raises SteleError, naming the address, if the file is damaged."""
     with reading(url, "compressed file", "fetch it again"), handle:
         yield handle

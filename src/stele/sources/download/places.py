@@ -204,7 +204,7 @@ def _copy(source: Path, target: Path, expected: Expected) -> str:
 
 # --- flags of the jobs --------------------------------------------------------------------------------------------
 class PlacesJob(Job):
-    """A job that fetches files."""
+    """Options of a job that fetches files."""
 
     manifest: Path | None = None
     """Manifest of generated data: only files that it lists are taken."""

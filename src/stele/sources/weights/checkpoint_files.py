@@ -1,4 +1,4 @@
-"""The files of a checkpoint: fetched from the hub, read as JSON, searched for code, converted to safetensors.
+"""Fetch a checkpoint's files from the hub, read their settings, refuse code, and convert weights to safetensors.
 
 Requests to mirrors or the hub show which files a repository has. Code in them is never run.
 """
