@@ -113,8 +113,8 @@ def test_a_further_attempt_that_would_be_refused_is_said(cluster_yaml):
     cluster, one = nodes(SINFO), job("score", resources={"mem_mb": 100_000, "runtime": 100}, attempts=4)
     free = {"gigabytes": inf, "hours": inf}
     assert problems_of_retries(one.resources, 4, free, cluster) == [
-        "nodes of short have 256000 MB: gigabytes.cpu: 256",
-        "partition short ends jobs after 4 hours: hours.cpu: 4",
+        "gigabytes.cpu: 256 (nodes of short have 256000 MB)",
+        "hours.cpu: 4 (partition short ends jobs after 4 hours)",
     ]
     assert problems_of_retries(one.resources, 2, free, cluster) == []
     assert problems_of_retries(one.resources, 4, {"gigabytes": 256.0, "hours": 4.0}, cluster) == []
@@ -160,7 +160,8 @@ def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
     assert message.count("\n- ") == 3
     assert "no partition 'gpus'; there are accel, endless, short (pretrain)" in message
     assert "keeps about 40 GB there, and 10 GB are free" in message
-    assert "no answer from data.statmt.org (ConnectTimeout): 1 (dataset" in message and "mirrors:" in message
+    assert "no answer from data.statmt.org (ConnectTimeout); jobs affected: 1 (dataset" in message
+    assert "mirrors:" in message
     assert "user_data.nq_dpr: /no/such is not a folder" in capsys.readouterr().err, "said, and no reason to stop"
     # a job that needs no download can be built: what cannot be fetched is said and the run goes on
     others = [jobs[0], job("score", stage="scoring", log="s.log"), jobs[2]]
@@ -193,7 +194,7 @@ def test_a_run_that_is_refused_leaves_nothing_and_says_why_once(root, tmp_path):
     run = snakemake(project, "--cores", "1", "--config", "scale=paper", "offline=true", "--", target)
     assert run.returncode == 1
     assert run.stdout.count("this cannot be built as things are:") == 1
-    assert "in no mirror, and the network is off (offline: true):" in run.stdout
+    assert "not in any mirror, and the network is off (offline: true); jobs affected:" in run.stdout
     assert "needs XOR-TyDi, training data of the DPR baseline" in run.stdout, "what only the user can give"
     assert not any((project / folder).exists() for folder in ("results", "work", "resources", "state"))
 

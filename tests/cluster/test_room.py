@@ -125,7 +125,7 @@ def test_a_host_is_asked_once_and_named_with_what_needs_it(lacking, monkeypatch)
     actual = lacking([*CC100, XLMR, job("score", benchmark="nq")])
     assert [sorted(urls) for urls in requests] == [["data.statmt.org", "huggingface.co"]]
     (line,) = actual
-    assert line == "no answer from data.statmt.org (Timeout): 2 (dataset cc100.sw, dataset cc100.th)"
+    assert line == "no answer from data.statmt.org (Timeout); jobs affected: 2 (dataset cc100.sw, dataset cc100.th)"
     assert actual[line] == [job.log for job in CC100]
 
 
@@ -134,14 +134,14 @@ def test_one_of_several_equally_good_hosts_is_enough(lacking, monkeypatch):
     monkeypatch.setattr(preflight, "unanswered", lambda urls: {"dumps.wikimedia.org": "Timeout"})
     assert lacking(dumps) == {}
     monkeypatch.setattr(preflight, "unanswered", lambda urls: dict.fromkeys(urls, "Timeout"))
-    assert "dumps.wikimedia.org (Timeout), archive.org (Timeout): 1" in next(iter(lacking(dumps)))
+    assert "dumps.wikimedia.org (Timeout), archive.org (Timeout); jobs affected: 1" in next(iter(lacking(dumps)))
 
 
 def test_a_mirror_that_answers_stands_for_the_network(lacking, server, monkeypatch):
     there, gone = server
     assert lacking(CC100, mirrors=[there], offline=True) == {}
     (line,) = lacking(CC100, mirrors=[gone], offline=True)
-    assert line.startswith(f"no answer from {gone.removeprefix('http://')} (ConnectionError): 2")
+    assert line.startswith(f"no answer from {gone.removeprefix('http://')} (ConnectionError); jobs affected: 2")
 
 
 def test_folders_are_looked_into(lacking, tmp_path, monkeypatch):
@@ -151,7 +151,7 @@ def test_folders_are_looked_into(lacking, tmp_path, monkeypatch):
     monkeypatch.setattr(preflight, "unanswered", lambda urls: pytest.fail("nobody is asked") if urls else {})
     assert lacking(CC100[:1], mirrors=[str(tmp_path)]) == {}
     (line,) = actual = lacking(CC100, mirrors=[str(tmp_path)], offline=True)
-    assert line == "in no mirror, and the network is off (offline: true): 1 (dataset cc100.th)"
+    assert line == "not in any mirror, and the network is off (offline: true); jobs affected: 1 (dataset cc100.th)"
     assert actual[line] == [CC100[1].log]
     actual = lacking(CC100, mirrors=[str(tmp_path / "none")], offline=True)
     assert f"mirrors: {tmp_path}/none is not a folder" in actual and len(actual) == 2

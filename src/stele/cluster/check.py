@@ -219,7 +219,7 @@ def compared(here: Path, there: Path) -> list[Item]:
         ("result", "metrics, languages, queries", query_counts, RESULT),
     ):
         equal = read(here / path) == read(there / path)
-        items.append(Item(name, equal, f"the same {what} as here" if equal else f"other {what} than here"))
+        items.append(Item(name, equal, f"the same {what} as here" if equal else f"different {what} than here"))
     return items
 
 

@@ -31,7 +31,7 @@ GB = 1e9
 ROUGHLY = 3  # factor within which estimates of sizes are right
 SMALL = GB  # bytes below which no quota is looked up
 DISK_WAYS = "free some space, name fewer papers, or make work/ and resources/ links to a larger disk"
-NETWORK_WAYS = "come again later, or name a mirror (mirrors:) or your own folders (user_data:) in config.yaml"
+NETWORK_WAYS = "try again later, or name a mirror (mirrors:) or your own folders (user_data:) in config.yaml"
 SECONDS = 5.0  # longest wait for `quota`, which queries file servers, or for a host
 QUOTA = ("quota", "--no-wrap", "--raw-grace", "--show-mntpoint", "--hide-device")
 AT_ONCE = 16  # hosts queried at once
@@ -50,7 +50,7 @@ def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
         into += lines
     missing = network_problems(plan, jobs)
     if missing:
-        text = "\n  ".join([f"these files cannot be downloaded from here; {NETWORK_WAYS}:", *missing])
+        text = "\n  ".join([f"some files cannot be downloaded from here; {NETWORK_WAYS}:", *missing])
         (errors if all_wait_for(set().union(*missing.values()), jobs) else warnings).append(text)
     warnings += unavailable(plan, jobs)
     if warnings:
@@ -259,10 +259,10 @@ def network_problems(plan: Plan, jobs: Iterable[JobRequest]) -> dict[str, list[s
 
 def _line(hosts: Sequence[str], silent_hosts: Mapping[str, str], jobs: Sequence[JobRequest]) -> str:
     names = [job.name for job in jobs]
-    what = f"{len(names)} ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''})"
+    what = f"jobs affected: {len(names)} ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''})"
     if not hosts:
-        return f"in no mirror, and the network is off (offline: true): {what}"
-    return f"no answer from {', '.join(f'{host} ({silent_hosts[host]})' for host in hosts)}: {what}"
+        return f"not in any mirror, and the network is off (offline: true); {what}"
+    return f"no answer from {', '.join(f'{host} ({silent_hosts[host]})' for host in hosts)}; {what}"
 
 
 # --- rows and jobs that cannot be built -------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ FORMAT = "%P|%l|%c|%m|%G|%D"
 # prints a line for each kind of node, also of hidden partitions
 SINFO = ["sinfo", "--noheader", "--exact", "--all", f"--format={FORMAT}"]
 WAYS = {
-    "CPUs": "another partition, or --set-threads RULE=NUMBER",
-    "MB of memory": "another partition, or --set-resources RULE:mem_mb=NUMBER",
+    "CPUs": "use another partition or --set-threads RULE=NUMBER",
+    "MB of memory": "use another partition or --set-resources RULE:mem_mb=NUMBER",
 }
 
 
@@ -187,10 +187,10 @@ def problems_of_retries(
     lacking = []
     memory = max((node.memory for node in nodes), default=0)
     if math.isinf(caps["gigabytes"]) and size(resources, "mem_mb") <= memory < size(resources, "mem_mb") * attempts:
-        lacking.append(f"nodes of {_name(nodes)} have {memory} MB: gigabytes.{work}: {memory // 1000}")
+        lacking.append(f"gigabytes.{work}: {memory // 1000} (nodes of {_name(nodes)} have {memory} MB)")
     most = limit(nodes)
     if math.isinf(caps["hours"]) and size(resources, "runtime") <= most < size(resources, "runtime") * attempts:
-        lacking.append(f"partition {_name(nodes)} ends jobs after {most / 60:g} hours: hours.{work}: {most / 60:g}")
+        lacking.append(f"hours.{work}: {most / 60:g} (partition {_name(nodes)} ends jobs after {most / 60:g} hours)")
     return lacking
 
 

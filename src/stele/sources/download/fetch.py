@@ -119,7 +119,7 @@ def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expec
             if failure.wait is not None and failure.wait > policy.patience:
                 raise Failed(f"{url}: {failure}; the server asks to wait {failure.wait:.0f} s; try again later")
             pause = failure.wait if failure.wait is not None else next(pauses)
-            log.info("%s: %s; again in %.1f s (%d of %d)", url, failure, pause, attempt, policy.attempts - 1)
+            log.info("%s: %s; again in %.1f s (retry %d of %d)", url, failure, pause, attempt, policy.attempts - 1)
             time.sleep(pause)
 
 
@@ -168,7 +168,7 @@ def _request(session: Any, url: str, part: Path, expected: Expected, policy: Pol
         if first and (size(part) >= first or size(part) == total):
             return published
         if total is not None and size(part) < total:
-            raise RetryableError(f"only {size(part):,} of {total:,} bytes came")
+            raise RetryableError(f"the server sent only {size(part):,} of {total:,} bytes")
         if total is None and response.status_code == 206:
             raise RetryableError("the server does not say where the file ends")
         note_version(part, answer.model_copy(update={"total": size(part)}))
@@ -253,7 +253,7 @@ def _copy(body: Any, url: str, part: Path, start: int, end: int | None, limit: i
     if end is not None and size(part) < end:
         raise RetryableError(f"the connection ended after {size(part):,} of {end:,} bytes")
     if end is not None and size(part) > end:
-        raise StalePartial("more bytes came than the server announced")
+        raise StalePartial("the server sent more bytes than it announced")
 
 
 class LimitedReader:

@@ -94,7 +94,7 @@ def _members(opened: zipfile.ZipFile | tarfile.TarFile) -> Iterator[_Member]:
         behind = 0
         while block := opened.fileobj.read(1 << 20):  # reads up to the checksum at the end of the compressed data
             if (behind := behind + len(block)) > MAX_BEHIND:
-                raise tarfile.ReadError(f"more than {MAX_BEHIND >> 20} MB behind its last member")
+                raise tarfile.ReadError(f"it has more than {MAX_BEHIND >> 20} MB behind its last member")
 
 
 class _Bounded:
@@ -105,7 +105,7 @@ class _Bounded:
 
     def read(self, size: int = -1) -> bytes:
         if size > MAX_DIRECTORY:
-            raise zipfile.BadZipFile(f"a list of members of {size:,} bytes, more than {MAX_MEMBERS:,} members need")
+            raise zipfile.BadZipFile(f"its list of members has {size:,} bytes, more than {MAX_MEMBERS:,} members need")
         return self._handle.read(size)
 
     def __getattr__(self, name: str) -> Any:

@@ -210,7 +210,7 @@ def check_sizes(folder: Path) -> None:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         layers = getattr(config, "num_hidden_layers", 1)
         if not 1 <= layers <= tensors:
-            raise SteleError(f"{folder / CONFIG}: num_hidden_layers is {layers}, the weights are {tensors} tensors")
+            raise SteleError(f"{folder / CONFIG}: num_hidden_layers is {layers}, the weights have {tensors} tensors")
         with torch.device("meta"):  # shapes alone
             model = AutoModel.from_config(config, trust_remote_code=False)
     except SteleError:
