@@ -137,7 +137,7 @@ def prepare(root: Path, folder: Path, cluster_settings: settings.ClusterSettings
 
 
 def build(here: Path, there: Path, seconds: float) -> list[Item]:
-    """Builds the result in both folders at once, and sends the cluster's training SIGTERM once."""
+    """Builds the result in both folders at once, sends the cluster's training SIGTERM once; returns three checks."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("STELE_", "SNAKEMAKE_"))}
     device = {k: v for k, v in os.environ.items() if k == "STELE_DEVICE"}
     look = ["--slurm-init-seconds-before-status-checks", str(FIRST_LOOK)]

@@ -234,7 +234,7 @@ def unanswered(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, s
 
 
 def network_problems(plan: Plan, jobs: Iterable[JobRequest]) -> dict[str, list[str]]:
-    """Lines on hosts or folders from which nothing can be fetched, each with the logs of the jobs that need them."""
+    """Maps a line on each unreachable host or missing mirror folder to the logs of the jobs that need it."""
     mirrors, offline = plan.settings.config.mirrors, plan.settings.config.offline
     waiting: dict[tuple[str, ...], list[JobRequest]] = {}  # by hosts that are equally good
     address_of: dict[str, str] = {}
@@ -276,7 +276,7 @@ def all_wait_for(missing: set[str], jobs: list[JobRequest]) -> bool:
 
 
 def unavailable(plan: Plan, jobs: list[JobRequest]) -> list[str]:
-    """Lines on rows of rendered tables that need something only the user can provide."""
+    """Lists rows of the rendered tables that need data only the user can provide, one line per reason."""
     tables = {f"{job.wildcards['paper']}/{job.wildcards['number']}" for job in jobs if job.rule == "table"}
     reasons: dict[str, set[str]] = {}
     for table in sorted(tables):

@@ -31,7 +31,7 @@ OfWildcards = Callable[[Any], int]
 
 
 def growing(size: int | OfWildcards, most: float = math.inf) -> Callable[..., int]:
-    """Makes a resource of `size` (a number, or a function of the wildcards) times the attempt, at most `most`.
+    """Function of wildcards and attempt that gives `size` times the attempt, at most `most`.
 
     >>> [growing(1000)(None, attempt) for attempt in (1, 2, 3)]
     [1000, 2000, 3000]
@@ -82,7 +82,7 @@ def job_threads(rule: str, plan: Plan) -> int:
 
 
 def runtime_minutes(rule: str, plan: Plan, devices: int = 0) -> OfWildcards:
-    """Makes the minutes of a job's first attempt: twice its estimate plus half an hour; a day if it has no estimate."""
+    """Function of wildcards that gives a first attempt's minutes: twice the estimate plus 30; a day if unknown."""
     on, threads = device(settings.read().gpu_model), plan.settings.sizes.threads
 
     def minutes(wildcards: Any) -> int:
@@ -93,7 +93,7 @@ def runtime_minutes(rule: str, plan: Plan, devices: int = 0) -> OfWildcards:
 
 
 def disk_mb(rule: str, plan: Plan) -> OfWildcards:
-    """Makes the MB of disk of a job: 1 GB plus the estimated bytes that it keeps and its temporary bytes."""
+    """Function of wildcards that gives a job's MB of disk: 1 GB plus the estimated kept and temporary bytes."""
 
     def megabytes(wildcards: Any) -> int:
         work = estimate(plan, rule, dict(wildcards.items())) or Work()
@@ -103,7 +103,7 @@ def disk_mb(rule: str, plan: Plan) -> OfWildcards:
 
 
 def memory_mb(rule: str, plan: Plan, otherwise: int, beside_gpus: int = 0) -> OfWildcards:
-    """Makes the MB of memory of a job that trains or encodes, by its model, batch and length; `otherwise` if unknown.
+    """Function of wildcards that gives a job's MB of memory, by model, batch and length; `otherwise` if unknown.
 
     `beside_gpus` is the memory of the GPUs' processes in MB; with it, `otherwise` is also the most requested.
     """
@@ -119,7 +119,7 @@ def memory_mb(rule: str, plan: Plan, otherwise: int, beside_gpus: int = 0) -> Of
 
 
 def _at_most(usual: int, rule: str, plan: Plan) -> OfWildcards | int:
-    """Limits the usual size (MB) if a job's cost is counted by the user's texts and these are small."""
+    """Usual size in MB, or a function that lowers it for jobs whose cost is counted by small texts of the user."""
 
     def megabytes(wildcards: Any) -> int:
         named = dict(wildcards.items())
@@ -131,7 +131,7 @@ def _at_most(usual: int, rule: str, plan: Plan) -> OfWildcards | int:
 
 
 def job_resources(rule: str, plan: Plan) -> Resources:
-    """Makes the `resources:` of a rule.
+    """Resources for the `resources:` of a rule.
 
     `gpus` (GPUs on each node) is for the command line; the SLURM plugin reads the others.
     """
@@ -165,7 +165,7 @@ def _size(size: Size | None, plan: Plan, extra: int = 0) -> int | OfWildcards | 
 
 
 def _placed(number: int, nodes: int, kind: str) -> Resources:
-    """Makes the SLURM plugin's resources for partition, GPUs and nodes.
+    """Resources for partition, GPUs and nodes, as the SLURM plugin expects them.
 
     On one node, `gpu` is the total of GPUs. With several nodes, `gres` gives those of each node, and the command starts
     its own srun: `mpi` keeps the plugin from starting one but needs tasks; `tasks_per_gpu` 0 sets one task per node.

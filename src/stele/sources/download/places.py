@@ -226,7 +226,7 @@ def drop_downloads(state: Path) -> None:
 
 
 def places_of(args: PlacesJob, advice: str) -> Places:
-    """Makes the sources of files from a job's flags; `advice` tells the user how to provide a copy."""
+    """Sources of files by a job's options; `advice` tells the user how to provide a copy."""
     check_claimable(args.state, JOB, NAMES.fullmatch)
     return Places(
         mirrors=args.mirrors,
