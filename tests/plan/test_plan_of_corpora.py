@@ -136,7 +136,7 @@ def test_a_language_that_the_catalogue_lacks_is_read_like_all_others(jobs, tmp_p
 @pytest.mark.parametrize(
     ("added", "wanted"),
     [
-        ({"en": LATGALIAN}, r"add_languages\.en: the catalogue has it \(English\)"),
+        ({"en": LATGALIAN}, r"add_languages\.en: the catalogue has it already \(English\)"),
         ({"ltg": LATGALIAN | {"wikipdia": "ltg"}}, r"unknown key 'add_languages\.ltg\.wikipdia'; did you mean 'wikip"),
         ({"ltg": {"name": "Latgalian"}}, r"add_languages\.ltg\.script: Field required"),
         ({"LTG": LATGALIAN}, r"add_languages.*pattern"),

@@ -171,7 +171,7 @@ def test_only_metrics_that_all_systems_have_are_compared(tmp_path, systems, caps
         (["--metric", "mrr@1"], "unknown metric 'mrr@1'; did you mean 'mrr@10'"),
         (["--average", "mean"], "unknown average 'mean'"),
         (["--level", "5"], "--level: want a number between 0 and 1"),
-        (["--seed", "-1"], "--seed: want a number from 0 on, found -1"),
+        (["--seed", "-1"], "--seed: Input should be greater than or equal to 0"),
         (["--permutations", "1000"], "--permutations: want at least 100000, found 1000"),
         (["--permutations", "200000", "--test", "t_test"], "--permutations: the test t_test uses no permutations"),
         (["--system", "old", "x.csv"], "'old' is given twice"),

@@ -50,7 +50,7 @@ def test_every_group_runs_and_none_fails_unnoticed(start, tmp_path, failing):
     assert all(f"said by {group}\n" in output for group in ("cluster", "others"))
     calls = (tmp_path / "calls").read_text().splitlines()
     assert len(calls) == 3 and sum("tests/cluster -n 3" in call for call in calls) == 1
-    assert calls[2].endswith("tests/speed"), "speed is measured last, when nothing else runs"
+    assert calls[2].endswith("tests/speed -n 2"), "those of speed are run last, beside no others"
     (chain,) = set((tmp_path / "chains").read_text().split())
     assert not os.path.exists(chain), "what they shared is gone"
 

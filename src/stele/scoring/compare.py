@@ -174,8 +174,6 @@ def _files(systems: Sequence[Sequence[str]]) -> dict[str, list[str]]:
 def _check_numbers(args: Compare, test: SignificanceTest) -> None:
     if not 0 < args.level < 1:
         raise SteleError(f"--level: want a number between 0 and 1, for example 0.05; found {args.level}")
-    if args.seed < 0:
-        raise SteleError(f"--seed: want a number from 0 on, found {args.seed}")
     if args.permutations is not None and not test.draws:
         raise SteleError(f"--permutations: the test {args.test} uses no permutations; leave the option out")
     if args.permutations is not None and args.permutations < PERMUTATIONS:
