@@ -84,10 +84,10 @@ def test_a_large_file_that_was_written_after_its_record_is_read_whole(made):
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        (lambda path: os.truncate(path, SIZE - 7), "99,994 bytes, 100,001 were written"),
-        (os.unlink, "it is not there"),
+        (lambda path: os.truncate(path, SIZE - 7), "has 99,994 bytes, but 100,001 were written"),
+        (os.unlink, "the file is missing"),
         (lambda path: (path.unlink(), path.symlink_to("nowhere")), "a link that leads nowhere"),
-        (lambda path: (path.unlink(), path.mkdir()), "bytes, 100,001 were written"),
+        (lambda path: (path.unlink(), path.mkdir()), "bytes, but 100,001 were written"),
     ],
 )
 def test_a_large_file_of_another_size_or_none_is_always_noticed(made, harm, message):
@@ -106,7 +106,8 @@ def test_a_record_is_found_in_whatever_form_a_command_takes_it(made, form):
         "list": ["text", made],
         "nested list": [["name", str(made)]],
     }[form]
-    with pytest.raises(Damaged, match=r"small: 0 bytes, 900 were written.*\n.*`snakemake --force .*record\.json`"):
+    message = r"small: has 0 bytes, but 900 were written.*\n.*`snakemake --force .*record\.json`"
+    with pytest.raises(Damaged, match=message):
         check_inputs({"given": given, "recipe": '{"a": "b.json"}', "limit": None})
 
 
@@ -151,7 +152,7 @@ def test_a_command_does_not_start_on_what_is_damaged(made, tmp_path, capsys):
     (made.parent / "small").unlink()
     out = tmp_path / "out.json"
     assert cli.main([*COUNT, "--encoder", str(made), "--output", str(out)]) == 1
-    assert "small: it is not there" in capsys.readouterr().err and not out.exists()
+    assert "small: the file is missing" in capsys.readouterr().err and not out.exists()
 
 
 @pytest.mark.parametrize("option", ["encoder", "base", "tokenizer"])

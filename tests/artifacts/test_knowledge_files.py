@@ -122,7 +122,7 @@ def test_a_full_disk_is_an_error_that_says_so(tmp_path):
 
     with (
         pytest.raises(
-            SteleError, match=r"en: 64 MB of memory and the disk of .*spill do not hold the join .* larger disk"
+            SteleError, match=r"en: 64 MB of memory and the disk of .*spill are not enough for the join .* larger disk"
         ),
         knowledge_base.database(64, 1, tmp_path / "spill", "en") as connection,
     ):

@@ -179,7 +179,7 @@ def test_folds_are_one_run_and_share_no_query(tmp_path):
     result = scored(tmp_path, *line, f"en-de={tmp_path / 'fold1'}", f"en-de={tmp_path / 'fold2'}")
     # query 1: 1; query 2: x is not judged and falls away, b before a: 1/2; query 3 has nothing relevant
     assert result["metrics"]["ap_judged"].items() >= {"average": 0.75, "n": {"en-de": 2}}.items()
-    with pytest.raises(SteleError, match="query '1' is in two of them"):
+    with pytest.raises(SteleError, match="query '1' is in two of the runs"):
         run(*line, f"en-de={tmp_path / 'fold1'}", f"en-de={tmp_path / 'fold1'}")
 
 

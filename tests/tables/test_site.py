@@ -269,7 +269,8 @@ def test_a_result_cannot_write_elsewhere_by_what_it_says_of_itself(tmp_path, cap
     (tmp_path / "victim/page.html").write_text("mine")
     command = handed(tmp_path / "handed", "mrtydi/msm/direct", model=model)
     assert cli.main([*command, str(tmp_path / "to/site")]) == 1
-    assert f"mrtydi/msm/direct.json: holds mrtydi/{model}/direct" in capsys.readouterr().err
+    message = f"mrtydi/msm/direct.json: holds the result of mrtydi/{model}/direct, not the one that its path names"
+    assert message in capsys.readouterr().err
     assert (tmp_path / "victim/page.html").read_text() == "mine" and not list(tmp_path.glob("to/*"))
 
 

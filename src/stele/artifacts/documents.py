@@ -1,8 +1,8 @@
-"""Documents: what corpora write and mining reads, as Parquet shards of one schema.
+"""Documents, which corpora write and mining reads, as Parquet shards of one schema.
 
-A Document is one page or one web text of one language: sentences in reading order, where its paragraphs and sections
-begin among them, and the links with their character spans. Positions are sentence numbers; spans are half-open and
-count Unicode characters within their sentence.
+A Document is one page or one web text of one language. It holds its sentences in reading order, the numbers of the
+sentences at which paragraphs and sections begin, and its links. Sentences are counted from 0; the span of a link is
+half-open and counts Unicode characters within its sentence.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One page or web text; `title` is "" where there is none."""
+    """One page or web text; `title` is "" for a text without a title."""
 
     language: str
     doc_id: str
@@ -69,16 +69,16 @@ class Document:
     links: tuple[Link, ...] = ()
 
     def check(self) -> None:
-        """Raises SteleError when a position points outside the text or is out of order."""
+        """Raises SteleError if an id, the language or a sentence is empty, or a position is invalid or out of order."""
         size = len(self.sentences)
         if not self.doc_id or not self.language:
             raise self._error("has no doc_id or no language")
         if not size or not all(self.sentences):
-            raise self._error("has no sentences or an empty one")
+            raise self._error("has no sentences, or an empty sentence")
         if not self.paragraphs or self.paragraphs[0] != 0 or not _ascending(self.paragraphs, size, strictly=True):
-            raise self._error(f"has paragraphs {self.paragraphs[:8]}, want 0 first and ascending below {size}")
+            raise self._error(f"has paragraphs {self.paragraphs[:8]}; want 0 first, then ascending below {size}")
         if not _ascending([section.first_sentence for section in self.sections], size, strictly=False):
-            raise self._error(f"has sections that are not ascending below {size}: {self.sections[:8]}")
+            raise self._error(f"has sections {self.sections[:8]}; want first sentences ascending below {size}")
         for link in self.links:
             sentence, start, end, _ = link
             if not (0 <= sentence < size and 0 <= start < end <= len(self.sentences[sentence])):
@@ -110,7 +110,7 @@ class DocumentWriter:
         self._writer: pq.ParquetWriter | None = None
 
     def add(self, document: Document) -> None:
-        """Takes one document; a document that breaks the schema's rules is refused."""
+        """Adds one document. Raises SteleError if it breaks a rule of the schema (`Document.check`)."""
         document.check()
         characters = sum(map(len, document.sentences))
         for key, amount in (
@@ -192,9 +192,9 @@ def _table(rows: list[Document]) -> pa.Table:
 
 
 def _column(values: Sequence, kind: pa.DataType) -> pa.Array:
-    """Texts, numbers, tuples in the order of a struct's fields, or lists of those, as one flat array and its offsets.
+    """Builds an Arrow array from texts, integers, tuples in the order of a struct's fields, or lists of any of these.
 
-    Twice as fast as pyarrow.array, which moreover imports pandas: half a second of every job.
+    It is twice as fast as pyarrow.array, which also imports pandas and so costs every job half a second.
     """
     if pa.types.is_struct(kind):
         columns = zip(*values, strict=True) if values else [()] * kind.num_fields
@@ -216,7 +216,7 @@ def _column(values: Sequence, kind: pa.DataType) -> pa.Array:
 
 
 def document_shards(record: Path | str) -> list[Path]:
-    """The Parquet shards beside a record of documents, in order; none is an error."""
+    """Lists the Parquet shards beside a record of documents, in order. Raises SteleError if there are none."""
     folder = Path(record).parent if Path(record).suffix == ".json" else Path(record)
     shards = sorted(folder.glob("shard-*.parquet"))
     if not shards:
@@ -225,19 +225,19 @@ def document_shards(record: Path | str) -> list[Path]:
 
 
 def read_batches(record: Path | str, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Some columns of all documents of a corpus in order (also fields of links, as "links.list.element.target")."""
+    """Yields columns of all documents in order (or "links.list.element.target"). SteleError for damaged shards."""
     for path in document_shards(record):
         with reading(path, "Parquet file", "delete its folder and build it again"), pq.ParquetFile(path) as file:
             schema = file.schema_arrow
             wrong = [f.name for f in SCHEMA if f.name not in schema.names or schema.field(f.name).type != f.type]
             if wrong:
-                raise SteleError(f"{path}: column {wrong[0]!r} is missing or of another type; build the corpus again")
+                raise SteleError(f"{path}: column {wrong[0]!r} is missing or of the wrong type; build the corpus again")
             for group in range(file.num_row_groups):
                 yield from file.read_row_group(group, columns=columns).combine_chunks().to_batches()
 
 
 def read_documents(record: Path | str) -> Iterator[Document]:
-    """All documents of a corpus in order, from its record (or folder); damaged shards are an error that names them."""
+    """Yields all documents of a corpus in order, from its record or folder. Raises SteleError as `read_batches`."""
     for batch in read_batches(record, SCHEMA.names):
         for row in batch.to_pylist():
             row["sections"] = tuple(Section(**section) for section in row["sections"])
@@ -246,15 +246,15 @@ def read_documents(record: Path | str) -> Iterator[Document]:
 
 
 def read_sentences(record: Path | str) -> Iterator[tuple[str, list[str]]]:
-    """(doc_id, sentences) of every document in order; reads nothing else, which is several times faster."""
+    """Yields (doc_id, sentences) of every document in order; reads no other column, so it is several times faster."""
     for batch in read_batches(record, ["doc_id", "sentences"]):
         yield from zip(batch.column("doc_id").to_pylist(), batch.column("sentences").to_pylist(), strict=True)
 
 
 def read_chosen(sources: Iterable[Path | str], numbers: Sequence[int]) -> Iterator[tuple[list[str], list[int]]]:
-    """(sentences, where sections begin) of some documents, in the order of their ascending, distinct `numbers`.
+    """Yields (sentences, first sentences of sections) of the documents with these ascending, distinct `numbers`.
 
-    A document's number counts from 0 through all `sources`; what is not chosen is decoded, but never becomes text.
+    Documents are counted from 0 through all `sources`. Raises SteleError for a number beyond the last document.
     """
     for chosen in _chosen(sources, numbers, ["sentences", "sections"]):
         begins = _of_sections(chosen, "first_sentence")
@@ -262,14 +262,14 @@ def read_chosen(sources: Iterable[Path | str], numbers: Sequence[int]) -> Iterat
 
 
 def read_headings(sources: Iterable[Path | str], numbers: Sequence[int]) -> Iterator[tuple[list[str], list[int]]]:
-    """(headings, the sentences that they stand before) of some documents, as `read_chosen`; reads nothing else."""
+    """Yields (section headings, first sentences of the sections) of some documents; other rules as in `read_chosen`."""
     for chosen in _chosen(sources, numbers, ["sections"]):
         columns = (_of_sections(chosen, name).to_pylist() for name in ("title", "first_sentence"))
         yield from zip(*columns, strict=True)
 
 
 def _chosen(sources: Iterable[Path | str], numbers: Sequence[int], columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Some columns of some documents, a batch at a time; a number that is not there is an error."""
+    """Yields some columns of some documents in batches. Raises SteleError for a number beyond the last document."""
     first = done = 0
     for batch in chain.from_iterable(read_batches(source, columns) for source in sources):
         last = bisect_left(numbers, first + len(batch), done)
@@ -277,10 +277,10 @@ def _chosen(sources: Iterable[Path | str], numbers: Sequence[int], columns: list
             yield batch.take(pa.array([int(number) - first for number in numbers[done:last]], pa.int32()))
         first, done = first + len(batch), last
     if done < len(numbers):
-        raise SteleError(f"{len(numbers) - done} documents are missing: number {numbers[done]} of {first}")
+        raise SteleError(f"found {first} documents, numbered from 0; want {len(numbers) - done} more, from number {numbers[done]} on")
 
 
 def _of_sections(batch: pa.RecordBatch, name: str) -> pa.ListArray:
-    """A field of the sections of each document."""
+    """One field of the sections of each document, as lists by document."""
     sections = batch.column("sections")
     return pa.ListArray.from_arrays(sections.offsets, sections.values.field(name))

@@ -1,9 +1,9 @@
-"""Detect damage: what a job reads is checked against the record that was written with it.
+"""Detects damage: the inputs of a job are checked against the records that were written with them.
 
-A record names its files with size and sha256 (`outputs`), and what it holds itself is known by its `content`. Checked
-are the size of every file and the digest of those up to 64 MB. Of a larger one 8 of 256 parts are read, both ends and
-six that differ from job to job: a changed byte between the ends is noticed by 2.4 % of the jobs that read the file. But
-where a file was written after its record, or all is to be checked (`verify_inputs: true`), it is read whole.
+A record lists its files with size and sha256 (`outputs`); `content` is a digest of its own values. The check compares
+the size of every file and the digest of files up to 64 MB. Of a larger file it reads 8 of 256 parts: both ends, and six
+that differ from job to job, so 2.4 % of the jobs that read the file notice a changed byte between the ends. A file that
+was written after its record is read whole, and so is every file with `verify_inputs: true`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MADE = (
 
 
 class Damage(NamedTuple):
-    """A damaged file, what is wrong with it, and the record that it belongs to."""
+    """A damaged file, the problem, the record that the file belongs to, and the job that wrote it."""
 
     path: Path
     problem: str
@@ -46,14 +46,14 @@ class Damage(NamedTuple):
 
 
 def check_inputs(arguments: Mapping[str, Any]) -> None:
-    """Raises an error where a record among a command's arguments, or a file that belongs to one, is damaged.
+    """Raises Damaged if a record among a command's arguments, or a file that belongs to one, is damaged.
 
-    So it does where a record that a user wrote about a dataset stands in the place of what a job makes.
+    Raises SteleError if an argument wants the record of a job and gets one that a user wrote about a dataset.
     """
     for name in arguments.keys() & MADE:
         for path in filter(lambda path: is_users_words(_read(path)), records_among(arguments[name])):
             option = f"--{name.replace('_', '-')}"
-            raise SteleError(f"{option} {path}: has no digest, so it describes a dataset; want the record of a job")
+            raise SteleError(f"{option} {path}: has no digest, so it describes a dataset; want a job's record")
     whole = os.environ.get(VERIFY_WHOLE) == "1"
     paths = {path: None for name, value in arguments.items() if name not in NOT_READ for path in records_among(value)}
     damaged = [damage for path in paths for damage in damages(path, whole, key=str(arguments.get("output")))]
@@ -63,7 +63,7 @@ def check_inputs(arguments: Mapping[str, Any]) -> None:
 
 
 def records_among(value: Any) -> Iterator[Path]:
-    """The records that an argument names: as a file, as NAME=FILE, or by the folder that one stands in or beside."""
+    """Yields the records that an argument names: as FILE, NAME=FILE, or by a folder with a record in or beside it."""
     if isinstance(value, list | tuple):
         for item in value:
             yield from records_among(item)
@@ -81,7 +81,7 @@ def records_among(value: Any) -> Iterator[Path]:
 
 
 def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
-    """What differs from a record. Files that are no records have no damage; `key` chooses what is sampled."""
+    """Yields each damage of a record and its files, none if `path` is no record; `key` seeds the sampled parts."""
     if not (record := _read(path)):
         return
     job, damaged = str(record.get("job")), False
@@ -93,7 +93,7 @@ def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
 
 
 def _damages_of(record: Record, path: Path, whole: bool, key: str) -> Iterator[Damage]:
-    """What differs from the digests that a record holds of values and files."""
+    """Yields each difference between the digests in a record and the values and files that they describe."""
     if not {"content", "inputs"} <= record.keys():
         return
     job = str(record.get("job"))
@@ -112,22 +112,22 @@ def _damages_of(record: Record, path: Path, whole: bool, key: str) -> Iterator[D
 
 
 def outputs(record: Record) -> dict[str, FileFacts]:
-    """The files that a record describes, by their paths from its folder; {} for an older record without them.
+    """Files that a record describes, by path from the record's folder; {} for an older record without such a list.
 
-    A dataset's and a checkpoint's are its `files`.
+    Records of datasets and checkpoints list them under `files`.
     """
     facts = record.get("outputs") or (record.get("files") if str(record.get("job")).startswith("sources ") else None)
     return facts if isinstance(facts, dict) else {}
 
 
 def _contents(folder: Path) -> set[str]:
-    """What the content of a folder's record may be, where that does not name its files; curves are no content."""
+    """Valid values of `content` for a folder whose record lists no files: digests with and without its curve files."""
     curves = {f"curve.{suffix}" for suffix in ("csv", "svg", "png", "pdf")}
     return {files_digest(folder, skip={RECORD, MARK} | more) for more in (set(), curves)}
 
 
 def _read(path: Path) -> Record:
-    """The record in a file; {} for any other file, such as a user's JSON of any size."""
+    """Reads the record in a file; returns {} for any other file, such as a user's JSON of any size."""
     try:
         if path.stat().st_size > LARGEST_RECORD:
             return {}
@@ -138,11 +138,11 @@ def _read(path: Path) -> Record:
 
 
 def file_problem(path: Path, facts: FileFacts, made: int, whole: bool, key: str) -> str | None:
-    """What is wrong with a file whose record was written at `made` (nanoseconds); None for nothing."""
+    """The problem of a file whose record was written at `made` (nanoseconds), as text; None for an intact file."""
     try:
         status = path.stat()
         if status.st_size != facts["bytes"]:
-            return f"{status.st_size:,} bytes, {facts['bytes']:,} were written"
+            return f"has {status.st_size:,} bytes, but {facts['bytes']:,} were written"
         if whole or status.st_size <= WHOLE or status.st_mtime_ns > made:
             changed = sha256(path) != facts["sha256"]
         else:
@@ -151,14 +151,14 @@ def file_problem(path: Path, facts: FileFacts, made: int, whole: bool, key: str)
                 for number in (sampled(key) if "blocks" in facts else ())
             )
     except FileNotFoundError:
-        return "a link that leads nowhere" if path.is_symlink() else "it is not there"
+        return "a link that leads nowhere" if path.is_symlink() else "the file is missing"
     except OSError as error:
         return f"cannot be read ({error.strerror})"
     return "its bytes differ from those written" if changed else None
 
 
 def sampled(key: str) -> list[int]:
-    """The parts of a large file that a job checks, always the same ones for one key.
+    """Numbers of the parts of a large file that a job checks; the same key always gives the same parts.
 
     >>> sampled("a")[0], sampled("a")[-1], len(sampled("a"))
     (0, 255, 8)

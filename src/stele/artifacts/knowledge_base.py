@@ -1,12 +1,12 @@
-"""Files of knowledge on disk: the knowledge base of one wiki, and the section pairs of two.
+"""File formats of the knowledge base of one wiki, and of the section pairs of two wikis.
 
 A knowledge base has the pages of one wiki with their entities, and the links between them. `corpora knowledge_base`
-makes it; beside its record.json lie
+writes these files beside its record.json:
 
-    pages.parquet  page int32, doc_id string, title string (normal form), entity int64 (5582 for Q5582, null where there
-                   is none), sentences int32 (how many); a row a page, in the order of the documents: page = row
-    links.parquet  page int32, sentence int32, target int32 (pages by number): distinct, ascending, no link of a page to
-                   itself
+    pages.parquet  page int32, doc_id string, title string (normal form), entity int64 (5582 for Q5582, null for a page
+                   without one), sentences int32 (their number); one row per page, ordered as the documents: page = row
+    links.parquet  page int32, sentence int32, target int32 (pages by number): distinct, ascending, without links from a
+                   page to itself
 
 KEPT (Zhang et al., LREC-COLING 2024), section 3.2: pages and hyperlinks are the knowledge within a language, entities
 align the pages of different languages.
@@ -58,12 +58,12 @@ LEAST_MB = 64  # memory below which DuckDB cannot work at all
 
 
 def links_path(record: Path | str) -> Path:
-    """The links of the knowledge base with this record.json. Raises SteleError for missing and damaged ones."""
+    """Path of the links of the knowledge base with this record.json. Raises SteleError if missing or damaged."""
     return _checked(Path(record).parent / LINKS, LINKS_SCHEMA)
 
 
 def read_pages(record: Path | str, columns: list[str] | None = None) -> pa.Table:
-    """The pages (or only some columns of them) in order: row n is page n. Raises SteleError as `links_path`."""
+    """Reads the pages, or some columns of them, in order: row n is page n. Raises SteleError as `links_path`."""
     path = _checked(Path(record).parent / PAGES, PAGES_SCHEMA)
     with reading(path, "Parquet file", "delete its folder and build it again"):
         return pq.read_table(path, columns=columns)
@@ -83,10 +83,10 @@ def _checked(path: Path, schema: pa.Schema) -> Path:
 
 @contextmanager
 def database(memory_mb: int, threads: int, temporary: Path, what: object) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A new DuckDB that keeps within `memory_mb`, spills into the folder `temporary` and downloads nothing.
+    """Opens a new DuckDB that keeps within `memory_mb`, spills into the folder `temporary` and downloads nothing.
 
-    Python, Arrow and what DuckDB does not count come on top: some 400 MB. What goes wrong inside, memory and disk above
-    all, is an error that names `what`, the file or language that is worked on.
+    Python, Arrow and uncounted memory of DuckDB need some 400 MB more. Raises SteleError if a limit is too low or a
+    query fails, as without memory or disk; the error names `what`, the file or language at work.
     """
     import duckdb
 
@@ -105,12 +105,12 @@ def database(memory_mb: int, threads: int, temporary: Path, what: object) -> Ite
         yield connection
     except duckdb.OutOfMemoryException as error:
         raise SteleError(
-            f"{what}: {memory_mb} MB of memory and the disk of {temporary} do not hold the join "
+            f"{what}: {memory_mb} MB of memory and the disk of {temporary} are not enough for the join "
             f"({_first_line(error)}); give more memory, fewer threads or a larger disk"
         ) from None
     except (duckdb.Error, pa.ArrowException) as error:
         raise SteleError(
-            f"{what}: the join failed ({_first_line(error)}); a damaged file or, in {temporary}, a full disk"
+            f"{what}: the join failed ({_first_line(error)}); a file is damaged, or the disk of {temporary} is full"
         ) from None
     finally:
         connection.close()
@@ -121,10 +121,10 @@ def _first_line(error: Exception) -> str:
 
 
 def symmetric_pairs(links: Path, memory_mb: int, threads: int, temporary: Path) -> Iterator[pa.RecordBatch]:
-    """The symmetrically linked sentences of links.parquet, as batches of PAIRS_SCHEMA, ascending and distinct.
+    """Yields the symmetrically linked sentences of links.parquet, as batches of PAIRS_SCHEMA, ascending and distinct.
 
-    Sentence a of page a links to page b and sentence b of page b to page a, page a < page b: KEPT's equation 2. The
-    links are split into those that lead up and those that lead down, so that one half meets the other once.
+    Sentence a of page a links to page b, and sentence b of page b to page a, with page a < page b: KEPT's equation 2.
+    The join takes links to higher pages on one side and links to lower pages on the other, so each pair is found once.
     """
     with database(memory_mb, threads, temporary, links) as connection:
         for batch in connection.sql(SYMMETRIC, params=[str(links)] * 2).to_arrow_reader(BATCH):
@@ -149,7 +149,7 @@ GROUP_SECTIONS = 1 << 12  # sections of a row group
 
 
 class TextSection(NamedTuple):
-    """A section of a page: which side's page, its number, the section's heading and its sentences."""
+    """A section: the side (0: first language, 1: second) and number of its page, its heading and its sentences."""
 
     side: int
     page: int
@@ -171,7 +171,7 @@ SECTION_FILE = "file of section pairs", "mine the pairs again"
 
 
 def read_sections(folder: Path) -> Iterator[list[TextSection]]:
-    """The sections in order, GROUP_SECTIONS at a time."""
+    """Yields the sections in order, in lists of up to GROUP_SECTIONS. Raises SteleError for a damaged file."""
     path = folder / SECTIONS
     with reading(path, *SECTION_FILE), pq.ParquetFile(path) as file:
         for batch in file.iter_batches(GROUP_SECTIONS, columns=SECTIONS_SCHEMA.names):
@@ -180,14 +180,14 @@ def read_sections(folder: Path) -> Iterator[list[TextSection]]:
 
 
 def write_pairs(folder: Path, first: np.ndarray, second: np.ndarray, similarity: np.ndarray) -> None:
-    """Writes pairs.parquet, its columns [pairs] each."""
+    """Writes pairs.parquet from `first` and `second` (int64) and `similarity` (float64), arrays of shape [pairs]."""
     pq.write_table(
         pa.table([first, second, similarity], schema=SECTION_PAIRS_SCHEMA), folder / SECTION_PAIRS, compression="zstd"
     )
 
 
 def read_pairs(folder: Path) -> np.ndarray:
-    """int64 [pairs, 2]: the rows of the two sections of each pair, in order."""
+    """Reads the section rows of each pair, int64 [pairs, 2], in order. Raises SteleError for a damaged file."""
     path = folder / SECTION_PAIRS
     with reading(path, *SECTION_FILE):
         table = pq.read_table(path, columns=["first", "second"])

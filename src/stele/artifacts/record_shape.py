@@ -1,9 +1,9 @@
-"""What a record must look like for its readers: of texts, lists and objects, whole, and as it was written.
+"""Checks that a record has values of the right types, is complete, and is unchanged since it was written.
 
-A folder of results may have been handed over, so its records are as little ours as any file from outside. A record has
-a digest of all else in it. One of an earlier version has none: it is read where the manifest of its folder of results
-has its bytes, which `stele tables manifest` writes. So is what a user wrote by hand about data of their own, with a
-label that says so.
+A folder of results may come from somebody else, so its records are checked like any file from outside. A record holds a
+digest of all its other keys. Records of an earlier version have none; one is accepted if the manifest of its folder of
+results (written by `stele tables manifest`) lists its bytes. A record that a user writes by hand about their own data
+needs no digest either, and gets a label that says so.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ Kind = tuple[str, Callable[[Any], bool]]
 TEXT: Kind = "a text", _is_text
 TEXTS: Kind = "a list of texts", _are_texts
 OBJECT: Kind = "an object", _is_object
-OF_TEXT: Kind = "an object of texts", partial(_is_object, fits=_is_text)
-OF_TEXTS: Kind = "an object of lists of texts", partial(_is_object, fits=_are_texts)
-OF_OBJECTS: Kind = "an object of objects", partial(_is_object, fits=_is_object)
+OF_TEXT: Kind = "an object whose values are texts", partial(_is_object, fits=_is_text)
+OF_TEXTS: Kind = "an object whose values are lists of texts", partial(_is_object, fits=_are_texts)
+OF_OBJECTS: Kind = "an object whose values are objects", partial(_is_object, fits=_is_object)
 ALWAYS: dict[str, Kind] = {"job": TEXT, "labels": TEXTS, "inputs": OF_TEXT, "ancestry": OF_OBJECTS, "versions": OF_TEXT}
 # keys that a record leaves out or has as null where there is nothing to say; those of an ancestor are never null
 FACTS: dict[str, Kind] = {
@@ -64,7 +64,7 @@ FACTS: dict[str, Kind] = {
 
 
 def check(record: Mapping[str, Any], path: Path) -> None:
-    """SteleError where a record, or what it says of one that it comes from, is of other types."""
+    """Raises SteleError if a key of a record, or of an ancestor in it, has a value of the wrong type."""
     _check(record, ALWAYS, f"{path}: ")
     _check({key: value for key, value in record.items() if value is not None}, FACTS, f"{path}: ")
     for name, facts in record.get("ancestry", {}).items():
@@ -79,39 +79,39 @@ def _check(facts: Mapping[str, Any], wanted: Mapping[str, Kind], where: str) -> 
 
 
 def seal(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record, as JSON reads it back, with its digest."""
+    """Returns the record with its digest, its values as JSON reads them back."""
     plain = json.loads(json.dumps({key: value for key, value in record.items() if key != SEAL}, allow_nan=False))
     return {**plain, SEAL: digest(plain)}
 
 
 def check_seal(record: Mapping[str, Any], path: Path) -> None:
-    """Damaged where a record is not whole, or not as it was written."""
+    """Raises Damaged if a record is incomplete, or was changed after it was written."""
     if problem := seal_problem(record, path):
         raise Damaged(f"{path}: {problem}; {rebuild([path])}")
 
 
 def seal_problem(record: Mapping[str, Any], path: Path) -> str | None:
-    """What is wrong with a record as a whole; None for nothing."""
+    """The problem of a record as a whole, as text: incomplete, changed or without a digest. None for a valid record."""
     if lacking := WHOLE - record.keys():
-        return f"not a whole record (no {' and no '.join(sorted(lacking))} in it)"
+        return f"the record is incomplete: it has no {' and no '.join(sorted(lacking))}"
     if SEAL in record:
         written = digest({key: value for key, value in record.items() if key != SEAL})
-        return None if record[SEAL] == written else "not as it was written (its digest is another)"
+        return None if record[SEAL] == written else "not as it was written (its digest does not match)"
     if is_users_words(record) or _is_listed(path):
         return None
-    problem = "has no digest of itself, so it was changed, or is of an earlier version"
+    problem = "the record has no digest of itself: it was changed, or an earlier version of Stele wrote it"
     if record["job"] != OF_DATASET:
         return problem
-    return f"{problem}; what you write about data of your own holds only the keys {', '.join(sorted(USERS_KEYS))}"
+    return f"{problem}; a record of your own data may have only the keys {', '.join(sorted(USERS_KEYS))}"
 
 
 def is_users_words(record: Mapping[str, Any]) -> bool:
-    """Whether a record only says that there is a dataset, as a user writes it by hand; ours list files and digests."""
+    """Whether a user wrote this record of a dataset by hand: it lacks the files and digests of Stele's records."""
     return record.get("job") == OF_DATASET and WHOLE <= record.keys() <= USERS_KEYS
 
 
 def _is_listed(path: Path) -> bool:
-    """Whether the manifest of a folder of results has the bytes of a file."""
+    """Whether the manifest of a folder of results lists a file with the digest of its present bytes."""
     path = path.absolute()
     for folder in path.parents[:ABOVE]:
         if (manifest := folder / MANIFEST).is_file() and manifest != path:
@@ -122,7 +122,7 @@ def _is_listed(path: Path) -> bool:
 
 @cache
 def _files_in(manifest: Path, changed: int) -> Mapping[str, str]:
-    """Name -> sha256 of the files in a manifest; none of one that is not as it was written."""
+    """Name -> sha256 of the files in a manifest; {} for a manifest that was changed after it was written."""
     written = read_note(manifest)
     if SEAL not in written or seal_problem(written, manifest) or not isinstance(written.get("files"), dict):
         return {}
@@ -130,13 +130,13 @@ def _files_in(manifest: Path, changed: int) -> Mapping[str, str]:
 
 
 def rebuild(records: Iterable[Path]) -> str:
-    """What to do where some records or their files are damaged, as one command."""
+    """Advice for damaged records or files: one command that rebuilds them."""
     targets = dict.fromkeys(map(target, records))
     return f"rebuild with `snakemake --force {' '.join(targets)}` (and the options of your run), then run again"
 
 
 def target(record: Path) -> str:
-    """The record that a rule makes, as Snakemake names it: that of a snapshot is made with its encoder's."""
+    """Snakemake target that makes a record: its own path, or for a snapshot the record of the encoder it belongs to."""
     if record.parent.parent.name == "snapshots":
         record = record.parents[2] / RECORD
     path = os.path.relpath(record)

@@ -1,7 +1,7 @@
-"""The record that stands beside every output: what was made, from what, by which code, on which machine.
+"""Records: each output has one beside it, with the job, its inputs, the code and the machine that made the output.
 
-Two kinds of facts live in a record: what the thing is (recipe, seed, counts, `content`) and the circumstances of its
-making (times, device, versions). Only the first kind enters `content_digest`: a slower machine makes the same thing.
+A record holds two kinds of facts: the identity of the output (recipe, seed, counts, `content`) and the circumstances of
+its making (times, device, versions). Only the first kind enters `content_digest`, so a slower machine changes nothing.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ PACKAGES = (
 
 
 class Record(TypedDict, total=False):
-    """What a job says of itself, beside its own facts (`recipe`, ...); `write_record` says how."""
+    """Keys that the records of all jobs share; each job adds its own (`recipe`, ...). `write_record` explains them."""
 
     job: str
     inputs: dict[str, str]
@@ -73,26 +73,26 @@ class Record(TypedDict, total=False):
 
 
 def ancestor(record: Mapping[str, Any], job: str) -> Mapping[str, Any]:
-    """The facts of the job of that name that an output comes from; {} where there is none."""
+    """Facts about the ancestor of an output that the named `job` made; {} if no ancestor is of that job."""
     ancestors: Iterable[Mapping[str, Any]] = record.get(ANCESTRY, {}).values()
     return next((facts for facts in ancestors if facts.get("job") == job), {})
 
 
 def own_checkpoint(record: Mapping[str, Any], model: str) -> Mapping[str, Any]:
-    """The facts of a model's own checkpoint as it was fetched; {} where it was trained here from another's."""
+    """Facts about the fetched checkpoint of this very model; {} for a model trained here from another checkpoint."""
     checkpoint = ancestor(record, "sources checkpoint")
     return checkpoint if checkpoint.get("model") == model else {}
 
 
 def _encoded(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The facts of the job that encoded the texts behind an output; {} where there is none."""
+    """Facts about the job that encoded the texts behind an output; {} if no encoder was used."""
     return ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
 
 
 def encoding_differences(outputs: Mapping[str, Mapping[str, Any]]) -> str:
-    """In what the texts behind some outputs (name -> record) were encoded differently; "" where in nothing.
+    """Lists, as text, the encoding keys in which some outputs (name -> record) differ; "" if they agree in all.
 
-    Outputs whose texts no encoder read, as BM25's, are left out.
+    Outputs without an encoder, such as BM25's, are ignored.
     """
     encodings = {name: _encoded(record)["encoding"] for name, record in outputs.items() if _encoded(record)}
     differences = []
@@ -104,31 +104,31 @@ def encoding_differences(outputs: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def own_encoding(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of the encoding behind an output that config.yaml set, with their values."""
+    """Keys of the encoding behind an output that config.yaml set, with their values."""
     facts = _encoded(record)
     chosen = facts.get("encoding_decided_by", {}).get("config", ())
     return {key: facts.get("encoding", {}).get(key) for key in chosen}
 
 
 def encoding_notes(record: Mapping[str, Any]) -> list[str]:
-    """What the encoding behind an output did not do, as of a folder's prompts that were not used."""
+    """Notes on the encoding behind an output, for example that prompts in a checkpoint's folder were not used."""
     return list(_encoded(record).get("encoding_notes", ()))
 
 
 @dataclass(frozen=True)
 class Clock:
-    """When a job began: wall-clock seconds and the CPU seconds used by then."""
+    """Start of a job: the wall-clock time in seconds and the CPU seconds used by then."""
 
     wall: float
     cpu: float
 
     def set_back(self, wall: float, cpu: float) -> Clock:
-        """The clock set back by the seconds that earlier runs of the job took."""
+        """Returns the clock set back by the wall-clock and CPU seconds that earlier runs of the job took."""
         return Clock(self.wall - wall, self.cpu - cpu)
 
 
 def _peak_memory_mb() -> int:
-    """This process's own peak; getrusage's is at least that of the process that started it."""
+    """Peak memory of this process alone, in MB; getrusage may report the peak of the parent process instead."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
         return round(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024)
@@ -148,7 +148,7 @@ def start() -> Clock:
 
 @cache
 def _commit() -> str | None:
-    """The commit of the code, with "+" when the work tree differs from it; None outside a checkout."""
+    """Git commit of the code, followed by "+" if the work tree differs from it; None outside a checkout."""
     root = Path(__file__).resolve().parents[3]
     if not (root / ".git").exists():
         return None
@@ -189,14 +189,14 @@ def _threads() -> int:
 
 
 def read_record(path: Path | str) -> Record:
-    """Reads a record; one that is missing, of other types or not as it was written is an error that names it."""
+    """Reads a record. Raises SteleError if it is missing, has values of wrong types, or was changed after writing."""
     record = read_unsealed(path)
     check_seal(record, Path(path))
     return {**record, "labels": sorted({*record["labels"], NO_DIGEST})} if is_users_words(record) else record
 
 
 def read_unsealed(path: Path | str) -> Record:
-    """Reads a record whatever its digest says, as of an earlier version, which had none."""
+    """Reads a record without checking its digest, which older ones lack. Raises SteleError if missing or invalid."""
     path = Path(path)
     if not path.exists():
         raise SteleError(f"{path}: no such record; run the job that makes it first")
@@ -206,16 +206,16 @@ def read_unsealed(path: Path | str) -> Record:
 
 
 def read_ancestry(path: Path) -> dict[str, Record]:
-    """All that the results of a folder come from: digest -> what it is known by."""
+    """Reads the ancestors of all results of a folder: content digest -> identifying facts of the ancestor."""
     ancestry = read_object(path, "ancestry")
     record_shape.check({ANCESTRY: ancestry}, path)
     return ancestry
 
 
 def content_digest(path: Path | str) -> str:
-    """A digest of what a thing is: its `content` where the record has one, else its facts without the circumstances.
+    """Digest that identifies an output: of its record's `content`, else of its facts without the circumstances.
 
-    A file that is no record is digested by its bytes.
+    For a file that is no record, the digest is that of its bytes.
     """
     path = Path(path)
     if path.suffix != ".json":
@@ -227,10 +227,10 @@ def content_digest(path: Path | str) -> str:
 
 
 def ancestry_of(inputs: Iterable[Path | str]) -> dict[str, Record]:
-    """All that some records were made from, themselves included: content digest -> what it is known by.
+    """Collects some records and all their ancestors: content digest -> identifying facts.
 
-    The `inputs` of an ancestor are digests too, so that the way from a result back to every file of data can be
-    followed without the files. Files that are no records have none.
+    The `inputs` of an ancestor are digests too, so that a result can be traced back to every data file without having
+    the files. Files that are no records are ignored.
     """
     ancestry: dict[str, Record] = {}
     for path in inputs:
@@ -242,7 +242,7 @@ def ancestry_of(inputs: Iterable[Path | str]) -> dict[str, Record]:
 
 
 def labels_of(inputs: Iterable[Path | str]) -> set[str]:
-    """The union of the labels of some records; files that are no records have none."""
+    """Union of the labels of some records; files that are no records have none."""
     labels: set[str] = set()
     for path in inputs:
         if Path(path).suffix == ".json":
@@ -251,7 +251,7 @@ def labels_of(inputs: Iterable[Path | str]) -> set[str]:
 
 
 def divergence(inputs: Iterable[Path | str]) -> str | None:
-    """Which pretrainings came to nothing of those that some records go back to, and why; None where none did."""
+    """Names the diverged pretrainings among the ancestors of some records, with the reasons; None if there are none."""
     ancestors = ancestry_of(inputs).values()
     runs = {f"{facts.get('model')}: {facts['diverged']}" for facts in ancestors if "diverged" in facts}
     return "; ".join(sorted(runs)) or None
@@ -270,9 +270,9 @@ def write_record(
 ) -> Record:
     """Writes the record of a finished job and returns it.
 
-    `inputs` maps a name to the record (or file) of each input; labels are inherited from them. `outputs` maps the files
-    that were made, as paths from the record's folder, to their `file_facts`: by them damage is noticed. They are the
-    record's `content` too, unless that is given.
+    `inputs` maps a name to the record (or file) of each input; labels are inherited from them. `outputs` maps the paths
+    of written files, relative to the record's folder, to their `file_facts`, by which later jobs detect damage. Their
+    digest is the record's `content`, unless the caller gives another.
     """
     check_record(Path(path), job)
     if outputs is not None:

@@ -1,8 +1,8 @@
-"""Results on disk, `results/{benchmark}/{model}/{setting}.json`: their keys, one file, all as a table, the manifest.
+"""Results on disk, `results/{benchmark}/{model}/{setting}.json`: reading one file or all as a table, and the manifest.
 
-A result's values are fractions in [0, 1], unrounded, by metric and language, with the benchmark's own average beside
-them. The file holds the mean over seeds; `pt{n}-ft{m}.json` in the folder of the same name holds one pair of seeds. The
-manifest of a folder of results names every file with its digest, and what each result was made from.
+A result holds unrounded fractions in [0, 1] by metric and language, and their average as the benchmark defines it. The
+file holds the mean over seeds; `pt{n}-ft{m}.json` in the folder of the same name holds one pair of seeds. The
+manifest of a folder of results lists every file with its digest, and the ancestors of each result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class RunKey(NamedTuple):
-    """A model under a setting of a benchmark.
+    """Key of a result: a model under a setting of a benchmark.
 
     >>> key = RunKey("mrtydi", "msm", "zero_shot_marco")
     >>> key.path, key.name
@@ -40,12 +40,12 @@ class RunKey(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The path of its results below the results folder, without a suffix."""
+        """Path of the result below the results folder, without a suffix."""
         return "/".join(self)
 
     @property
     def name(self) -> str:
-        """Its name in the context of a table."""
+        """Name of the row in the context of a table: MODEL/SETTING/BENCHMARK."""
         return f"{self.model}/{self.setting}/{self.benchmark}"
 
 
@@ -60,20 +60,20 @@ class Deviations(BaseModel):
 
 
 class BySeed(BaseModel):
-    """The values behind a mean over seeds, in the order of the result's `seeds`."""
+    """Values of the single seeds behind a mean, in the order of the result's `seeds`."""
 
     languages: dict[str, list[FiniteFloat]] = {}
 
 
 class Guess(BaseModel):
-    """What a guess scores by language, and the standard errors over queries of the values' distance from it."""
+    """Score of guessing by language, and the standard errors, over queries, of the result's distance from it."""
 
     languages: dict[str, FiniteFloat] = {}
     errors: dict[str, FiniteFloat] = {}
 
 
 class Metric(BaseModel):
-    """One metric's values by language, their average as the benchmark defines it, the number of queries by language."""
+    """Values of one metric by language, their average as the benchmark defines it, and queries by language (`n`)."""
 
     languages: dict[str, FiniteFloat]
     average: FiniteFloat | None = None
@@ -84,14 +84,14 @@ class Metric(BaseModel):
 
 
 class Seeds(BaseModel):
-    """The two seeds of a result."""
+    """Pretraining seed and fine-tuning seed of a result."""
 
     pretraining: int
     finetuning: int
 
 
 class Result(BaseModel):
-    """One result file. Keys that reading does not need (provenance, counts) are left alone."""
+    """Contents of one result file; other keys of the file (provenance, counts) are ignored."""
 
     benchmark: str
     model: str
@@ -103,18 +103,18 @@ class Result(BaseModel):
 
     @property
     def seed_names(self) -> list[str]:
-        """The result's seed pairs as in file names, e.g. `pt0-ft1`; [] if it has none."""
+        """Seed pairs of the result as in file names, e.g. `pt0-ft1`; [] if it has none."""
         pairs = self.seeds if isinstance(self.seeds, list) else [self.seeds] if self.seeds else []
         return [f"pt{pair.pretraining}-ft{pair.finetuning}" for pair in pairs]
 
     @property
     def has_diverged(self) -> bool:
-        """Whether the pretraining behind each of its seeds came to nothing."""
+        """Whether the pretraining of every seed of this result diverged."""
         return bool(self.diverged) and self.diverged.keys() >= {*self.seed_names}
 
 
 def read_result(path: Path | str) -> Result:
-    """Reads one result. A damaged or half-written file is a SteleError that names it; a missing one is not found."""
+    """Reads one result. Raises SteleError for a damaged or half-written file, FileNotFoundError for a missing one."""
     if not Path(path).exists():
         raise FileNotFoundError(path)
     value = read_json(path, "result", "remove it and run again")
@@ -130,20 +130,23 @@ def read_result(path: Path | str) -> Result:
 
 
 def read_placed(path: Path, aliases: Mapping[str, Mapping[str, str]]) -> Result:
-    """A result that is of its path `{benchmark}/{model}/{setting}.json`; one that says otherwise of itself is an error.
+    """Reads `{benchmark}/{model}/{setting}.json`. Raises SteleError if the file holds the result of another row.
 
-    `aliases`: benchmark -> short name -> setting; a copy under a short name says the setting.
+    `aliases`: benchmark -> short name -> setting; a copy under a short name holds the result of the full setting.
     """
     result = read_result(path)
     benchmark, model, setting = *path.parts[-3:-1], path.stem
     settings = {setting, aliases.get(benchmark, {}).get(setting)}
     if (result.benchmark, result.model) != (benchmark, model) or result.setting not in settings:
-        raise SteleError(f"{path}: holds {result.benchmark}/{result.model}/{result.setting}; remove it and try again")
+        raise SteleError(
+            f"{path}: holds the result of {result.benchmark}/{result.model}/{result.setting}, "
+            "not the one that its path names; remove it and try again"
+        )
     return result
 
 
 def mean_over_seeds(results: Sequence[Result]) -> Result:
-    """One result from those of several seeds: means, and the values behind them; languages that all have."""
+    """Averages the results of several seeds over the languages that all have; keeps the single values too."""
     first, metrics = results[0], {}
     for name in first.metrics:
         of_seeds = [result.metrics[name] for result in results if name in result.metrics]
@@ -164,14 +167,14 @@ def mean_over_seeds(results: Sequence[Result]) -> Result:
 
 
 def _means(of_seeds: Sequence[Metric], part: str) -> dict[str, float]:
-    """The means over seeds of the guesses' values or errors, of the languages that all have."""
+    """Means over seeds of the guesses' values or errors, for the languages that all seeds have."""
     by_seed = [getattr(metric.guess, part) for metric in of_seeds]
     shared = [code for code in by_seed[0] if all(code in of_seed for of_seed in by_seed)]
     return {code: math.fsum(of_seed[code] for of_seed in by_seed) / len(by_seed) for code in shared}
 
 
 def result_files(results_dir: Path | str, each_seed: bool = False) -> Iterator[Path]:
-    """The result files of a folder in order: means over seeds, or with `each_seed` one file a pair of seeds."""
+    """Yields the result files of a folder in order: means over seeds, or with `each_seed` a file per pair of seeds."""
     pattern = "*/*/*/pt*-ft*.json" if each_seed else "*/*/*.json"
     for path in sorted(Path(results_dir).glob(pattern)):
         if path.relative_to(results_dir).parts[0] != "tables":
@@ -189,12 +192,12 @@ def _rows(result: Result) -> Iterator[tuple[Any, ...]]:
 
 
 def load_results(results_dir: Path | str = "results", each_seed: bool = False) -> pandas.DataFrame:
-    """All results of a folder as a table, one row a value.
+    """Loads all results of a folder as a table with one row per value.
 
     Columns: benchmark, model, setting, seeds (`pt0-ft1`), metric, language (a code, or "average": the benchmark's own),
-    value (a fraction, unrounded), n (queries; missing where the result does not say), labels, std (over seeds; missing
-    for one). Means over seeds by default, one row for each pair of seeds with `each_seed`. Copies under a short setting
-    name are left out. A damaged file is an error that names it.
+    value (a fraction, unrounded), n (queries; may be missing), labels, std (over seeds; missing for one seed). Values
+    are means over seeds; with `each_seed`, each pair of seeds has its own rows. Copies under a short setting name are
+    left out. Raises SteleError if the folder is missing or a file is damaged.
 
     >>> results = load_results(folder)
     >>> results.query("metric == 'mrr@100'").pivot_table("value", "model", "language")
@@ -219,16 +222,16 @@ OF_THE_RUN = (MANIFEST, "usage.csv", "usage.md", "usage.svg")  # itself, and tim
 
 
 def write_manifest(folder: Path, output: Path | None = None) -> None:
-    """Writes the manifest of a folder, into the folder unless another place is given."""
+    """Writes the manifest of a folder of results to `output`, by default into the folder itself."""
     record = {"job": "tables manifest", "labels": [], **manifest_of(folder)}
     atomic_write_json(output or folder / MANIFEST, seal(record))
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """{"files": path -> sha256 and bytes, "results": path -> its record but for values and ancestry, "ancestry"}.
+    """Manifest: {"files": path -> sha256 and bytes, "results": path -> record without values and ancestry, "ancestry"}.
 
-    Ancestors are shared by many results and stand once, by their digest. A damaged result has its error for a record.
-    One of an earlier version, without a digest, is from now on read as the manifest has it.
+    Ancestors that many results share are listed once, by digest. A damaged result has its error in place of a record. A
+    result of an earlier version, which has no digest, is accepted from now on if it is as the manifest lists it.
     """
     results: dict[str, dict[str, Any]] = {}
     ancestry = {}
@@ -246,7 +249,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 
 def manifest_files(folder: Path) -> dict[str, dict[str, Any]]:
-    """Path below the folder -> sha256 and bytes, of every file but those OF_THE_RUN and hidden ones."""
+    """Path below the folder -> sha256 and bytes, for all files except hidden ones and those in OF_THE_RUN."""
     facts = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()

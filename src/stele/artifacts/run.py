@@ -1,7 +1,7 @@
-"""A run in canonical order: that of trec_eval, float32 score descending, then passage id descending (as bytes).
+"""Runs in canonical order, which is trec_eval's: float32 score descending, then passage id descending (as bytes).
 
-A run in this order is scored alike by trec_eval and by every tool that respects the order; ranks that a file states
-play no part (trec_eval ignores them too).
+trec_eval and every tool that respects the order of a run give it the same scores. Ranks stated in a file are ignored,
+as trec_eval ignores them.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Hits = list[tuple[str, float]]  # (passage id, score) of one query, best first
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Rankings as columns: the hits of query i are entries `starts[i]:starts[i + 1]` of `codes` and `scores`.
+    """Rankings stored as columns: the hits of query i are entries `starts[i]:starts[i + 1]` of `codes` and `scores`.
 
     `names` are the distinct passage ids, `codes` [hits] (int32 or int64) index them, and `scores` [hits] are float32,
-    falling within a query. Made by `make_run`, which puts hits into canonical order.
+    descending within a query. `make_run` builds a run and puts its hits into canonical order.
     """
 
     queries: list[str]
@@ -47,11 +47,11 @@ class Run:
         return query in self.place
 
     def ranking(self, query: str) -> list[str]:
-        """The passage ids of one query, best first; [] for a query without a result."""
+        """Passage ids of one query, best first; [] for a query without a result."""
         return [name for name, _ in self.hits(query)]
 
     def hits(self, query: str) -> Hits:
-        """(passage id, score) of one query, best first; [] for a query without a result."""
+        """Hits (passage id, score) of one query, best first; [] for a query without a result."""
         if query not in self.place:
             return []
         number = self.place[query]
@@ -63,7 +63,7 @@ class Run:
 
 
 def canonical(hits: Iterable[tuple[str, float]]) -> Hits:
-    """One query's hits in canonical order, scores rounded to float32.
+    """Sorts the hits of one query into canonical order, with scores rounded to float32.
 
     >>> canonical([("a", 1.0), ("c", 1.0), ("b", 2.0)])
     [('b', 2.0), ('c', 1.0), ('a', 1.0)]
@@ -80,11 +80,10 @@ def make_run(
     where: object,
     searched: Iterable[str] = (),
 ) -> Run:
-    """A run from three columns of equal length, one entry a hit, in any order.
+    """Builds a run from three columns of equal length with one entry per hit, in any order.
 
-    Queries stand in the order of their first hit, then those of `searched` without one. Raises SteleError, beginning
-    with `where`, for a run without a query, a score that is no finite number, and a passage that appears twice for one
-    query.
+    Queries are in the order of their first hits; queries of `searched` without a hit follow. Raises SteleError, which
+    begins with `where`, for a run without a query, a score that is not finite, and a passage given twice for a query.
     """
     owners, with_hits = _encode(queries)
     query_names = list(dict.fromkeys([*with_hits.to_pylist(), *searched]))
@@ -119,7 +118,7 @@ def make_run(
 
 
 def run_of(rankings: Mapping[str, Iterable[tuple[str, float]]], where: str = "run") -> Run:
-    """A run from query id -> (passage id, score) pairs in any order; a query without a hit stays.
+    """Builds a run from query id -> (passage id, score) pairs in any order; keeps queries without a hit.
 
     >>> run_of({"q": [("a", 1.0), ("c", 1.0), ("b", 2.0)]}).ranking("q")
     ['b', 'c', 'a']
@@ -134,7 +133,7 @@ def run_of(rankings: Mapping[str, Iterable[tuple[str, float]]], where: str = "ru
 
 
 def without(run: Run, left_out: Mapping[str, Collection[str]]) -> Run:
-    """The run without some passages of some queries; a query that had no other stays, without a hit.
+    """Removes some passages of some queries from a run; a query that loses all its hits stays, without one.
 
     >>> run = run_of({"q": [("a", 2.0), ("b", 1.0)], "a": [("a", 3.0)]})
     >>> dict(without(run, {"q": ["a"], "a": ["a"]}).items())
@@ -154,22 +153,22 @@ def without(run: Run, left_out: Mapping[str, Collection[str]]) -> Run:
 
 
 def merged(runs: Sequence[Run], keep: Collection[str], where: str) -> Run:
-    """One run of the queries in `keep`, from runs that share none (the folds of a cross-validation).
+    """Merges runs with disjoint queries (the folds of a cross-validation) into one run of the queries in `keep`.
 
-    Raises SteleError for a query that two of them hold.
+    Raises SteleError for a query of `keep` that is in two of the runs. A single run is returned with all its queries.
     """
     seen: dict[str, int] = {}
     for number, run in enumerate(runs):
         for query in run.queries:
             if query in keep and seen.setdefault(query, number) != number:
-                raise SteleError(f"{where}: query {query!r} is in two of them")
+                raise SteleError(f"{where}: query {query!r} is in two of the runs; want it in one")
     if len(runs) == 1:
         return runs[0]
     return run_of({query: runs[number].hits(query) for query, number in seen.items()}, where)
 
 
 def _encode(column: Sequence[str] | pyarrow.Array) -> tuple[np.ndarray, pyarrow.StringArray]:
-    """(numbers [n] int32 or int64, the distinct strings that they number in the order of first appearance)."""
+    """Encodes strings as (codes [n] int32 or int64, distinct strings in the order of first appearance)."""
     import pyarrow
 
     if not isinstance(column, (pyarrow.Array, pyarrow.ChunkedArray)):
@@ -184,7 +183,7 @@ def _encode(column: Sequence[str] | pyarrow.Array) -> tuple[np.ndarray, pyarrow.
 def _break_ties(
     codes: np.ndarray, scores: np.ndarray, ties: np.ndarray, names: pyarrow.StringArray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and scores [n] with tied hits in descending order of their ids' bytes; ties [n - 1]: with the next hit."""
+    """Sorts tied hits of `codes` and `scores` [n] by id, descending; `ties` [n - 1]: hit i ties with hit i + 1."""
     if not ties.any():
         return codes, scores
     tied = np.flatnonzero(np.append(ties, False) | np.insert(ties, 0, False))

@@ -1,4 +1,4 @@
-"""Files of runs: TREC's (`query Q0 passage rank score tag` a line, compressed or not), and the two that ranx saves.
+"""Run files: TREC's (lines of `query Q0 passage rank score tag`, compressed or not), and the two that ranx saves.
 
 ranx saves JSON, {query: {passage: score}}, or Parquet with the columns q_id, doc_id, score.
 """
@@ -30,10 +30,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def write_run(path: Path, run: Iterable[tuple[str, Sequence[tuple[str, float]]]], tag: str) -> None:
-    """Writes a run, gzipped to the same bytes each time.
-
-    Nine significant digits give a float32 back exactly.
-    """
+    """Writes a gzipped TREC run, always as the same bytes; nine significant digits restore each float32 exactly."""
     with atomic_file(path, "wb") as handle, gzip.GzipFile("", "wb", 6, handle, mtime=0) as packed:
         for query, hits in run:
             rows = (f"{query} Q0 {name} {rank} {score:.9g} {tag}\n" for rank, (name, score) in enumerate(hits, 1))
@@ -41,11 +38,11 @@ def write_run(path: Path, run: Iterable[tuple[str, Sequence[tuple[str, float]]]]
 
 
 def read_run(path: Path) -> Run:
-    """Reads a run file (compressed or not) into canonical order; the rank column says nothing.
+    """Reads a TREC run file (compressed or not) into canonical order; ignores the rank column.
 
-    Columns are parted by blanks or tabs, lines end in \\n or \\r\\n, a byte order mark is passed over and so are blank
-    lines. Raises SteleError with file and line for wrong columns, a score that is no finite number, a passage retrieved
-    twice for one query, a cut compressed file, and for a run without any line.
+    Columns are separated by blanks or tabs, lines end in \\n or \\r\\n; a byte order mark and blank lines are skipped.
+    Raises SteleError, mostly with file and line, for wrong columns, a score that is not a finite number, a passage
+    retrieved twice for one query, a truncated compressed file, and a run without any line.
     """
     with suppress(SteleError), reading(path):  # the careful reader says what is wrong and where
         if columns := _columns(path):
@@ -54,7 +51,7 @@ def read_run(path: Path) -> Run:
 
 
 def _columns(path: Path) -> tuple[pyarrow.DictionaryArray, pyarrow.DictionaryArray, np.ndarray] | None:
-    """Query ids, passage ids and scores (float64) of all hits; None where the columns are parted in another way."""
+    """Reads query ids, passage ids and scores (float64) of all hits; None if columns are not parted by one blank."""
     import pyarrow
     import pyarrow.compute
     import pyarrow.csv
@@ -96,7 +93,7 @@ def _read_carefully(path: Path) -> Run:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """(line number, line) of the lines that are not blank, all of them UTF-8."""
+    """Yields (line number, line) of all lines that are not blank. Raises SteleError for one that is not UTF-8."""
     number = 0
     with (
         reading(lambda: f"{path}, line {number}" if number else str(path), "TREC run"),
@@ -111,12 +108,12 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def runs_of(record: Mapping, folder: Path) -> dict[str, Path]:
-    """Search name -> run file, from a retrieval record and the folder that it stands in."""
+    """Search name -> run file, for a retrieval record and the folder that contains it."""
     return {name: folder / "runs" / relative(f"{name}.trec.gz", f"{folder}: searches") for name in record["searches"]}
 
 
 def collection_size(records: Iterable[Mapping], name: str) -> int | None:
-    """How many passages the search of that name looked at in some records; None where they do not say or differ."""
+    """Number of passages that the search `name` covered, by some records; None if they lack it or differ."""
     searches = [record.get("searches", {}).get(name, {}) for record in records]
     counts = {facts.get("passages", facts.get("documents")) for facts in searches}
     (count,) = counts if len(counts) == 1 else (None,)
@@ -127,7 +124,7 @@ RANX_COLUMNS = ("q_id", "doc_id", "score")
 
 
 def from_json(value: JsonObject, path: Path) -> Run:
-    """The run of a parsed JSON file; some queries may be without a hit."""
+    """Builds the run of a parsed JSON file; queries may have no hits. Raises SteleError for a score of another type."""
     queries, passages, scores = [], [], []
     for query, hits in value.items():
         if not isinstance(hits, dict):
@@ -142,7 +139,7 @@ def from_json(value: JsonObject, path: Path) -> Run:
 
 
 def _float(score: int | float) -> float:
-    """A JSON number; what no float holds is infinite, which no run may have."""
+    """Converts a JSON number to float; one too large for a float becomes infinite, which `make_run` then refuses."""
     try:
         return float(score)
     except OverflowError:
@@ -150,7 +147,7 @@ def _float(score: int | float) -> float:
 
 
 def from_parquet(path: Path) -> Run:
-    """The run of a Parquet file; ids that are integers become their decimal digits, as a TREC run would have them."""
+    """Reads the run of a Parquet file; integer ids become decimal digits. Raises SteleError for wrong columns."""
     import pyarrow
     import pyarrow.compute
     import pyarrow.parquet

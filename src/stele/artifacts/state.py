@@ -1,7 +1,7 @@
-"""What training jobs keep: the state of an unfinished run, and one file for each query set with epochs.csv.
+"""Files of training jobs: the state of an unfinished run, one file per query set, and epochs.csv.
 
-A job that was killed resumes from its state only if nothing that decides its result has changed; otherwise it starts
-anew and drops the state of the other run. So each recipe, inputs, seed and code have a folder of their own.
+A job that was killed resumes from its state only if nothing that determines its result has changed; otherwise it starts
+anew and deletes the old state. So each combination of recipe, inputs, seed and code has its own folder.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ NAME = re.compile(r"stele-[0-9a-f]{16}")  # of the folder of a run: nobody else'
 def own_folder(
     state: Path, *, recipe: Values, inputs: Mapping[str, Path], seed: int, code: str, first: bool = True
 ) -> Path:
-    """The folder inside `state` of the run that these make; the first process drops those of other runs.
+    """Folder inside `state` for the run with this recipe, inputs, seed and code; creates it.
 
-    `inputs` are records (or files): their contents count, not their places.
+    With `first` (the first process), folders of other runs are deleted. Inputs are compared by content, not by path.
     """
     contents = {name: records.content_digest(path) for name, path in inputs.items()}
     folder = state / f"stele-{digest([recipe, contents, seed, code])}"
@@ -40,7 +40,7 @@ def own_folder(
 
 
 def drop(folder: Path) -> None:
-    """Removes the folder of a run that is done, and the one around it if nothing else lies there."""
+    """Removes the folder of a finished run, and its parent folder if that is then empty."""
     shutil.rmtree(folder, ignore_errors=True)
     with suppress(OSError):
         folder.parent.rmdir()
@@ -52,9 +52,9 @@ EPOCHS = "epochs.csv"
 def write_with_epochs(
     folder: Path, job: str, suffix: str, files: Mapping[str, Callable[[Path], object]], epochs: Iterable[Iterable[Any]]
 ) -> tuple[dict[str, FileFacts], str]:
-    """Writes `folder` (query set -> what writes its file, of this suffix) and the rows of epochs.csv beside it.
+    """Writes one file per query set into `folder` (`files`: query set -> writer of its file), and epochs.csv beside it.
 
-    Returns the facts of all of them, by their paths from the record beside `folder`, and a digest of the folder's.
+    Returns the `file_facts` of all files by path from the folder's parent, and one digest of the files in `folder`.
     """
     with atomic_directory(folder, job) as made:
         for name, write in files.items():
