@@ -95,7 +95,7 @@ def test_chosen_documents_come_in_order_of_all_sources(tmp_path, monkeypatch):
     assert list(read_headings(sources, numbers)) == [([f"A{n}", "B"], [0, n % 3]) for n in numbers]
     assert list(read_headings(sources, [])) == []
     for read in (read_chosen, read_headings):
-        with pytest.raises(SteleError, match="found 10 documents, numbered from 0; want 1 more, from number 10 on"):
+        with pytest.raises(SteleError, match="found 10 documents; 1 are missing, from number 10 on"):
             list(read(sources, [2, 10]))
 
 

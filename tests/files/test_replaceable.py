@@ -211,7 +211,7 @@ def test_a_record_and_files_beside_it_are_replaced_only_as_the_same_jobs(tmp_pat
     for output, said in (
         ("a/new.json", "epochs.csv"),
         ("b.json", "not a record of Stele's"),
-        ("c.json", "of `retrieve`"),
+        ("c.json", "was made by `retrieve`"),
         ("d.json", "a folder"),
     ):
         assert cli.main([*call, str(tmp_path / output)]) == 1
@@ -261,7 +261,7 @@ def test_a_folder_of_files_under_way_is_claimed_only_if_it_is_free(tmp_path):
         claim(folder, "downloads", re.compile("[0-9]+").fullmatch)
         (folder / "more").write_text("")
         claim(folder, "downloads")
-        with pytest.raises(SteleError, match="not of `another`"):
+        with pytest.raises(SteleError, match="`another` did not make"):
             claim(folder, "another")
         drop_claimed(folder, "another")
         assert folder.exists()

@@ -277,7 +277,7 @@ def _chosen(sources: Iterable[Path | str], numbers: Sequence[int], columns: list
             yield batch.take(pa.array([int(number) - first for number in numbers[done:last]], pa.int32()))
         first, done = first + len(batch), last
     if done < len(numbers):
-        raise SteleError(f"found {first} documents, numbered from 0; want {len(numbers) - done} more, from number {numbers[done]} on")
+        raise SteleError(f"found {first} documents; {len(numbers) - done} are missing, from number {numbers[done]} on")
 
 
 def _of_sections(batch: pa.RecordBatch, name: str) -> pa.ListArray:

@@ -1,10 +1,9 @@
-"""Outputs appear whole or not at all, and nothing that is not ours is ever replaced.
+"""Writes outputs whole or not at all, and replaces only files that the same job wrote.
 
-A file or folder is written under a temporary name beside its place, then moved. A folder is replaced or emptied only
-if it is new, empty, or holds what the same job made and nothing else. The proof is a mark, a hidden file with the job
-and the names of all files that it wrote. Snakemake knows nothing of the mark, so it is still there when Snakemake has
-deleted a record before its job runs again. Without a mark, as in a copy that lost hidden files, the record lists the
-files.
+A file or folder is written under a temporary name beside its path, then moved. A folder is replaced or emptied only if
+it is new or empty, or if the same job made everything in it. The proof is a mark: a hidden file with the job and the
+names of all files that it wrote. Snakemake does not know the mark, so it remains when Snakemake deletes a record before
+its job runs again. In a folder without a mark, such as a copy that lost its hidden files, the record lists the files.
 """
 
 from __future__ import annotations
@@ -29,22 +28,22 @@ SHOWN = 3  # names in a message
 def check_replaceable(
     folder: Path, job: str, record: str = RECORD, stays: Callable[[str], object] = lambda name: False
 ) -> Path:
-    """The folder behind a path, links followed; a SteleError where `job` may not replace it.
+    """Resolves the links of a folder's path. Raises SteleError if `job` may not replace the folder.
 
-    `record` is the name of its record; a file or folder whose name `stays` is not replaced with it.
+    `record` is the name of its record; files and folders whose name `stays` accepts are not replaced with it.
 
-    Refused are a folder that holds anything but what this job made, the one that the command runs in and those above
-    it, a file, a link that leads nowhere, and a place that cannot be written to.
+    The error is raised for a folder with files that this job did not make, for the folder in which the command runs and
+    those above it, for a file, a broken link, and a path without permission to write.
     """
     try:
         place = folder.resolve()
     except (OSError, RuntimeError) as error:  # a circle of links
-        raise SteleError(f"{folder}: cannot be looked into ({error}); give another folder") from None
+        raise SteleError(f"{folder}: its links cannot be followed ({error}); give another folder") from None
     if Path.cwd().is_relative_to(place):
         where = "the command runs in it" if Path.cwd() == place else "the command runs in a folder of it"
-        raise SteleError(f"{place}: not replaced, since {where}; give a folder of its own: NAME/{RECORD}")
+        raise SteleError(f"{place}: not replaced, since {where}; give a folder of its own, as in NAME/{RECORD}")
     if folder.is_symlink() and not place.exists():
-        raise SteleError(f"{folder}: a link that leads nowhere; make {place}, or give another folder")
+        raise SteleError(f"{folder}: a link that leads nowhere; create {place}, or give another folder")
     above = next(path for path in (place, *place.parents) if path.exists())
     if not above.is_dir():
         raise SteleError(f"{above}: a file, want a folder; give another one")
@@ -71,7 +70,7 @@ def _check_contents(folder: Path, job: str, record: str, stays: Callable[[str], 
 
 
 def entries(folder: Path) -> Iterator[str]:
-    """The files, links and empty folders below a folder, as relative paths in order; no link is followed."""
+    """Yields the files, links and empty folders below a folder, as ordered relative paths; follows no link."""
     for at, folders, files in os.walk(folder, onerror=_cannot):
         folders.sort()
         links = [name for name in folders if Path(at, name).is_symlink()]
@@ -87,7 +86,7 @@ def _cannot(error: OSError) -> None:
 
 
 def _made(folder: Path, name: str = RECORD) -> tuple[str, set[str]]:
-    """Which job made a folder, and the names of all that it put there; ("", none) where nothing says so."""
+    """Returns the job that made a folder and the names of all files it wrote there; ("", set()) if unknown."""
     if mark := read_note(folder / MARK):
         return str(mark.get("job")), _names(mark.get("files"))
     record = read_note(folder / name)
@@ -97,40 +96,40 @@ def _made(folder: Path, name: str = RECORD) -> tuple[str, set[str]]:
 
 
 def _names(value: object) -> set[str]:
-    """The names of a record's or a mark's files, and of the folders that they lie in."""
+    """Names of the files listed in a record or a mark, and of the folders that contain them."""
     names = set(map(str, value)) if isinstance(value, list | dict) else set()
     return names | {above.as_posix() for name in names for above in PurePosixPath(name).parents}
 
 
 def mark_of(folder: Path, job: str) -> JsonObject:
-    """What the mark of a finished folder says."""
+    """Contents of the mark of a finished folder: the job, and all files in the folder."""
     return {"job": job, "files": list(entries(folder))}
 
 
 def is_made(folder: Path, job: str) -> bool:
-    """Whether a folder is what this job has made before."""
+    """Whether this job made the folder in an earlier run, by its mark or record."""
     return _made(folder)[0] == job
 
 
 def check_record(path: Path, job: str) -> None:
-    """SteleError where a file that is to be the record of a job is there already, and is none of it."""
+    """Raises SteleError if the path of a job's record is a folder, or a file that is not a record of this job."""
     if path.is_dir():
         raise SteleError(f"{path}: a folder, want the name of a file to write")
     if path.exists() and (found := read_note(path).get("job")) != job:
-        what = f"is of `{found}`" if isinstance(found, str) else "is not a record of Stele's"
+        what = f"was made by `{found}`" if isinstance(found, str) else "is not a record of Stele's"
         raise SteleError(f"{path}: {what}, so `{job}` does not replace it; give another name, or remove it first")
 
 
 def check_claimable(folder: Path, job: str, known: Callable[[str], object]) -> None:
-    """SteleError where a folder holds anything, of names that are not `known`, and is not in this job's use."""
+    """Raises SteleError if a folder that this job has not claimed holds a file whose name `known` does not accept."""
     if is_claimed(folder, job) or not folder.is_dir():
         return
     if foreign := next((name for name in entries(folder) if not known(name)), None):
-        raise SteleError(f"{folder}: holds {foreign!r}, which is not of `{job}`; give a new or an empty folder")
+        raise SteleError(f"{folder}: holds {foreign!r}, which `{job}` did not make; give a new or an empty folder")
 
 
 def is_claimed(folder: Path, job: str) -> bool:
-    """Whether everything in a folder is this job's."""
+    """Whether this job has claimed a folder, so that it owns everything in it."""
     return read_note(folder / MARK) == {"job": job}
 
 
@@ -138,7 +137,7 @@ PART, OLD = "stele-part", "stele-old"  # endings of temporary names: what is new
 
 
 def _left(path: Path, kind: str) -> list[Path]:
-    """What killed processes left beside `path` under their temporary names of a kind (PART, OLD)."""
+    """Files that killed processes left beside `path` under temporary names of a kind (PART, OLD)."""
     if not Path("/proc/self").exists():
         return []  # who lives cannot be seen
     files = path.parent.glob(f".{glob.escape(path.name)}.*.{kind}")
@@ -151,14 +150,14 @@ def _remove(path: Path) -> None:
 
 
 def _temporary(path: Path) -> Path:
-    """A name for this process beside `path`; what killed processes left under such names is removed."""
+    """Returns a temporary name for this process beside `path`; removes files that killed processes left there."""
     for left in _left(path, PART):
         _remove(left)
     return path.with_name(f".{path.name}.{os.getpid()}.{PART}")
 
 
 def _restore(path: Path) -> None:
-    """Puts a folder back that a killed process had moved aside; one whose successor is in place is removed."""
+    """Moves back a folder that a killed process had moved aside, or removes it if a new one has taken its place."""
     for left in _left(path, OLD):
         if path.exists():
             _remove(left)
@@ -167,10 +166,10 @@ def _restore(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Makes the bytes of a file survive a power cut.
+    """Flushes a file to disk, so that its bytes survive a power cut.
 
-    Names are left to the file system's journal, which keeps their order: one that is lost with a power cut is a missing
-    output, made again, but one whose bytes are missing would pass for whole.
+    File names need no flush: the file system's journal keeps their order, and an output whose name is lost is made
+    again. A file with a name but without its bytes, however, would be taken for complete.
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -186,13 +185,13 @@ def _sync_files(folder: Path) -> None:
 
 
 def _is_unfinished(folder: Path) -> bool:
-    """Whether a folder lies in one that this process still writes: `atomic_directory` syncs it as a whole."""
+    """Whether a folder lies in one that this process still writes and `atomic_directory` will flush as a whole."""
     return any(part.startswith(".") and part.endswith(f".{os.getpid()}.{PART}") for part in folder.parts)
 
 
 @contextmanager
 def atomic_file(path: Path | str, mode: str = "w", **open_options: Any) -> Iterator[IO]:
-    """Opens a temporary file beside `path` and moves it there when the block ends without an error."""
+    """Opens a temporary file beside `path` and moves it there if the block ends without an error. Refuses a folder."""
     path = Path(path)
     if path.is_dir():
         raise SteleError(f"{path}: a folder, want the name of a file to write")
@@ -213,10 +212,10 @@ def atomic_file(path: Path | str, mode: str = "w", **open_options: Any) -> Itera
 
 @contextmanager
 def atomic_directory(path: Path | str, job: str) -> Iterator[Path]:
-    """Yields an empty folder beside `path` and swaps it in, synced, when the block ends without an error.
+    """Yields an empty folder beside `path`, flushes it and moves it to `path` if the block ends without an error.
 
-    What was at `path` before stays until then; SteleError where it is not all this job's (`check_replaceable`). A
-    process that is killed in the middle of the swap leaves it under another name, and the next use puts it back.
+    The old folder stays until then; raises SteleError if `job` may not replace it (`check_replaceable`). A process that
+    is killed during the swap leaves the old folder under a temporary name, and the next use moves it back.
     """
     path = check_replaceable(Path(path), job)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -232,9 +231,9 @@ def atomic_directory(path: Path | str, job: str) -> Iterator[Path]:
 
 
 def swap_in(new: Path, path: Path, job: str) -> None:
-    """Puts a finished folder, marked and synced, in the place of what was at `path`; SteleError as `check_replaceable`.
+    """Marks and flushes a finished folder and moves it to `path`. Raises SteleError as `check_replaceable`.
 
-    Both are on one file system.
+    Both paths must be on one file system.
     """
     path, old = check_replaceable(path, job), path.with_name(f".{path.name}.{os.getpid()}.{OLD}")
     atomic_write_json(new / MARK, mark_of(new, job))
@@ -251,9 +250,9 @@ def swap_in(new: Path, path: Path, job: str) -> None:
 
 
 def claim(folder: Path, job: str, known: Callable[[str], object] = lambda name: None) -> None:
-    """Takes a folder for a job's files under way: a new or an empty one, or one where all names are `known` ones.
+    """Claims a folder for a job's unfinished files; from then on the job owns everything in it.
 
-    From then on everything in it is this job's. SteleError for another folder.
+    The folder must be new or empty, or hold only names that `known` accepts; else raises SteleError.
     """
     if not is_claimed(folder, job):
         check_claimable(folder, job, known)
@@ -261,20 +260,20 @@ def claim(folder: Path, job: str, known: Callable[[str], object] = lambda name: 
 
 
 def drop_claimed(folder: Path, job: str) -> None:
-    """Removes a folder that the job has claimed; any other stays."""
+    """Removes a folder if the job has claimed it."""
     if is_claimed(folder, job):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def atomic_write_json(path: Path | str, value: Any) -> None:
-    """Writes JSON with sorted keys, so that equal values are equal bytes."""
+    """Writes JSON with sorted keys, so that equal values give equal bytes. Raises ValueError for NaN and infinity."""
     with atomic_file(path) as handle:
         json.dump(value, handle, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
         handle.write("\n")
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """A second name for the same bytes where the file system can, else a copy; a target that is there is an error."""
+    """Makes a hard link if the file system can, else a copy. Raises FileExistsError if linking finds a `target`."""
     try:
         os.link(source, target)
     except FileExistsError:

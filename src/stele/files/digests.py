@@ -1,8 +1,8 @@
-"""Digests of files and values, and a memory of those of large files that are not ours.
+"""Digests of files and values, and a cache of the digests of a user's files.
 
-The memory knows a file by size, times and inode: other bytes cannot come into a file without a new time of change,
-which no program can set back. A file that was changed within the last seconds is not remembered: a second change could
-bear the same time.
+The cache identifies a file by size, times and inode: its bytes cannot change without a new change time (ctime), which
+no program can set back. A file that was changed within the last seconds is not cached, since another change could have
+the same time.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ SETTLED = 2.0  # seconds after which a file system's times tell a change from th
 
 
 def sha256(path: Path | str) -> str:
-    """The sha256 of a file's bytes, in hex."""
+    """SHA-256 of a file's bytes, in hex."""
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def digest(value: Any) -> str:
-    """A short digest (16 hex digits) of a JSON value, independent of key order."""
+    """Short digest (16 hex digits) of a JSON value, independent of key order."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
 
 class FileFacts(TypedDict, total=False):
-    """What a record holds of one file, `blocks` where it is large; records of datasets say more."""
+    """Facts about one file in a record, with `blocks` for a large file; records of datasets hold more facts."""
 
     bytes: Required[int]
     sha256: Required[str]
@@ -48,21 +48,21 @@ class FileFacts(TypedDict, total=False):
 
 
 def file_facts(path: Path | str) -> FileFacts:
-    """What a record holds of one file: `bytes`, `sha256` and, of a large one, its `blocks`."""
+    """Facts about one file for a record: `bytes`, `sha256` and, for a large file, its `blocks`."""
     return {"bytes": os.stat(path).st_size, "sha256": sha256(path), **block_digests(path)}
 
 
 def block_digests(path: Path | str) -> dict[str, list[str]]:
-    """`blocks`, for a file over WHOLE bytes: the digests of its BLOCKS equal parts (the last one is shorter).
+    """Returns {"blocks": digests of the BLOCKS equal parts} of a file over WHOLE bytes (the last is shorter), else {}.
 
-    By them some parts of the file can be checked without reading it whole.
+    With them a job can check some parts of the file without reading all of it.
     """
     size = os.stat(path).st_size
     return {"blocks": [block_digest(path, size, number) for number in range(BLOCKS)]} if size > WHOLE else {}
 
 
 def block_digest(path: Path | str, size: int, number: int) -> str:
-    """The digest (16 hex digits) of one of the BLOCKS parts of a file of `size` bytes."""
+    """Digest (16 hex digits) of part `number`, from 0, of the BLOCKS parts of a file of `size` bytes."""
     length = -(-size // BLOCKS)
     left, hashed = min(length, size - number * length), hashlib.sha256()
     with open(path, "rb") as handle:
@@ -74,7 +74,7 @@ def block_digest(path: Path | str, size: int, number: int) -> str:
 
 
 def folder_facts(folder: Path | str) -> dict[str, FileFacts]:
-    """`file_facts` of all files of a folder by relative path, the records apart."""
+    """Returns the `file_facts` of all files of a folder except its record and mark, by relative path."""
     return {name: file_facts(path) for name, path in _files(Path(folder), RECORDS)}
 
 
@@ -84,19 +84,19 @@ def _files(folder: Path, skip: Collection[str]) -> Iterator[tuple[str, Path]]:
 
 
 def facts_digest(facts: Mapping[str, FileFacts]) -> str:
-    """A digest of some files (names and bytes) by their facts."""
+    """Digest of the names and bytes of some files, computed from their facts."""
     return digest({name: facts_of_file["sha256"] for name, facts_of_file in facts.items()})
 
 
 def files_digest(folder: Path | str, skip: Collection[str] = RECORDS) -> str:
-    """A digest of all files of a folder (relative names and bytes), the records apart."""
+    """Digest of the relative names and bytes of all files of a folder, except files named in `skip`."""
     return digest({name: sha256(path) for name, path in _files(Path(folder), skip)})
 
 
 def file_digests(paths: Iterable[Path], memory: Path) -> dict[Path, list]:
-    """[bytes, sha256] of each file; those that `memory` (JSON) knows unchanged are not read.
+    """Path -> [bytes, sha256] of each file; files that are unchanged by the cache `memory` (a JSON file) are not read.
 
-    What is read is remembered, where that can be written. A file that cannot be read is an error that names it.
+    New digests are added to the cache if it can be written. Raises SteleError for a file that cannot be read.
     """
     known = read_note(memory)
     digests: dict[Path, list] = {}
@@ -121,9 +121,10 @@ def file_digests(paths: Iterable[Path], memory: Path) -> dict[Path, list]:
 
 
 def folder_digest(folder: Path, names: Sequence[str], memory: Path) -> str:
-    """The digest of what `file_digests` says of many files of one folder (`names`, below it), remembered as one.
+    """Digest of the sizes and digests of the files `names` below a folder, cached in `memory` as one entry.
 
-    To know them unchanged costs a look at each and no list of them all: 831,721 files (FIRE) are read once.
+    A later call only looks up size and times of each file: the 831,721 files of FIRE are read once. Raises SteleError
+    for a file that cannot be read.
     """
     whole, newest = hashlib.sha256(), 0.0
     try:
@@ -148,7 +149,7 @@ def folder_digest(folder: Path, names: Sequence[str], memory: Path) -> str:
 
 
 def _check_name(name: Path | str) -> None:
-    """SteleError for a name that no record could hold: one that an old archive has left in another encoding."""
+    """Raises SteleError for a file name that is not UTF-8, as old archives leave them: no record could hold it."""
     try:
         str(name).encode("utf-8")
     except UnicodeEncodeError:

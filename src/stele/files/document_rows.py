@@ -1,4 +1,4 @@
-"""Rows of documents in JSON lines or Parquet, each a text, perhaps a title and a language.
+"""Reads documents from JSON lines or Parquet: each row has a text, and may have a title and a language.
 
 Memory is bounded by LINE_BYTES.
 """
@@ -22,7 +22,7 @@ COLUMNS = ("text", "title", "language")
 
 
 class DocumentRow(NamedTuple):
-    """A document; `language` is None and `title` "" where the row has none."""
+    """A document; for a row without them, `language` is None and `title` is ""."""
 
     text: str
     title: str
@@ -30,7 +30,7 @@ class DocumentRow(NamedTuple):
 
 
 def document_rows(path: Path, skipped: Counter[str]) -> Iterator[DocumentRow]:
-    """The rows of a file that have a text; counts the others in `skipped`.
+    """Yields the rows of a file that have a text; counts all others in `skipped`, by reason.
 
     Raises SteleError for a file without the column `text`, one with too many lines that are not JSON, and a language
     that is not a code.
@@ -57,7 +57,7 @@ def _language(value: Any, where: str) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str) or not LANGUAGE_CODE.fullmatch(value):
-        raise SteleError(f"{where}: language {value!r}: want a code of 2 to 8 small letters, as de")
+        raise SteleError(f"{where}: language {value!r}: want a code of 2 to 8 small letters, such as de")
     return value
 
 
@@ -77,7 +77,7 @@ def _json_rows(path: Path, skipped: Counter[str]) -> Iterator[tuple[str, dict[st
             try:
                 values = parse_json(line, f"{path}, line {number}", "line of JSON", "mend it")
                 if not isinstance(values, dict):
-                    raise SteleError(f"{path}, line {number}: want an object")
+                    raise SteleError(f"{path}, line {number}: want a JSON object")
             except SteleError as error:
                 bad += 1
                 first_bad = first_bad or str(error)
@@ -85,7 +85,7 @@ def _json_rows(path: Path, skipped: Counter[str]) -> Iterator[tuple[str, dict[st
                 continue
             yield f"{path}, line {number}", values
     if bad > BAD_SHARE * number:
-        raise SteleError(f"{bad} of {number} lines are not JSON objects in UTF-8, the first: {first_bad}")
+        raise SteleError(f"{bad} of {number} lines are not JSON objects in UTF-8; the first is {first_bad}")
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""Writing figures: matplotlib's, with the same bytes from the same data."""
+"""Writes matplotlib figures so that equal data give equal bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def save_figure(figure: Figure, path: Path, title: str, description: str = "", **options: Any) -> None:
     """Writes a figure as SVG, PDF or PNG, by the ending of `path`; `options` are those of `Figure.savefig`.
 
-    Title and description go into the file, for readers who cannot see it and for the pages that hold it.
+    Title and description are stored in the file, for readers who cannot see the figure and for pages that embed it.
     """
     import matplotlib
 

@@ -1,8 +1,8 @@
-"""How outputs look: texts without hidden characters, CSV, Markdown tables, durations.
+"""Formats outputs: texts without hidden characters, CSV, Markdown tables, durations.
 
-A spreadsheet shows our CSV and does not run it: a text that would begin a formula there has an apostrophe in front,
-while a number keeps its sign. A cell that begins with apostrophes and then such a sign gets one more, so that taking
-one away gives every text back (docs/tables.md has the line that does).
+A spreadsheet shows our CSV without running it as formulas: a text that would begin a formula gets an apostrophe in
+front; a number keeps its sign. A text that already begins with apostrophes before such a sign gets one more, so that
+removing one apostrophe restores every text (docs/tables.md has the line of code that does).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _IN_OUTPUT, _IN_LABELS = re.compile(f"[{_HIDDEN}]"), re.compile(f"[{_HIDDEN}\t\n
 
 
 def neutralised(text: str) -> str:
-    """A text for an output, such characters replaced by U+FFFD.
+    """Replaces hidden characters (controls, overrides of direction) in a text for an output by U+FFFD.
 
     >>> neutralised("abc\\u202edef")
     'abc\\ufffddef'
@@ -29,10 +29,10 @@ def neutralised(text: str) -> str:
 
 
 def plain_label(text: str) -> str:
-    """A label as it was given; one that holds such a character or a line break is a ValueError that names it."""
+    """Returns the label unchanged. Raises ValueError if it has a hidden character, a tab or a line break."""
     if match := _IN_LABELS.search(text):
         name = unicodedata.name(match.group(), "a control character")
-        raise ValueError(f"holds U+{ord(match.group()):04X} ({name}) at {match.start() + 1}; leave it out")
+        raise ValueError(f"holds U+{ord(match.group()):04X} ({name}) at {match.start() + 1}; remove that character")
     return text
 
 
@@ -44,7 +44,7 @@ _NUMBER = re.compile(r"[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)
 
 
 def csv_cell(value: Any) -> Any:
-    """One cell as it is written.
+    """Escapes one CSV cell: neutralises a text, with an apostrophe before what a spreadsheet would run as a formula.
 
     >>> [csv_cell(value) for value in (-1.2, "-1.2", "+ RR", "=HYPERLINK(1)", "'=1", "it's", "-")]
     [-1.2, '-1.2', "'+ RR", "'=HYPERLINK(1)", "''=1", "it's", '-']
@@ -56,7 +56,7 @@ def csv_cell(value: Any) -> Any:
 
 
 def csv_text(cell: str) -> str:
-    """What a cell was before it was written, but for characters that no output shows.
+    """Restores the text of a CSV cell written by `csv_cell`, except for hidden characters, which are lost.
 
     >>> [csv_text(cell) for cell in ("-1.2", "'+ RR", "''=1", "it's", "'s")]
     ['-1.2', '+ RR', "'=1", "it's", "'s"]
@@ -65,7 +65,7 @@ def csv_text(cell: str) -> str:
 
 
 def write_csv(handle: IO[str], rows: Iterable[Iterable[Any]]) -> None:
-    """Writes rows, the header among them, to an open file (opened with newline="" or a fixed one)."""
+    """Writes rows, the header included, as CSV to a file that was opened with newline="" or a fixed line end."""
     for row in rows:
         line = io.StringIO(newline="")
         csv.writer(line).writerow([csv_cell(value) for value in row])  # by its own end of line it quotes both \r and \n
@@ -73,7 +73,7 @@ def write_csv(handle: IO[str], rows: Iterable[Iterable[Any]]) -> None:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose columns stand below each other, all but the first to the right; without empty columns.
+    """Formats a Markdown table with padded columns, right-aligned except for the first; drops empty columns.
 
     >>> print(table(["stage", "jobs", "GPUs"], [["sources", "3", ""], ["x", "1,000", ""]]))
     | stage   |  jobs |
@@ -95,7 +95,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def bullets(title: str, items: Sequence[str], most: int) -> str:
-    """A list under a title, cut after `most` items.
+    """Formats a Markdown list under a title, cut after `most` items.
 
     >>> print(bullets("Jobs", ["a", "b", "c"], most=2))
     Jobs:
@@ -109,7 +109,7 @@ def bullets(title: str, items: Sequence[str], most: int) -> str:
 
 
 def amount(number: float, noun: str, plural: str = "") -> str:
-    """A number of things; their plural where it is not the noun with an s.
+    """Formats a count with its noun; `plural` is needed only for a plural that is not the noun with an s.
 
     >>> amount(1, "seed"), amount(0, "seed"), amount(1200, "query", "queries")
     ('1 seed', '0 seeds', '1,200 queries')
@@ -118,7 +118,7 @@ def amount(number: float, noun: str, plural: str = "") -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in its two largest units.
+    """Formats a duration in its two largest units.
 
     >>> [duration(seconds) for seconds in (0.6, 3.61, 40, 100, 900, 5400, 7_200_000)]
     ['0.6 s', '3.6 s', '40 s', '1 min 40 s', '15 min', '1 h 30 min', '2,000 h']

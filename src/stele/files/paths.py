@@ -1,6 +1,6 @@
-"""Names from outside (a repository, an index, an archive, an address, a configuration) on their way to become paths.
+"""Checks names from outside (a repository, index, archive, address or configuration) before they become paths.
 
-Whatever writes under such a name goes through `inside`; docs/security.md lists the places.
+All code that writes files under such a name calls `inside`; docs/security.md lists the places.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ CARRIED = "share/stele/Snakefile"  # as setup.py places it
 
 
 def read_stamp(folder: Path) -> str | None:
-    """The scale that a folder holds, None for a new one."""
+    """Reads the name of the scale whose results a folder holds; None for a new folder."""
     path = folder / STAMP
     with reading(path, "name of a scale", "write the scale of these results into it"):
         return path.read_text(encoding="utf-8").strip() or None if path.exists() else None
 
 
 def relative(name: str, where: str) -> str:
-    """A name as a path below some folder, without `.` and doubled slashes; `where` names in errors who gave it.
+    """Normalises a name to a path below some folder, without `.` and doubled slashes; `where` begins the errors.
 
-    Refused are empty names, absolute ones, drives, `..`, backslashes, control characters (NUL among them) and the signs
-    that mean something else in an address.
+    Raises SteleError for an empty name, an absolute path, a drive, `..`, a backslash, a control character (NUL and
+    others), and the characters that have another meaning in a URL.
 
     >>> relative("1_Dense/./model.safetensors", "modules.json")
     '1_Dense/model.safetensors'
@@ -60,10 +60,10 @@ def relative(name: str, where: str) -> str:
 
 
 def inside(folder: Path, name: str, where: str) -> Path:
-    """The path of a name from outside in a folder; refused is what `relative` refuses, and what links lead out of it.
+    """Path inside `folder` for a name from outside.
 
     Raises:
-        SteleError: the name, and `where` it was found.
+        SteleError: `relative` refuses the name, or a link leads out of the folder; the error begins with `where`.
     """
     path = folder / relative(name, where)
     if not path.resolve().is_relative_to(folder.resolve()):
@@ -72,10 +72,10 @@ def inside(folder: Path, name: str, where: str) -> Path:
 
 
 def results_problem(folder: str, root: Path, benchmarks: Container[str] = ()) -> str | None:
-    """Why results cannot go to a folder (None: they can): it has to hold results alone.
+    """Reason, as text, why a folder cannot be used for results; None for a folder that can.
 
-    That is one that is new, empty or holds results already. In the project (`root`) it is none of the project's, and
-    may hold what a command by hand leaves, too: folders of `benchmarks` and of tables, records.
+    It can if it is new or empty, or holds results already. Inside the project (`root`) it must not be one of the
+    project's own folders, but may hold outputs of commands run by hand: folders of `benchmarks`, of tables, records.
     """
     try:
         return _problem(folder, root.resolve(), (root / folder).resolve(), benchmarks)
@@ -100,14 +100,14 @@ def _problem(folder: str, root: Path, path: Path, benchmarks: Container[str]) ->
 
 
 def _by_hand(entry: Path, benchmarks: Container[str]) -> bool:
-    """Whether something in a folder without a stamp may be the work of one of our commands."""
+    """Whether a file or folder in a folder without a stamp may be the output of one of our commands."""
     if entry.is_dir():
         return entry.name in PARTS or entry.name in benchmarks
     return entry.suffix == ".json" or entry.stem in ("usage", "README") or entry.name.startswith(".")
 
 
 def _taken(path: Path, known: Callable[[Path], bool]) -> str | None:
-    """Why a folder is not free for results; what is in it is no reason if it is `known`."""
+    """Reason, as text, why a folder is not free for results, or None; contents that `known` accepts do not matter."""
     if other := next((parent for parent in path.parents if (parent / STAMP).is_file()), None):
         return f"it lies in {other}/, which holds results of its own"
     if path.exists() and not path.is_dir():
@@ -119,19 +119,19 @@ def _taken(path: Path, known: Callable[[Path], bool]) -> str | None:
 
 # --- the workflow's files beside the package: in its clone, or as a wheel carries them --------------------------------
 def project_folder() -> Path:
-    """The folder of the Snakefile that this package belongs to.
+    """Folder of the Snakefile that belongs to this package.
 
-    Raises SteleError where the package lies alone.
+    Raises SteleError if the package comes without a Snakefile.
     """
     for snakefile in _places():
         if snakefile.is_file():
             return snakefile.resolve().parent
     folder = Path(__file__).parents[3]
-    raise SteleError(f"{folder} has no Snakefile, and the package carries none: install it with pip, or make a clone")
+    raise SteleError(f"{folder} and the package have no Snakefile; install Stele with pip, or clone its repository")
 
 
 def _places() -> Iterator[Path]:
-    """In a clone; where pip installed it; where `pip install --target` moved it."""
+    """Yields possible Snakefiles: of a clone, as pip installed it, and as `pip install --target` moved it."""
     above = Path(__file__).parents
     yield above[3] / "Snakefile"
     with suppress(importlib.metadata.PackageNotFoundError):

@@ -1,7 +1,7 @@
-"""The boundary between files from outside and their readers: whatever is wrong is one error that names the file.
+"""Reads files from outside; any problem raises one SteleError that names the file.
 
-A reader reports the errors that it knows. What a parser finds beyond them (damage, wrong types, nesting without end, a
-folder in place of a file) is reported here, once for all readers.
+A reader reports the errors that it knows. This module reports, for all readers, the errors that a parser finds beyond
+them: damage, wrong types, endless nesting, a folder in place of a file.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that may be half a ch
 
 @contextmanager
 def reading(where: Path | str | Callable[[], str], kind: str = "file", advice: str = AGAIN) -> Iterator[None]:
-    """Whatever goes wrong in the block is a SteleError: the file, what was found, what to do.
+    """Turns any exception in the block into a SteleError that says the file, the problem and what to do.
 
-    `where` names the file, a function what is only known when it fails (the line); `kind` is what the file should be.
-    Errors that the reader raises, a full disk and full memory pass unchanged.
+    `where` names the file, or is a function that does so when an error occurs (with the line); `kind` is what the file
+    should be. SteleErrors of the block, and errors of a full disk or memory, pass unchanged.
 
     >>> with reading("run.txt", "TREC run"):
     ...     [][0]
@@ -52,7 +52,7 @@ def reading(where: Path | str | Callable[[], str], kind: str = "file", advice: s
 
 
 def fault(error: Exception, kind: str = "file") -> str:
-    """Why a file cannot be read as a `kind`, in words, from a parser's or the file system's error."""
+    """Says in words why a file cannot be read as a `kind`, given the error of the parser or the file system."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return "no such file"
     if isinstance(error, IsADirectoryError):
@@ -75,7 +75,7 @@ def fault(error: Exception, kind: str = "file") -> str:
 
 
 def parse_json(text: str | bytes, where: Path | str, kind: str = "file", advice: str = AGAIN) -> Any:
-    """A JSON text; `where` begins its errors. Refused besides: a key twice in an object, and half a surrogate pair.
+    """Parses JSON. Raises SteleError, beginning with `where`, also for a repeated key and half a surrogate pair.
 
     >>> parse_json('{"a": 1, "a": 2}', "x.json")
     Traceback (most recent call last):
@@ -93,26 +93,26 @@ JsonObject = dict[str, Any]  # of a file, its values still unchecked
 
 
 def read_json(path: Path | str, kind: str = "file", advice: str = AGAIN) -> Any:
-    """The JSON file `path`."""
+    """Reads the JSON file `path`. Raises SteleError if it is missing or not valid JSON."""
     with reading(path, kind, advice):
         content = Path(path).read_bytes()
     return parse_json(content, path, kind, advice)
 
 
 def read_object(path: Path | str, kind: str = "file", advice: str = AGAIN) -> JsonObject:
-    """The JSON file `path`, which must hold one object."""
+    """Reads the JSON file `path`. Raises SteleError as `read_json`, and if it does not hold one object."""
     return _object(read_json(path, kind, advice), path, kind, advice)
 
 
 def read_state(path: Path | str) -> Any:
-    """What a job saved of its own progress, None before it has saved any; damage is an error."""
+    """Reads the saved progress of a job, None before the first save. Raises SteleError for a damaged file."""
     return read_json(path, "state of a job", "remove it and run again") if Path(path).exists() else None
 
 
 def read_note(path: Path | str, **kinds: type) -> JsonObject:
-    """The JSON object that another process left in a file; `kinds` are the types of keys that it may have.
+    """Reads a JSON object that another process wrote; `kinds` are the types of optional keys.
 
-    {} where there is none: no file, one that is being written at this moment, a damaged one, or no object.
+    Returns {} for a missing file, one that is just being written, damage, a value of a wrong type, and no object.
     """
     try:
         note = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -124,7 +124,7 @@ def read_note(path: Path | str, **kinds: type) -> JsonObject:
 
 
 def parse_object(text: str, where: str) -> JsonObject:
-    """The JSON object that a command is given as an argument."""
+    """Parses a command's argument as one JSON object. Raises SteleError, beginning with `where`, for other text."""
     what = "argument", "give a JSON object"
     return _object(parse_json(text, where, *what), where, *what)
 
@@ -136,13 +136,13 @@ def _object(value: Any, where: Path | str, kind: str, advice: str) -> JsonObject
 
 
 def check_surrogates(text: str, value: Any) -> None:
-    """ValueError where the value of a JSON text holds half a surrogate pair, which no file could be written with."""
+    """Raises ValueError if the value of a JSON text has half a surrogate pair, which UTF-8 cannot encode."""
     if _SURROGATE.search(text):
         json.dumps(value, ensure_ascii=False).encode("utf-8")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> JsonObject:
-    """An object of a JSON text, unless it has a key twice."""
+    """Builds an object of a JSON text from its pairs. Raises KeyTwice for a repeated key."""
     values = dict(pairs)
     if len(values) < len(pairs):
         names = [name for name, _ in pairs]
@@ -152,7 +152,7 @@ def _once(pairs: list[tuple[str, Any]]) -> JsonObject:
 
 
 class KeyTwice(ValueError):
-    """An object of a JSON text has a key twice."""
+    """Error for an object of a JSON text with a repeated key."""
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_once)
@@ -163,10 +163,10 @@ _READ_AT_ONCE = b"xgXLK"  # the types of such headers
 
 
 class TarMember(tarfile.TarInfo):
-    """A member of a tar archive; given to `tarfile.open` as `tarinfo`, nothing wrong with a header is passed over.
+    """A member of a tar archive; `tarfile.open(..., tarinfo=TarMember)` reports every damaged header.
 
-    tarfile takes a damaged header, and an end without the block of zeros that closes an archive, for its end: a tar
-    that was cut behind a member then looks whole. Here both are errors, and so are sizes that no member can have.
+    tarfile takes a damaged header, or a missing block of zeros, for the end of the archive: a tar that was cut after a
+    member then looks complete. This class raises ReadError for both, and for sizes that no member can have.
     """
 
     @classmethod
@@ -201,7 +201,7 @@ def _open_zstd(packed: IO[bytes]) -> IO[bytes]:
 
 
 class _Streams(io.RawIOBase):
-    """The unpacked bytes of a file of one compressed stream after another, as parallel compressors write them.
+    """Unpacked bytes of a file with several compressed streams in a row, as parallel compressors write them.
 
     The standard library's file objects take a later stream that is damaged at its beginning for the end of the file.
     """
@@ -217,7 +217,7 @@ class _Streams(io.RawIOBase):
         return hasattr(self._packed, "seek")
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Goes back by unpacking from the start again, forward by reading."""
+        """Seeks backward by unpacking from the start again, forward by reading."""
         if whence == io.SEEK_END:
             raise io.UnsupportedOperation("the end is known once all is unpacked")
         target = offset + (self._position if whence == io.SEEK_CUR else 0)
@@ -240,7 +240,7 @@ class _Streams(io.RawIOBase):
             elif self._stream.needs_input and not self._data:
                 self._data = self._packed.read(io.DEFAULT_BUFFER_SIZE)
                 if not self._data:
-                    raise EOFError("it ends within a stream")
+                    raise EOFError("the file ends within a stream")
             try:
                 unpacked = self._stream.decompress(self._data, len(buffer))
             except OSError as error:  # bzip2's name for damage
@@ -253,12 +253,12 @@ class _Streams(io.RawIOBase):
 
 
 def open_bz2(packed: IO[bytes]) -> IO[bytes]:
-    """The unpacked bytes of a bzip2 file, all of its streams; `packed` needs `read` alone to be read from its start."""
+    """Opens a bzip2 file for the unpacked bytes of all its streams; to read it once, `packed` needs only `read`."""
     return io.BufferedReader(_Streams(packed, bz2.BZ2Decompressor, padding=b""), BLOCK)
 
 
 def open_xz(packed: IO[bytes]) -> IO[bytes]:
-    """The same of an xz file, which may have zero bytes between its streams."""
+    """Opens an xz file for the unpacked bytes of all its streams, between which there may be zero bytes."""
     return io.BufferedReader(_Streams(packed, lzma.LZMADecompressor, padding=b"\0"), BLOCK)
 
 
@@ -271,33 +271,33 @@ _OPEN: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first bytes
 
 
 def unpacked(packed: IO[bytes]) -> IO[bytes]:
-    """An open file, unpacked as its first bytes say: itself where it is not compressed."""
+    """Unpacks an open file if its first bytes are those of a compressed format, else returns the file itself."""
     start = packed.peek(6)
     return next((opener(packed) for magic, opener in _OPEN.items() if start.startswith(magic)), packed)
 
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """A file to read, unpacked as its first bytes say; what is wrong with it is left to the reader to say."""
+    """Opens a file, compressed or not, for its unpacked bytes; leaves errors to the caller."""
     with open(path, "rb") as raw, unpacked(raw) as handle:
         yield handle
 
 
 @contextmanager
 def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
-    """The same. Raises SteleError for a missing or damaged file."""
+    """Opens a file as `open_bytes`. Raises SteleError for a missing or damaged file."""
     with reading(path), open_bytes(path) as handle:
         yield handle
 
 
 def unpacked_blocks(path: Path) -> Iterator[bytes]:
-    """The unpacked bytes of a file, a block at a time."""
+    """Yields the unpacked bytes of a file in blocks. Raises SteleError for a missing or damaged file."""
     with open_unpacked(path) as handle:
         yield from iter(lambda: handle.read(BLOCK), b"")
 
 
 def plain_name(name: str) -> str:
-    """A file's name without the suffix of a compression.
+    """Removes the suffix of a compression from a file's name.
 
     >>> plain_name("de/a.txt.xz"), plain_name("de.jsonl")
     ('de/a.txt', 'de.jsonl')

@@ -1,4 +1,4 @@
-"""How values from outside are typed: what YAML makes of a word must be what the key wants, nothing is converted."""
+"""Validates values from outside strictly: a value must have the type that its key wants; nothing is converted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 def unique(values: list[T]) -> list[T]:
-    """The values. Raises ValueError where one is given twice."""
+    """Returns the values unchanged. Raises ValueError if one occurs twice."""
     twice = sorted({value for value in values if values.count(value) > 1})
     if twice:
         raise ValueError(f"{', '.join(map(str, twice))} is given twice")
@@ -38,25 +38,25 @@ def unique(values: list[T]) -> list[T]:
 
 
 class Strict(BaseModel):
-    """Values from outside; keys that it does not know are errors."""
+    """Base model for values from outside; unknown keys are errors."""
 
     model_config = STRICT
 
     def given(self, **changes: Any) -> dict[str, Any]:
-        """The keys that were said, as JSON has them; `changes` are `include` and `exclude`, sets of keys."""
+        """Returns the keys that were set, as JSON values; `changes` are pydantic's `include` and `exclude`."""
         return self.model_dump(mode="json", exclude_unset=True, **changes)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """The JSON schema by which editors check files of such values."""
+        """JSON schema of the model, with which editors check files of such values."""
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **cls.model_json_schema()}
 
 
 def validate(kind: Any, values: Any, where: Any, at: Sequence[Key] = (), beside: Iterable[str] = ()) -> Any:
-    """`values` as `kind` (a model, or a type such as dict[str, Model]); a SteleError says what is wrong with them.
+    """Validates `values` as `kind` (a model, or a type such as dict[str, Model]). Raises SteleError for wrong values.
 
-    `where` names their file, or is a function of a key that does; `at` is the key under which they stand, `beside` are
-    valid keys there that are not of this model.
+    `where` names the file, or is a function that names it for a key; `at` is the path of keys above the values;
+    `beside` are further valid keys there, which the model does not have.
 
     >>> validate(dict[str, Betas], {"a": [0.9, 1]}, "recipes.yaml", ["adam"])
     Traceback (most recent call last):
@@ -76,10 +76,10 @@ def _adapter(kind: Any) -> TypeAdapter:
 def explain(
     error: ValidationError, kind: Any, where: Any, at: Sequence[Key] = (), beside: Iterable[str] = ()
 ) -> SteleError:
-    """Pydantic's findings about a `kind`, a line each: the file, the key, what was found, the nearest valid key.
+    """Turns pydantic's findings into a SteleError with a line for each: file, key, value and nearest valid key.
 
-    The arguments are those of `validate`. Unknown keys come first, and a key that is missing because it was misspelt is
-    not said besides.
+    The arguments are those of `validate`. Unknown keys come first; a key that is missing because it was misspelt is not
+    reported again.
     """
     lines, meant = {}, set()
     for loc, valid, findings in sorted(_findings(error, kind), key=lambda each: not any(map(_unknown, each[2]))):
@@ -99,7 +99,7 @@ def explain(
 
 
 def said(finding: Mapping[str, Any]) -> str:
-    """One of pydantic's findings in words: what is wrong with a value, the value, and how YAML came by it.
+    """Describes one of pydantic's findings: the problem, the value, and how YAML arrived at the value.
 
     >>> said({"type": "string_type", "msg": "Input should be a valid string", "input": False})
     'Input should be a valid string (found False); YAML reads an unquoted no or off so: put it in quotes'
@@ -117,7 +117,7 @@ def _nearest_value(finding: Mapping[str, Any]) -> str:
 
 
 def _example(kind: Any, loc: tuple[Key, ...], found: str) -> str:
-    """The right form of a key that is a list or a block, where its field shows one."""
+    """Example of a correct value for a key that is a list or a block; "" if its field has no example."""
     field = getattr(kind, "model_fields", {}).get(loc[0]) if len(loc) == 1 else None
     if field is None or not field.examples or found not in ("list_type", "model_type", "dict_type"):
         return ""
@@ -125,14 +125,14 @@ def _example(kind: Any, loc: tuple[Key, ...], found: str) -> str:
 
 
 def _literals(finding: Mapping[str, Any]) -> list[str]:
-    """The values that there are, where a value is none of them."""
+    """Valid values for a finding about a value outside a fixed set; [] for other findings."""
     if finding["type"] != "literal_error":
         return []
     return [item.strip(" '") for item in finding["ctx"]["expected"].replace(" or ", ", ").split(",")]
 
 
 def _unknown(finding: Mapping[str, Any]) -> bool:
-    """Whether a key is none that a model has, or none of those that a mapping may have."""
+    """Whether a finding is about a key that the model does not have or the mapping does not allow."""
     return finding["type"] == "extra_forbidden" or (
         finding["type"] == "literal_error" and finding["loc"][-1] == "[key]"
     )
@@ -151,9 +151,9 @@ def _as_yaml(kind: str, value: Any) -> str:
 def _findings(
     error: ValidationError, kind: Any
 ) -> Iterator[tuple[tuple[Key, ...], list[str], list[Mapping[str, Any]]]]:
-    """(key, valid keys beside it, findings) of each key with which something is wrong.
+    """Yields (key, valid keys beside it, findings) for each key with an error.
 
-    A value of several possible types has a finding for each: those of the type that it comes nearest to are kept.
+    For a value that may have several types, pydantic reports findings for each; only those of the nearest type remain.
     """
     by_value: dict[tuple[Key, ...], list] = {}
     for finding in error.errors(include_url=False):
@@ -169,9 +169,9 @@ def _findings(
 
 
 def _without_types(kind: Any, location: Sequence[Key]) -> tuple[tuple[Key, ...], list[str], tuple[Key, ...] | None]:
-    """(key, valid keys beside it, key of the first value of several types) of pydantic's location in a `kind`.
+    """Converts pydantic's location to (key, valid keys beside it, key of the first value with several types).
 
-    The location names types where there is a choice of them, and "[key]" where a key itself is wrong.
+    The location also names the type tried if several are possible, and "[key]" if a key itself is wrong.
     """
     kinds, path, valid, value = _choice(kind), [], [], None
     for part in location:
@@ -186,7 +186,7 @@ def _without_types(kind: Any, location: Sequence[Key]) -> tuple[tuple[Key, ...],
 
 
 def _choice(kind: Any) -> list[Any]:
-    """The types that a value may have, None not among them."""
+    """Types that a value may have, except None."""
     if get_origin(kind) is Annotated:
         return _choice(get_args(kind)[0])
     if get_origin(kind) in (Union, UnionType):
@@ -195,12 +195,12 @@ def _choice(kind: Any) -> list[Any]:
 
 
 def _name(kind: Any) -> str:
-    """How pydantic calls a type in a location: its name, or how that begins (`dict[str,int]`)."""
+    """Name of a type in pydantic's locations, or the beginning of it (`dict` for `dict[str,int]`)."""
     return (get_origin(kind) or kind).__name__
 
 
 def _inside(kind: Any, part: Key) -> Any:
-    """The type of what stands under a key of a `kind`, or at a place of its list."""
+    """Type of the value under a key of `kind`, or at an index of its list."""
     fields = getattr(kind, "model_fields", None)
     if fields is not None:
         return fields[part].annotation if part in fields else Any
