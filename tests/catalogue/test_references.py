@@ -42,7 +42,7 @@ def test_a_number_without_a_tolerance_of_its_own_has_the_common_one(tmp_path):
         ({"value": "nan"}, r"line 3: value"),
         ({"status": "suspect"}, r"line 3: status"),
         ({"tolerance": "0"}, r"line 3: tolerance"),
-        ({"note": "said again"}, "twice of one source"),
+        ({"note": "said again"}, "twice for one source"),
     ],
 )
 def test_a_row_that_says_too_little_or_too_much_is_refused_with_its_line(tmp_path, change, message):

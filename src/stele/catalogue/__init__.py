@@ -27,7 +27,7 @@ Facts = TypeVar("Facts", bound=Strict)  # a model of schema/ that says in `FILE`
 
 
 def read_yaml(path: Path | str) -> Values:
-    """The keys of one YAML file; a key given twice, a damaged file or a missing one is an error that names it."""
+    """Reads the keys of one YAML file. Raises SteleError for a missing or damaged file and for a repeated key."""
     with reading(path, "YAML file", "mend it"):
         text = Path(path).read_text(encoding="utf-8")
         value = _stored(text)
@@ -40,11 +40,11 @@ def read_yaml(path: Path | str) -> Values:
 
 
 def _parse(text: str, path: Path | str) -> Any:
-    """The values of a YAML text; SteleError names the file of `path` and the line."""
+    """Parses a YAML text. Raises SteleError, with the line, for repeated keys and integers not in base 10."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        """A safe loader that refuses a key given twice, and a number that YAML would read to another base."""
+        """A safe loader that refuses a repeated key, and an integer that YAML would not read in base 10."""
 
     def mapping(loader: Loader, node: yaml.MappingNode) -> dict:
         keys = [key.value for key, _ in node.value]
@@ -68,12 +68,12 @@ def _parse(text: str, path: Path | str) -> Any:
 # Values of YAML files are kept as JSON in the folder of a run: reading that takes a tenth of the time of parsing. They
 # are kept by the text of the file and the code that reads it, so that another text or code finds none.
 def parsed_path(text: str) -> Path:
-    """Where the values of a text are kept."""
+    """Path of the cache file for the values of a YAML text."""
     return PARSED / f"{_sha256(_code() + text)}.json"
 
 
 def _stored(text: str) -> Any:
-    """The values of a text; None where none are kept, or their file is damaged."""
+    """Cached values of a YAML text; None if there are none or their file is damaged."""
     with suppress(OSError, ValueError):
         checksum, _, body = parsed_path(text).read_text(encoding="utf-8").partition("\n")
         if checksum == _sha256(body):
@@ -82,7 +82,7 @@ def _stored(text: str) -> Any:
 
 
 def _store(text: str, values: Any) -> None:
-    """Keeps the values of a text, where JSON has them as they are (it has no dates, and no numbers as keys)."""
+    """Caches the values of a YAML text if JSON can represent them (it has no dates, and no numbers as keys)."""
     with suppress(OSError, ValueError, TypeError):
         body = json.dumps(values)
         if PARSED.parent.is_dir() and json.loads(body) == values:
@@ -92,7 +92,7 @@ def _store(text: str, values: Any) -> None:
 
 @cache
 def _code() -> str:
-    """The text of what parses: PyYAML, by its version, and this module."""
+    """Identifies the parser: the version of PyYAML and the source text of this module."""
     import yaml
 
     return yaml.__version__ + Path(__file__).read_text(encoding="utf-8")
@@ -104,14 +104,14 @@ def _sha256(text: str) -> str:
 
 @cache
 def shipped(name: str) -> Values:
-    """A file of facts by its path below stele/; shared by all callers: do not change what it returns."""
+    """Reads a file of facts by its path below stele/. All callers share the result and must not change it."""
     return read_yaml(FOLDER.parent / name)
 
 
 def load(name: str) -> Values:
-    """One file of the catalogue as it stands there: recipes and stand-ins, which a scale changes before they are typed.
+    """Reads one file of the catalogue, with the additions of config.yaml, without validating it.
 
-    What other files hold is typed: `entries`, `whole`.
+    It serves recipes and stand-ins, which a scale changes first. For typed values, see `entries` and `whole`.
     """
     return _load(name, _added())
 
@@ -139,7 +139,7 @@ def _last_plan() -> str:
 
 
 def note_plan() -> None:
-    """Notes what this process adds to the catalogue, for commands of its plan that are run by hand in this folder."""
+    """Saves this process's additions to the catalogue, for commands of its plan that are run by hand in this folder."""
     text = _added()
     with suppress(OSError):  # the folder may be read-only
         if not text:
@@ -155,14 +155,14 @@ def _entries_in(added: str) -> Mapping[str, Values]:
 
 
 def added(name: str) -> Values:
-    """What config.yaml adds to a file of the catalogue."""
+    """Entries that config.yaml adds to a file of the catalogue."""
     return _entries_in(_added()).get(name, {})
 
 
 def add(additions: Mapping[str, Values]) -> None:
-    """Adds entries to files of the catalogue (by their names) here and in the commands that are started from here.
+    """Adds entries to files of the catalogue (file name -> entries), for this process and the commands it starts.
 
-    They take the place of those that were added before.
+    They replace all entries that were added before.
     """
     values = {name: entries for name, entries in additions.items() if entries}
     text = json.dumps(values, sort_keys=True) if values else ""
@@ -173,7 +173,7 @@ def add(additions: Mapping[str, Values]) -> None:
 
 @cache
 def entries(kind: type[Facts]) -> Mapping[str, Facts]:
-    """All entries of a kind, by name.
+    """Returns all entries of a kind by name. Raises SteleError for an invalid file.
 
     >>> from stele.catalogue.schema.languages import Language
     >>> entries(Language)["sw"].name
@@ -183,7 +183,7 @@ def entries(kind: type[Facts]) -> Mapping[str, Facts]:
 
 
 def entry(kind: type[Facts], key: str) -> Facts:
-    """One entry of a kind, e.g. `entry(TrainingSet, "nq")`; an unknown key names the nearest valid one."""
+    """Returns one entry of a kind, e.g. `entry(TrainingSet, "nq")`. Raises SteleError for an unknown key."""
     if key not in (known := entries(kind)):
         raise unknown(kind.FILE.removesuffix("s"), key, known, f"catalogue/{kind.FILE}.yaml")
     return known[key]
@@ -191,12 +191,12 @@ def entry(kind: type[Facts], key: str) -> Facts:
 
 @cache
 def whole(kind: type[Facts]) -> Facts:
-    """A file that is no list of entries, e.g. `whole(Costs)`."""
+    """Returns a file that is one typed value rather than entries, e.g. `whole(Costs)`. Raises SteleError if invalid."""
     return validate(kind, load(kind.FILE), f"catalogue/{kind.FILE}.yaml")
 
 
 def setting_names(benchmark: str) -> list[str]:
-    """All names that a result of a benchmark may bear: its settings and their short names."""
+    """All names that a result file of a benchmark may have: its settings and their short names."""
     settings = load("settings")
     return [*settings["settings"][benchmark], *settings["aliases"].get(benchmark, ())]
 

@@ -1,6 +1,6 @@
-"""Datasets as the catalogue knows them: which languages and parts they have, and which files a part is made of.
+"""Datasets of the catalogue: the languages and parts of each, and the files of each part.
 
-Pure functions of datasets.yaml and languages.yaml; nothing is read or fetched here but those two.
+The functions depend only on datasets.yaml and languages.yaml; they read and fetch nothing else.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ Languages = Mapping[str, Language]
 
 
 def dataset(name: str) -> Dataset:
-    """The catalogue's entry of a dataset; an unknown name is an error that says the nearest."""
+    """Returns the catalogue's entry of a dataset. Raises SteleError, with the nearest name, if it is unknown."""
     return catalogue.entry(Dataset, name)
 
 
 def languages_of(entry: Dataset, table: Languages | None = None) -> list[str]:
-    """The languages that a dataset has, in order; none for one that is not divided by language.
+    """Languages of a dataset, in order; [] for a dataset that is not divided by language.
 
-    Languages of a set with `codes` that have no entry in languages.yaml go by the set's own code.
+    In a set with `codes`, a language without an entry in languages.yaml is named by the set's own code.
     """
     if entry.languages is not None:
         return list(entry.languages)
@@ -58,7 +58,7 @@ def languages_of(entry: Dataset, table: Languages | None = None) -> list[str]:
 
 
 def parts(entry: Dataset, languages: Iterable[str] | None = None, table: Languages | None = None) -> list[str]:
-    """A dataset's parts in `languages` (None: all of its languages); [ALL] if it is not divided by language."""
+    """Parts of a dataset in `languages` (None: all of its languages); [ALL] if it is not divided by language."""
     if entry.parts == ALL:
         return [ALL]
     have = languages_of(entry, table)
@@ -67,7 +67,7 @@ def parts(entry: Dataset, languages: Iterable[str] | None = None, table: Languag
 
 
 def chosen_by_language(entry: Dataset) -> bool:
-    """Whether a dataset of one part has files of single languages, which can be fetched without the others."""
+    """Whether a dataset of one part has separate files for each language, which can be fetched without the others."""
     return not entry.one_pool and any(file.each for file in entry.files)
 
 
@@ -80,21 +80,21 @@ def resolve(
     date: str | None = None,
     table: Languages | None = None,
 ) -> Part:
-    """A part of a dataset: its paths, addresses, checksums and counts, with all templates filled in.
+    """Returns a part of a dataset: its paths, addresses, checksums and counts, with all templates filled in.
 
-    `languages` narrows a part "all" to some languages (None: all), but a dataset of `one_pool` keeps all of its own
-    when its data are real. With `generated`, there are the given languages and no others. `date` is that of a dump,
-    where another one than the catalogue's is wanted, `table` the languages that there are (None: the catalogue's).
+    `languages` narrows a part "all" to some languages (None: all), but a dataset of `one_pool` keeps all its languages
+    if its data are real (not `generated`). `date` selects another dump than the catalogue's; `table` has all known
+    languages (None: the catalogue's). Raises SteleError for an unknown dataset or part, and a date without a dump.
     """
     entry, table = dataset(name), catalogue.entries(Language) if table is None else table
     if date is not None:
         if "date" not in entry.fields:
-            raise SteleError(f"dataset {name!r} is not a dated dump (found date {date!r})")
+            raise SteleError(f"dataset {name!r} is not a dated dump, so it takes no date (found {date!r})")
         entry = entry.model_copy(update={"version": date, "fields": {**entry.fields, "date": date}})
     have = languages_of(entry, table)
     if entry.parts == ALL:
         if part != ALL:
-            raise SteleError(f"dataset {name!r} has one part, 'all' (found {part!r})")
+            raise SteleError(f"dataset {name!r} has only the part 'all' (found {part!r})")
         every = languages is None or (entry.one_pool and not generated)
         chosen = have if every else [language for language in have if language in set(languages)]
     elif part in have or entry.any_language:
@@ -106,7 +106,7 @@ def resolve(
 
 
 def resolve_entry(name: str, entry: Dataset, part: str, languages: Sequence[str], table: Languages) -> Part:
-    """`resolve` for an entry, languages and a language table that are given."""
+    """Does the work of `resolve` for a given entry, languages and language table."""
     files, counts = [], {}
     for file in entry.files:
         for language in _each(file, languages):
@@ -123,7 +123,7 @@ def resolve_entry(name: str, entry: Dataset, part: str, languages: Sequence[str]
 
 
 def mirror_path(url: str) -> str:
-    """Where the file of `url` lies below a mirror: {host}/{path}.
+    """Path of the file of `url` below a mirror: {host}/{path}. Raises SteleError for an address of no file.
 
     >>> mirror_path("https://dumps.wikimedia.org/swwiki/20220801/a%20b.txt")
     'dumps.wikimedia.org/swwiki/20220801/a b.txt'
@@ -136,7 +136,7 @@ def mirror_path(url: str) -> str:
 
 
 def availability(name: str, about: Dataset | Part, user_data: Path | str | None) -> str | None:
-    """Why a dataset or a part of it is not to be had: a wall, or a user folder that is not there; None when it is."""
+    """Reason why a dataset or part is unavailable (no download, or a missing user folder); None if it is available."""
     if user_data is not None:
         place = Path(user_data).expanduser()
         is_there = place.exists() if name == user_documents.DATASET else place.is_dir()
@@ -154,13 +154,13 @@ def _each(item: File | Count, languages: Sequence[str]) -> list[str | None]:
 
 
 def _shards(file: File, values: dict[str, str]) -> list[dict[str, str]]:
-    """The values of each file that there is of one: one for each shard."""
+    """Template values of each shard of a file; those of the file itself if it has no shards."""
     number = (file.shards or {}).get(values.get("language"))
     return [values] if number is None else [{**values, "shard": str(shard)} for shard in range(number)]
 
 
 def _values(entry: Dataset, part: str, language: str | None, table: Languages) -> dict[str, str]:
-    """The values of {name} in an entry's paths and addresses for one language."""
+    """Template values: {name} -> text in an entry's paths and addresses, for one language."""
     language = language or (part if part != ALL else None)
     values: dict[str, str] = {}
     if language is not None:
@@ -182,9 +182,9 @@ def _fill(name: str, text: str, values: Mapping[str, str]) -> str:
 
 
 def _own(value: Any, item: File | Count, values: Mapping[str, str]) -> Any:
-    """A value that may differ by language: this language's (under its code or its `each` field), else None.
+    """Resolves a value that may differ by language (key: its code or its `each` field); None if it has no such key.
 
-    One that differs by shard, too, is a list there.
+    A value that also differs by shard is a list by shard.
     """
     if not isinstance(value, Mapping):
         return value
@@ -194,7 +194,7 @@ def _own(value: Any, item: File | Count, values: Mapping[str, str]) -> Any:
 
 
 def _file(name: str, file: File, values: Mapping[str, str], alone: bool) -> PartFile:
-    """One file with its templates filled in."""
+    """Returns one file of a part with its templates filled in."""
     filled: Values = {"path": _fill(name, file.path, values)}
     if file.url:
         filled["url"] = _fill(name, file.url, values)
@@ -215,7 +215,7 @@ def _file(name: str, file: File, values: Mapping[str, str], alone: bool) -> Part
 
 
 def _count(name: str, entry: Dataset, count: Count, values: dict[str, str]) -> PartCount:
-    """One thing to count; in all shards of a file that has some."""
+    """Returns one count of a part with its templates filled in; it covers all shards of a file."""
     shards = {file.path: _shards(file, values) for file in entry.files}
     files = []
     for text in count.files or [count.file]:
@@ -232,9 +232,9 @@ def _count(name: str, entry: Dataset, count: Count, values: dict[str, str]) -> P
 
 
 class Counted(NamedTuple):
-    """The file of scoring/statistics that counts, and the datasets that it reads.
+    """The module of scoring/statistics that counts a dataset, and the datasets that it reads.
 
-    `lengths_in` is the model in whose tokens documents are measured, where their lengths are counted.
+    `lengths_in` is the model whose tokens measure document lengths; None if lengths are not counted.
     """
 
     module: str
@@ -243,7 +243,7 @@ class Counted(NamedTuple):
 
 
 def counted_dataset(name: str) -> Counted:
-    """The module and the datasets by which a dataset or a test collection is counted.
+    """Returns the module that counts a dataset or test collection, and the datasets that the module reads.
 
     >>> counted_dataset("trec3_es")
     Counted(module='collection', datasets=['trec3_es', 'trec3_es_topics'], lengths_in=None)
@@ -257,7 +257,7 @@ def counted_dataset(name: str) -> Counted:
 
 
 def module_of(benchmark: str) -> str:
-    """The file of stele/benchmarks that reads a benchmark: what its entry says, else the one of its name.
+    """Module of stele/benchmarks that reads a benchmark: as its entry states, else the module of the same name.
 
     >>> module_of("trec3_es"), module_of("mrtydi"), module_of("jsonl")
     ('collection', 'mrtydi', 'jsonl')

@@ -1,4 +1,4 @@
-"""Addresses on the Hugging Face hub, and which files a model there can have."""
+"""Addresses on the Hugging Face hub, and names of the files that a model there can have."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SENTENCE_BERT = tuple(  # the first that says anything is read
 
 
 def address(repo: str, revision: str, file: str) -> str:
-    """Where a file of a repository lies; a name that would lead elsewhere is refused.
+    """URL of a file of a hub repository. Raises SteleError for a name that would lead elsewhere.
 
     >>> address("FacebookAI/xlm-roberta-base", "main", "config.json")
     'https://huggingface.co/FacebookAI/xlm-roberta-base/resolve/main/config.json'
@@ -40,7 +40,7 @@ def address(repo: str, revision: str, file: str) -> str:
 
 
 def repository(source: Mapping[str, Any]) -> tuple[str, str] | None:
-    """(hub id, revision) of a checkpoint's source, None for one that is not on the hub."""
+    """Returns (hub id, revision) of a checkpoint's source, or None. Raises SteleError for an invalid id."""
     repo = source.get("repo") or source.get("checkpoint")
     if repo and not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", str(repo)):
         raise SteleError(f"{repo!r} is neither an id of the Hugging Face hub (OWNER/NAME) nor a folder")

@@ -1,4 +1,4 @@
-"""Checks models.yaml with the recipes that it names; the benchmarks whose training questions a model saw."""
+"""Checks models.yaml and the recipes that it names; finds training questions of a benchmark that a model saw."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stele.recipes.pretraining import snapshot_step
 
 
 def check_models(values: Facts, where: str) -> None:
-    """Every entry, and the recipe of each as its override changes it."""
+    """Checks every model, and its recipe with the model's override applied. Raises SteleError with the key at fault."""
     validate(dict[str, Model], values, where)
     recipes, of_words = catalogue.load("recipes")["pretraining"], catalogue.load("recipes")["reranking"]
     for key, entry in values.items():
@@ -42,7 +42,7 @@ def check_models(values: Facts, where: str) -> None:
 
 @cache
 def seen_questions(benchmark: str, model: str, setting: str) -> tuple[str, ...]:
-    """The training questions of a benchmark that a model of the catalogue saw, by name; () for none that is known of.
+    """Names of the question sets of a benchmark's training data that a model saw; () if it is known to have seen none.
 
     >>> seen_questions("miracl", "me5_base", "direct"), seen_questions("miracl", "msm", "multilingual")
     (('miracl', 'mrtydi'), ('miracl',))
@@ -53,7 +53,7 @@ def seen_questions(benchmark: str, model: str, setting: str) -> tuple[str, ...]:
 
 
 def _fine_tuned_on(benchmark: str, setting: str) -> Iterator[str]:
-    """The training sets of a setting's fine-tuning and of its earlier ones."""
+    """Yields the training sets of a setting's fine-tuning, and of the fine-tunings from which it starts."""
     recipes = load("recipes")["finetuning"]
     name = load("settings")["settings"].get(benchmark, {}).get(setting, {}).get("recipe")
     while name in recipes:
@@ -62,7 +62,7 @@ def _fine_tuned_on(benchmark: str, setting: str) -> Iterator[str]:
 
 
 def model_label(key: str) -> str:
-    """A model's label in tables; the key of a user's model, and of one whose label is a bare number.
+    """Label of a model in tables; its key for a user's model, or if the label has no letter.
 
     >>> model_label("mbert"), model_label("msm_neg_256"), model_label("mine")
     ('mBERT', 'msm_neg_256', 'mine')

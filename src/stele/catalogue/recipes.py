@@ -1,7 +1,7 @@
-"""Recipes of recipes.yaml: the file is checked, and a recipe is scaled, changed and typed.
+"""Checks recipes.yaml; applies a scale and a model's override to a recipe, and validates the result.
 
-A recipe of the file is its model of stele/recipes, with the keys that the plan alone reads (`plan_key`). The
-file's values come first, the scale's keys replace them, a model's `override` replaces those.
+The keys of a recipe are those of its class in stele/recipes; some of them only the plan reads (`plan_key`). Keys of the
+scale replace the file's values; a model's `override` replaces both.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MODELS = {  # of the other sections, which have one model
 
 # --- the file checked -------------------------------------------------------------------------------------------------
 class Recipes(Strict):
-    """The sections of the file."""
+    """Sections of recipes.yaml."""
 
     languages: dict[str, list[str]] = Field(description="sets of languages, by name")
     pairs: dict[str, Values] = Field(description="mining recipes")
@@ -68,7 +68,7 @@ class Recipes(Strict):
 
 
 def check_recipes(values: Facts, where: str) -> None:
-    """Checks the sections, every recipe in them, and the names by which recipes call each other."""
+    """Checks the sections, every recipe, and the names by which recipes refer to others. Raises SteleError."""
     validate(Recipes, values, where)
     for section in KINDS:
         for name, entry in values[section].items():
@@ -98,14 +98,14 @@ def check_recipe(section: str, entry: Facts, where: str, at: Sequence[str]) -> N
 
 
 def models(section: str) -> dict[str, type[Recipe]]:
-    """The models of a section's recipes, by the value of the key that chooses one; "" where there is but one."""
+    """Recipe classes of a section, by the value of the key that chooses one; {"": class} for a section with one."""
     if section == "pretraining":
         return {name: recipe_model(name) for name in module_names(OBJECTIVES)}
     return {"pairs": mining.methods(), "reranking": SCORERS}.get(section) or {"": MODELS[section]}
 
 
 def _model(section: str, entry: Facts, where: str, at: Sequence[str]) -> type[Recipe]:
-    """The model of a recipe: its section's, or the one that its objective, method or scorer names."""
+    """Returns the class of a recipe: its section's, or the one that its objective, method or scorer names."""
     if section in MODELS:
         return MODELS[section]
     if section == "pretraining":
@@ -116,12 +116,12 @@ def _model(section: str, entry: Facts, where: str, at: Sequence[str]) -> type[Re
 
 # --- a recipe, scaled and typed ---------------------------------------------------------------------------------------
 def names(section: str) -> list[str]:
-    """The recipes of a section of recipes.yaml, or its sets of `languages`."""
+    """Names of the recipes in a section of recipes.yaml, or of the language sets in its section `languages`."""
     return list(catalogue.load("recipes")[section])
 
 
 def languages(chosen: list[str] | str) -> list[str]:
-    """The languages of a recipe: a list of codes, or the name of a set of the catalogue's."""
+    """Language codes of a recipe, which gives a list of codes or the name of a set. Raises SteleError if unknown."""
     sets = catalogue.load("recipes")["languages"]
     if isinstance(chosen, str) and chosen not in sets:
         raise unknown("set of languages", chosen, sets)
@@ -129,16 +129,16 @@ def languages(chosen: list[str] | str) -> list[str]:
 
 
 def generator_models() -> set[str]:
-    """The models that generators of queries go on from: they write text and encode none."""
+    """Models from which generators of queries start; they write text and do not encode it."""
     entries = catalogue.load("recipes")["generators"].values()
     return {language["model"] for recipe in entries for language in recipe["by_language"].values()}
 
 
 def pretraining(key: str, model: ModelKeys, sizes: Scale) -> Values:
-    """The recipe of the model `key` in all its languages, not yet typed (the caller knows whose mistake it is).
+    """Returns the pretraining recipe of the model `key` in all its languages; the caller validates its values.
 
-    Later keys replace earlier ones: the catalogue's, the scale's of the recipe, the model's override, the scale's of
-    the model. Raises SteleError for a key that the objective does not have.
+    In this order, later values replace earlier ones: the catalogue's, the scale's for the recipe, the model's override,
+    the scale's for the model. Raises SteleError for a key that the objective does not have.
     """
     name = model.recipe
     changes = {
@@ -159,7 +159,7 @@ def pretraining(key: str, model: ModelKeys, sizes: Scale) -> Values:
 
 
 def finetuning(name: str, sizes: Scale) -> FinetuningRecipe:
-    """A fine-tuning recipe. Its name may end in a language of its training set ("wiki-ar"): it learns the same way."""
+    """Returns a fine-tuning recipe; a name with a language of its training set ("wiki-ar") gives the recipe "wiki"."""
     return _typed("finetuning", name.partition("-")[0], sizes)
 
 
@@ -184,7 +184,7 @@ def answering(name: str, sizes: Scale) -> AnsweringRecipe:
 
 
 def generator(name: str, language: str, sizes: Scale) -> GeneratorRecipe:
-    """The recipe of a language's generator."""
+    """Returns the recipe of the query generator of one language. Raises SteleError if it has none."""
     by_language = _named("generators", name)["by_language"]
     if language not in by_language:
         raise unknown("language", language, by_language, f"recipes.yaml: generators.{name}")
@@ -193,7 +193,7 @@ def generator(name: str, language: str, sizes: Scale) -> GeneratorRecipe:
 
 
 def reranking(name: str, sizes: Scale, windows: bool = False) -> RerankingRecipe:
-    """A re-ranking recipe, for a model with `windows` of attention or without."""
+    """Returns a re-ranking recipe; a model with attention `windows` gets the recipe's `window_length` as its length."""
     recipe = {**_named("reranking", name), **sizes.reranking.get(name, {})}
     length = recipe.get("window_length")
     changes = {"length": length} if windows and length else {}
@@ -201,7 +201,7 @@ def reranking(name: str, sizes: Scale, windows: bool = False) -> RerankingRecipe
 
 
 def _typed(section: str, name: str, sizes: Scale, threads: bool = True, **changes: Any) -> Any:
-    """A recipe of a section: the file's values, what the scale forces, and `changes`; its training sets looked up."""
+    """Returns a valid recipe: the file's values, the scale's and `changes`, with the entries of its training sets."""
     where = f"recipes.yaml: {section}.{name}"
     recipe = {**_named(section, name), **getattr(sizes, section).get(name, {}), **changes}
     if threads:
@@ -221,6 +221,6 @@ def _named(section: str, name: str, where: str = "") -> Values:
 
 
 def _training_set(name: str) -> Values:
-    """A training set as a command reads it, and its name, for the plan."""
+    """Returns a training set's module and datasets, as a command reads them, and its name for the plan."""
     entry = catalogue.entry(TrainingSet, name)
     return {"module": entry.module, "data": [name] if entry.made else entry.data, "entry": name}

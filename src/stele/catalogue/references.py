@@ -1,4 +1,4 @@
-"""The published numbers of references.tsv, checked as they are read, and found by our own names."""
+"""Reads and checks the published numbers of references.tsv; maps their names to the catalogue's."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ NUMBERS = ("value", "tolerance")
 
 
 def read_references(path: Path) -> list[PublishedScore]:
-    """The rows of a table of references; what is wrong in one, or a number without a source, is an error with its line.
+    """Reads the rows of a table of references.
 
-    Raises SteleError for other columns, a number that is none, a status that judges nothing and hides it, and the same
-    number of the same source twice.
+    Raises SteleError, with the line, for an invalid row, such as one without a source or with text for a number; also
+    for wrong columns, and a number that is listed twice for the same source.
     """
     with reading(path, "table of references", "renew it"), path.open(encoding="utf-8", newline="") as handle:
         rows = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -37,7 +37,7 @@ def read_references(path: Path) -> list[PublishedScore]:
         scores = [_score(row, f"{path}, line {number}") for number, row in enumerate(rows, start=2)]
     for score, count in Counter(score.model_copy(update={"note": ""}) for score in scores).items():
         if count > 1:
-            raise SteleError(f"{path}: {score.model} on {score.benchmark} ({score.subset}): twice of one source")
+            raise SteleError(f"{path}: {score.model} on {score.benchmark} ({score.subset}): listed twice for one source")
     return scores
 
 
@@ -54,7 +54,7 @@ def _score(row: Mapping[str, str], where: str) -> PublishedScore:
 
 @cache
 def published() -> Mapping[str, Sequence[PublishedScore]]:
-    """The published numbers by our benchmark; benchmarks that published.yaml does not name are left out."""
+    """Published numbers by benchmark of the catalogue, for the benchmarks that published.yaml names."""
     scores = read_references(FILE)
     known = {
         key: [score for score in scores if score.benchmark in (about.benchmarks or [key])]
@@ -64,9 +64,9 @@ def published() -> Mapping[str, Sequence[PublishedScore]]:
 
 
 def language_of(benchmark: str, subset: str) -> str | None:
-    """Our code of what a source calls a subset, `average` for the mean over all languages, None for none of ours.
+    """Language code for a source's name of a subset; `average` for the mean over all languages, None for others.
 
-    A mean over some of our languages is None, too: `languages_of` names them.
+    The mean over several, but not all, languages also gives None; `languages_of` lists its languages.
 
     >>> language_of("mrtydi", "korean"), language_of("tatoeba", "cmn-eng"), language_of("mrtydi", "avg")
     ('ko', 'zh', 'average')
@@ -87,7 +87,7 @@ def language_of(benchmark: str, subset: str) -> str | None:
 
 @cache
 def languages_of(benchmark: str, subset: str) -> tuple[str, ...]:
-    """Our codes that a named subset of published.yaml is a mean over, in the benchmark's order; () where it names none.
+    """Language codes over which a subset of published.yaml is a mean, in the benchmark's order; () if not listed.
 
     >>> languages_of("neuclir_mono", "mono fas"), len(languages_of("belebele", "same language (122)"))
     (('fa',), 122)

@@ -1,4 +1,4 @@
-"""Scales: one inherits from another, and every recipe is checked as a scale forces it."""
+"""Scales: resolves inheritance between them, and checks every recipe with the values that a scale forces."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NOT_INHERITED = ("title", "generated")  # each scale says these itself
 
 
 def whole_scale(values: Values, where: str) -> Values:
-    """All keys of a scale: those of its file over those of the catalogue's scale that it is `like`.
+    """Returns all keys of a scale: those of its file, and those inherited from the scale that `like` names.
 
-    A scale says its title, and whether its data are generated, itself. With languages of its own it inherits of each
-    list of languages those that it has.
+    `title` and `generated` are not inherited. A scale with its own `languages` inherits only these from each list of
+    languages. Raises SteleError if `like` names an unknown scale.
 
     >>> whole_scale({"like": "miniature", "title": "Mine", "world": {"nouns": 9}}, "mine.yaml")["world"]["entities"]
     200
@@ -36,9 +36,9 @@ def whole_scale(values: Values, where: str) -> Values:
 
 
 def _without(values: Values, languages: set[str]) -> Values:
-    """The lists of languages of a scale, by recipe and by benchmark, without some languages and pairs with them.
+    """Removes languages, and pairs with them, from a scale's lists of languages by recipe and by benchmark.
 
-    A recipe that none would be left of trains in all languages of the scale, as without a list.
+    A recipe that would lose all its languages loses its list, and so trains in all languages of the scale.
 
     >>> _without({"pretraining_languages": {"ccp": ["en", "fr"], "clir": ["fr"]}}, {"fr"})
     {'pretraining_languages': {'ccp': ['en']}}
@@ -56,7 +56,7 @@ def _without(values: Values, languages: set[str]) -> Values:
 
 
 def deep_merge(values: Values, base: Values) -> Values:
-    """`values` over `base`, which are not changed: mappings are merged at any depth, anything else replaces.
+    """Merges `values` over `base` without changing either; mappings merge at any depth, other values replace.
 
     >>> deep_merge({"a": {"b": 1}, "c": [2]}, {"a": {"d": 3}, "c": [4, 5]})
     {'a': {'d': 3, 'b': 1}, 'c': [2]}
@@ -69,7 +69,7 @@ def deep_merge(values: Values, base: Values) -> Values:
 
 
 def check_scale(values: Facts, where: str) -> None:
-    """The keys of a scale, the names in it, and what it forces; models of config.yaml are the plan's matter."""
+    """Checks the keys, names and forced values of a scale; the plan checks models of config.yaml. Raises SteleError."""
     values = whole_scale(values, where)
     validate(Scale, values, where)
     recipes = catalogue.load("recipes")
@@ -90,7 +90,7 @@ def check_scale(values: Facts, where: str) -> None:
         for name, forced in values.get(section, {}).items():
             _known(name, recipes[section], where, section)
             if section == "pairs" and "parts" in forced:
-                raise SteleError(f"{where}: pairs.{name}.parts: a scale has no say in it; leave it out")
+                raise SteleError(f"{where}: pairs.{name}.parts: a scale has no say in it; remove this key")
             check_recipe(section, {**recipes[section][name], **forced}, where, [section, name])
     for key, forced in values.get("models", {}).items():
         model = catalogue.entries(Model).get(key)
@@ -105,7 +105,7 @@ def _check_languages(values: Facts, where: str) -> None:
     if values["generated"]:
         known = {code: entry for code, entry in known.items() if entry.world}
         if not chosen:
-            raise SteleError(f"{where}: languages: a generated scale lists them; possible: {', '.join(known)}")
+            raise SteleError(f"{where}: languages: want a list for a generated scale, from {', '.join(known)}")
     for n, language in enumerate(chosen):
         if language not in known:
             kind = "generated language" if values["generated"] else "language"

@@ -1,6 +1,6 @@
-"""Files that a user brings: finding them in a folder laid out in a way of its own, and telling whether they changed.
+"""Finds a dataset's files in a user's folder of any layout, and detects whether they have changed.
 
-The folder is only ever read.
+Nothing is ever written into the folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MANY = 2000  # files of a folder from which on they are remembered together
 
 
 def listing(folder: Path | str) -> list[str]:
-    """The files below a folder, as sorted relative paths; hidden ones apart, symbolic links to folders not followed."""
+    """Sorted relative paths of the files below a folder, without hidden ones. Raises SteleError if it is no folder."""
     folder, paths = Path(folder).expanduser(), []
     if not folder.is_dir():
         raise SteleError(f"{folder}: {'a file, want a folder' if folder.exists() else 'no such folder'}")
@@ -32,21 +32,21 @@ def listing(folder: Path | str) -> list[str]:
 
 
 def find(files: Sequence[str], file: PartFile, part: str, where: str) -> list[str]:
-    """The user's copies of one catalogue file among the paths of a folder.
+    """Finds the user's copies of one catalogue file among the paths of a folder.
 
-    Several equally good ones are an error, unless the catalogue gives patterns (`like`, `variants`) for several.
-    `where` names the folder in it.
+    Raises SteleError, beginning with `where`, if several names fit equally well. Only the catalogue's patterns (`like`,
+    `variants`) may match several files.
     """
     named = _best(files, file, part)
     if len(named) > 1:
-        raise SteleError(f"{where}: several files could be {file.path}: {', '.join(named[:5])}; keep one of them there")
+        raise SteleError(f"{where}: several files could be {file.path}: {', '.join(named[:5])}; keep only one there")
     return named or _alike(files, file)
 
 
 def part_files(files: Sequence[str], source: Part) -> list[str]:
-    """The paths of a folder that one part of a dataset (see `datasets.resolve`) is taken from.
+    """Paths of a user's folder that one part of a dataset (see `datasets.resolve`) is taken from.
 
-    All, for a dataset that names no files. Of several equally good ones all are taken: to choose is the job's business.
+    A dataset that names no files takes all. Of equally good matches all are returned; the job chooses between them.
     """
     if not source.files:
         return list(files)
@@ -61,7 +61,7 @@ def part_files(files: Sequence[str], source: Part) -> list[str]:
 
 
 def exported(files: Iterable[str], source: Part) -> list[str]:
-    """The Parquet files of a folder that hold a part in place of its own (`exports`), in the order of their numbers.
+    """Parquet files of a folder that replace a part's own files (its `exports`), in the order of their numbers.
 
     >>> exported(["ha/10.parquet", "ha/9.parquet", "ha.parquet"], Part.model_construct(exports=["ha/*.parquet"]))
     ['ha/9.parquet', 'ha/10.parquet']
@@ -73,9 +73,9 @@ def exported(files: Iterable[str], source: Part) -> list[str]:
 
 
 def _best(files: Sequence[str], file: PartFile, part: str) -> list[str]:
-    """The paths that end most like a catalogue file's path or address.
+    """Paths that share the most trailing components with a catalogue file's path or addresses.
 
-    A name that other parts of the dataset share must have at least its folder in common.
+    If other parts of the dataset have a file of the same name, the folder must match too.
     """
     wanted = [file.path, f"{part}/{file.path}", *(unquote(urlsplit(url).path) for url in file.addresses)]
     names = {other.rpartition("/")[2] for other in wanted}
@@ -87,13 +87,13 @@ def _best(files: Sequence[str], file: PartFile, part: str) -> list[str]:
 
 
 def _alike(files: Sequence[str], file: PartFile) -> list[str]:
-    """The paths whose last parts, as many as a pattern has, match one that the catalogue gives for a file."""
+    """Paths whose last components match one of the catalogue's patterns (`like`, `variants`) for a file."""
     patterns = [*file.like, *file.variants]
     return [path for path in files if any(PurePosixPath(path).match(pattern) for pattern in patterns)]
 
 
 def find_unpacked(files: Iterable[str], members: Sequence[str]) -> str | None:
-    """The folder (relative; "" the given one itself) below which all `members` of an archive lie already, else None."""
+    """Relative folder ("" for the top) below which all `members` of an archive are already unpacked, or None."""
     present = set(files)
     if not members:
         return None
@@ -106,7 +106,7 @@ def find_unpacked(files: Iterable[str], members: Sequence[str]) -> str | None:
 
 
 def _common_tail(path: str, other: str) -> int:
-    """The number of last components that two paths share."""
+    """Number of trailing components that two paths share."""
     count = 0
     for mine, theirs in zip(reversed(PurePosixPath(path).parts), reversed(PurePosixPath(other).parts), strict=False):
         if mine != theirs:
@@ -116,9 +116,9 @@ def _common_tail(path: str, other: str) -> int:
 
 
 def content_digest(folder: Path | str, memory: Path, files: Iterable[str] | None = None) -> str:
-    """A digest of files of a folder (all when None): names, sizes and bytes, wherever they lie.
+    """Digest of the names, sizes and bytes of `files` below a folder (None: all), whatever the folder's own path.
 
-    It says whether a user's data changed. `memory` keeps what was read, so that it is read once.
+    It detects changes of a user's data. The cache file `memory` keeps digests, so that each file is read only once.
     """
     folder = Path(folder).expanduser()
     names = listing(folder) if files is None else sorted(files)
@@ -138,7 +138,7 @@ _OTHER = re.compile(r"readme.*|record\.json|\..*|.*\.(dtd|md|md5|sha\d*|html?|pd
 
 
 def role(path: PurePath | str) -> re.Pattern[str] | None:
-    """The role of a file by its name: QRELS, TOPICS or None.
+    """Role of a file in a test collection, by its name: QRELS, TOPICS or None.
 
     >>> role("qrels.1-25.spanish.gz") is QRELS, role("CL.topics.arabic.trec11.txt") is TOPICS, role("ism_001")
     (True, True, None)
@@ -148,7 +148,7 @@ def role(path: PurePath | str) -> re.Pattern[str] | None:
 
 
 def document_files(paths: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """The paths of files of documents: of those, the names that `patterns` match; all, where none matches."""
+    """Paths of the document files of a test collection whose names match `patterns`; all of them if none matches."""
     named = [(path, path.rpartition("/")[2]) for path in paths]
     files = [(path, name) for path, name in named if not (_OTHER.fullmatch(name) or role(name))]
     chosen = [path for path, name in files if any(fnmatch(name, pattern) for pattern in patterns)]

@@ -1,4 +1,4 @@
-"""Documents of a user's own (`user_data.documents`): which files hold them, and in which languages.
+"""A user's own documents (`user_data.documents`): finds their files and languages.
 
 Formats: plain text (.txt), JSON lines (.jsonl, .ndjson), Parquet, a dump of a Wikipedia; all but Parquet also
 compressed. The language of a file is
@@ -43,20 +43,20 @@ _DUMP = re.compile(r"(?P<wiki>[a-z_]+)wiki-.*(pages-articles.*|siteinfo-namespac
 
 
 class OwnDocuments(NamedTuple):
-    """The files that hold a language's documents, below the user's folder, and about how many bytes of text."""
+    """Files below the user's folder that hold the documents of a language, and the approximate bytes of their text."""
 
     files: tuple[str, ...]
     size: float
 
 
 def place_of(place: Path | str) -> tuple[Path, list[str]]:
-    """(folder, files below it) of what the user names: a folder, or a single file."""
+    """Returns (folder, files below it) for the path that a user gives: a folder or a single file."""
     place = Path(place).expanduser()
     return (place.parent, [place.name]) if place.is_file() else (place, listing(place))
 
 
 def kind_of(name: str) -> str | None:
-    """How a file holds documents: text, rows or dump; None for another file.
+    """Format of a file of documents by its name: text, rows or dump; None for another file.
 
     >>> [kind_of(name) for name in ("de/a.txt.gz", "a.jsonl", "ltgwiki-pages-articles.xml", "README.txt", "a.pdf")]
     ['text', 'rows', 'dump', None, None]
@@ -68,7 +68,7 @@ def kind_of(name: str) -> str | None:
 
 
 def language_in(name: str, known: Mapping[str, Language]) -> str | None:
-    """The language that the path of a file names, None where none does.
+    """Language that the path of a file names, or None.
 
     >>> names = "text/lv/a.txt", "xal.jsonl.gz", "mine.txt", "ltgwiki-1-pages-articles.xml"
     >>> [language_in(name, {"lv": None}) for name in names]
@@ -88,9 +88,9 @@ def language_in(name: str, known: Mapping[str, Language]) -> str | None:
 
 
 def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, OwnDocuments]:
-    """The documents of a folder or file, by language in the order of codes.
+    """Documents of a folder or file by language, in the order of codes.
 
-    Raises SteleError where there are none. Rows are read once for their languages, and remembered by their bytes.
+    Raises SteleError if there are none. The languages of rows are cached by the digest of their file.
     """
     where = f"user_data.{DATASET} ({place})"
     if not Path(place).expanduser().exists():
@@ -103,11 +103,11 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
         others = f"found {', '.join(names[:5])}" if names else linked or "it is empty"
         raise SteleError(f"{where}: no documents in it ({others}); want {WANTED}")
     if not any((folder / name).stat().st_size for name in readable):
-        raise SteleError(f"{where}: all of its documents are empty files: {', '.join(readable[:5])}")
+        raise SteleError(f"{where}: all document files are empty: {', '.join(readable[:5])}")
     if linked:
         log.warning("%s: %s", where, linked)
     if left_out := [name for name in names if not kind_of(name)]:
-        log.warning("%s: %d files of other formats left out: %s", where, len(left_out), ", ".join(left_out[:5]))
+        log.warning("%s: %d files of other formats are ignored: %s", where, len(left_out), ", ".join(left_out[:5]))
     files: dict[str, set[str]] = {}  # of a file some rows state their language, others do not
     sizes: Counter[str] = Counter()
     by_field = []
@@ -126,8 +126,8 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
             sizes[language] += size
     if undetermined := files.get(UNDETERMINED):
         log.warning(
-            "%s: nothing says the language of %s%s; taken as `%s`. A folder or file is named by a language's code "
-            "(de/, de.txt), a row has a field `language`",
+            "%s: nothing says the language of %s%s; taken as `%s`. Name a folder or file by a language's code "
+            "(de/, de.txt), or give each row a field `language`",
             where, min(undetermined), f" and {len(undetermined) - 1} more" * (len(undetermined) > 1), UNDETERMINED,
         )  # fmt: skip
     return {code: OwnDocuments(tuple(sorted(files[code])), float(sizes[code])) for code in sorted(files)}
@@ -138,7 +138,7 @@ def _links_to_folders(folder: Path) -> list[str]:
 
 
 def files_of(place: Path | str, language: str) -> list[str]:
-    """The files that hold a language's documents. Raises SteleError where none does."""
+    """Files that hold the documents of a language. Raises SteleError if there are none."""
     languages = by_language(place, catalogue.entries(Language))
     if language not in languages:
         raise SteleError(f"user_data.{DATASET} ({place}): no documents in {language}; it has {', '.join(languages)}")
@@ -146,7 +146,7 @@ def files_of(place: Path | str, language: str) -> list[str]:
 
 
 def _languages_of_rows(folder: Path, names: list[str]) -> dict[str, dict[str, int]]:
-    """file -> language ("" where a row states none) -> bytes of text."""
+    """Bytes of text by file and language ("" for rows without one): file -> language -> bytes."""
     digests = file_digests((folder / name for name in names), DIGESTS)
     remembered, found = read_note(ROWS), {}
     for name in names:
@@ -163,5 +163,5 @@ def _languages_of_rows(folder: Path, names: list[str]) -> dict[str, dict[str, in
 
 
 def neutral_language(code: str) -> Language:
-    """What is taken of a language that nobody describes."""
+    """Default facts for a language code that neither the catalogue nor the user describes."""
     return Language(name=code, script="unknown", script_kind="alphabet", family=code)

@@ -1,6 +1,6 @@
-"""Models of the files of facts, by topic. An unknown key or a wrong value is refused in one sentence.
+"""Pydantic models of the files of facts, by topic. Unknown keys and wrong values raise SteleError.
 
-`catalogue.entries` gives what a file says, typed by its model. All files are checked when the workflow is read
+`catalogue.entries` returns the entries of a file, typed by its model. All files are checked when the workflow is read
 (snakemake_support/validate_catalogue), before anything is built.
 """
 
@@ -15,7 +15,7 @@ Facts = Mapping[str, Any]  # a file, or an entry of it, as YAML has it
 
 
 def choice(entry: Facts, key: str, valid: Iterable[str], where: str, at: Sequence[str], required: bool = False) -> Any:
-    """The value of a key, which must be one of `valid`; a key that is missing is an error where it is `required`."""
+    """Returns the value of a key. Raises SteleError if it is not one of `valid`, or is `required` and missing."""
     value = entry.get(key)
     if key not in entry and required:
         close = next((name for name in entry if nearest(name, [key])), None)

@@ -1,4 +1,4 @@
-"""adaptation.yaml: how the sizes of an adaptation follow from an encoder and a budget."""
+"""Schema of adaptation.yaml: how an encoder and a budget determine the sizes of an adaptation."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from stele.files.strict import Strict
 
 
 class EncoderSizes(Strict):
-    """How encoders up to a size are trained; `weights` in millions, None: all larger ones.
+    """Training sizes for encoders of up to `weights` million weights (None: for all larger encoders).
 
-    encode_chunk: as in a recipe of pretraining; None: each recipe's own.
+    encode_chunk: as in a pretraining recipe; None: the value of each recipe.
     """
 
     weights: float | None = Field(gt=0)
@@ -22,7 +22,7 @@ class EncoderSizes(Strict):
 
 
 class HeldOut(Strict):
-    """How many documents of a language no training reads, and among how many a sentence's neighbour is looked for."""
+    """Documents of a language that are held out from training, and candidates to search for a sentence's neighbour."""
 
     share: float = Field(gt=0, lt=1)
     documents: int = Field(ge=1)
@@ -30,7 +30,7 @@ class HeldOut(Strict):
 
 
 class AdaptationRules(Strict):
-    """The file."""
+    """All values of adaptation.yaml."""
 
     FILE: ClassVar = "adaptation"
 

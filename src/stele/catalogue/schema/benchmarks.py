@@ -1,4 +1,4 @@
-"""benchmarks.yaml, training_sets.yaml and analyzers.yaml: what is trained on and evaluated, and how."""
+"""Schemas of benchmarks.yaml, training_sets.yaml and analyzers.yaml."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stele.recipes.search import Windows
 
 
 def metric_parts(name: str) -> tuple[str, str]:
-    """(file of the metric under evaluation/metrics, cut) of a metric's name.
+    """Splits a metric's name into (its module in evaluation/metrics, cut). Raises SteleError for an invalid cut.
 
     >>> metric_parts("mrr@100"), metric_parts("r@2kt"), metric_parts("accuracy")
     (('mrr', '100'), ('r_kt', '2kt'), ('accuracy', ''))
@@ -48,7 +48,7 @@ class Large(Strict):
 
 
 class Benchmark(Strict):
-    """A benchmark, or what is counted beside one."""
+    """A benchmark, or a test collection that is only counted."""
 
     FILE: ClassVar = "benchmarks"
 
@@ -86,7 +86,7 @@ class Benchmark(Strict):
 
 
 class Mined(Strict):
-    """Where hard negatives of a training set's questions can be mined."""
+    """Collection from which hard negatives for a training set's questions are mined."""
 
     corpus: list[str] = Field(min_length=1, description="datasets: the collection that the passages are from")
     depth: int = Field(ge=1, description="how many a question are kept")
@@ -108,7 +108,7 @@ class TrainingSet(Strict):
     @model_validator(mode="after")
     def _is_of_something(self) -> TrainingSet:
         if not (self.data or self.made == "generate_queries"):
-            raise ValueError("`data`: want the datasets that it is, or that it is made of")
+            raise ValueError("`data` is empty; want the datasets of which this training set is made")
         return self
 
 

@@ -1,4 +1,4 @@
-"""costs.yaml, rules.yaml and the sizes of devices, checkpoints and dumps: what a job's cost is estimated from."""
+"""Schemas of costs.yaml, rules.yaml, and sizes of devices, checkpoints and dumps, which give a job's cost."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Counted = Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^\w+\.\w+
 
 
 class Share(Strict):
-    """Of a GPU's peak."""
+    """Share of a GPU's peak performance that a kind of work reaches."""
 
     share: float = Field(gt=0, le=1)
     peak: Literal["half", "single"] = Field(description="of devices.yaml")
 
 
 class Shares(Strict):
-    """Kinds of work."""
+    """Shares of a GPU's peak performance, by kind of work."""
 
     training: Share
     encoding: Share
@@ -32,14 +32,14 @@ class Shares(Strict):
 
 
 class Fill(Strict):
-    """Of what a recipe allows, as shares."""
+    """Shares of a recipe's limits that real examples fill."""
 
     tokens: float = Field(gt=0, le=1)
     sentences: float = Field(gt=0, le=1)
 
 
 class TrainingMemory(Strict):
-    """Bytes of a process that trains."""
+    """Memory of a training process, in bytes per unit."""
 
     weight: Positive
     state: Positive = Field(description="of a token in a layer, by its width")
@@ -48,14 +48,14 @@ class TrainingMemory(Strict):
 
 
 class Text(Strict):
-    """Tokens of a kind of text."""
+    """Lengths of a kind of text, in tokens."""
 
     mean: Positive
     longest: Positive = Field(description="of a training group")
 
 
 class BenchmarkSize(Strict):
-    """Queries and passages that a benchmark encodes and searches."""
+    """Numbers of queries and passages that a benchmark encodes and searches."""
 
     queries: list[Counted] = Field(min_length=1)
     passages: list[Counted] = Field(min_length=1)
@@ -68,7 +68,7 @@ class BenchmarkSize(Strict):
 
 
 class JudgedSize(Strict):
-    """Topics and documents that are re-ranked in a pair of languages."""
+    """Numbers of topics and documents that are re-ranked in a pair of languages."""
 
     topics: Positive
     relevant: Positive = Field(description="documents a topic")
@@ -78,7 +78,7 @@ class JudgedSize(Strict):
 
 
 class AnsweredSize(Strict):
-    """Questions that are answered in a pair of languages."""
+    """Numbers of questions that are answered in a pair of languages."""
 
     dev: Positive = Field(description="questions, answered after each epoch")
     test: Positive = Field(description="questions")
@@ -86,7 +86,7 @@ class AnsweredSize(Strict):
 
 
 class TrainingSetSize(Strict):
-    """Training and dev examples, and the passages among which hard negatives are mined."""
+    """Numbers of training and dev examples, and of the passages among which hard negatives are mined."""
 
     examples: list[Counted] = Field(min_length=1)
     dev: list[Counted] = Field(min_length=1)
@@ -96,7 +96,7 @@ class TrainingSetSize(Strict):
 
 
 class Rates(Strict):
-    """A second of one core."""
+    """Units of work that one core does per second."""
 
     xml_bytes: Positive
     web_bytes: Positive
@@ -114,7 +114,7 @@ class Rates(Strict):
 
 
 class TextPair(Strict):
-    """A pair of ILK and CLK, or of sections with the pages that they are of."""
+    """Size of a pair of ILK and CLK, or of a pair of sections with their pages."""
 
     characters: Positive
     bytes: Positive
@@ -122,7 +122,7 @@ class TextPair(Strict):
 
 
 class Seconds(Strict):
-    """Of one core."""
+    """Seconds that one core takes for a unit of work."""
 
     page_entities: Positive
     score: Positive
@@ -140,7 +140,7 @@ class Miniature(Strict):
 
 
 class Costs(Strict):
-    """The whole file; units stand beside its values."""
+    """All values of costs.yaml; the file states their units."""
 
     FILE: ClassVar = "costs"
 
@@ -188,7 +188,7 @@ class Costs(Strict):
 
 # --- rules.yaml -------------------------------------------------------------------------------------------------------
 class Growing(Strict):
-    """A size that grows with what a job reads: `base`, and `per_mb` for each MB of dump."""
+    """A size that grows with a job's input: `base`, plus `per_mb` for each MB of a dump."""
 
     base: Whole
     per_mb: Annotated[float, Field(gt=0)]
@@ -198,7 +198,7 @@ Size = Whole | Growing
 
 
 class RuleFacts(Strict):
-    """One rule. Sizes are of a job's first attempt, on each of its nodes; None: the profile's default.
+    """Facts about one rule. Sizes are those of a job's first attempt, per node; None: the profile's default.
 
     environment the software that its jobs run in, envs/{environment}.yaml; "torch": cpu.yaml or gpu.yaml, by scale
     gpus        GPUs at the papers' sizes where cluster.yaml names none, one process each; None: it never uses one
@@ -227,7 +227,7 @@ class RuleFacts(Strict):
 
 
 def rule_facts(rule: str) -> RuleFacts:
-    """The facts of a rule; a rule without an entry is a short job.
+    """Returns the facts of a rule; a rule without an entry is a short job.
 
     >>> rule_facts("encode_pairs").gpus, rule_facts("average").gpus
     (1, None)
@@ -236,7 +236,7 @@ def rule_facts(rule: str) -> RuleFacts:
 
 
 def on_gpus(parallel: bool | None = None) -> list[str]:
-    """The rules that train or encode; with `parallel` only those that several processes can share, or cannot.
+    """Rules that can use a GPU; `parallel` selects those whose jobs several processes can share (True) or cannot.
 
     >>> on_gpus(parallel=False)
     ['calibrate', 'finetune_generator', 'generate_queries', 'encode_pairs', 'neighbours', 'rerank', 'answer', 'project']
@@ -247,7 +247,7 @@ def on_gpus(parallel: bool | None = None) -> list[str]:
 
 # --- plain figures ----------------------------------------------------------------------------------------------------
 class Device(Strict):
-    """A GPU, by SLURM's name of it."""
+    """Facts about a GPU; its key is SLURM's name for it."""
 
     FILE: ClassVar = "devices"
 
@@ -257,7 +257,7 @@ class Device(Strict):
 
 
 class Checkpoint(Strict):
-    """The sizes of a public checkpoint."""
+    """Sizes of a public checkpoint."""
 
     FILE: ClassVar = "checkpoint_sizes"
 
@@ -269,5 +269,5 @@ class Checkpoint(Strict):
 
     @property
     def weights(self) -> int:
-        """Words and layers; positions, biases and norms are a hundredth of that."""
+        """Number of weights in word embeddings and layers; the rest (positions, biases, norms) is about a hundredth."""
         return self.vocabulary * self.width + self.layers * (4 * self.width**2 + 2 * self.width * self.inner)

@@ -1,6 +1,6 @@
-"""datasets.yaml: what a dataset is, which files it has, where they are, and what can be counted in them.
+"""Schema of datasets.yaml: each dataset with its files, their addresses, and expected counts.
 
-A `Part` is what a job fetches of a `Dataset`: nothing in it is left to fill in (catalogue/datasets.resolve).
+A `Part` is the portion of a `Dataset` that one job fetches, with all templates filled in (catalogue/datasets.resolve).
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class File(Strict):
 
 
 class Count(Strict):
-    """Something that is counted, so that a wrong or cut file is noticed."""
+    """A count of something in a dataset's files, by which wrong or truncated files are noticed."""
 
     count: Way
     file: str | None = None
@@ -98,7 +98,7 @@ class Count(Strict):
     @model_validator(mode="after")
     def _of_something(self) -> Count:
         if (self.file is None) == (self.files is None):
-            raise ValueError("want either `file` or `files`, one of the two")
+            raise ValueError("want either `file` or `files`, not both or neither")
         return self
 
 
@@ -145,20 +145,20 @@ class Dataset(Strict):
     @model_validator(mode="after")
     def _can_be_had(self) -> Dataset:
         if self.wall != "none" and self.how is None:
-            raise ValueError(f"wall {self.wall}: say in `how` how to get it")
+            raise ValueError(f"wall {self.wall}: explain in `how` how to get the dataset")
         if self.languages is not None and self.field is not None:
-            raise ValueError("want either `languages` or `field`, one of the two")
+            raise ValueError("found both `languages` and `field`; want one of the two")
         if self.codes is not None and self.field is None:
-            raise ValueError("`codes` are of a `field`, and there is none")
+            raise ValueError("`codes` need a `field`, and there is none")
         if self.exports and (uncounted := [what for what, one in self.counts.items() if one.count != "records"]):
             raise ValueError(f"`exports` are counted by records, and {uncounted[0]} is not")
         if self.parts == "languages" and self.languages is None and self.field is None and not self.any_language:
-            raise ValueError("parts languages: say which in `languages`, `field` or `any_language`")
+            raise ValueError("parts: languages: list the languages in `languages`, `field` or `any_language`")
         return self
 
 
 class PartFile(Strict):
-    """A file that is fetched, or found in a user's folder."""
+    """A file of a part, which is fetched or found in a user's folder."""
 
     path: str
     url: str | None = None
@@ -180,13 +180,13 @@ class PartFile(Strict):
 
     @property
     def expected(self) -> dict[str, Any]:
-        """The size and the digests that are known of it."""
+        """Known size and digests of the file."""
         known = {"bytes": self.bytes, "sha256": self.sha256, "md5": self.md5}
         return {key: value for key, value in known.items() if value is not None}
 
 
 class PartCount(Strict):
-    """Something that is counted in a part."""
+    """A count that is made in a part, and its expected value."""
 
     count: Way
     files: list[str] = Field([])

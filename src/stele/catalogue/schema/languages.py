@@ -1,4 +1,4 @@
-"""languages.yaml: the codes of a language in the datasets that have it, and what the generated language is like."""
+"""Schema of languages.yaml: the codes of a language in datasets, and the grammar of its generated counterpart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Sounds = dict[str, str]
 
 
 class Substitute(Strict):
-    """What is read for a code of MSM's released recipe that CC-100 does not have."""
+    """Substitute corpus for a language code of MSM's released recipe that CC-100 does not have."""
 
     corpus: Literal["wikipedia"]
     reason: str
@@ -38,7 +38,7 @@ class Han(Strict):
 
 
 class World(Strict):
-    """What the generated language is like."""
+    """Grammar, vocabulary and script of a generated language."""
 
     coverage: Share = Field(description="share of the generated entities that have an article")
     order: Literal["SVO", "SOV", "VSO"]

@@ -1,4 +1,4 @@
-"""models.yaml and standins.yaml."""
+"""Schemas of models.yaml and standins.yaml."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stele.recipes.standins import kinds
 
 
 class Released(Strict):
-    """The authors' own weights."""
+    """Weights that the authors of a model released."""
 
     dataset: str = Field(description="what `user_data` in config.yaml calls them")
     where: str = Field(description="where a user gets them")
@@ -32,7 +32,7 @@ class WordScorer(Strict):
 
 
 class ModelKeys(Strict):
-    """The keys of a model."""
+    """Keys of a model."""
 
     label: str = Field(description="how tables call it")
     kind: Literal["lexical"] | None = Field(None, description="lexical: a model without a checkpoint")
@@ -61,12 +61,12 @@ class ModelKeys(Strict):
 
     @property
     def is_complete(self) -> bool:
-        """Whether it is an encoder of today's: trained for retrieval, with a recipe that no protocol changes."""
+        """Whether it is a present-day encoder: trained for retrieval, with a recipe that no protocol changes."""
         return self.trained_on is not None
 
     @property
     def has_encoder(self) -> bool:
-        """Whether it encodes texts: it neither matches words nor compares their vectors."""
+        """Whether the model encodes texts; models that match words or compare word vectors do not."""
         return self.kind is None and self.word_scorer is None
 
 
@@ -80,7 +80,7 @@ class Model(ModelKeys):
         if (self.base is None) != (self.recipe is None):
             raise ValueError("`base` and `recipe` go together")
         if self.override and self.recipe is None:
-            raise ValueError("`override` changes a `recipe`, and there is none")
+            raise ValueError("`override` needs a `recipe` to change, and there is none")
         if (self.snapshot_of is None) != (self.epoch is None):
             raise ValueError("`snapshot_of` and `epoch` go together")
         origins = (self.kind, self.word_scorer, self.checkpoint, self.recipe, self.snapshot_of, self.unavailable)
@@ -89,18 +89,18 @@ class Model(ModelKeys):
         if not any((*origins, self.released)):
             raise ValueError(f"want `base` and {', '.join(ORIGINS)}, `released` or `unavailable`")
         if self.rm3 and not self.kind:
-            raise ValueError("`rm3` expands the queries of a `kind: lexical`")
+            raise ValueError("`rm3` needs `kind: lexical`, since it expands the queries of a lexical model")
         return self
 
 
 def hub_names(models: Mapping[str, Model]) -> dict[str, str]:
-    """The hub ids of models, with their owners and without -> the hub id."""
+    """Maps the hub ids of models, both with and without the owner, to the full hub id."""
     ids = [model.checkpoint for model in models.values() if model.checkpoint]
     return {hub_id.rpartition("/")[2]: hub_id for hub_id in ids} | {hub_id: hub_id for hub_id in ids}
 
 
 def check_standins(values: Facts, where: str) -> None:
-    """Every entry, by the recipe of its kind; its bases stand above it."""
+    """Checks every stand-in by the recipe of its kind, and that its bases are listed above it. Raises SteleError."""
     validate(dict[str, Values], values, where)
     above: list[str] = []
     for key, entry in values.items():
@@ -111,6 +111,6 @@ def check_standins(values: Facts, where: str) -> None:
 
 
 def check_standin(entry: Facts, where: str, at: list[str]) -> None:
-    """One stand-in."""
+    """Checks one stand-in by the recipe of its kind. Raises SteleError with the key at fault."""
     kind = choice(entry, "kind", sorted(kinds()), where, at, required=True)
     validate(kinds()[kind], entry, where, at)

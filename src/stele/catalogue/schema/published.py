@@ -1,4 +1,4 @@
-"""references.tsv: numbers that others published; published.yaml: how its benchmarks and languages are called here."""
+"""Schemas of references.tsv (numbers that others published) and of published.yaml (its names and ours)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Status = Literal["read", "secondary", "unverified"]
 class PublishedScore(Strict):
     """One published number, a fraction, with its source.
 
-    model is a hub id, or what its source calls it; system, where there is one, says which of a model's runs it is.
-    status: `read` at its source, or `secondary` (another's report of it), or `unverified`; only the first judges.
+    `model` is a hub id or the source's name; `system`, if given, identifies one of its runs. `status` is `read` (at the
+    source), `secondary` (as another source reports it) or `unverified`; only numbers that were `read` judge our runs.
     """
 
     model: str = Field(min_length=1)
@@ -61,7 +61,7 @@ class MtebTask(Strict):
 
 
 class PublishedBenchmark(Strict):
-    """The names that sources have for a benchmark and its subsets, and ours."""
+    """Names that sources use for a benchmark and its subsets, and the catalogue's names for them."""
 
     FILE: ClassVar = "published"
 
@@ -87,26 +87,26 @@ class PublishedBenchmark(Strict):
     mteb: MtebTask | None = None
 
     def rank(self, name: str) -> int:
-        """The rank of a name of references.tsv among the names of this benchmark."""
+        """Position of a name of references.tsv among the names of this benchmark; 0 for another name."""
         return self.benchmarks.index(name) if name in self.benchmarks else 0
 
     @model_validator(mode="after")
     def _known(self) -> PublishedBenchmark:
         if strange := self.instructions.keys() - set(self.benchmarks):
-            raise ValueError(f"`instructions` of {', '.join(sorted(strange))}, which `benchmarks` does not name")
+            raise ValueError(f"`instructions` has {', '.join(sorted(strange))}, which `benchmarks` does not list")
         return self
 
 
 # --- reference_sources.yaml: the files of others' repositories that references.tsv is renewed from --------------------
 class Mean(Strict):
-    """The mean over the subsets whose whole name matches, where all of them are there."""
+    """Mean over the subsets whose whole name matches `pattern`, if there are `count` of them."""
 
     pattern: str = ".*"
     count: int = Field(gt=0)
 
 
 class ResultFile(Strict):
-    """The splits that are read of a file, and its metrics by their names there and here."""
+    """Splits to read from a result file, and its metrics: name in the file -> name here."""
 
     benchmark: str
     splits: list[str] = Field(min_length=1)
@@ -114,7 +114,7 @@ class ResultFile(Strict):
 
 
 class Task(ResultFile):
-    """A task's result file of MTEB."""
+    """Result file of a task of MTEB."""
 
     subsets: list[str] | None = Field(None, description="subsets that have a row; none: all")
     means: dict[str, Mean] = Field({}, description="name of a mean -> what it is over")
@@ -122,7 +122,7 @@ class Task(ResultFile):
 
 
 class Suspect(Strict):
-    """Numbers of a task that are excluded: by model, version of MTEB and subset, as far as they are given."""
+    """Numbers of a task that are excluded, by those of model, version of MTEB and subset that are given."""
 
     task: str
     model: str | None = None
@@ -132,7 +132,7 @@ class Suspect(Strict):
 
 
 class Repository(Strict):
-    """A repository, the folder of its clone, and what its numbers are."""
+    """A repository of published results: the folder of its clone, its source and the tolerance of its numbers."""
 
     clone: str = Field(description="the name of its folder among the clones")
     repository: str
@@ -148,7 +148,7 @@ class Mteb(Repository):
 
 
 class SameEngine(Strict):
-    """Of runs that need no encoding."""
+    """Tolerance and note for runs that need no encoding."""
 
     tolerance: float = Field(gt=0)
     note: str
@@ -164,7 +164,7 @@ class Pyserini(Repository):
 
 
 class ReferenceSources(Strict):
-    """The whole file."""
+    """All values of reference_sources.yaml."""
 
     FILE: ClassVar = "reference_sources"
 
@@ -197,14 +197,14 @@ class Entry(Strict):
 
 
 class Bibliography(Strict):
-    """Entries by key, and which of them benchmarks are."""
+    """BibTeX entries by key, and the key of the entry for each benchmark."""
 
     benchmarks: dict[str, str]
     entries: dict[str, Entry]
 
 
 def check_bibliography(values: Facts, where: str) -> None:
-    """The file, and that what it cites is in it."""
+    """Checks the bibliography, and that it has every entry that it cites. Raises SteleError with the key at fault."""
     validate(Bibliography, values, where)
     for name in values["benchmarks"]:
         choice(values["benchmarks"], name, values["entries"], where, ["benchmarks"])
