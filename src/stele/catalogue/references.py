@@ -37,7 +37,7 @@ def read_references(path: Path) -> list[PublishedScore]:
         scores = [_score(row, f"{path}, line {number}") for number, row in enumerate(rows, start=2)]
     for score, count in Counter(score.model_copy(update={"note": ""}) for score in scores).items():
         if count > 1:
-            raise SteleError(f"{path}: {score.model} on {score.benchmark} ({score.subset}): listed twice for one source")
+            raise SteleError(f"{path}: {score.model} on {score.benchmark} ({score.subset}): found twice for one source")
     return scores
 
 

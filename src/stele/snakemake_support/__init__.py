@@ -1,1 +1,1 @@
-"""Code that runs in Snakemake's own process, around the rules; `patches/` has all that changes its private parts."""
+"""Code that runs in Snakemake's own process, around the rules; `patches/` has all changes of its private code."""

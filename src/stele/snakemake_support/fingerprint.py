@@ -1,10 +1,10 @@
-"""The fingerprint of a command: a hash of all code it can reach, so that a change reruns exactly what it touches.
+"""Fingerprints of commands: a hash of all code that a command can reach, so that a change reruns only affected jobs.
 
-Snakemake does not see imported packages. The fingerprint of a command is therefore a param of its rule: syntax trees
-(no comments, no formatting, no docstrings) of the command's module and of everything of Stele that it imports, directly
-or not, inside functions too. What is chosen by name at run time (an objective, a benchmark) is named by the rule. A
-module that reads facts about languages names their keys in `LANGUAGE_FACTS`; their values count, of each language of
-languages.yaml that has them.
+Snakemake does not see imported packages. The fingerprint of a command is therefore a param of its rule. It covers the
+syntax trees (no comments, formatting or docstrings) of the command's module and of all modules of Stele that it
+imports, directly or indirectly, also inside functions. The rule names modules that are chosen at run time (an
+objective, a benchmark). A module that reads facts about languages lists their keys in `LANGUAGE_FACTS`; the
+fingerprint then covers the values of these keys in languages.yaml.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ SIBLING = "stele_world"  # the package beside it; its modules are named in full 
 
 
 def _root(name: str) -> Path:
-    """The folder below which a module or a file lies, by its name: ROOT, or for the sibling's the folder above."""
+    """Folder that contains a module or file of this name: ROOT, or its parent for the package `stele_world`."""
     return ROOT.parent if re.match(rf"{SIBLING}\b", name) else ROOT
 
 
 def _name(module: str) -> str:
-    """What a module is called here: "stele.training.loop" is "training.loop"; "" for one of another project."""
+    """Short name of a module: "training.loop" for "stele.training.loop"; "" for a module of another project."""
     package, _, rest = module.partition(".")
     if package == PACKAGE:
         return rest
@@ -42,7 +42,7 @@ def _name(module: str) -> str:
 
 @cache
 def _files(root: Path) -> dict[str, Path]:
-    """Module -> its file, of both packages: "training.loop", "training" (its __init__), "stele_world.mirror"."""
+    """Module -> its file, for both packages: "training.loop", "training" (its __init__), "stele_world.mirror"."""
     files = {}
     for folder, above in ((root, []), (root.parent / SIBLING, [SIBLING])):
         for place, folders, names in os.walk(folder):
@@ -63,7 +63,7 @@ def _strip_docstrings(tree: ast.AST) -> ast.AST:
 
 
 def _is_text(statement: ast.stmt) -> bool:
-    """Whether a statement is a text alone: a docstring, or that of a field, which is its help."""
+    """Whether a statement is only a string: a docstring, or the help text below a field."""
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Constant)
@@ -72,16 +72,16 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def source_digest(source: str) -> str:
-    """A digest of code that comments, formatting and docstrings do not change."""
+    """Digest of code that ignores comments, formatting and docstrings."""
     return hashlib.sha256(ast.dump(_strip_docstrings(ast.parse(source))).encode()).hexdigest()
 
 
 @cache
 def _read(module: str) -> tuple[str, frozenset[str]]:
-    """Digest and imported modules (of Stele only) of a module.
+    """Returns the digest of a module and the modules of Stele that it imports.
 
-    Syntax trees would take seconds at every start of Snakemake, so the answer is cached beside Python's own compiled
-    files, by the bytes of the source.
+    Parsing would take seconds at every start of Snakemake, so the result is cached beside Python's own compiled files,
+    keyed by the digest of the source.
     """
     path = _files(ROOT)[module]
     source, cached = path.read_bytes(), path.parent / "__pycache__" / f"{path.stem}.fingerprint.json"
@@ -121,9 +121,9 @@ def _imported(source: str, path: Path) -> frozenset[str]:
 
 
 def closure(modules: Iterable[str]) -> dict[str, str]:
-    """Module -> digest, for the given modules and everything of Stele that they import.
+    """Module -> digest, for the given modules and all modules of Stele that they import.
 
-    Stele's own __init__ is left out: it offers users what no command reads.
+    Stele's own __init__ is left out, since it only serves users of the Python API and no command.
     """
     seen: dict[str, str] = {}
     todo = [module for module in modules if _is_module(module)]
@@ -136,13 +136,13 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
 
 
 def _is_module(name: str) -> bool:
-    """Whether a name is a module's: neither the package itself nor an attribute of a module."""
+    """Whether a name is that of a module, and not of the package itself or an attribute."""
     return bool(name) and name in _files(ROOT)
 
 
 @cache
 def _loaded_before(module: str) -> tuple[str, ...]:
-    """The modules that a module imports, and its packages, whose __init__ runs before it."""
+    """Modules that a module imports, and the packages that contain it, whose __init__ runs first."""
     parts = module.split(".")
     packages = (".".join(parts[:n]) for n in range(1, len(parts)))
     return tuple(filter(_is_module, (*_read(module)[1], *packages)))
@@ -156,7 +156,7 @@ def package_modules(package: str) -> list[str]:
 
 @cache
 def _language_facts(module: str) -> list[tuple[str, str, object]]:
-    """(language, key, value) of all that languages.yaml says under the keys that a module names."""
+    """Lists (language, key, value) for the keys of languages.yaml that a module names in `LANGUAGE_FACTS`."""
     named = re.search(r"^LANGUAGE_FACTS = (\(.*\))", _files(ROOT)[module].read_text("utf-8"), re.MULTILINE)
     if not named:
         return []
@@ -168,7 +168,7 @@ def _language_facts(module: str) -> list[tuple[str, str, object]]:
 
 @cache
 def _data_digest(path: Path) -> str:
-    """A digest of a data file: of its values where it is YAML, so that comments rerun nothing; else of its bytes."""
+    """Digest of a data file: of its values if it is YAML, so that comments rerun nothing, else of its bytes."""
     if path.suffix == ".yaml":
         from stele.catalogue import read_yaml
 
@@ -178,7 +178,7 @@ def _data_digest(path: Path) -> str:
 
 @cache
 def code(command: str, *chosen: str, data: tuple[str, ...] = ()) -> str:
-    """The fingerprint of a command ("pretraining.pretrain"), of modules it chooses by name and of data files it reads.
+    """Fingerprint of a command ("pretraining.pretrain"), of modules it chooses by name and of data files it reads.
 
     `data` are files or folders below the package ("catalogue/languages.yaml", "tables/render/templates").
     """

@@ -1,4 +1,4 @@
-"""The Snakefile's steps around the rules: the plan, the jobs' environment, the local worker, unfinished tables."""
+"""Functions that the Snakefile calls around its rules: setting up the plan, the start and the end of a run."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from stele.snakemake_support.validate_catalogue import validate_catalogue
 def setup(values: Values, workflow, root: Path) -> Plan:
     """Validates the configuration, prepares the environment of the jobs and returns the plan; `root` is the project.
 
-    Runs whenever the Snakefile is read: by the driver, for a dry run, and by each job on a cluster's node.
+    It runs whenever the Snakefile is read: by the driver, in a dry run, and by each job on a cluster's node.
     """
     if os.pathsep in str(root):  # between the folders of PATH and PYTHONPATH, and no way to quote it
         raise _workflow_error(
-            SteleError(f"{root}: no job runs below a folder with {os.pathsep!r} in its name: rename it")
+            SteleError(f"{root}: no job can run below a folder with {os.pathsep!r} in its name; rename it")
         )
     # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
@@ -85,7 +85,7 @@ def setup(values: Values, workflow, root: Path) -> Plan:
 
 
 def _show_cost(plan: Plan, workflow) -> None:
-    """The end of a dry run: its jobs by rule, where they are not printed, and what all take on the cores they have."""
+    """Prints, at the end of a dry run, the jobs by rule (if not printed singly) and their total cost on these cores."""
     jobs = requests.job_requests(plan, workflow.dag) if workflow.scheduler else []
     if not jobs:
         return  # nothing could be planned, or nothing is left to be done
@@ -98,7 +98,7 @@ def _show_cost(plan: Plan, workflow) -> None:
 
 
 def _say_what_stays(plan: Plan) -> None:
-    """`--delete-all-output` takes what rules name as outputs, which are records and tables."""
+    """Says what `--delete-all-output` leaves: it deletes only the outputs of rules, which are records and tables."""
     folders = f"{plan.settings.config.results_dir} {plan.paths.work('')} {plan.paths.resources('')}"
     print(f"Stele: only records and tables were deleted; to delete everything: rm -r {folders}", file=sys.stderr)
 
@@ -110,7 +110,7 @@ def _workflow_error(error: SteleError) -> Exception:
 
 
 def _environment(root: Path, main: bool) -> None:
-    """The jobs' environment: this interpreter first, this source tree, one thread unless a recipe says more."""
+    """Sets the jobs' environment: this interpreter first, this source tree, one thread unless a recipe says more."""
     environment = os.environ
     folders = environment.get("PATH", "").split(os.pathsep)
     folder = str(Path(sys.executable).parent)
@@ -130,15 +130,15 @@ def _environment(root: Path, main: bool) -> None:
 
 
 def command_line() -> str:
-    """The arguments that this Snakemake was started with, for a shell."""
+    """Arguments with which this Snakemake was started, quoted for a shell."""
     return shlex.join(sys.argv[1:])
 
 
 def finish_rules(plan: Plan, workflow, root: Path) -> None:
     """Completes the project's rules once they are read: directives by name, container, sbatch options, log in messages.
 
-    The profile of a cluster has no messages: they would hide what a job requests, reads and writes, and the one core of
-    a dry run its threads.
+    With the profile of a cluster, messages are removed: they would hide the requests, inputs and outputs of a job. A
+    dry run there has no limit of cores, since that limit would hide the threads of a job.
     """
     rules = [rule for rule in workflow.rules if Path(str(rule.snakefile)).is_relative_to(root)]
     try:
@@ -162,14 +162,14 @@ def finish_rules(plan: Plan, workflow, root: Path) -> None:
 
 
 def _is_module(workflow) -> bool:
-    """Whether another workflow takes these rules (`module`); Snakemake calls the main workflow a module, too."""
+    """Whether another workflow imports these rules with `module`; Snakemake calls the main workflow a module, too."""
     return len(workflow.modifier_stack) > 1
 
 
 def on_start(plan: Plan, workflow) -> None:
-    """`onstart`: jobs are about to run.
+    """Snakemake's `onstart`, called before jobs run: notes this driver, starts the worker and the progress display.
 
-    Refuses a second scale, a second driver and a run that cannot succeed; notes the driver; starts the worker.
+    Raises WorkflowError for a second scale in one folder, a second driver of the same outputs, and a doomed run.
     """
     from stele.snakemake_support import progress
 
@@ -198,7 +198,7 @@ def on_start(plan: Plan, workflow) -> None:
 
 
 def _written(job) -> list[str]:
-    """The outputs of a job, and the folder of its state, which it has whatever `results_dir` is."""
+    """Outputs of a job, and the folder of its saved state, which does not depend on `results_dir`."""
     from snakemake.io import apply_wildcards
 
     state = job.rule.params.get("state")
@@ -206,7 +206,7 @@ def _written(job) -> list[str]:
 
 
 def _start_worker() -> None:
-    """Starts the local worker; where it cannot be (no sockets, a full disk) jobs take longer, and do the same."""
+    """Starts the local worker. Without one (no sockets, a full disk) jobs take longer, but give the same results."""
     from stele.command import worker
 
     try:
@@ -217,7 +217,7 @@ def _start_worker() -> None:
 
 
 def _write_manifest(plan: Plan, workflow) -> None:
-    """After a run that wrote results: a manifest of all of them. A result that cannot be read is named by its table."""
+    """Writes the manifest of all results after a run that wrote some; tables report results that cannot be read."""
     from stele.artifacts import results
 
     folder = f"{plan.settings.config.results_dir}/"
@@ -230,11 +230,11 @@ def _write_manifest(plan: Plan, workflow) -> None:
         try:
             results.write_manifest(Path(folder))
         except SteleError as error:
-            print(f"Stele: no manifest: {error}", file=sys.stderr)
+            print(f"Stele: the manifest of the results was not written: {error}", file=sys.stderr)
 
 
 def on_end(plan: Plan, workflow) -> None:
-    """`onsuccess` and `onerror`: renders unfinished tables, writes the manifest, prints the summary."""
+    """Snakemake's `onsuccess` and `onerror`: renders unfinished tables, writes the manifest, prints the summary."""
     from stele.snakemake_support import progress
 
     progress.end()

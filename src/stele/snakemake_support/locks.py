@@ -1,8 +1,8 @@
-"""The Snakemake processes that work in this folder, and the locks that killed ones leave.
+"""Finds the Snakemake processes that work in this folder, and removes locks that killed ones left.
 
-A lock does not name its process, so each run notes its own in `.snakemake/stele-drivers`. Locks are removed only when a
-noted process is surely dead and no other one can be alive. Snakemake looks for locks before it writes its own, so two
-runs that are started at once may both find none: the outputs of each are noted as well.
+A lock does not name its process, so each run writes a note about itself to `.snakemake/stele-drivers`. Locks are
+removed only if the noted process is certainly dead and no other can be alive. Snakemake looks for locks before it
+writes its own, so two runs that start at once may both find none; the notes therefore list the outputs, too.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def _note_path() -> Path:
 
 
 def note(outputs: Collection[str] = ()) -> None:
-    """Notes this process, its folder and its outputs. Raises SteleError where another living run builds one of them.
+    """Notes this process, its folder and its outputs. Raises SteleError if another living run builds one of them.
 
-    Each run notes itself before it looks at the others, so that of two runs at least one sees the other.
+    Each run writes its note before it reads the others, so that of two runs at least one sees the other.
     """
     DRIVERS.mkdir(parents=True, exist_ok=True)
     with atomic_file(_note_path()) as handle:
@@ -45,12 +45,12 @@ def note(outputs: Collection[str] = ()) -> None:
 
 
 def forget() -> None:
-    """This process builds no more."""
+    """Removes the note of this process, which builds nothing more."""
     _note_path().unlink(missing_ok=True)
 
 
 def another_run(run: JsonObject, what: str = "") -> str:
-    """The sentence about a living run that builds `what`, and the ways out."""
+    """Error message about a living run that builds `what`, with advice."""
     pid = run["process"].partition(":")[0]
     since = f", since {run['since']}" if "since" in run else ""
     return (
@@ -61,17 +61,17 @@ def another_run(run: JsonObject, what: str = "") -> str:
 
 
 def living_run() -> JsonObject | None:
-    """The note of another living run of this folder on this host; None where there is none."""
+    """Note of another living run in this folder on this host; None if there is none."""
     return next((run for run in _others().values() if _lives(run)), None)
 
 
 def _lives(run: JsonObject) -> bool:
-    """Whether a noted run lives on this host, and works here: a note in a copied folder is of the first one's run."""
+    """Whether a noted run lives on this host and works in this folder, which may be a copy with another's notes."""
     return alive(run["process"]) and run.get("folder", os.getcwd()) == os.getcwd()
 
 
 def _others() -> dict[Path, JsonObject]:
-    """Path -> note, of the other runs noted here; notes that cannot be read are removed."""
+    """Path -> note for the other runs noted here; removes unreadable notes."""
     others = {}
     for path in DRIVERS.glob("*.json"):
         run = read_note(path, process=str, folder=str, since=str, outputs=list)
@@ -85,10 +85,10 @@ def _others() -> dict[Path, JsonObject]:
 
 
 def clear_stale_locks() -> None:
-    """Removes the locks of a run that was killed on this host; the locks of a run that may be alive stay.
+    """Removes the locks of a run that was killed on this host; keeps those of a run that may be alive.
 
-    A process of another host cannot be seen: where there are locks, the user is told how to remove them. Where there
-    are none no run builds, and the notes of other hosts are removed.
+    Processes of other hosts cannot be checked: if there are locks, the user is told how to remove them; if there are
+    none, no run is active, and the notes of other hosts are removed.
     """
     others = _others()
     locked = LOCKS.is_dir() and any(LOCKS.iterdir())
@@ -103,7 +103,7 @@ def clear_stale_locks() -> None:
         names = ", ".join(sorted({host(others[path]["process"]) for path in away}))
         print(
             f"Stele: this folder is locked, and a run on {names} may still work in it; "
-            "if that one has ended: snakemake --unlock, then the same command again",
+            "if that run has ended, call snakemake --unlock, then give the same command again",
             file=sys.stderr,
         )
     elif dead and here == dead:

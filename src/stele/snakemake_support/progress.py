@@ -1,7 +1,7 @@
-"""A run on a terminal: a line a stage, an estimate of the end, and failures as they happen.
+"""Displays a run on a terminal: one line per stage, an estimate of its end, and failures as they happen.
 
-`make tables` turns it on (`STELE_PROGRESS=1`). The lines take the place of Snakemake's own on the terminal; its log
-file has them all. Where standard error is no terminal, Snakemake's lines stay.
+`make tables` turns the display on (`STELE_PROGRESS=1`). It replaces Snakemake's own lines, all of which remain in the
+log file. If standard error is not a terminal, Snakemake's lines stay.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TOLD_BY_THE_JOB = ("RuleException", "SpawnedJobError")  # repeats the command of
 
 
 def seconds_left(left: float, done: float, elapsed: float, cores: int) -> float:
-    """Seconds until the end: the estimate of the open jobs, corrected by the time that finished jobs really took.
+    """Estimates the seconds until the end: the cost of the open jobs, scaled by the pace of the finished ones.
 
     `left`, `done`: estimated seconds of jobs on one core; `elapsed`: seconds since the first job started.
 
@@ -50,7 +50,7 @@ def seconds_left(left: float, done: float, elapsed: float, cores: int) -> float:
 
 @dataclass
 class Stage:
-    """The jobs of one stage of the chain."""
+    """Jobs of one stage of the workflow, as ids, by state."""
 
     jobs: set[int] = field(default_factory=set)
     running: set[int] = field(default_factory=set)
@@ -59,7 +59,7 @@ class Stage:
 
 
 class Overview:
-    """The display of a run: its stages and jobs by number, with the estimated seconds of each job."""
+    """Display of a run: its stages with their jobs (by id), and the estimated seconds of each job."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Overview:
         self._look()
 
     def _look(self) -> None:
-        """Estimates the end anew. Between two jobs that end, the time that is left only runs down."""
+        """Estimates the end of the run anew; until the next job ends, the display only counts the time down."""
         done = {job for stage in self.stages.values() for job in stage.done}
         over = done.union(*(stage.failed for stage in self.stages.values()))
         left = sum(seconds for job, seconds in self.seconds.items() if job not in over)
@@ -107,7 +107,7 @@ class Overview:
             self._look()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
-        """One line for all, which stays when the window is too low, and one a stage; no bars in a narrow window."""
+        """Yields a line for all jobs, which stays in a low window, and one per stage; narrow windows have no bars."""
         lines = Table.grid(padding=(0, 1))
         for justify in ("left", *(["left"] if options.max_width >= WIDE else []), "right", "left"):
             lines.add_column(justify=justify, no_wrap=True, overflow="ellipsis")
@@ -133,14 +133,14 @@ class Overview:
 
 
 class Terminal(logging.Handler):
-    """Takes the place of Snakemake's handler for the terminal."""
+    """Log handler that replaces Snakemake's handler for the terminal."""
 
     def __init__(self, console: Console, workflow: Any) -> None:
         super().__init__()
         self.console, self.workflow, self.live, self.overview = console, workflow, None, None
 
     def show(self, overview: Overview) -> None:
-        """Begins to draw the overview, below any messages."""
+        """Starts to draw the overview, below any messages."""
         self.overview = overview
         self.live = Live(overview, console=self.console, refresh_per_second=1, vertical_overflow="crop")
         self.live.start(refresh=True)
@@ -176,7 +176,7 @@ class Terminal(logging.Handler):
             self.console.print(Text(record.msg), Text(f"open {page(self.workflow.dag)}"), sep="\n")
 
     def _failed(self, record: logging.LogRecord) -> None:
-        """One line of what failed, its reason, and where to read on."""
+        """Prints the job that failed, the last line of its log, and the path of the log."""
         if self.overview:
             self.overview.fail(record.jobid)
         log = next(iter(record.log or ()), "")
@@ -186,7 +186,7 @@ class Terminal(logging.Handler):
 
 
 def _last_line(log: str) -> str:
-    """The last line of a job's log: what it says went wrong."""
+    """Last line of a job's log that is not blank, which usually states the error; "" if there is none."""
     try:
         with open(log, "rb") as handle:
             handle.seek(max(0, os.fstat(handle.fileno()).st_size - TAIL))
@@ -197,7 +197,7 @@ def _last_line(log: str) -> str:
 
 
 def install(workflow: Any) -> None:
-    """Puts the overview in the place of Snakemake's lines, where it is wanted and somebody can see it."""
+    """Replaces Snakemake's lines by the overview if the user wants it and standard error is a terminal."""
     console = Console(stderr=True, highlight=False)
     if wanted() and console.is_terminal and not console.is_dumb_terminal:
         for handler in [handler for handler in logger.handlers if handler.name == STREAM]:
@@ -207,7 +207,7 @@ def install(workflow: Any) -> None:
 
 
 def terminal() -> Terminal | None:
-    """The overview's handler, where it is installed."""
+    """Returns the overview's log handler if it is installed, else None."""
     return next((handler for handler in logger.handlers if isinstance(handler, Terminal)), None)
 
 

@@ -1,8 +1,8 @@
-"""What each rule has by its name, so that its rule file says only what it reads, writes and runs.
+"""Completes rules by name, so that a rule file only has inputs, outputs and the command.
 
-logs/{scale}/{rule}/{wildcards}.log, Snakemake's measurements of the job beside it, the environment, threads and
-resources that rules.yaml gives the rule. What a rule file says itself stays, and what the command line sets
-(`--set-threads`, `--set-resources`) wins.
+The name determines the log, logs/{scale}/{rule}/{wildcards}.log, with Snakemake's measurements of the job beside it,
+and the environment, threads and resources in rules.yaml. Directives in a rule file take precedence over these, and
+`--set-threads` and `--set-resources` of the command line over both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stele.plan.plan import Plan
 
 
 def complete_rules(rules: list[Any], workflow: Any, plan: Plan, root: Path) -> None:
-    """Adds log, benchmark file, environment, threads and resources to those of the rules that run a command."""
+    """Adds log, benchmark file, environment, threads and resources to all `rules` that run a shell command."""
     for rule in rules:
         if not rule.is_shell:
             continue
@@ -34,7 +34,7 @@ def complete_rules(rules: list[Any], workflow: Any, plan: Plan, root: Path) -> N
 
 
 def job_name(rule: str, output: str) -> str:
-    """The name of a rule's log without its ending: what in the path of its first output has a wildcard.
+    """Path of a rule's log without its suffix: the rule, and all parts of its first output that have a wildcard.
 
     >>> job_name("pretrain", "work/encoders/{model}/pt{pt}/record.json")
     'pretrain/{model}.pt{pt}'
@@ -47,7 +47,7 @@ def job_name(rule: str, output: str) -> str:
 
 
 def environment_file(root: Path, rule: str, generated: bool) -> str:
-    """The file of a rule's environment; braces in its path are doubled, since Snakemake takes them for wildcards."""
+    """Path of a rule's environment file; braces in it are doubled, since Snakemake takes them for wildcards."""
     name = rule_facts(rule).environment
     if name == "torch":
         name = "cpu" if generated else "gpu"

@@ -1,10 +1,10 @@
-"""The tables of a run: the context that rule `context` reads, and tables whose rows were not all built.
+"""Writes the table context that rule `context` reads, and renders tables whose rows were not all built.
 
-The context goes from the plan to the rule as a file: at the papers' sizes it has tens of kilobytes, too many for a
-command line. The rule is local, so the process that plans it runs it; its param is a digest, so it reruns with that.
+The plan passes the context to the rule as a file: at the papers' sizes it has tens of kilobytes, too many for a command
+line. The rule is local, so the process that plans it runs it; its param is a digest of the context, which triggers it.
 
-After a run, tables that miss rows are rendered from the existing results and left to the next run. The run's own graph
-of jobs tells which rows failed: a row fails with the job that failed, however far upstream that one is.
+After a run, tables with missing rows are rendered from the existing results, and the next run builds them again. The
+run's graph of jobs shows which rows failed: a row fails if any job upstream of it failed.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ RENDERING = ("table", "figure", "cells", "all_tables", "today_tables")
 
 
 def context_file(plan: Plan) -> str:
-    """The file that rule `context` copies, perhaps after hours: none of a run with another `results_dir`."""
+    """File that rule `context` copies, perhaps after hours; runs with another `results_dir` have another file."""
     return plan.paths.state(f"context-{digest(plan.settings.config.results_dir)}.json")
 
 
 def context_digest(plan: Plan) -> str:
-    """A digest of the plan's table context."""
+    """Digest of the plan's table context."""
     return digest(_context(plan))
 
 
 def write_context(plan: Plan) -> None:
-    """Writes the plan's table context; called before the first job, where rule `context` is to run."""
+    """Writes the plan's table context; called before the first job if rule `context` will run."""
     with atomic_file(context_file(plan)) as handle:
         handle.write(_context(plan))
 
@@ -49,9 +49,9 @@ def _context(plan: Plan) -> str:
 
 
 def finish_tables(plan: Plan, workflow) -> None:
-    """Renders the tables of this run that miss rows, and makes the next run build them again.
+    """Renders the tables of this run that lack rows, and makes the next run build them again.
 
-    `--touch` counts every job as done: its tables are rendered from the results that exist.
+    With `--touch`, every job counts as done, and the run's tables are rendered from the existing results.
     """
     dag = workflow.dag
     jobs = sorted((job for job in dag.jobs if job.rule.name in RENDERING), key=lambda j: RENDERING.index(j.rule.name))
@@ -82,7 +82,7 @@ def finish_tables(plan: Plan, workflow) -> None:
 
 
 def _is_old(dag, job) -> bool:
-    """Whether a job had to run and did not come to its end."""
+    """Whether a job had to run and did not finish."""
     return dag.needrun(job) and not dag.finished(job)
 
 
@@ -98,9 +98,9 @@ def _render(job, context: Path) -> bool:
 
 
 def _rows(plan: Plan, workflow) -> dict[str, Any]:
-    """The rows that this run did not build, for a table's context: failed rows with their log, and outdated ones.
+    """Rows that this run did not build, for a table's context: {"failed": row -> log, "outdated": other rows}.
 
-    Either may have a result of an earlier run; it is out of date and not shown.
+    Both may have results of an earlier run, which are out of date and not shown.
     """
     rows = plan.requested.results()
     failed, outdated = {}, []
@@ -117,7 +117,7 @@ def _rows(plan: Plan, workflow) -> dict[str, Any]:
 
 
 def _failed_log(workflow, job) -> str | None:
-    """The log of the failed job that a job waits for (or is), None where none of them failed."""
+    """Log of a failed job among a job and those upstream of it; None if none of them failed."""
     todo, seen = [job], set()
     while todo:
         upstream = todo.pop()

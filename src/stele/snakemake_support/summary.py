@@ -1,4 +1,4 @@
-"""The summary of a run that has ended: its jobs, its cells by state, failures with their logs, the page to open."""
+"""Summary of a finished run: its jobs, its cells by state, failures with their logs, the page to open."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ LISTED = 8  # failed jobs
 
 
 def wanted() -> bool:
-    """Whether an overview of this run, and at its end a summary, are wanted."""
+    """Whether the user wants an overview during this run and a summary at its end (STELE_PROGRESS=1)."""
     return os.environ.get("STELE_PROGRESS") == "1"
 
 
 def states(tables: Iterable[str]) -> Counter[str]:
-    """The number of cells by state in some tables' CSV files; files that do not exist are left out.
+    """Counts the cells by state in some tables' CSV files; ignores files that do not exist.
 
-    A cell of today's encoders has a line for each source, one after the other, and counts once.
+    A cell of today's encoders has several lines in a row, one per source, and counts once.
     """
     counts: Counter[str] = Counter()
     for path in tables:
@@ -41,12 +41,12 @@ def states(tables: Iterable[str]) -> Counter[str]:
 
 
 def title(job: Any) -> str:
-    """A job's message in a line, else the name of its rule."""
+    """First line of a job's message, or the name of its rule if it has none."""
     return job.message.partition("\n")[0] if job.message else job.rule.name
 
 
 def page(dag: Any) -> str:
-    """The first existing page that a run was to build, the page of all tables before single ones; else ""."""
+    """First existing HTML page among a run's outputs, with the page of all tables before others; "" if none."""
     for rule in ("all_tables", "today_tables", "table"):
         for path in sorted(str(job.output.html) for job in dag.jobs if job.rule.name == rule):
             if Path(path).exists():
@@ -55,7 +55,7 @@ def page(dag: Any) -> str:
 
 
 def summary_lines(workflow: Any, seconds: float) -> list[str]:
-    """The summary of a run of `seconds`: jobs, cells by state, failures with their logs, the page to open."""
+    """Lines of the summary of a run of `seconds`: jobs, cells by state, failures with their logs, the page to open."""
     dag, failed = workflow.dag, workflow.scheduler.failed
     jobs = [job for job in dag.jobs if dag.needrun(job)]
     done = sum(dag.finished(job) for job in jobs)
@@ -76,7 +76,7 @@ def summary_lines(workflow: Any, seconds: float) -> list[str]:
 
 
 def show_summary(workflow: Any) -> None:
-    """Prints the summary of a run that has ended, with its planning."""
+    """Prints the summary of a finished run; its time includes planning."""
     logs = [f"whole log: {os.path.relpath(log)}" for log in workflow.logger_manager.get_logfile()]
     seconds = (datetime.now() - workflow.start_time).total_seconds()
     print("", *summary_lines(workflow, seconds), *logs, sep="\n", file=sys.stderr)

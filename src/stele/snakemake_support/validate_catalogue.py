@@ -1,6 +1,6 @@
-"""All files of the catalogue, checked at once when the workflow is read, so that no job has to.
+"""Checks all files of the catalogue when the workflow is read, so that no job has to.
 
-They are checked once: a note says of which files and code no error was found.
+The check is not repeated for unchanged files and code: a note records the state in which no error was found.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ FILES: dict[str, Check] = {  # by path below stele/
 
 
 def validate_catalogue(note: Path = NOTE) -> None:
-    """Raises SteleError for the first wrong file: the file, the key, the nearest valid key."""
+    """Raises SteleError for the first invalid file, with the key and the nearest valid key."""
     state = _state()
     with suppress(OSError):
         if note.read_bytes() == state.encode():
@@ -72,7 +72,7 @@ def validate_catalogue(note: Path = NOTE) -> None:
 
 
 def _state() -> str:
-    """A digest of what a check depends on: the files and code of Stele, by size and time, Python and pydantic."""
+    """Digest of everything the check depends on: Stele's files and code (size and time), Python and pydantic."""
     folder, found = catalogue.FOLDER.parent, []
     for place, _, names in os.walk(folder):
         for name in names:

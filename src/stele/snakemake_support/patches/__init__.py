@@ -1,7 +1,7 @@
-"""Every change to private code of Snakemake and of its SLURM plugins, each with the versions that it fits.
+"""Patches: all changes to private code of Snakemake and of its SLURM plugins, each with the versions that it fits.
 
-A change (`Patch`) says which upstream issue it works around, or has the text of one that is ready to file, and what
-makes it unnecessary. With a version outside its series it is not applied, one sentence says so, and the run goes on.
+A `Patch` names the upstream issue that it works around, or holds the text of one that is ready to file, and says what
+makes it unnecessary. With other versions it is not applied; one message says so, and the run continues.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ JOBSTEP = "snakemake-executor-plugin-slurm-jobstep"
 
 @dataclass(frozen=True)
 class Patch:
-    """A change to another package.
+    """A change to the code of another package.
 
     package     the package, by its name on PyPI
     series      the series of its versions that the patch fits ("9.27": every 9.27.*)
@@ -32,14 +32,14 @@ class Patch:
     until: str
 
     def applies(self) -> bool:
-        """Whether the installed version is one that the patch fits; otherwise a sentence says once that it is not."""
+        """Whether the patch fits the installed version; if not, prints a message, once."""
         misfit = self.misfit()
         if misfit:
             _warn(f"Stele: {misfit}; Stele's patches of it are not applied")
         return not misfit
 
     def misfit(self) -> str:
-        """The installed and the fitting versions where they differ, else ""."""
+        """Describes the installed and the fitting versions if they differ; else returns ""."""
         installed = importlib.metadata.version(self.package)
         if ".".join(installed.split(".")[:2]) in self.series:
             return ""
@@ -49,5 +49,5 @@ class Patch:
 
 @cache
 def _warn(sentence: str) -> None:
-    """Prints a sentence once."""
+    """Prints a message, once."""
     print(sentence, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The patches that make a plan fast and short: nothing is worked out that the plan does not show."""
+"""Patches that make dry runs fast and short, by skipping work whose results they do not show."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ takes as long, since each job is formatted before it is thrown away), and print 
 
 
 def keep_signatures() -> None:
-    """Makes Snakemake ask for the signature of a function once."""
+    """Makes Snakemake inspect the signature of each function only once."""
     if not SIGNATURES.applies():
         return
     from snakemake import common, rules
@@ -54,7 +54,7 @@ def keep_signatures() -> None:
 
 
 def keeping_answers(question: Callable[[Any], Mapping[str, Any]]) -> Callable[[Any], Mapping[str, Any]]:
-    """The same parameters of functions and methods, asked for once of each; of other callables they are not kept."""
+    """Wraps a query for a callable's parameters with a cache for functions and methods, but not for other callables."""
 
     @functools.lru_cache(maxsize=1024)
     def parameters(function: FunctionType, bound: bool) -> Mapping[str, Any]:
@@ -73,7 +73,7 @@ def keeping_answers(question: Callable[[Any], Mapping[str, Any]]) -> Callable[[A
 
 
 def skip_environments() -> None:
-    """Makes a dry run that deploys no software leave out its jobs' environments."""
+    """Makes a dry run that deploys no software skip the environments of its jobs."""
     if not NO_ENVIRONMENTS.applies():
         return
     from snakemake.dag import DAG
@@ -89,7 +89,7 @@ def skip_environments() -> None:
 
 
 def print_few_jobs() -> None:
-    """Makes a dry run print its jobs only where `prints_jobs`."""
+    """Makes a dry run print single jobs only if `prints_jobs` is true."""
     from snakemake.executors.dryrun import Executor
 
     print_job, answers = Executor.printjob, {}
@@ -106,6 +106,6 @@ def print_few_jobs() -> None:
 
 
 def prints_jobs(workflow: Any) -> bool:
-    """Whether a dry run prints each job: of a small plan, and where commands or all messages are asked for."""
+    """Whether a dry run prints each job: if the plan is small, or the user asks for commands or all messages."""
     output, dag = workflow.output_settings, workflow.dag
     return output.printshellcmds or output.verbose or sum(map(dag.needrun, dag.jobs)) <= LISTED

@@ -1,4 +1,4 @@
-"""The jobs that a Snakemake command would run: its own plan, made in this process as `snakemake --dry-run` does."""
+"""Plans the jobs of a Snakemake command in this process, as `snakemake --dry-run` does."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ PLAN_ONLY = Patch(
 
 
 def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple[Plan, list[JobRequest]]:
-    """The plan and the jobs of `snakemake` with these arguments; nothing is run, locked or written.
+    """Returns the plan and the jobs of `snakemake` with these arguments; runs, locks and writes nothing.
 
-    `everything`: finished jobs too. The target `leave_out` is not planned; without another target it is the workflow's
-    default one. Raises SteleError where Snakemake cannot plan, or is a version that PLAN_ONLY does not fit.
+    `everything` includes finished jobs. The target `leave_out` is not planned; without other targets, the workflow's
+    default target is. Raises SteleError if Snakemake cannot plan, or PLAN_ONLY does not fit its version.
     """
     from snakemake import cli
 
@@ -45,7 +45,7 @@ def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple
 
 @contextmanager
 def planning_only(everything: bool) -> Iterator[list[Workflow]]:
-    """While this lasts, a workflow that is to be executed is planned only, and added to the list."""
+    """Within this context, workflows are planned in place of being executed, and added to the returned list."""
     misfit = PLAN_ONLY.misfit()
     if misfit:
         raise SteleError(f"jobs cannot be planned: {misfit}")
@@ -54,7 +54,7 @@ def planning_only(everything: bool) -> Iterator[list[Workflow]]:
     workflows: list[Workflow] = []
 
     def plan_only(workflow: Workflow, executor_plugin: Any, executor_settings: Any, **_: Any) -> None:
-        """In place of Workflow.execute, whose first lines these are."""
+        """Replaces Workflow.execute, and has the same first lines."""
         workflow._executor_plugin = executor_plugin
         workflow._prepare_dag(everything, ignore_incomplete=True, lock_warn_only=True, nolock=True)
         workflow._build_dag()

@@ -1,4 +1,4 @@
-"""The patches of Snakemake's SLURM executor: in the driver that submits jobs, and in each job on its node."""
+"""Patches of Snakemake's SLURM executor: in the driver, which submits jobs, and in each job on its node."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ KEEP_SLURM_CONF = Patch(  # subprocess.Popen
 
 
 def refuse(workflow: Any) -> None:
-    """Raises SteleError for jobs that would share a comment, and for folders that nodes would not find."""
+    """Raises SteleError for options by which jobs would share a name, and for paths that nodes would not find."""
     extra = {str(getattr(rule.resources.get("slurm_extra"), "raw", "")) for rule in workflow.rules}
     options = {
         "slurm-array-jobs": workflow.executor_settings.array_jobs,
@@ -133,13 +133,13 @@ def refuse(workflow: Any) -> None:
         signs = EXPANDED.intersection(path)
         if signs:
             raise SteleError(
-                f"{path}: on SLURM no job finds a path with {' '.join(sorted(signs))} in it, since sbatch or a shell "
-                "replaces that: rename the folder"
+                f"{path}: SLURM jobs cannot find a path with {' '.join(sorted(signs))} in it, since sbatch or a shell "
+                "replaces these characters; rename the folder"
             )
 
 
 def patch_driver(workflow: Any) -> None:
-    """Applies all patches IN_DRIVER, or none: they rest on one another. Raises SteleError as `refuse` does."""
+    """Applies all patches IN_DRIVER, or none, since they need one another. Raises SteleError as `refuse` does."""
     if not all([patch.applies() for patch in IN_DRIVER]):
         return
     refuse(workflow)
@@ -155,7 +155,7 @@ def patch_driver(workflow: Any) -> None:
 
 
 def remembered(question: Any, wait: Callable[[], None]) -> Any:
-    """A query whose first answer is kept for the whole run; it runs after `wait`."""
+    """Wraps a query so that its first answer other than None is kept for the run; calls `wait` before it."""
     answers: list[Any] = []
 
     @functools.wraps(question)
@@ -169,7 +169,7 @@ def remembered(question: Any, wait: Callable[[], None]) -> Any:
 
 
 def _look_again_soon(executor: Any) -> None:
-    """Bounds the time between two looks at the queue."""
+    """Limits the time between two status checks of the queue."""
     between = executor.next_seconds_between_status_checks
 
     def bounded(self: Any, seconds: float) -> None:
@@ -184,10 +184,10 @@ def _with_names(question: Any, earlier: EarlierJobs) -> Any:
 
 
 def ending(question: Any) -> Any:
-    """States of jobs, in which a job that is gone for several answers in a row has failed.
+    """Wraps a query for job states so that a job that stays in a state of GONE for several answers counts as failed.
 
-    One that SLURM has forgotten for as long (MinJobAge) is unknown: the plugin takes it for ended, and Snakemake looks
-    for its outputs.
+    A job that SLURM has forgotten for as long (MinJobAge) becomes unknown: the plugin takes it for ended, and Snakemake
+    looks for its outputs.
     """
     gone: dict[str, int] = {}
 
@@ -206,7 +206,7 @@ def ending(question: Any) -> Any:
 
 
 def _careful(plugin: Any, run_job: Any, earlier: EarlierJobs) -> Any:
-    """Submits a job, unless an earlier driver's job that does the same is still there."""
+    """Wraps `run_job` to submit a job only if no job of an earlier driver that does the same is still queued."""
 
     @functools.wraps(run_job)
     def run(self: Any, job: Any) -> None:
@@ -215,7 +215,7 @@ def _careful(plugin: Any, run_job: Any, earlier: EarlierJobs) -> Any:
             if refusal:
                 job.attempt = 1 + job.restart_times  # the same request, or a larger one, would be refused again
         except Exception as error:  # in a thread of the plugin's, which would swallow it
-            refusal = f"It could not be submitted: {error} "
+            refusal = f"The job could not be submitted: {error} "
         if refusal and not squeue.interrupted.is_set():
             self._report_job_error_threadsafe(plugin.SubmittedJobInfo(job), refusal)
 
@@ -223,7 +223,7 @@ def _careful(plugin: Any, run_job: Any, earlier: EarlierJobs) -> Any:
 
 
 def _at_once(cancel: Any) -> Any:
-    """Ends what waits to be submitted, then cancels the run's jobs, those too that the driver has not heard of yet."""
+    """Wraps `cancel` to drop pending submissions and cancel all jobs of the run, even those unknown to the driver."""
 
     @functools.wraps(cancel)
     def run(self: Any) -> None:
@@ -237,7 +237,7 @@ def _at_once(cancel: Any) -> Any:
 
 
 def patch_node() -> None:
-    """Applies the patches on a node; nothing where another executor than SLURM's runs the job."""
+    """Applies the patches on a node; does nothing if an executor other than SLURM's runs the job."""
     if "slurm-jobstep" not in sys.argv:
         return
     plugin = sys.modules["snakemake_executor_plugin_slurm_jobstep"]
@@ -249,7 +249,7 @@ def patch_node() -> None:
 
 
 class _Subprocess:
-    """The standard module, whose children keep SLURM_CONF: the plugin drops it, and srun may not find its cluster."""
+    """Module `subprocess` whose children keep SLURM_CONF, which the plugin drops although srun may need it."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(subprocess, name)

@@ -1,4 +1,4 @@
-"""The patches of Snakemake itself: rate limit, default resources, errors for missing targets and locks, records."""
+"""Patches of Snakemake itself: rate limit, default resources, errors for missing targets and locks, records."""
 
 from __future__ import annotations
 
@@ -92,10 +92,10 @@ megabytes. Please let a workflow add processes, for instance by a function `pids
 
 
 def drop_rate_limit(workflow: Any, local: bool) -> None:
-    """Takes Snakemake's default rate limit away, and any for jobs that run here, where the cores are the limit.
+    """Removes Snakemake's default rate limit, and any limit for `local` jobs, which the cores limit already.
 
-    With a limit the scheduler starts a timer after every pass over the ready jobs, and each timer starts another pass:
-    hundreds of threads in a long run. A limit that the user gives for a cluster stays. Called when a run starts.
+    With a limit, the scheduler starts a timer after every pass over the ready jobs, and each timer starts another pass:
+    hundreds of threads in a long run. A user's limit for a cluster stays. To be called when a run starts.
     """
     scheduler, limit = workflow.scheduler, workflow.scheduling_settings.max_jobs_per_timespan
     if scheduler.job_rate_limiter is None or not RATE_LIMIT.applies():
@@ -105,7 +105,7 @@ def drop_rate_limit(workflow: Any, local: bool) -> None:
 
 
 def add_default_resources(workflow: Any) -> None:
-    """On the cluster, adds our default resources to the user's --default-resources. Before the rules are read."""
+    """Adds, on a cluster, our default resources to the user's --default-resources; call it before rules are read."""
     if resources.VARIABLE in os.environ and DEFAULT_RESOURCES.applies():
         users = workflow.resource_settings._parsed_default_resources
         for name, value in resources.defaults().items():
@@ -114,9 +114,9 @@ def add_default_resources(workflow: Any) -> None:
 
 
 def add_sbatch_options(workflow: Any) -> None:
-    """On the cluster, sends every job SLURM's signal and the user's default `slurm_extra`. Once the rules are read.
+    """Adds, on a cluster, the signal option and the user's default `slurm_extra` to each rule, after rules are read.
 
-    A rule's own options come last: of two that are the same sbatch takes that one.
+    A rule's own options come last, since sbatch uses the last of equal options.
     """
     if resources.VARIABLE not in os.environ or not DEFAULT_RESOURCES.applies():
         return
@@ -131,7 +131,7 @@ def add_sbatch_options(workflow: Any) -> None:
 
 
 def _options(text: str) -> str | None:
-    """Options of sbatch as typed, in quotes of Python's or without; None for an expression.
+    """Parses options of sbatch, with or without Python's quotes; returns None for an expression.
 
     >>> _options("'--nice=1'"), _options("--nice=1"), _options("f'--nice={attempt}'")
     ('--nice=1', '--nice=1', None)
@@ -143,7 +143,7 @@ def _options(text: str) -> str | None:
 
 
 def name_nearest_targets(plan: Plan) -> None:
-    """Makes the error for a file that no rule makes name the nearest targets, when it is printed."""
+    """Makes Snakemake's error for a file that no rule makes name the nearest targets."""
     if not MISSING_TARGET.applies():
         return
     from snakemake import dag
@@ -161,7 +161,7 @@ def name_nearest_targets(plan: Plan) -> None:
 
 
 def name_living_run() -> None:
-    """Makes the error for a locked folder name the run that works in it, where that is known."""
+    """Makes Snakemake's error for a locked folder name the run that works in it, if known."""
     if not LOCKED_BY.applies():
         return
     from snakemake import exceptions
@@ -175,19 +175,19 @@ def name_living_run() -> None:
 
 
 def targets(plan: Plan) -> list[str]:
-    """The files that a user may name: tables, figures, and the results in them."""
+    """Files that a user may give as targets: tables, figures, and the results in them."""
     tables = [path for group in (plan.tables, plan.today.tables) for name in FORMATS for path in group.files(name)]
     rows = [*plan.requested.all_rows, *plan.requested.rows_of_today]
     return [*tables, *plan.figures.files(), *plan.today.figures.drawn(), *map(plan.paths.result, rows)]
 
 
 def missing_target(target: str, valid: list[str]) -> str:
-    """The error for a target that no rule makes: it names the nearest path, else the paths of the nearest file name.
+    """Error message for a target that no rule makes, with the nearest path, or the paths of the nearest file name.
 
-    Tables are numbered with two digits: of `table_5.md`, `table_05.md` is nearer than `table_15.md`.
+    Since tables have two digits, `table_05.md` counts as nearer to `table_5.md` than `table_15.md`.
     """
     if target in valid:
-        return f"no rule that may run makes {target!r}: add to --allowed-rules the rules of it and of its inputs"
+        return f"no rule that may run makes {target!r}; add its rule and those of its inputs to --allowed-rules"
     numbered = re.sub(r"_(\d)(?=\.\w+$)", r"_0\1", target)
     by_name = defaultdict(list)
     for path in valid:
@@ -202,10 +202,10 @@ def missing_target(target: str, valid: list[str]) -> str:
 
 
 def measure_children_of_worker(path: str) -> None:
-    """Makes benchmark files measure what the local worker at `path` runs for a job, beside the job's own processes.
+    """Makes benchmark files include the processes that the local worker at `path` runs for a job.
 
-    One of a process with torch takes hundredths of a second: they come after .5, 1 and 2 seconds, then every 2, where
-    Snakemake would take thirty in the first 15.
+    Measuring a process with torch takes hundredths of a second, so measurements come after 0.5, 1 and 2 seconds, then
+    every 2 seconds, while Snakemake would take thirty in the first 15 seconds.
     """
     if not BENCHMARKED_PROCESSES.applies():
         return
@@ -240,7 +240,7 @@ def measure_children_of_worker(path: str) -> None:
 
 
 def record_on_nodes() -> None:
-    """Makes a job on a node write Snakemake's own record of it too: only the mode of the run forbids it there."""
+    """Makes a job on a node write Snakemake's own metadata of it, which only the run's mode would prevent there."""
     if not RECORD_ON_NODES.applies():
         return
     from snakemake.persistence import PersistenceBase
@@ -272,7 +272,7 @@ interrupted = threading.Event()
 
 
 def end_jobs_when_interrupted() -> None:
-    """Has SIGINT end this process's jobs, too. To be called in the main thread, before the first job."""
+    """Makes SIGINT end this process's jobs as well; call it in the main thread, before the first job."""
     if JOB_PROCESSES.applies():
         signal.signal(signal.SIGINT, _interrupt)
 
@@ -285,7 +285,7 @@ def _interrupt(number: int, frame: Any) -> NoReturn:
 
 
 def _end_jobs() -> None:
-    """Interrupts and then kills the shells of running jobs and all that they started, for as long as there are any."""
+    """Interrupts, then kills, the shells of running jobs and all their descendants; repeats without end."""
     from snakemake.shell import shell
 
     started, told = time.monotonic(), set()
@@ -302,7 +302,7 @@ def _end_jobs() -> None:
 
 
 def _family(pid: int) -> list[Any]:
-    """A process and its descendants that live, as psutil's."""
+    """Returns a process and its living descendants, as psutil processes; [] for a dead process."""
     import psutil
 
     try:

@@ -1,4 +1,4 @@
-"""Jobs on their way to SLURM: each is submitted once, however often it is tried, with a note of its content."""
+"""Submits jobs to SLURM: each only once, however often it is tried, with a note of its content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATIENCE = 3600.0  # seconds of refusals while the user has no job in the queue:
 
 
 def content(job: Any) -> str:
-    """A digest of a job: its rule's command, inputs, outputs, params; of nothing that grows with attempts."""
+    """Digest of a job: its rule's command, inputs, outputs and params, but nothing that changes with attempts."""
     return digest(
         [job.rule.name, job.rule.shellcmd, *(list(map(str, part)) for part in (job.input, job.output, job.params))]
     )
@@ -31,12 +31,12 @@ def _path(job: Any) -> Path:
 
 
 def submitted(job: Any) -> str | None:
-    """The content of a job when it was submitted last, None without a note."""
+    """Digest (`content`) of a job at its last submission; None if there is no note."""
     return read_note(_path(job)).get("content")
 
 
 def note(job: Any) -> None:
-    """Notes what a job is when it is submitted."""
+    """Notes the digest (`content`) of a job that is about to be submitted."""
     with atomic_file(_path(job)) as handle:
         json.dump({"content": content(job)}, handle)
 
@@ -50,9 +50,9 @@ class EarlierJobs:
         self.lock = threading.Lock()
 
     def take(self, comment: str, run: str, again: bool) -> squeue.Queued | None:
-        """The earlier job of a comment, once.
+        """Returns the earlier job with this comment, only once; None if there is none.
 
-        `again`: the job is tried again. A submission that seems to have failed may have made a job all the same.
+        `again`: this is a retry, so look in the queue anew; a submission that seemed to fail may have made a job.
         """
         with self.lock:
             jobs = squeue.of_folder(Path.cwd()) if again or self.jobs is None else []
@@ -69,20 +69,20 @@ class EarlierJobs:
 
 
 def wildcards_of(job: Any) -> str:
-    """A job's wildcards and a digest of its outputs, for its comment and the folder of its log.
+    """Joins a job's wildcards and a digest of its outputs, for its comment and the folder of its log.
 
-    The digest tells jobs of two scales or results folders apart, which may run at once.
+    The digest distinguishes jobs of two scales or results folders, which may run at the same time.
     """
     return ",".join([*job.wildcards, _path(job).stem[:8]]).replace("/", "_")
 
 
 def comment_of(job: Any) -> str:
-    """The comment that the plugin gives a job."""
+    """Comment that the plugin gives a job in SLURM's queue."""
     return f"rule_{job.name}_wildcards_{wildcards_of(job)}"
 
 
 def submit(plugin: Any, run_job: Any, executor: Any, job: Any, earlier: EarlierJobs) -> str | None:
-    """Submits a job, however long SLURM takes no more for now; what SLURM says where it never will, else None."""
+    """Submits a job, waiting while SLURM accepts no more; returns SLURM's message if it refuses for good, else None."""
     comment, again, seconds, alone = comment_of(job), job.attempt > 1, squeue.EVERY, 0.0
     refusal, passes = None, True
     while True:
@@ -113,7 +113,7 @@ def submit(plugin: Any, run_job: Any, executor: Any, job: Any, earlier: EarlierJ
 
 
 class _Listening:
-    """The plugin's executor, whose report of a refused submission is `refusal` instead."""
+    """Wrapper of the plugin's executor that stores the report of a refused submission in `refusal`."""
 
     def __init__(self, executor: Any) -> None:
         self.__dict__.update(executor=executor, refusal=None)
@@ -130,7 +130,7 @@ class _Listening:
 
 @functools.cache
 def _say_that_it_waits(reason: str) -> None:
-    """Once for each reason."""
+    """Prints that submission waits, once for each reason."""
     print(
         f"Stele: SLURM takes no further job for now. Submitting waits until it does, which costs no attempt. {reason}",
         file=sys.stderr,
@@ -139,12 +139,12 @@ def _say_that_it_waits(reason: str) -> None:
 
 
 def follow(plugin: Any, executor: Any, job: Any, queued: squeue.Queued, earlier: EarlierJobs) -> None:
-    """Adopts an earlier driver's job."""
+    """Adopts the job of an earlier driver: the plugin then waits for it as for a job of this run."""
     log = executor.slurm_logdir / f"rule_{job.name}" / wildcards_of(job) / f"{queued.id}.log"
     earlier.follow(queued)
     executor.logger.info(
         f"Job {job.jobid} is SLURM job {queued.id} of an earlier run, {queued.state.lower()} (log: {log}): "
-        "it is waited for. To cancel such jobs instead: stele cluster cancel"
+        "this run waits for it. To cancel such jobs instead: stele cluster cancel"
     )
     info = plugin.SubmittedJobInfo(job, external_jobid=queued.id, aux={"slurm_logfile": log})
     executor._report_job_submission_threadsafe(info)
