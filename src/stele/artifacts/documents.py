@@ -157,7 +157,7 @@ class DocumentWriter:
 
 
 class RowWriter:
-    """Writes rows of texts into one Parquet file; memory is bounded by one row group."""
+    """Writes rows of strings into one Parquet file; memory is bounded by one row group."""
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
         self.rows = 0
@@ -225,7 +225,7 @@ def document_shards(record: Path | str) -> list[Path]:
 
 
 def read_batches(record: Path | str, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Yields columns of all documents in order (or "links.list.element.target"). SteleError for damaged shards."""
+    """Yields `columns` (as "links.list.element.target") of all documents in order. Raises SteleError for damage."""
     for path in document_shards(record):
         with reading(path, "Parquet file", "delete its folder and build it again"), pq.ParquetFile(path) as file:
             schema = file.schema_arrow

@@ -42,7 +42,7 @@ def check_models(values: Facts, where: str) -> None:
 
 @cache
 def seen_questions(benchmark: str, model: str, setting: str) -> tuple[str, ...]:
-    """Names of the question sets of a benchmark's training data that a model saw; () if it is known to have seen none.
+    """Names of the question sets of a benchmark's training data that a model saw, as far as known.
 
     >>> seen_questions("miracl", "me5_base", "direct"), seen_questions("miracl", "msm", "multilingual")
     (('miracl', 'mrtydi'), ('miracl',))

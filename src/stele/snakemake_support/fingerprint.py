@@ -99,7 +99,7 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
 
 
 def _imported(source: str, path: Path) -> frozenset[str]:
-    """The modules of Stele that a file imports."""
+    """Modules of Stele that a file imports, by their short names."""
     root = ROOT if path.is_relative_to(ROOT) else ROOT.parent
     inside = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix("__init__").rstrip(".")
     package = inside if path.name == "__init__.py" else inside.rpartition(".")[0]

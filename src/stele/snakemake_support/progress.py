@@ -229,7 +229,7 @@ def begin(plan: Plan, workflow: Any) -> None:
 
 
 def end() -> None:
-    """Stops the overview; later messages stand below its last state."""
+    """Stops the overview; later messages appear below its last state."""
     shown = terminal()
     if shown:
         shown.stop()

@@ -40,7 +40,7 @@ Metric = Annotated[str, AfterValidator(_metric)]
 
 
 class Large(Strict):
-    """The encoding of large models, where a protocol has one of its own."""
+    """Encoding of large models, in a protocol that has a special one for them."""
 
     layer: int = Field(ge=1, description="whose hidden states are read")
     of: int = Field(ge=1, description="layers that a model has, or the one that it was trained from, to be large")

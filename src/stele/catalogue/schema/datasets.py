@@ -58,7 +58,7 @@ class Checksums(Strict):
 
 
 class Unpack(Strict):
-    """A zip or tar that is unpacked."""
+    """Options for unpacking a zip or tar archive."""
 
     strip: str = Field("", description="a leading folder that is left away")
     keep: list[str] = Field([], description="patterns of the members that are kept; none: all")
@@ -67,7 +67,7 @@ class Unpack(Strict):
 
 
 class File(Strict):
-    """A file of a part. What differs by language is a mapping from the language, or its `each` field."""
+    """A file of a part. A value that differs by language is a mapping from the language, or its `each` field."""
 
     path: str = Field(description="inside the dataset's folder")
     url: Url | None = Field(None, description="None: only a user's folder has it")
@@ -103,7 +103,7 @@ class Count(Strict):
 
 
 class Collection(Strict):
-    """The format of a test collection's texts (stele/benchmarks/collection.py)."""
+    """Format of a test collection's documents and topics (stele/benchmarks/collection.py)."""
 
     documents: list[str] = Field([], description="names of the files that hold them; none, or none there: all others")
     one_a_file: bool = Field(False, description="each document is a file of SGML; they are kept in one")

@@ -21,7 +21,7 @@ class Substitute(Strict):
 
 
 class Syllables(Strict):
-    """What syllables are made of, in the notation of scripts.yaml (stele_world), blanks between; "-" is nothing."""
+    """Parts of syllables, in the notation of scripts.yaml (stele_world), separated by blanks; "-" is an empty part."""
 
     onsets: str
     nuclei: str

@@ -141,7 +141,7 @@ class Repository(Strict):
 
 
 class Mteb(Repository):
-    """MTEB's results, results/{model}/{revision}/{task}.json."""
+    """Repository of MTEB's results, results/{model}/{revision}/{task}.json."""
 
     tasks: dict[str, Task]
     suspect: list[Suspect] = Field([], description="what stays out")
@@ -155,7 +155,7 @@ class SameEngine(Strict):
 
 
 class Pyserini(Repository):
-    """Pyserini's two-click reproductions."""
+    """Repository of Pyserini's two-click reproductions."""
 
     note: str
     files: dict[str, ResultFile]

@@ -285,7 +285,7 @@ def _interrupt(number: int, frame: Any) -> NoReturn:
 
 
 def _end_jobs() -> None:
-    """Interrupts, then kills, the shells of running jobs and all their descendants; repeats without end."""
+    """Interrupts, then kills, the shells of running jobs and all their descendants, until this process ends."""
     from snakemake.shell import shell
 
     started, told = time.monotonic(), set()
